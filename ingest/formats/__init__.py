@@ -1,0 +1,57 @@
+"""The raw formats of traffic generators: how each is recognised, and what a reader returns.
+
+A reader is pure: it gets the bytes of one file and yields what it found, in the order of the file. It never
+raises for bad input; what it cannot use it yields as a `Reject`, so that every byte stays accounted for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Row = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Report:
+    """One trial as its report tells it.
+
+    Attributes:
+        line: where the report begins in the file, from 1.
+        facts: columns of `schema.TRIALS` that the text itself gives.
+        exchanges: rows of `schema.EXCHANGES` without the keys.
+        intervals: rows of `schema.INTERVALS` without the keys.
+        observations: rows of `schema.OBSERVATIONS` without the keys.
+        warnings: what a person should know about this report, one sentence each.
+    """
+
+    line: int
+    facts: Row
+    exchanges: list[Row] = field(default_factory=list)
+    intervals: list[Row] = field(default_factory=list)
+    observations: list[Row] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True, frozen=True)
+class Reject:
+    """A part of a file that gives no trial: where, why, and what to do about it."""
+
+    line: int
+    reason: str
+    hint: str
+
+
+class Reader(Protocol):
+    """What a format module offers."""
+
+    NAME: str
+
+    def sniff(self, head: bytes) -> bool:
+        """Say whether a file that begins with `head` (at least 64 KiB, or all of it) is of this format."""
+
+    def parse(self, data: bytes) -> Iterator[Report | Reject]:
+        """Yield every report and every unusable part of `data`, in order."""

@@ -1,0 +1,1 @@
+{% macro create_functions() %}{% endmacro %}

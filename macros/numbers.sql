@@ -1,0 +1,16 @@
+{#- 4.0 as '4', 0.5 as '0.5': for texts that people read. -#}
+{% macro short_number(value) -%}
+    case
+        when {{ value }} = floor({{ value }}) then cast(cast({{ value }} as bigint) as varchar)
+        else cast({{ value }} as varchar)
+    end
+{%- endmacro %}
+
+{#- The loss of a step on the basis that its loss goal names. -#}
+{% macro loss_on(basis) -%}
+    case {{ basis }}
+        when 'worst_exchange' then loss_worst_exchange
+        when 'packet' then loss_packet
+        when 'lease' then loss_lease
+    end
+{%- endmacro %}

@@ -1,0 +1,69 @@
+with
+
+runs as (
+
+    select * from {{ ref('int_runs__identified') }}
+
+),
+
+published as (
+
+    select * from {{ ref('int_capacity__published') }}
+
+),
+
+measured_configurations as (
+
+    select
+        configuration_id,
+        any_value(configuration) as configuration,
+        'measured' as origin,
+        campaign,
+        {% for column in configuration_columns() %}any_value({{ column }}) as {{ column }},
+        {% endfor %}any_value(method) as method,
+        any_value(unnamed_folder) as unnamed_folder,
+        any_value(rate_unit) as rate_unit,
+        any_value(drop_time_s) as drop_time_s,
+        min(host_id) as host_id,
+        min(server_config_id) as server_config_id,
+        min(started_at) as first_started_at,
+        max(started_at) as last_started_at,
+        count(*) as runs,
+        sum(trials) as trials
+    from runs
+    group by configuration_id, campaign
+
+),
+
+published_configurations as (
+
+    select
+        configuration_id,
+        any_value(configuration) as configuration,
+        'published' as origin,
+        campaign,
+        {% for column in configuration_columns() %}any_value({{ column }}) as {{ column }},
+        {% endfor %}any_value(method) as method,
+        any_value(unnamed_folder) as unnamed_folder,
+        any_value(rate_unit) as rate_unit,
+        any_value(drop_time_s) as drop_time_s,
+        any_value(testbed) as host_id,
+        cast(null as varchar) as server_config_id,
+        cast(null as timestamptz) as first_started_at,
+        cast(null as timestamptz) as last_started_at,
+        max(runs) as runs,
+        cast(null as bigint) as trials
+    from published
+    group by configuration_id, campaign
+
+),
+
+combined as (
+
+    select * from measured_configurations
+    union all
+    select * from published_configurations
+
+)
+
+select * from combined

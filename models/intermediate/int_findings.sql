@@ -1,0 +1,320 @@
+with
+
+trials as (
+
+    select * from {{ ref('int_trials__measured') }}
+
+),
+
+runs as (
+
+    select * from {{ ref('int_runs__identified') }}
+
+),
+
+run_capacity as (
+
+    select * from {{ ref('int_run_capacity') }}
+    where loss_goal = 'isc'
+
+),
+
+configurations as (
+
+    select * from {{ ref('int_configurations') }}
+
+),
+
+figures as (
+
+    select * from {{ ref('stg_published_figures') }}
+
+),
+
+published_capacity as (
+
+    select * from {{ ref('int_capacity__published') }}
+
+),
+
+quality_flags as (
+
+    select * from {{ ref('quality_flags') }}
+
+),
+
+rejects as (
+
+    select * from {{ ref('stg_rejects') }}
+
+),
+
+gate_findings as (
+
+    select * from {{ ref('stg_gate_findings') }}
+
+),
+
+trial_findings as (
+
+    select
+        trial_id,
+        'generator_limited' as finding,
+        'warning' as severity,
+        'The generator sent ' || cast(round((first_sent + 1) / test_period_s) as bigint) || ' requests/s of the '
+        || {{ short_number('offered_rate') }} || ' asked for: the rate says more about it than about the server.' as detail
+    from trials
+    where is_generator_limited
+    union all
+    select
+        trial_id,
+        'incomplete' as finding,
+        'warning' as severity,
+        'The trial was interrupted or its report is not whole; no capacity is computed from it.' as detail
+    from trials
+    where not completed
+    union all
+    select
+        trial_id,
+        'pool_nearly_full' as finding,
+        'warning' as severity,
+        'The leases granted fill ' || cast(round(100 * leases_granted / pool_size) as bigint)
+        || ' % of the address pools: allocation slows down there.' as detail
+    from trials
+    where leases_granted > 0.9 * pool_size
+    union all
+    select
+        trial_id,
+        'late_answers' as finding,
+        'warning' as severity,
+        'The slowest answer took ' || {{ short_number('round(max_delay_ms)') }} || ' ms and still counts as received: '
+        || 'the drop time of perfdhcp is no limit.' as detail
+    from trials
+    where max_delay_ms > 1000 * greatest(drop_time_s, coalesce(drop_time_second_s, drop_time_s))
+    union all
+    select
+        trial_id,
+        'leases_rejected' as finding,
+        'warning' as severity,
+        cast(rejected_leases as varchar) || ' answers carried no lease; perfdhcp counts them as received.' as detail
+    from trials
+    where rejected_leases > 0
+    union all
+    select
+        trial_id,
+        'malformed_packets' as finding,
+        'warning' as severity,
+        cast(malformed as varchar) || ' packets could not be decoded by the generator.' as detail
+    from trials
+    where malformed > 0
+    union all
+    select
+        trial_id,
+        'context_conflict' as finding,
+        'warning' as severity,
+        unnest(conflicts) as detail
+    from trials
+    union all
+    select
+        trial_id,
+        'reader_warning' as finding,
+        'info' as severity,
+        unnest(warnings) as detail
+    from trials
+
+),
+
+run_findings as (
+
+    select
+        run_id,
+        'ramp_too_short' as finding,
+        'warning' as severity,
+        'The ramp has ' || cast(steps as varchar) || ' steps; three are needed to see where the loss begins.' as detail
+    from run_capacity
+    where steps < 3
+    union all
+    select
+        run_id,
+        'never_exceeded' as finding,
+        'info' as severity,
+        'No step lost more than the limit: the capacity is at least the figure given.' as detail
+    from run_capacity
+    where status = 'never_exceeded'
+    union all
+    select
+        run_id,
+        'exceeded_at_first_step' as finding,
+        'warning' as severity,
+        'The first step, ' || {{ short_number('first_exceeding_rate') }} || '/s, already lost more than the limit: '
+        || 'the capacity lies below it.' as detail
+    from run_capacity
+    where status = 'exceeded_at_first_step'
+    union all
+    select
+        run_id,
+        'loss_dips_back' as finding,
+        'info' as severity,
+        'Above ' || {{ short_number('first_exceeding_rate') }} || '/s the loss falls under the limit again: the ramp is noisy.'
+        as detail
+    from run_capacity
+    where dips_back
+
+),
+
+configuration_findings as (
+
+    select
+        configuration_id,
+        'too_few_runs' as finding,
+        'info' as severity,
+        'There are ' || cast(runs as varchar) || ' runs; with fewer than three the spread is unknown.' as detail
+    from configurations
+    where origin = 'measured' and runs < 3
+    union all
+    select
+        configuration_id,
+        'hidden_thread_count' as finding,
+        'warning' as severity,
+        'Multi-threaded, but with how many threads is not said.' as detail
+    from configurations
+    where threading = 'multi' and threads is null
+
+),
+
+identical_figures as (
+
+    select
+        source_id,
+        metric,
+        value,
+        count(*) as cells
+    from figures
+    where evidence_kind = 'measured' and rate_unit is not null and qualifier = 'exact'
+    group by source_id, metric, value
+    having count(*) > 1
+
+),
+
+figure_findings as (
+
+    select
+        figures.figure_id,
+        figures.quality_flag as finding,
+        quality_flags.severity,
+        quality_flags.meaning || '.' as detail
+    from figures
+    inner join quality_flags on figures.quality_flag = quality_flags.quality_flag
+    union all
+    select
+        figures.figure_id,
+        'identical_figures' as finding,
+        'warning' as severity,
+        'The same value, ' || {{ short_number('figures.value') }} || ', stands in '
+        || cast(identical_figures.cells as varchar) || ' cells of the source.' as detail
+    from figures
+    inner join identical_figures
+        on figures.source_id = identical_figures.source_id
+        and figures.metric = identical_figures.metric
+        and figures.value = identical_figures.value
+    where figures.evidence_kind = 'measured' and figures.qualifier = 'exact'
+
+),
+
+combined as (
+
+    select
+        trial_findings.finding,
+        trial_findings.severity,
+        'trial' as subject,
+        trial_findings.trial_id as subject_id,
+        trials.campaign,
+        runs.configuration_id,
+        trials.run_id,
+        trials.trial_id,
+        trials.offered_rate,
+        trials.source_path,
+        trial_findings.detail
+    from trial_findings
+    inner join trials on trial_findings.trial_id = trials.trial_id
+    inner join runs on trials.run_id = runs.run_id
+    union all
+    select
+        run_findings.finding,
+        run_findings.severity,
+        'run' as subject,
+        run_findings.run_id as subject_id,
+        runs.campaign,
+        runs.configuration_id,
+        runs.run_id,
+        null as trial_id,
+        null as offered_rate,
+        null as source_path,
+        run_findings.detail
+    from run_findings
+    inner join runs on run_findings.run_id = runs.run_id
+    union all
+    select
+        configuration_findings.finding,
+        configuration_findings.severity,
+        'configuration' as subject,
+        configuration_findings.configuration_id as subject_id,
+        configurations.campaign,
+        configurations.configuration_id,
+        null as run_id,
+        null as trial_id,
+        null as offered_rate,
+        null as source_path,
+        configuration_findings.detail
+    from configuration_findings
+    inner join configurations on configuration_findings.configuration_id = configurations.configuration_id
+    union all
+    select
+        figure_findings.finding,
+        figure_findings.severity,
+        'figure' as subject,
+        figure_findings.figure_id as subject_id,
+        figures.source_id as campaign,
+        published_capacity.configuration_id,
+        null as run_id,
+        null as trial_id,
+        null as offered_rate,
+        figures.location as source_path,
+        figure_findings.detail
+    from figure_findings
+    inner join figures on figure_findings.figure_id = figures.figure_id
+    left join published_capacity on figures.figure_id = published_capacity.figure_id
+    union all
+    select
+        'rejected' as finding,
+        'warning' as severity,
+        'file' as subject,
+        source_path as subject_id,
+        campaign,
+        null as configuration_id,
+        null as run_id,
+        null as trial_id,
+        null as offered_rate,
+        source_path,
+        concat_ws(' ', 'Line ' || cast(line as varchar) || ':', reason, hint) as detail
+    from rejects
+    union all
+    select
+        gate_findings.finding,
+        gate_findings.severity,
+        case when gate_findings.trial_id is null then 'file' else 'trial' end as subject,
+        coalesce(gate_findings.trial_id, gate_findings.source_path) as subject_id,
+        gate_findings.campaign,
+        runs.configuration_id,
+        trials.run_id,
+        trials.trial_id,
+        trials.offered_rate,
+        gate_findings.source_path,
+        gate_findings.detail
+    from gate_findings
+    left join trials on gate_findings.trial_id = trials.trial_id
+    left join runs on trials.run_id = runs.run_id
+
+)
+
+select * from combined

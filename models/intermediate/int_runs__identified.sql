@@ -1,0 +1,55 @@
+with
+
+trials as (
+
+    select * from {{ ref('int_trials__measured') }}
+
+),
+
+runs as (
+
+    select
+        run_id,
+        campaign,
+        {% for column in configuration_columns() %}any_value({{ column }}) as {{ column }},
+        {% endfor %}any_value(unnamed_folder) as unnamed_folder,
+        any_value(method) as options,
+        any_value(repetition) as repetition,
+        any_value(rate_unit) as rate_unit,
+        any_value(drop_time_s) as drop_time_s,
+        min(host_id) as host_id,
+        min(server_config_id) as server_config_id,
+        min(started_at) as started_at,
+        max(ended_at) as ended_at,
+        count(*) as trials,
+        count(distinct offered_rate) as steps,
+        min(offered_rate) as lowest_offered_rate,
+        max(offered_rate) as highest_offered_rate,
+        max(achieved_rate) as highest_achieved_rate,
+        min(test_period_s) as shortest_period_s,
+        max(duration_s) as longest_period_s
+    from trials
+    group by run_id, campaign
+
+),
+
+with_method as (
+
+    select
+        *,
+        concat_ws('; ', 'period ' || {{ short_number('longest_period_s') }} || ' s', options) as method
+    from runs
+
+),
+
+identified as (
+
+    select
+        *,
+        {{ surrogate_key(['campaign'] + configuration_columns() + ['unnamed_folder', 'method']) }} as configuration_id,
+        {{ configuration_label() }} as configuration
+    from with_method
+
+)
+
+select * from identified

@@ -1,0 +1,26 @@
+with
+
+trials as (
+
+    select * from {{ ref('int_trials__measured') }}
+
+),
+
+steps as (
+
+    select
+        run_id,
+        offered_rate,
+        count(*) as trials,
+        median(computed_rate) as achieved_rate,
+        median(loss_worst_exchange) as loss_worst_exchange,
+        median(loss_packet) as loss_packet,
+        median(loss_lease) as loss_lease,
+        bool_or(is_generator_limited) as is_generator_limited
+    from trials
+    where completed and offered_rate is not null
+    group by run_id, offered_rate
+
+)
+
+select * from steps

@@ -1,0 +1,100 @@
+with
+
+capacity as (
+
+    select * from {{ ref('int_capacity') }}
+
+),
+
+findings as (
+
+    select * from {{ ref('int_findings') }}
+
+),
+
+run_capacity as (
+
+    select * from {{ ref('int_run_capacity') }}
+
+),
+
+-- what happened above the crossing says nothing about the capacity
+findings_that_matter as (
+
+    select
+        capacity.configuration_id,
+        capacity.loss_goal,
+        findings.finding,
+        findings.severity
+    from capacity
+    inner join findings on capacity.configuration_id = findings.configuration_id
+    left join run_capacity
+        on findings.run_id = run_capacity.run_id
+        and capacity.loss_goal = run_capacity.loss_goal
+    where
+        findings.trial_id is null
+        or run_capacity.first_exceeding_rate is null
+        or findings.offered_rate <= run_capacity.first_exceeding_rate
+
+),
+
+judged as (
+
+    select
+        configuration_id,
+        loss_goal,
+        list_sort(list_distinct(list(finding))) as findings,
+        case
+            when bool_or(severity = 'suspect') then 'suspect'
+            when bool_or(severity = 'warning') then 'warn'
+            else 'ok'
+        end as quality
+    from findings_that_matter
+    group by configuration_id, loss_goal
+
+)
+
+select
+    capacity.configuration_id,
+    capacity.configuration,
+    capacity.campaign,
+    capacity.origin,
+    capacity.figure_id,
+    capacity.product,
+    capacity.product_version,
+    capacity.protocol,
+    capacity.backend,
+    capacity.backend_version,
+    capacity.threading,
+    capacity.threads,
+    capacity.packet_queue_size,
+    capacity.ha_mode,
+    capacity.scenario,
+    capacity.testbed,
+    capacity.tool,
+    capacity.tool_version,
+    capacity.method,
+    capacity.rate_unit,
+    capacity.loss_goal,
+    capacity.loss_limit,
+    capacity.loss_basis,
+    capacity.drop_time_s,
+    capacity.runs,
+    capacity.runs_kept,
+    capacity.rate,
+    capacity.qualifier,
+    capacity.rate_median,
+    capacity.rate_mean,
+    capacity.rate_stdev,
+    capacity.ci_low,
+    capacity.ci_high,
+    capacity.rate_interpolated,
+    capacity.status,
+    coalesce(judged.quality, 'ok') as quality,
+    coalesce(judged.findings, []) as findings,
+    capacity.first_started_at,
+    capacity.last_started_at
+from capacity
+left join judged
+    on capacity.configuration_id = judged.configuration_id
+    and capacity.loss_goal = judged.loss_goal

@@ -1,0 +1,36 @@
+with
+
+configurations as (
+
+    select * from {{ ref('int_configurations') }}
+
+)
+
+select
+    configuration_id,
+    configuration,
+    origin,
+    campaign,
+    product,
+    product_version,
+    protocol,
+    backend,
+    backend_version,
+    threading,
+    threads,
+    packet_queue_size,
+    ha_mode,
+    scenario,
+    testbed,
+    tool,
+    tool_version,
+    method,
+    drop_time_s,
+    rate_unit,
+    host_id,
+    server_config_id,
+    runs,
+    trials,
+    first_started_at,
+    last_started_at
+from configurations

@@ -1,0 +1,46 @@
+with
+
+pairs as (
+
+    select * from {{ ref('int_capacity_pairs') }}
+    where factor = 'protocol'
+
+),
+
+capacity as (
+
+    select * from {{ ref('capacity') }}
+
+)
+
+select
+    treatment.origin,
+    treatment.campaign,
+    treatment.loss_goal,
+    treatment.rate_unit,
+    treatment.product,
+    treatment.product_version,
+    treatment.ha_mode,
+    treatment.threading,
+    treatment.threads,
+    treatment.backend,
+    treatment.scenario,
+    treatment.testbed,
+    pairs.baseline_rate as rate_v4,
+    pairs.treatment_rate as rate_v6,
+    pairs.ratio as ratio,
+    pairs.ci_low,
+    pairs.ci_high,
+    pairs.baseline_runs as runs_v4,
+    pairs.treatment_runs as runs_v6,
+    {{ worse_quality('baseline.quality', 'treatment.quality') }} as quality,
+    baseline.campaign as campaign_v4,
+    pairs.baseline_configuration_id as configuration_id_v4,
+    pairs.treatment_configuration_id as configuration_id_v6
+from pairs
+inner join capacity as baseline
+    on pairs.baseline_configuration_id = baseline.configuration_id
+    and pairs.loss_goal = baseline.loss_goal
+inner join capacity as treatment
+    on pairs.treatment_configuration_id = treatment.configuration_id
+    and pairs.loss_goal = treatment.loss_goal

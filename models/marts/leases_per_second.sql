@@ -1,0 +1,47 @@
+with
+
+capacity as (
+
+    select * from {{ ref('capacity') }}
+
+)
+
+select
+    configuration_id,
+    configuration,
+    campaign,
+    origin,
+    figure_id,
+    product,
+    product_version,
+    protocol,
+    backend,
+    backend_version,
+    threading,
+    threads,
+    packet_queue_size,
+    ha_mode,
+    scenario,
+    testbed,
+    tool,
+    tool_version,
+    method,
+    loss_limit,
+    loss_basis,
+    drop_time_s,
+    runs,
+    runs_kept,
+    rate as lps,
+    rate_median as lps_median,
+    rate_mean as lps_mean,
+    rate_stdev as lps_stdev,
+    ci_low,
+    ci_high,
+    rate_interpolated as lps_interpolated,
+    status,
+    quality,
+    findings,
+    first_started_at,
+    last_started_at
+from capacity
+where rate_unit = 'leases/s' and loss_goal = 'isc'

@@ -1,0 +1,26 @@
+with
+
+steps as (
+
+    select * from {{ ref('int_steps') }}
+
+),
+
+runs as (
+
+    select * from {{ ref('int_runs__identified') }}
+
+)
+
+select
+    steps.run_id,
+    runs.configuration_id,
+    steps.offered_rate,
+    steps.trials,
+    steps.achieved_rate,
+    steps.loss_worst_exchange,
+    steps.loss_packet,
+    steps.loss_lease,
+    steps.is_generator_limited
+from steps
+inner join runs on steps.run_id = runs.run_id

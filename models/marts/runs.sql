@@ -1,0 +1,50 @@
+with
+
+runs as (
+
+    select * from {{ ref('int_runs__identified') }}
+
+),
+
+run_capacity as (
+
+    select * from {{ ref('int_run_capacity') }}
+    where loss_goal = 'isc'
+
+)
+
+select
+    runs.run_id,
+    runs.configuration_id,
+    runs.configuration,
+    runs.campaign,
+    runs.repetition,
+    runs.product,
+    runs.product_version,
+    runs.protocol,
+    runs.backend,
+    runs.backend_version,
+    runs.threading,
+    runs.threads,
+    runs.packet_queue_size,
+    runs.ha_mode,
+    runs.scenario,
+    runs.testbed,
+    runs.tool,
+    runs.tool_version,
+    runs.method,
+    runs.drop_time_s,
+    runs.host_id,
+    runs.server_config_id,
+    runs.started_at,
+    runs.ended_at,
+    runs.trials,
+    runs.steps,
+    runs.lowest_offered_rate,
+    runs.highest_offered_rate,
+    runs.rate_unit,
+    run_capacity.rate,
+    run_capacity.rate_interpolated,
+    run_capacity.status
+from runs
+left join run_capacity on runs.run_id = run_capacity.run_id

@@ -1,0 +1,39 @@
+with
+
+server_configs as (
+
+    select * from {{ ref('stg_server_configs') }}
+
+)
+
+select
+    server_config_id,
+    campaign,
+    source_path,
+    source_sha256,
+    product,
+    product_version,
+    protocol,
+    backend,
+    backend_persistent,
+    threading,
+    threads,
+    packet_queue_size,
+    ha_mode,
+    ha_server_name,
+    ha_role,
+    ha_peers,
+    subnets,
+    pools,
+    pool_addresses,
+    prefix_pools,
+    prefix_pool_prefixes,
+    reservations,
+    client_classes,
+    hooks,
+    valid_lifetime_s,
+    renew_timer_s,
+    rebind_timer_s,
+    socket_type,
+    settings
+from server_configs

@@ -1,0 +1,21 @@
+with
+
+intervals as (
+
+    select * from {{ ref('stg_intervals') }}
+
+)
+
+select
+    trial_id,
+    position,
+    t_s,
+    exchange,
+    sent,
+    received,
+    drops,
+    rejected,
+    interval_sent,
+    interval_received,
+    interval_drops
+from intervals

@@ -1,0 +1,78 @@
+with
+
+trials as (
+
+    select * from {{ ref('int_trials__measured') }}
+
+),
+
+runs as (
+
+    select * from {{ ref('int_runs__identified') }}
+
+)
+
+select
+    trials.trial_id,
+    trials.run_id,
+    runs.configuration_id,
+    runs.configuration,
+    trials.campaign,
+    trials.source_path,
+    trials.source_sha256,
+    trials.report_index,
+    trials.source_line,
+    trials.tool,
+    trials.tool_version,
+    trials.command,
+    trials.method,
+    trials.product,
+    trials.product_version,
+    trials.protocol,
+    trials.backend,
+    trials.backend_version,
+    trials.threading,
+    trials.threads,
+    trials.packet_queue_size,
+    trials.ha_mode,
+    trials.scenario,
+    trials.testbed,
+    trials.host_id,
+    trials.server_config_id,
+    trials.repetition,
+    trials.offered_rate,
+    trials.computed_rate as achieved_rate,
+    trials.reported_rate,
+    trials.rate_unit,
+    trials.sent,
+    trials.received,
+    trials.dropped,
+    trials.malformed,
+    trials.completed_leases,
+    trials.loss_worst_exchange,
+    trials.loss_packet,
+    trials.loss_lease,
+    trials.is_generator_limited,
+    trials.duration_s,
+    trials.test_period_s,
+    trials.drop_time_s,
+    trials.drop_time_second_s,
+    trials.wait_s,
+    trials.clients,
+    trials.max_delay_ms,
+    trials.rejected_leases,
+    trials.orphans,
+    trials.leases_granted,
+    trials.pool_size,
+    trials.leases_granted / nullif(trials.pool_size, 0) as pool_utilisation_ratio,
+    trials.started_at,
+    trials.ended_at,
+    trials.exit_code,
+    trials.completed,
+    trials.server_wiped,
+    trials.warnings,
+    trials.context_sources,
+    trials.conflicts,
+    trials.batch
+from trials
+inner join runs on trials.run_id = runs.run_id

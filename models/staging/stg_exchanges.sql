@@ -1,0 +1,42 @@
+with
+
+exchanges as (
+
+    select * from {{ source('lake', 'exchanges') }}
+
+),
+
+trials as (
+
+    select * from {{ ref('stg_trials') }}
+
+),
+
+current_versions as (
+
+    select
+        exchanges.trial_id,
+        exchanges.batch,
+        exchanges.exchange,
+        exchanges.position,
+        exchanges.sent,
+        exchanges.received,
+        exchanges.drops,
+        exchanges.drop_ratio,
+        exchanges.drop_ratio_printed,
+        exchanges.orphans,
+        exchanges.rejected,
+        exchanges.non_unique,
+        exchanges.collected,
+        exchanges.min_delay_ms,
+        exchanges.avg_delay_ms,
+        exchanges.max_delay_ms,
+        exchanges.stdev_delay_ms
+    from exchanges
+    inner join trials
+        on exchanges.trial_id = trials.trial_id
+        and exchanges.batch = trials.batch
+
+)
+
+select * from current_versions

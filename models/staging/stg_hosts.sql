@@ -1,0 +1,40 @@
+with
+
+hosts as (
+
+    select * from {{ source('lake', 'hosts') }}
+
+),
+
+latest as (
+
+    select
+        host_id,
+        batch,
+        campaign,
+        source_path,
+        name,
+        architecture,
+        cpu_model,
+        cpu_vendor,
+        cpu_sockets,
+        cpu_cores,
+        cpu_threads,
+        cpu_mhz,
+        memory_bytes,
+        nic_model,
+        nic_driver,
+        nic_speed_mbps,
+        disks,
+        os_name,
+        os_version,
+        kernel,
+        virtualisation,
+        packages,
+        facts
+    from hosts
+    qualify row_number() over (partition by host_id order by batch desc) = 1
+
+)
+
+select * from latest

@@ -1,0 +1,27 @@
+with
+
+raw_files as (
+
+    select * from {{ source('lake', 'raw_files') }}
+
+),
+
+current_versions as (
+
+    select
+        campaign,
+        batch,
+        source_path,
+        size_bytes,
+        modified_at,
+        sha256,
+        context_sha256,
+        format,
+        status,
+        trials
+    from raw_files
+    qualify row_number() over (partition by campaign, source_path order by batch desc) = 1
+
+)
+
+select * from current_versions

@@ -1,0 +1,47 @@
+with
+
+server_configs as (
+
+    select * from {{ source('lake', 'server_configs') }}
+
+),
+
+latest as (
+
+    select
+        server_config_id,
+        batch,
+        campaign,
+        source_path,
+        source_sha256,
+        product,
+        product_version,
+        protocol,
+        backend,
+        backend_persistent,
+        threading,
+        threads,
+        packet_queue_size,
+        ha_mode,
+        ha_server_name,
+        ha_role,
+        ha_peers,
+        subnets,
+        pools,
+        pool_addresses,
+        prefix_pools,
+        prefix_pool_prefixes,
+        reservations,
+        client_classes,
+        hooks,
+        valid_lifetime_s,
+        renew_timer_s,
+        rebind_timer_s,
+        socket_type,
+        settings
+    from server_configs
+    qualify row_number() over (partition by server_config_id order by batch desc) = 1
+
+)
+
+select * from latest

@@ -1,0 +1,72 @@
+with
+
+trials as (
+
+    select * from {{ source('lake', 'trials') }}
+
+),
+
+files as (
+
+    select * from {{ ref('stg_raw_files') }}
+
+),
+
+current_versions as (
+
+    select
+        trials.trial_id,
+        trials.batch,
+        trials.campaign,
+        trials.source_path,
+        trials.source_sha256,
+        trials.context_path,
+        trials.report_index,
+        trials.source_line,
+        trials.tool,
+        trials.tool_version,
+        trials.command,
+        trials.method,
+        trials.product,
+        trials.product_version,
+        trials.protocol,
+        trials.backend,
+        trials.backend_version,
+        trials.threading,
+        trials.threads,
+        trials.packet_queue_size,
+        trials.ha_mode,
+        trials.scenario,
+        trials.testbed,
+        trials.host_id,
+        trials.server_config_id,
+        trials.repetition,
+        trials.offered_rate,
+        trials.achieved_rate,
+        trials.rate_unit,
+        trials.sent,
+        trials.received,
+        trials.dropped,
+        trials.malformed,
+        trials.duration_s,
+        trials.drop_time_s,
+        trials.drop_time_second_s,
+        trials.wait_s,
+        trials.clients,
+        trials.started_at,
+        trials.ended_at,
+        trials.exit_code,
+        trials.completed,
+        trials.server_wiped,
+        trials.warnings,
+        trials.context_sources,
+        trials.conflicts
+    from trials
+    inner join files
+        on trials.campaign = files.campaign
+        and trials.source_path = files.source_path
+        and trials.batch = files.batch
+
+)
+
+select * from current_versions
