@@ -1,0 +1,106 @@
+"""The LPS-needed calculator: how many leases per second a site needs, and which configurations give them.
+
+The arithmetic is the SQL function `lps_needed` (macros/functions.sql); the command line, the page and an analyst
+all run that one text.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import duckdb
+
+FUNCTIONS: Final = Path(__file__).parent.parent / "macros" / "functions.sql"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One input of the calculator; `unit` is a count, `s` or a ratio (0 to 1)."""
+
+    name: str
+    label: str
+    unit: str
+    default: float
+    minimum: float
+    maximum: float
+    help: str
+
+
+PARAMETERS: Final[tuple[Parameter, ...]] = (
+    Parameter("clients", "Clients", "clients", 0, 0, 1e12, "How many devices hold a lease."),
+    Parameter("lease_s", "Lease time", "s", 86400, 1, 1e10, "The valid lifetime that the server gives."),
+    Parameter(
+        "t1_ratio", "T1 of the lease", "ratio", 0.5, 0.01, 1,
+        "When clients renew, as a share of the lease: half, unless the server sends another T1.",
+    ),
+    Parameter("arriving_clients", "New clients", "clients", 0, 0, 1e12, "How many devices come for a new lease ..."),
+    Parameter("arrival_window_s", "... within", "s", 3600, 1, 1e10, "The time over which they come."),
+    Parameter(
+        "boot_ratio", "Share that boots at once", "ratio", 0, 0, 1,
+        "The share of all clients that starts together: the morning, a building's power coming back.",
+    ),
+    Parameter("boot_window_s", "Boot wave lasts", "s", 600, 1, 1e10, "The time over which these clients start."),
+    Parameter("down_clients", "Clients to recover", "clients", 0, 0, 1e12, "How many lost their lease in an outage."),
+    Parameter("recovery_s", "Recover within", "s", 600, 1, 1e10, "How soon all of them shall have a lease again."),
+    Parameter("ip_version", "IP version", "version", 4, 4, 6, "4 or 6: it decides how often waiting clients repeat."),
+    Parameter(
+        "ha_ratio", "High-availability ratio", "ratio", 1, 0.01, 2,
+        "LPS with HA over LPS without; see ha_speedup. Leave it at 1 when comparing with figures measured with HA.",
+    ),
+    Parameter(
+        "utilisation_ratio", "Highest utilisation", "ratio", 1, 0.01, 1,
+        "How much of the measured LPS you are willing to use: laboratory figures are a maximum.",
+    ),
+)  # fmt: skip
+
+PRESETS: Final[dict[str, dict[str, float]]] = {
+    "86,400 clients, one-day lease": {"clients": 86400, "lease_s": 86400},
+    "20,000 devices, once in eight hours": {"arriving_clients": 20000, "arrival_window_s": 28800},
+    "350,000 subscribers, two-hour lease": {"clients": 350000, "lease_s": 7200},
+    "350,000 subscribers, one-minute lease": {"clients": 350000, "lease_s": 60},
+}
+
+
+def lps_needed(connection: duckdb.DuckDBPyConnection, inputs: Mapping[str, float]) -> dict[str, float]:
+    """Return the loads in leases per second and messages per second, by name.
+
+    Args:
+        connection: any connection where the function `lps_needed` is known: a warehouse, or `blank()`.
+        inputs: values of `PARAMETERS` by name; what is left out takes its default.
+
+    Raises:
+        ValueError: an input is unknown, not a finite number, or outside its limits.
+    """
+    values = {parameter.name: parameter.default for parameter in PARAMETERS} | dict(inputs)
+    limits = {parameter.name: parameter for parameter in PARAMETERS}
+    for name, value in values.items():
+        if name not in limits:
+            message = f"{name!r} is no input of the calculator; it knows {', '.join(limits)}"
+            raise ValueError(message)
+        low, high = limits[name].minimum, limits[name].maximum
+        if not math.isfinite(value) or not low <= value <= high:
+            message = f"{limits[name].label} ({name}) is {value:g}; expected {low:g} to {high:g}"
+            raise ValueError(message)
+    arguments = ", ".join(f"{name} := ${name}" for name in values)
+    cursor = connection.cursor().execute(f"select * from lps_needed({arguments})", values)  # noqa: S608 - fixed names
+    names = [column[0] for column in cursor.description or ()]
+    row: tuple[Any, ...] = cursor.fetchone() or ()
+    return dict(zip(names, row, strict=True))
+
+
+def blank() -> duckdb.DuckDBPyConnection:
+    """Return an empty database in memory that knows the calculator, for use without a warehouse."""
+    import duckdb
+    import jinja2
+
+    templates = jinja2.Environment(autoescape=False)  # noqa: S701 - renders SQL of our own, never HTML
+    functions = templates.from_string(FUNCTIONS.read_text("utf-8")).module
+    connection = duckdb.connect(":memory:")
+    connection.execute(functions.lps_needed_function())  # type: ignore[attr-defined]
+    return connection
