@@ -1,8 +1,220 @@
-"""The command line: the one front door."""
+"""The command line: the one front door. Each command hands over to the room that does the work."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from home import Home
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ingest.intake import Summary
+    from pipeline import BuildReport
+
+app = typer.Typer(
+    name="dropline",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="The embedded SQL warehouse for benchmark results of network servers.\n\n"
+    "Bring raw perfdhcp output in with `ingest`, compute leases per second with `build`, look at them with `app` or "
+    "`sql`. `up` does all of it. Exit codes: 0 all well, 1 something was rejected or a check failed, 2 wrong use.",
+)
+
+Paths = Annotated[
+    list[Path], typer.Argument(exists=True, help="Files or folders with raw output and what belongs to it.")
+]
+Port = Annotated[int, typer.Option(min=1, max=65535, help="Port on 127.0.0.1.")]
+
+
+@app.callback()
+def _choose_home(
+    context: typer.Context,
+    home: Annotated[
+        Path | None,
+        typer.Option(envvar="DROPLINE_HOME", help="Folder that holds all data.", show_default="./data"),
+    ] = None,
+) -> None:
+    context.obj = Home.chosen(home)
+
+
+@app.command()
+def ingest(context: typer.Context, paths: Paths) -> None:
+    """Read raw files into the lake, as one batch.
+
+    Files are recognised by their content. What they do not say comes from the Kea configuration, a JSON sidecar, the
+    path, and campaign.yaml. What is known and unchanged is skipped; what cannot be used is listed with its reason.
+
+    Example: dropline ingest results/2026-11/
+    """
+    summary = _ingest(context.obj, paths)
+    raise typer.Exit(1 if summary.rejects else 0)
+
+
+@app.command()
+def build(context: typer.Context) -> None:
+    """Check the lake, compute all tables, check them, and publish the warehouse.
+
+    Nothing is published when a check fails: the warehouse that people read stays as it was.
+    """
+    _build(context.obj)
+
+
+@app.command()
+def check(context: typer.Context) -> None:
+    """Check the lake and the published warehouse without building."""
+    import pipeline
+
+    with _progress("Checking") as progress:
+        report = pipeline.check(context.obj, progress=progress)
+    typer.echo(report.text())
+    raise typer.Exit(0 if report.passed else 1)
+
+
+@app.command("app")
+def open_app(
+    context: typer.Context,
+    port: Port = 8501,
+    browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
+) -> None:
+    """Open the dashboard on 127.0.0.1; Ctrl-C ends it."""
+    from app.serve import serve
+
+    serve(context.obj, port, open_browser=browser)
+
+
+@app.command()
+def up(
+    context: typer.Context,
+    paths: Annotated[list[Path] | None, typer.Argument(exists=True, help="What to ingest first.")] = None,
+    port: Port = 8501,
+    browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
+) -> None:
+    """Ingest, build and open the dashboard, in one go; what is up to date is not done again.
+
+    Example: dropline up examples
+    """
+    import pipeline
+
+    if paths:
+        _ingest(context.obj, paths)
+    if pipeline.is_current(context.obj):
+        typer.echo("The warehouse is up to date.")
+    else:
+        _build(context.obj)
+    open_app(context, port, browser)
+
+
+@app.command()
+def sql(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(help="One SELECT; `-` reads it from standard input.")],
+    form: Annotated[
+        str, typer.Option("--format", "-f", help="table, csv, json, markdown or parquet.", metavar="FORMAT")
+    ] = "table",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File instead of standard output.")] = None,
+) -> None:
+    """Ask the warehouse a question; it is opened read-only.
+
+    Examples:
+
+    dropline sql "select configuration, lps, ci_low, ci_high from leases_per_second order by lps desc"
+
+    dropline sql "select * from multithreading_speedup" --format csv -o speedups.csv
+
+    dropline sql "select table_name, comment from duckdb_tables()" lists the tables.
+    """
+    from app.export import FORMATS, write
+    from app.warehouse import Warehouse
+
+    if form not in FORMATS:
+        _fail(f"--format {form}: expected one of {', '.join(FORMATS)}", 2)
+    if form == "parquet" and output is None and sys.stdout.isatty():
+        _fail("--format parquet is binary: name a file with --output", 2)
+    text = sys.stdin.read() if query == "-" else query
+    rows = Warehouse.open(context.obj.warehouse).query(text)
+    if output:
+        with output.open("wb") as file:
+            write(rows, form, file)
+    else:
+        write(rows, form, sys.stdout.buffer)
+
+
+@app.command()
+def needs(
+    context: typer.Context,
+    clients: Annotated[float, typer.Option(help="Devices that hold a lease.")] = 0,
+    lease: Annotated[str, typer.Option(help="Lease time: 24h, 90m, 7d or seconds.")] = "24h",
+    t1: Annotated[float, typer.Option(help="When clients renew, as a share of the lease.")] = 0.5,
+    arriving: Annotated[float, typer.Option(help="Devices that come for a new lease ...")] = 0,
+    arrival_window: Annotated[str, typer.Option(help="... within this time.")] = "1h",
+    boot: Annotated[float, typer.Option(help="Share of the clients that boots at once, 0 to 1 ...")] = 0,
+    boot_window: Annotated[str, typer.Option(help="... within this time.")] = "10m",
+    down: Annotated[float, typer.Option(help="Clients that lost their lease in an outage ...")] = 0,
+    recovery: Annotated[str, typer.Option(help="... and shall have one again within this time.")] = "10m",
+    ip_version: Annotated[int, typer.Option(min=4, max=6, help="4 or 6.")] = 4,
+    ha_ratio: Annotated[float, typer.Option(help="LPS with high availability over LPS without.")] = 1,
+    utilisation: Annotated[float, typer.Option(help="Share of the measured LPS that may be used.")] = 1,
+) -> None:
+    """Compute the leases per second that a site needs, and who gives them.
+
+    Examples:
+
+    dropline needs --clients 86400 --lease 24h
+
+    dropline needs --arriving 20000 --arrival-window 8h
+
+    dropline needs --clients 350000 --lease 2h --boot 0.9 --boot-window 30m --utilisation 0.5
+    """
+    from app import planner
+
+    try:
+        inputs = {
+            "clients": clients,
+            "lease_s": planner.seconds(lease),
+            "t1_ratio": t1,
+            "arriving_clients": arriving,
+            "arrival_window_s": planner.seconds(arrival_window),
+            "boot_ratio": boot,
+            "boot_window_s": planner.seconds(boot_window),
+            "down_clients": down,
+            "recovery_s": planner.seconds(recovery),
+            "ip_version": ip_version,
+            "ha_ratio": ha_ratio,
+            "utilisation_ratio": utilisation,
+        }
+        typer.echo(planner.report(context.obj.warehouse, inputs))
+    except ValueError as error:
+        _fail(str(error), 2)
+
+
+@app.command()
+def status(context: typer.Context) -> None:
+    """Say what the home holds: batches, tables, the last build, findings."""
+    from app.status import describe
+
+    typer.echo(describe(context.obj))
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; an expected failure becomes one message and exit code 1."""
+    from app.warehouse import WarehouseError
+
+    try:
+        app()
+    except WarehouseError as error:
+        _fail(str(error), 1)
+    except BrokenPipeError:
+        sys.exit(1)
+    except KeyboardInterrupt:
+        _fail("Interrupted; what was committed before stays.", 130)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ all run that one text.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import duckdb
+    import pyarrow as pa
 
 FUNCTIONS: Final = Path(__file__).parent.parent / "macros" / "functions.sql"
 
@@ -67,6 +69,19 @@ PRESETS: Final[dict[str, dict[str, float]]] = {
 }
 
 
+_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|d|w)?")
+_SECONDS: Final = {None: 1, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
+
+
+def seconds(text: str) -> float:
+    """Return a duration such as `24h`, `90m`, `7d` or `3600` in seconds; raises ValueError."""
+    found = _DURATION.fullmatch(text.strip())
+    if not found:
+        message = f"{text!r} is no duration; write for example 24h, 90m, 7d or 3600 (seconds)"
+        raise ValueError(message)
+    return float(found[1]) * _SECONDS[found[2]]
+
+
 def lps_needed(connection: duckdb.DuckDBPyConnection, inputs: Mapping[str, float]) -> dict[str, float]:
     """Return the loads in leases per second and messages per second, by name.
 
@@ -104,3 +119,12 @@ def blank() -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(":memory:")
     connection.execute(functions.lps_needed_function())  # type: ignore[attr-defined]
     return connection
+
+
+def configurations_meeting(connection: duckdb.DuckDBPyConnection, required_lps: float) -> pa.Table:
+    """Return the known configurations whose leases per second reach `required_lps`, fastest first.
+
+    One row per configuration: the columns of the SQL function `configurations_meeting`. The lower end of the interval
+    is what counts, where there is one.
+    """
+    return connection.cursor().sql("select * from configurations_meeting($1)", params=[required_lps]).to_arrow_table()

@@ -1,18 +1,20 @@
-{#- One text key from several columns; a null differs from every value. -#}
+{#- One text key from several columns, given as "a, b, c"; a null differs from every value. -#}
 {% macro surrogate_key(columns) -%}
-    md5(concat_ws('|'{% for column in columns %}, coalesce(cast({{ column }} as varchar), '~'){% endfor %}))
+    md5(concat_ws('|'{% for column in columns.split(', ') %}, coalesce(cast({{ column }} as varchar), '~'){% endfor %}))
 {%- endmacro %}
 
-{#- What was tested, as far as a run shares it with its repetitions: DESIGN's "configuration" without the method. -#}
+{#- What was tested, as far as a run shares it with its repetitions: a configuration without its method. -#}
 {% macro configuration_columns() -%}
-    {{ return([
-        'product', 'product_version', 'protocol', 'backend', 'backend_version', 'threading', 'threads',
-        'packet_queue_size', 'ha_mode', 'scenario', 'testbed', 'tool', 'tool_version',
-    ]) }}
+    product, product_version, protocol, backend, backend_version, threading, threads, packet_queue_size, ha_mode, scenario, testbed, tool, tool_version
 {%- endmacro %}
 
-{% macro columns_of(relation, columns) -%}
-    {% for column in columns %}{{ relation }}.{{ column }}{{ ",\n        " if not loop.last }}{% endfor %}
+{% macro configuration_columns_of(relation) -%}
+    {% for column in configuration_columns().split(', ') %}{{ relation }}.{{ column }}{{ ",\n        " if not loop.last }}{% endfor %}
+{%- endmacro %}
+
+{#- For a group by the key of a configuration, within which these columns do not vary. -#}
+{% macro any_configuration_columns() -%}
+    {% for column in configuration_columns().split(', ') %}any_value({{ column }}) as {{ column }}{{ ",\n        " if not loop.last }}{% endfor %}
 {%- endmacro %}
 
 {#- A person's name for a configuration, e.g. "ISC Kea 2.2.0 DHCPv4 memfile multi x4 hot-standby". -#}

@@ -66,7 +66,16 @@ described as (
 
     select
         capacities.*,
-        configurations.* exclude (configuration_id)
+        configurations.configuration,
+        configurations.origin,
+        configurations.campaign,
+        {{ configuration_columns_of('configurations') }},
+        configurations.method,
+        configurations.unnamed_folder,
+        configurations.rate_unit,
+        configurations.drop_time_s,
+        configurations.first_started_at,
+        configurations.last_started_at
     from capacities
     inner join configurations on capacities.configuration_id = configurations.configuration_id
 

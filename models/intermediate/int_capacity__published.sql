@@ -17,7 +17,7 @@ capacities as (
     select
         figures.figure_id,
         figures.source_id as campaign,
-        {{ columns_of('figures', configuration_columns()) }},
+        {{ configuration_columns_of('figures') }},
         concat_ws(
             '; ',
             figures.scenario_detail,
@@ -47,7 +47,7 @@ identified as (
 
     select
         *,
-        {{ surrogate_key(['campaign'] + configuration_columns() + ['rate_unit', 'method']) }} as configuration_id,
+        {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', rate_unit, method') }} as configuration_id,
         {{ configuration_label() }} as configuration
     from capacities
 

@@ -67,11 +67,12 @@ with_interval as (
 
     select
         with_degrees_of_freedom.*,
-        ratio * exp(-t_975 * log_ratio_error) as ci_low,
-        ratio * exp(t_975 * log_ratio_error) as ci_high
+        with_degrees_of_freedom.ratio * exp(-student_t.t_975 * with_degrees_of_freedom.log_ratio_error) as ci_low,
+        with_degrees_of_freedom.ratio * exp(student_t.t_975 * with_degrees_of_freedom.log_ratio_error) as ci_high
     from with_degrees_of_freedom
     left join student_t
-        on student_t.degrees_of_freedom = {{ tabulated_degrees_of_freedom('with_degrees_of_freedom.degrees_of_freedom') }}
+        on student_t.degrees_of_freedom
+            = {{ tabulated_degrees_of_freedom('with_degrees_of_freedom.degrees_of_freedom') }}
 
 )
 

@@ -61,8 +61,10 @@ trial_findings as (
         trial_id,
         'generator_limited' as finding,
         'warning' as severity,
-        'The generator sent ' || cast(round((first_sent + 1) / test_period_s) as bigint) || ' requests/s of the '
-        || {{ short_number('offered_rate') }} || ' asked for: the rate says more about it than about the server.' as detail
+        'The generator sent ' || cast(round((first_sent + 1) / test_period_s) as bigint)
+        || ' requests/s of the '
+        || {{ short_number('offered_rate') }}
+        || ' asked for: the rate says more about it than about the server.' as detail
     from trials
     where is_generator_limited
     union all
@@ -155,8 +157,10 @@ run_findings as (
         run_id,
         'loss_dips_back' as finding,
         'info' as severity,
-        'Above ' || {{ short_number('first_exceeding_rate') }} || '/s the loss falls under the limit again: the ramp is noisy.'
-        as detail
+        'Above '
+        || {{ short_number('first_exceeding_rate') }}
+        || '/s the loss falls under the limit again: the ramp is noisy.'
+            as detail
     from run_capacity
     where dips_back
 
@@ -215,8 +219,8 @@ figure_findings as (
     from figures
     inner join identical_figures
         on figures.source_id = identical_figures.source_id
-        and figures.metric = identical_figures.metric
-        and figures.value = identical_figures.value
+            and figures.metric = identical_figures.metric
+            and figures.value = identical_figures.value
     where figures.evidence_kind = 'measured' and figures.qualifier = 'exact'
 
 ),

@@ -11,8 +11,8 @@ runs as (
     select
         run_id,
         campaign,
-        {% for column in configuration_columns() %}any_value({{ column }}) as {{ column }},
-        {% endfor %}any_value(unnamed_folder) as unnamed_folder,
+        {{ any_configuration_columns() }},
+        any_value(unnamed_folder) as unnamed_folder,
         any_value(method) as options,
         any_value(repetition) as repetition,
         any_value(rate_unit) as rate_unit,
@@ -46,7 +46,7 @@ identified as (
 
     select
         *,
-        {{ surrogate_key(['campaign'] + configuration_columns() + ['unnamed_folder', 'method']) }} as configuration_id,
+        {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method') }} as configuration_id,
         {{ configuration_label() }} as configuration
     from with_method
 

@@ -84,7 +84,7 @@ with_rates as (
         coalesce(completed_leases / nullif(test_period_s, 0), achieved_rate) as computed_rate,
         -- one packet of grace: perfdhcp sends rate x period - 1
         coalesce(first_sent + 1 < 0.98 * offered_rate * test_period_s, false) as is_generator_limited,
-        {{ surrogate_key(['campaign'] + configuration_columns() + ['unnamed_folder', 'method', 'repetition']) }} as run_id
+        {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method, repetition') }} as run_id
     from with_period
 
 ),
@@ -94,9 +94,10 @@ with_pool as (
     select
         *,
         case
-            when server_wiped = false then sum(completed_leases) over (
-                partition by run_id order by started_at, offered_rate, trial_id rows unbounded preceding
-            )
+            when server_wiped = false
+                then sum(completed_leases) over (
+                        partition by run_id order by started_at, offered_rate, trial_id rows unbounded preceding
+                    )
             else completed_leases
         end as leases_granted
     from with_rates

@@ -30,7 +30,7 @@ select
     treatment.testbed,
     pairs.treatment_rate as rate,
     pairs.baseline_rate as reference_rate,
-    pairs.ratio as ratio,
+    pairs.ratio,
     pairs.ci_low,
     pairs.ci_high,
     pairs.baseline_runs as runs_reference,
@@ -42,7 +42,7 @@ select
 from pairs
 inner join capacity as baseline
     on pairs.baseline_configuration_id = baseline.configuration_id
-    and pairs.loss_goal = baseline.loss_goal
+        and pairs.loss_goal = baseline.loss_goal
 inner join capacity as treatment
     on pairs.treatment_configuration_id = treatment.configuration_id
-    and pairs.loss_goal = treatment.loss_goal
+        and pairs.loss_goal = treatment.loss_goal

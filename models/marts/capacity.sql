@@ -30,7 +30,7 @@ findings_that_matter as (
     inner join findings on capacity.configuration_id = findings.configuration_id
     left join run_capacity
         on findings.run_id = run_capacity.run_id
-        and capacity.loss_goal = run_capacity.loss_goal
+            and capacity.loss_goal = run_capacity.loss_goal
     where
         findings.trial_id is null
         or run_capacity.first_exceeding_rate is null
@@ -97,4 +97,4 @@ select
 from capacity
 left join judged
     on capacity.configuration_id = judged.configuration_id
-    and capacity.loss_goal = judged.loss_goal
+        and capacity.loss_goal = judged.loss_goal

@@ -4,7 +4,7 @@ pairs as (
 
     select * from {{ ref('int_capacity_pairs') }}
     where factor = 'ha_mode'
-    and loss_goal = 'isc'
+        and loss_goal = 'isc'
 
 ),
 
@@ -28,7 +28,7 @@ select
     treatment.testbed,
     pairs.baseline_rate as lps_without_ha,
     pairs.treatment_rate as lps_with_ha,
-    pairs.ratio as ratio,
+    pairs.ratio,
     pairs.ci_low,
     pairs.ci_high,
     pairs.baseline_runs as runs_without_ha,
@@ -40,8 +40,8 @@ select
 from pairs
 inner join capacity as baseline
     on pairs.baseline_configuration_id = baseline.configuration_id
-    and pairs.loss_goal = baseline.loss_goal
+        and pairs.loss_goal = baseline.loss_goal
 inner join capacity as treatment
     on pairs.treatment_configuration_id = treatment.configuration_id
-    and pairs.loss_goal = treatment.loss_goal
+        and pairs.loss_goal = treatment.loss_goal
 where treatment.rate_unit = 'leases/s'

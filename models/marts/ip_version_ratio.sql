@@ -28,7 +28,7 @@ select
     treatment.testbed,
     pairs.baseline_rate as rate_v4,
     pairs.treatment_rate as rate_v6,
-    pairs.ratio as ratio,
+    pairs.ratio,
     pairs.ci_low,
     pairs.ci_high,
     pairs.baseline_runs as runs_v4,
@@ -40,7 +40,7 @@ select
 from pairs
 inner join capacity as baseline
     on pairs.baseline_configuration_id = baseline.configuration_id
-    and pairs.loss_goal = baseline.loss_goal
+        and pairs.loss_goal = baseline.loss_goal
 inner join capacity as treatment
     on pairs.treatment_configuration_id = treatment.configuration_id
-    and pairs.loss_goal = treatment.loss_goal
+        and pairs.loss_goal = treatment.loss_goal

@@ -4,7 +4,7 @@ pairs as (
 
     select * from {{ ref('int_capacity_pairs') }}
     where factor = 'threading'
-    and loss_goal = 'isc'
+        and loss_goal = 'isc'
 
 ),
 
@@ -39,8 +39,8 @@ select
 from pairs
 inner join capacity as baseline
     on pairs.baseline_configuration_id = baseline.configuration_id
-    and pairs.loss_goal = baseline.loss_goal
+        and pairs.loss_goal = baseline.loss_goal
 inner join capacity as treatment
     on pairs.treatment_configuration_id = treatment.configuration_id
-    and pairs.loss_goal = treatment.loss_goal
+        and pairs.loss_goal = treatment.loss_goal
 where treatment.rate_unit = 'leases/s'

@@ -7,7 +7,7 @@ findings as (
 )
 
 select
-    {{ surrogate_key(['finding', 'subject', 'subject_id', 'campaign', 'detail']) }} as finding_id,
+    {{ surrogate_key('finding, subject, subject_id, campaign, detail') }} as finding_id,
     finding,
     severity,
     subject,

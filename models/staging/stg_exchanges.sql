@@ -35,7 +35,7 @@ current_versions as (
     from exchanges
     inner join trials
         on exchanges.trial_id = trials.trial_id
-        and exchanges.batch = trials.batch
+            and exchanges.batch = trials.batch
 
 )
 

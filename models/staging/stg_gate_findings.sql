@@ -25,8 +25,8 @@ current_versions as (
     from findings
     inner join files
         on findings.campaign = files.campaign
-        and findings.source_path = files.source_path
-        and findings.batch = files.batch
+            and findings.source_path = files.source_path
+            and findings.batch = files.batch
 
 )
 

@@ -30,7 +30,7 @@ current_versions as (
     from intervals
     inner join trials
         on intervals.trial_id = trials.trial_id
-        and intervals.batch = trials.batch
+            and intervals.batch = trials.batch
 
 )
 

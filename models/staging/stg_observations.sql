@@ -27,7 +27,7 @@ current_versions as (
     from observations
     inner join trials
         on observations.trial_id = trials.trial_id
-        and observations.batch = trials.batch
+            and observations.batch = trials.batch
 
 )
 

@@ -25,8 +25,8 @@ current_versions as (
     from rejects
     inner join files
         on rejects.campaign = files.campaign
-        and rejects.source_path = files.source_path
-        and rejects.batch = files.batch
+            and rejects.source_path = files.source_path
+            and rejects.batch = files.batch
 
 )
 

@@ -64,8 +64,8 @@ current_versions as (
     from trials
     inner join files
         on trials.campaign = files.campaign
-        and trials.source_path = files.source_path
-        and trials.batch = files.batch
+            and trials.source_path = files.source_path
+            and trials.batch = files.batch
 
 )
 

@@ -1,0 +1,62 @@
+# Two commands matter: `make up` shows real results in the browser, `make test` proves that all works.
+PYTHON ?= python3
+BIN := .venv/bin
+HOME_DIR ?= data
+
+.DEFAULT_GOAL := help
+.PHONY: help up test setup lint format docs lock clean
+
+help: ## list these targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+
+up: setup ## set up, ingest the examples, build, check and open the app (127.0.0.1:8501)
+	@echo "==> Ingesting the examples, building, opening the app"
+	@$(BIN)/dropline --home $(HOME_DIR) up examples
+
+test: .venv/.ready-dev ## set up and run every check: lint, types, unit, property, dbt, gate, app, browser
+	@$(MAKE) --no-print-directory lint
+	@echo "==> Testing"
+	@$(BIN)/python -m pytest
+
+setup: .venv/.ready ## make the environment that `up` needs
+
+lint: .venv/.ready-dev ## check style and types of the Python and the SQL
+	@echo "==> Checking style and types"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/sqlfluff lint --disable-progress-bar --nocolor -q models analyses tests/dbt
+
+format: .venv/.ready-dev ## rewrite the Python and the SQL in the house style
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+	@$(BIN)/sqlfluff fix --disable-progress-bar -q models analyses tests/dbt
+
+docs: setup ## write the dbt site (all tables, columns and their lineage) to docs/site
+	@echo "==> Writing docs/site/index.html"
+	@$(BIN)/dropline --home $(HOME_DIR) build
+	@DROPLINE_LAKE=$(HOME_DIR)/lake DROPLINE_QUALITY=$(HOME_DIR)/quality $(BIN)/dbt docs generate --static --target-path docs/site
+	@cp docs/site/static_index.html docs/site/index.html
+
+lock: ## pin the packages again (needs uv)
+	uv pip compile pyproject.toml $(LOCK) -o requirements.lock
+	uv pip compile pyproject.toml --extra dev --extra browser -c requirements.lock $(LOCK) -o requirements-dev.lock
+	uv pip compile requirements-spark.in $(LOCK) -o requirements-spark.lock
+
+LOCK := --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-header --no-annotate --no-emit-index-url
+
+clean: ## remove everything that make made, but not the data
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis target logs docs/site *.egg-info
+
+.venv/.ready: requirements.lock pyproject.toml
+	@echo "==> Setting up .venv"
+	@$(PYTHON) -c 'import sys; sys.exit("Dropline needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/.ready-dev: .venv/.ready requirements-dev.lock
+	@echo "==> Adding what the tests need"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements-dev.lock
+	@touch $@

@@ -1,0 +1,84 @@
+"""Query results on their way out: as a table for people, or as CSV, JSON, Markdown or Parquet."""
+
+from __future__ import annotations
+
+import json
+from typing import IO, TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FORMATS: Final = ("table", "csv", "json", "markdown", "parquet")
+
+
+def write(rows: pa.Table, form: str, out: IO[bytes]) -> None:
+    """Write `rows` to `out` in one of `FORMATS`; all but parquet are UTF-8 text that ends with a line feed."""
+    if form == "parquet":
+        import pyarrow.parquet as pq
+
+        pq.write_table(rows, out, compression="zstd")
+    elif form == "csv":
+        _write_csv(rows, out)
+    elif form == "json":
+        records = json.dumps(rows.to_pylist(), default=str, ensure_ascii=False, indent=1)
+        out.write(records.encode() + b"\n")
+    else:
+        draw = _markdown if form == "markdown" else _table
+        out.write(draw(rows).encode("utf-8", "replace"))
+
+
+def _write_csv(rows: pa.Table, out: IO[bytes]) -> None:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    for index, field in enumerate(rows.schema):
+        if pa.types.is_nested(field.type):
+            texts = [None if value is None else _cell(value) for value in rows[index].to_pylist()]
+            rows = rows.set_column(index, field.name, pa.array(texts, pa.string()))
+    csv.write_csv(rows, out)
+
+
+def _markdown(rows: pa.Table) -> str:
+    lines = [rows.column_names, ["---"] * rows.num_columns]
+    lines += [[_cell(value) for value in row.values()] for row in rows.to_pylist()]
+    escaped = (" | ".join(_one_line(cell).replace("|", "\\|") for cell in line) for line in lines)
+    return "".join(f"| {line} |\n" for line in escaped)
+
+
+def _table(rows: pa.Table) -> str:
+    import pyarrow as pa
+
+    right = [
+        pa.types.is_integer(f.type) or pa.types.is_floating(f.type) or pa.types.is_decimal(f.type)
+        for f in rows.schema
+    ]
+    lines = [[_one_line(_cell(value)) for value in row.values()] for row in rows.to_pylist()]
+    widths = [
+        max(map(len, column)) for column in zip(*([rows.column_names, *lines]), strict=True)
+    ]
+
+    def laid_out(cells: list[str]) -> str:
+        padded = (
+            cell.rjust(width) if number else cell.ljust(width)
+            for cell, width, number in zip(cells, widths, right, strict=True)
+        )
+        return "  ".join(padded).rstrip() + "\n"
+
+    rule = "  ".join("-" * width for width in widths) + "\n"
+    count = f"({rows.num_rows} row{'s' if rows.num_rows != 1 else ''})\n"
+    return laid_out(rows.column_names) + rule + "".join(map(laid_out, lines)) + count
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.6g}" if abs(value) < 1000 else f"{value:.10g}"
+    if isinstance(value, list):
+        return ", ".join(str(item[0]) + "=" + str(item[1]) if isinstance(item, tuple) else str(item) for item in value)
+    return str(value)
+
+
+def _one_line(text: str) -> str:
+    """Return `text` without control characters: what a file holds must not steer a terminal."""
+    return "".join(char if char.isprintable() else " " for char in text)
