@@ -1,0 +1,32 @@
+"""Fixtures that several rooms share: homes with real data, built once a session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import pipeline
+from home import Home
+from ingest.intake import ingest
+from ingest.lake import Lake
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session")
+def warehouse_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the bundled examples ingested and built. Read only: a test that writes makes its own."""
+    home = Home.chosen(tmp_path_factory.mktemp("home"))
+    summary = ingest([ROOT / "examples"], Lake.create(home.lake))
+    assert not summary.rejects
+    pipeline.build(home)
+    return home.root
+
+
+@pytest.fixture(scope="session")
+def published_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home in which nothing was ingested: only the published figures."""
+    home = Home.chosen(tmp_path_factory.mktemp("published"))
+    pipeline.build(home)
+    return home.root

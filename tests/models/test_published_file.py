@@ -1,0 +1,31 @@
+"""The file that analysts open."""
+
+from pathlib import Path
+
+MARTS = {path.stem for path in (Path(__file__).parents[2] / "models" / "marts").glob("*.sql")}
+
+
+def test_it_holds_the_marts_the_loss_goals_and_nothing_else(sql):
+    tables = {row[0] for row in sql("select table_name from duckdb_tables() where not internal")}
+    assert tables == MARTS | {"loss_goals", "build_info"}
+    assert sql("select view_name from duckdb_views() where not internal") == []
+
+
+def test_every_table_and_column_is_described_in_the_database(sql):
+    assert sql("select table_name from duckdb_tables() where comment is null") == []
+    assert sql(
+        "select table_name, column_name from duckdb_columns() where comment is null and not internal"
+    ) == []
+
+
+def test_clients_from_duckdb_1_4_on_can_open_it(warehouse_home):
+    # The main header holds the storage version after checksum and magic; 67 is that of DuckDB 1.4.
+    header = (warehouse_home / "warehouse.duckdb").read_bytes()[:20]
+    assert header[8:12] == b"DUCK"
+    assert int.from_bytes(header[12:20], "little") <= 67
+
+
+def test_the_functions_for_analysts_are_there(sql):
+    assert sql("select needed_lps from lps_needed(clients := 86400)") == [(2.0,)]
+    fastest = sql("select configuration, lps from configurations_meeting(30000)")
+    assert fastest[0][1] == 37956
