@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from errors import DroplineError
 from home import Home
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ingest.intake import Summary
-    from pipeline import BuildReport
 
 app = typer.Typer(
     name="dropline",
@@ -72,8 +73,8 @@ def check(context: typer.Context) -> None:
     """Check the lake and the published warehouse without building."""
     import pipeline
 
-    with _progress("Checking") as progress:
-        report = pipeline.check(context.obj, progress=progress)
+    with _spinner("Checking") as say:
+        report = pipeline.check(context.obj, progress=say)
     typer.echo(report.text())
     raise typer.Exit(0 if report.passed else 1)
 
@@ -203,18 +204,58 @@ def status(context: typer.Context) -> None:
     typer.echo(describe(context.obj))
 
 
+def _ingest(home: Home, paths: list[Path]) -> Summary:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from ingest.intake import ingest as take_in
+    from ingest.lake import Lake
+
+    columns = (TextColumn("Reading"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        summary = take_in(
+            paths,
+            Lake.create(home.lake),
+            progress=lambda done, total, _path: bar.update(task, completed=done, total=total),
+        )
+    typer.echo(summary.text())
+    return summary
+
+
+def _build(home: Home) -> None:
+    import pipeline
+
+    with _spinner("Building") as say:
+        report = pipeline.build(home, progress=say)
+    typer.echo(report.text())
+
+
+@contextmanager
+def _spinner(label: str) -> Iterator[Callable[[str], None]]:
+    """Show what is going on; yields the function that says it."""
+    from rich.console import Console
+    from rich.markup import escape
+
+    with Console(stderr=True).status(label) as status:
+        yield lambda phase: status.update(f"{label}: {escape(phase)}")
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    typer.echo(f"dropline: {message}", err=True)
+    raise typer.Exit(code)
+
+
 def main() -> None:
     """Run the command line; an expected failure becomes one message and exit code 1."""
-    from app.warehouse import WarehouseError
-
     try:
-        app()
-    except WarehouseError as error:
-        _fail(str(error), 1)
-    except BrokenPipeError:
+        app(standalone_mode=True)
+    except DroplineError as error:
+        typer.echo(f"dropline: {error}", err=True)
         sys.exit(1)
     except KeyboardInterrupt:
-        _fail("Interrupted; what was committed before stays.", 130)
+        typer.echo("dropline: interrupted; what was committed before stays", err=True)
+        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -128,3 +128,43 @@ def configurations_meeting(connection: duckdb.DuckDBPyConnection, required_lps: 
     is what counts, where there is one.
     """
     return connection.cursor().sql("select * from configurations_meeting($1)", params=[required_lps]).to_arrow_table()
+
+
+WORDS: Final[dict[str, str]] = {
+    "renewals_lps": "renewals: clients / (T1 x lease)",
+    "arrivals_lps": "new clients / their window",
+    "boot_wave_lps": "boot wave: share x clients / its window",
+    "recovery_lps": "recovery: clients / time to recover",
+    "steady_lps": "steady: renewals and new clients",
+    "peak_lps": "peak: all of these together",
+    "needed_lps": "needed: peak / (HA ratio x highest utilisation)",
+    "retransmissions_per_s": "messages/s of waiting clients that repeat themselves",
+    "peak_messages_per_s": "messages/s at the peak: 2 a renewal, 4 a new lease",
+}
+
+
+def report(warehouse: Path, inputs: Mapping[str, float]) -> str:
+    """Return the loads as text, and the configurations in `warehouse` that meet them, if there is one.
+
+    Raises ValueError as `lps_needed` does.
+    """
+    from app.warehouse import Warehouse, WarehouseMissing
+
+    loads = lps_needed(blank(), inputs)
+    lines = [f"{loads[name]:>12,.2f}  {words}" for name, words in WORDS.items()]
+    try:
+        known = Warehouse.open(warehouse)
+    except WarehouseMissing:
+        lines.append("\nBuild a warehouse (dropline up examples) to see which configurations give that.")
+        return "\n".join(lines)
+    meeting = known.query(
+        "select configuration, origin, lps, headroom_ratio, quality from configurations_meeting($lps) limit 10",
+        {"lps": loads["needed_lps"]},
+    ).to_pylist()
+    lines.append(f"\n{'leases/s':>12}  {'x needed':>8}  configurations that meet it, fastest first")
+    lines += [
+        f"{row['lps']:>12,.0f}  {row['headroom_ratio'] or math.inf:>8,.1f}  "
+        f"{row['configuration']} ({row['origin']}, {row['quality']})"
+        for row in meeting
+    ] or ["none"]
+    return "\n".join(lines)

@@ -1,10 +1,10 @@
-{#- One status for several runs: the one that limits what the figure means most. -#}
-{% macro worst_status(status) -%}
+{#- One status for several runs: the one that limits most what a figure over those that count means. -#}
+{% macro worst_status(status, counts) -%}
     case
-        when count(*) filter (where {{ status }} <> 'exceeded_at_first_step') = 0 then 'exceeded_at_first_step'
-        when count(*) filter (where {{ status }} = 'generator_limited') > 0 then 'generator_limited'
-        when count(*) filter (where {{ status }} = 'never_exceeded') > 0 then 'never_exceeded'
-        when count(*) filter (where {{ status }} = 'exceeded_at_first_step') > 0 then 'exceeded_at_first_step'
+        when bool_and({{ status }} = 'exceeded_at_first_step') filter (where {{ counts }}) then 'exceeded_at_first_step'
+        when bool_or({{ status }} = 'generator_limited') filter (where {{ counts }}) then 'generator_limited'
+        when bool_or({{ status }} = 'never_exceeded') filter (where {{ counts }}) then 'never_exceeded'
+        when bool_or({{ status }} = 'exceeded_at_first_step') filter (where {{ counts }}) then 'exceeded_at_first_step'
         else 'bracketed'
     end
 {%- endmacro %}

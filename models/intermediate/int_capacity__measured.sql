@@ -38,10 +38,11 @@ ranked_runs as (
         campaigns.discard_lowest,
         campaigns.discard_highest,
         campaigns.discard_from_runs,
-        count(run_capacity.rate) over capacity_of_configuration as rated_runs,
+        count(*) over capacity_of_configuration as all_runs,
+        -- a run that exceeds at its first step has no rate and lies below all others
         row_number() over (
             partition by runs.configuration_id, run_capacity.loss_goal
-            order by run_capacity.rate nulls last, runs.run_id
+            order by run_capacity.rate nulls first, runs.run_id
         ) as place
     from runs
     inner join run_capacity on runs.run_id = run_capacity.run_id
@@ -54,10 +55,8 @@ trimmed_runs as (
 
     select
         *,
-        rate is not null and (
-            rated_runs < coalesce(discard_from_runs, 5)
-            or (place > coalesce(discard_lowest, 1) and place <= rated_runs - coalesce(discard_highest, 1))
-        ) as is_kept
+        all_runs < coalesce(discard_from_runs, 5)
+        or (place > coalesce(discard_lowest, 1) and place <= all_runs - coalesce(discard_highest, 1)) as is_kept
     from ranked_runs
 
 ),
@@ -71,14 +70,14 @@ summarised as (
         any_value(loss_limit) as loss_limit,
         any_value(loss_basis) as loss_basis,
         count(*) as runs,
-        count(*) filter (where is_kept) as runs_kept,
+        count(rate) filter (where is_kept) as runs_kept,
         avg(rate) filter (where is_kept) as rate,
         median(rate) as rate_median,
         avg(rate) as rate_mean,
         stddev_samp(rate) as rate_stdev,
         count(rate) as rated_runs,
         avg(rate_interpolated) filter (where is_kept) as rate_interpolated,
-        {{ worst_status('status') }} as status
+        {{ worst_status('status', 'is_kept') }} as status
     from trimmed_runs
     group by configuration_id, campaign, loss_goal
 
@@ -99,7 +98,8 @@ with_bounds as (
 
     select
         *,
-        rate_mean - half_width as ci_low,
+        -- a rate cannot be negative
+        case when half_width is not null then greatest(0, rate_mean - half_width) end as ci_low,
         rate_mean + half_width as ci_high
     from with_interval
 

@@ -32,9 +32,12 @@ findings_that_matter as (
         on findings.run_id = run_capacity.run_id
             and capacity.loss_goal = run_capacity.loss_goal
     where
-        findings.trial_id is null
-        or run_capacity.first_exceeding_rate is null
-        or findings.offered_rate <= run_capacity.first_exceeding_rate
+        findings.finding <> 'reader_warning'
+        and (
+            findings.trial_id is null
+            or run_capacity.first_exceeding_rate is null
+            or findings.offered_rate <= run_capacity.first_exceeding_rate
+        )
 
 ),
 

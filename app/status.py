@@ -1,0 +1,46 @@
+"""What a home holds, in a few lines."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from app.warehouse import Warehouse, WarehouseMissing
+
+if TYPE_CHECKING:
+    from home import Home
+
+CAMPAIGNS = """
+    select campaign, configurations, runs, trials, files, rejected_files
+    from campaigns where origin = 'measured' order by campaign
+"""
+FINDINGS = "select severity, count(*) as findings from quality_findings group by severity order by severity"
+PUBLISHED = "select count(*) as figures from published_figures"
+
+
+def describe(home: Home) -> str:
+    """Return the state of the lake, the warehouse and the gate as text; what is missing is said, not raised."""
+    batches = sorted(path.name for path in (home.lake / "batches").glob("*-*") if "empty" not in path.name)
+    lines = [f"home       {home.root}", f"lake       {len(batches)} batches" + (f", newest {batches[-1]}" if batches else "")]
+    try:
+        warehouse = Warehouse.open(home.warehouse)
+    except WarehouseMissing:
+        return "\n".join([*lines, "warehouse  not built yet: dropline build"])
+    held = warehouse.query("select built_at, lake_batches from build_info").to_pylist()[0]
+    behind = len(set(batches) - set(held["lake_batches"]))
+    state = f"{behind} batches behind the lake: dropline build" if behind else "up to date"
+    lines.append(f"warehouse  built {held['built_at']:%Y-%m-%d %H:%M:%S} UTC, {state}")
+    for row in warehouse.query(CAMPAIGNS).to_pylist():
+        lines.append(
+            f"campaign   {row['campaign']}: {row['configurations']} configurations, {row['runs']} runs, "
+            f"{row['trials']} trials from {row['files']} files ({row['rejected_files']} rejected)"
+        )
+    lines.append(f"published  {warehouse.query(PUBLISHED).to_pylist()[0]['figures']} figures")
+    counts = ", ".join(f"{row['findings']} {row['severity']}" for row in warehouse.query(FINDINGS).to_pylist())
+    lines.append(f"findings   {counts or 'none'}")
+    gate = home.quality / "gate.json"
+    if gate.exists():
+        suites = json.loads(gate.read_text("utf-8")).get("suites", [])
+        failed = sum(suite.get("failures", 0) for suite in suites)
+        lines.append(f"gate       {len(suites)} suites, {failed} expectations with findings")
+    return "\n".join(lines)

@@ -1,0 +1,120 @@
+"""The command line as people use it, in processes of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+ROOT = Path(__file__).parent.parent
+COMMANDS = ("ingest", "build", "check", "app", "up", "sql", "needs", "status")
+REPORT = ROOT / "examples/kea-2.2-ha/runs/v4_mt4_memfile_hot-standby/rep1/rate740.txt"
+
+
+def dropline(*arguments: str, home: Path | None = None, stdin: str | None = None):
+    command = [sys.executable, str(ROOT / "dropline.py"), *(("--home", str(home)) if home else ()), *arguments]
+    environment = {**os.environ, "COLUMNS": "100"}
+    return subprocess.run(command, capture_output=True, text=True, input=stdin, env=environment, timeout=120)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_teaches_itself_and_is_in_the_readme_or_its_help(command):
+    asked = dropline(command, "--help")
+    assert asked.returncode == 0
+    assert len(asked.stdout.split()) > 30
+    assert command in dropline("--help").stdout
+
+
+def test_ingest_build_sql_status_from_nothing(tmp_path):
+    home, results = tmp_path / "home", tmp_path / "results"
+    results.mkdir()
+    (results / "rate740.txt").write_bytes(REPORT.read_bytes())
+
+    first = dropline("ingest", str(results), home=home)
+    assert first.returncode == 0, first.stderr
+    assert "1 trial" in first.stdout
+    again = dropline("ingest", str(results), home=home)
+    assert again.returncode == 0
+    assert "nothing new" in again.stdout
+
+    built = dropline("build", home=home)
+    assert built.returncode == 0, built.stderr
+
+    asked = dropline("sql", "select offered_rate, completed_leases from trials", "-f", "json", home=home)
+    assert json.loads(asked.stdout) == [{"offered_rate": 740.0, "completed_leases": 2219}]
+    assert "1 batches" in dropline("status", home=home).stdout
+    assert dropline("check", home=home).returncode == 0
+
+
+def test_a_rejected_file_is_named_with_reason_and_advice_and_gives_exit_code_1(tmp_path):
+    results = tmp_path / "results"
+    results.mkdir()
+    (results / "good.txt").write_bytes(REPORT.read_bytes())
+    (results / "noise.bin").write_bytes(bytes(range(256)))
+    done = dropline("ingest", str(results), home=tmp_path / "home")
+    assert done.returncode == 1
+    assert "noise.bin" in done.stdout
+    assert "1 trial" in done.stdout, "the rest goes on"
+
+
+def test_wrong_use_gives_exit_code_2(tmp_path):
+    assert dropline("ingest", str(tmp_path / "nowhere")).returncode == 2
+    assert dropline("sql", "select 1", "--format", "xml", home=tmp_path).returncode == 2
+    assert dropline("needs", "--clients", "-5").returncode == 2
+    assert dropline("needs", "--lease", "soon").returncode == 2
+
+
+def test_a_missing_warehouse_says_what_to_type(tmp_path):
+    asked = dropline("sql", "select 1", home=tmp_path)
+    assert asked.returncode == 1
+    assert "dropline up" in asked.stderr
+    assert "Traceback" not in asked.stderr
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["drop table trials", "select 1; select 2", "copy trials to 'x.csv'", "attach 'x.db'", "selec 1", "from read_text('/etc/passwd')"],
+)
+def test_sql_reads_and_nothing_else(warehouse_home, query):
+    asked = dropline("sql", query, home=warehouse_home)
+    assert asked.returncode == 1
+    assert asked.stderr.startswith("dropline: ")
+    assert "Traceback" not in asked.stderr
+
+
+def test_results_leave_in_every_format(warehouse_home, tmp_path):
+    query = "select protocol, lps from leases_per_second where campaign = 'isc-kb-kea-2.0' order by lps desc limit 1"
+    assert "37956" in dropline("sql", query, home=warehouse_home).stdout
+    assert dropline("sql", query, "-f", "csv", home=warehouse_home).stdout == '"protocol","lps"\n"DHCPv6",37956\n'
+    markdown = dropline("sql", "-", "-f", "markdown", home=warehouse_home, stdin=query).stdout
+    assert markdown == "| protocol | lps |\n| --- | --- |\n| DHCPv6 | 37956 |\n"
+    file = tmp_path / "out.parquet"
+    assert dropline("sql", query, "-f", "parquet", "-o", str(file), home=warehouse_home).returncode == 0
+    assert pq.read_table(file).to_pylist() == [{"protocol": "DHCPv6", "lps": 37956.0}]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "inputs", "needed"),
+    [
+        (("--clients", "86400", "--lease", "24h"), "clients := 86400, lease_s := 86400", 2.0),
+        (("--arriving", "20000", "--arrival-window", "8h"), "arriving_clients := 20000, arrival_window_s := 28800", 0.69),
+        (("--clients", "350000", "--lease", "2h"), "clients := 350000, lease_s := 7200", 97.22),
+        (("--clients", "350000", "--lease", "60"), "clients := 350000, lease_s := 60", 11_666.67),
+    ],
+)
+def test_the_calculator_says_the_same_in_sql_and_on_the_command_line(warehouse_home, arguments, inputs, needed):
+    """Two renewals a second for 86,400 clients with a day's lease, and the other three known cases."""
+    asked = dropline("needs", *arguments, home=warehouse_home)
+    [line] = [line for line in asked.stdout.splitlines() if " needed: " in line]
+    assert float(line.split()[0].replace(",", "")) == needed
+    asked = dropline("sql", f"select needed_lps from lps_needed({inputs})", "-f", "json", home=warehouse_home)
+    assert round(json.loads(asked.stdout)[0]["needed_lps"], 2) == needed
+
+
+def test_the_calculator_works_before_anything_was_ingested(tmp_path):
+    asked = dropline("needs", "--clients", "86400", home=tmp_path)
+    assert asked.returncode == 0
+    assert "dropline up" in asked.stdout
