@@ -53,7 +53,7 @@ def ingest(context: typer.Context, paths: Paths) -> None:
     Files are recognised by their content. What they do not say comes from the Kea configuration, a JSON sidecar, the
     path, and campaign.yaml. What is known and unchanged is skipped; what cannot be used is listed with its reason.
 
-    Example: dropline ingest results/2026-11/
+    For example: dropline ingest results/2026-11/
     """
     summary = _ingest(context.obj, paths)
     raise typer.Exit(1 if summary.rejects else 0)
@@ -70,7 +70,11 @@ def build(context: typer.Context) -> None:
 
 @app.command()
 def check(context: typer.Context) -> None:
-    """Check the lake and the published warehouse without building."""
+    """Check the lake and the published warehouse without building.
+
+    Great Expectations looks at every batch once (physically impossible counters, losses that do not add up, clocks)
+    and at the published tables. Prints each finding with its reason; exit code 1 if a critical one is among them.
+    """
     import pipeline
 
     with _spinner("Checking") as say:
@@ -100,7 +104,7 @@ def up(
 ) -> None:
     """Ingest, build and open the dashboard, in one go; what is up to date is not done again.
 
-    Example: dropline up examples
+    For example: dropline up examples
     """
     import pipeline
 
@@ -124,7 +128,7 @@ def sql(
 ) -> None:
     """Ask the warehouse a question; it is opened read-only.
 
-    Examples:
+    For example:
 
     dropline sql "select configuration, lps, ci_low, ci_high from leases_per_second order by lps desc"
 
@@ -166,7 +170,7 @@ def needs(
 ) -> None:
     """Compute the leases per second that a site needs, and who gives them.
 
-    Examples:
+    For example:
 
     dropline needs --clients 86400 --lease 24h
 
@@ -198,7 +202,10 @@ def needs(
 
 @app.command()
 def status(context: typer.Context) -> None:
-    """Say what the home holds: batches, tables, the last build, findings."""
+    """Say what the home holds: batches, campaigns, the last build, findings.
+
+    Also says whether the warehouse is behind the lake, that is, whether `build` has something to do.
+    """
     from app.status import describe
 
     typer.echo(describe(context.obj))

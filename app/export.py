@@ -49,13 +49,10 @@ def _table(rows: pa.Table) -> str:
     import pyarrow as pa
 
     right = [
-        pa.types.is_integer(f.type) or pa.types.is_floating(f.type) or pa.types.is_decimal(f.type)
-        for f in rows.schema
+        pa.types.is_integer(f.type) or pa.types.is_floating(f.type) or pa.types.is_decimal(f.type) for f in rows.schema
     ]
     lines = [[_one_line(_cell(value)) for value in row.values()] for row in rows.to_pylist()]
-    widths = [
-        max(map(len, column)) for column in zip(*([rows.column_names, *lines]), strict=True)
-    ]
+    widths = [max(map(len, column)) for column in zip(*([rows.column_names, *lines]), strict=True)]
 
     def laid_out(cells: list[str]) -> str:
         padded = (

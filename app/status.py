@@ -21,7 +21,10 @@ PUBLISHED = "select count(*) as figures from published_figures"
 def describe(home: Home) -> str:
     """Return the state of the lake, the warehouse and the gate as text; what is missing is said, not raised."""
     batches = sorted(path.name for path in (home.lake / "batches").glob("*-*") if "empty" not in path.name)
-    lines = [f"home       {home.root}", f"lake       {len(batches)} batches" + (f", newest {batches[-1]}" if batches else "")]
+    lines = [
+        f"home       {home.root}",
+        f"lake       {len(batches)} batches" + (f", newest {batches[-1]}" if batches else ""),
+    ]
     try:
         warehouse = Warehouse.open(home.warehouse)
     except WarehouseMissing:
@@ -40,7 +43,8 @@ def describe(home: Home) -> str:
     lines.append(f"findings   {counts or 'none'}")
     gate = home.quality / "gate.json"
     if gate.exists():
-        suites = json.loads(gate.read_text("utf-8")).get("suites", [])
-        failed = sum(suite.get("failures", 0) for suite in suites)
-        lines.append(f"gate       {len(suites)} suites, {failed} expectations with findings")
+        suites = [suite for part in json.loads(gate.read_text("utf-8")).values() for suite in part["suites"]]
+        failed = sum(suite["failures"] for suite in suites)
+        held = sum(suite["successes"] for suite in suites)
+        lines.append(f"gate       {held} expectations hold, {failed} do not")
     return "\n".join(lines)

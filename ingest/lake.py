@@ -1,12 +1,12 @@
 """The lake: a folder of batches, each a set of Parquet files that appears whole or not at all.
 
-    lake/batches/00000012-20261120T134501Z/<table>.parquet    what readers see: `batches/*/<table>.parquet`
-    lake/staging/<id>/                                        a batch in the making
-    lake/staging/<id>.owner                                   locked for as long as its process lives
-    lake/lock                                                 held to stage, to number and to commit
+    batches/00000012-20261120T134501Z/<table>.parquet    what readers see
+    staging/<id>/                                        a batch in the making
+    staging/<id>.owner                                   locked for as long as its process lives
+    lock                                                 held to stage, to number and to commit
 
-Batches are ordered by their number; the time in the name is for people, so a clock that steps back does no harm.
-Readers take no lock: a batch never changes once it is there.
+Batches are ordered by their number; the time in the name is for people, so a clock that steps back
+does no harm. Readers take no lock: a batch never changes once it is there.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 Key = tuple[str, str]  # campaign, source_path
 
-_BATCH_NAME: Final = re.compile(r"([0-9]{8,})-[0-9A-Za-z]+")
+_BATCH_NAME: Final = re.compile(r"[0-9]{8,18}-[0-9A-Za-z]+")
 _EMPTY: Final = "00000000-empty"
 
 
 class Version(NamedTuple):
-    """What the lake knows of one file: its bytes, all that was joined to it, and what became of it."""
+    """What the lake knows of one file: its bytes, what was joined to it, what became of it."""
 
     sha256: str
     context_sha256: str
@@ -55,7 +55,7 @@ class Lake:
 
     @classmethod
     def create(cls, root: Path) -> Lake:
-        """Return the lake at `root`; a new one gets an empty batch, so that readers find every table."""
+        """Return the lake at `root`; a new one gets an empty batch, so every table is there."""
         lake = cls(root)
         lake._staging.mkdir(parents=True, exist_ok=True)
         lake._batches.mkdir(exist_ok=True)
@@ -72,8 +72,8 @@ class Lake:
         """Return the names of all batches, oldest first."""
         if not self._batches.is_dir():
             return []
-        found = ((_BATCH_NAME.fullmatch(entry.name), entry) for entry in self._batches.iterdir())
-        return [name for _, name in sorted((int(m[1]), entry.name) for m, entry in found if m)]
+        names = (entry.name for entry in self._batches.iterdir())
+        return sorted((n for n in names if _BATCH_NAME.fullmatch(n)), key=_number)
 
     def files(self, table: str) -> list[Path]:
         """Return the Parquet files of one table, oldest first."""
@@ -83,24 +83,33 @@ class Lake:
         """Return all rows of one table over all batches, superseded versions included."""
         schema = TABLES[table]
         wanted = list(columns) if columns else schema.names
-        parts = [pq.read_table(file, columns=wanted) for file in self.files(table)]
-        return pa.concat_tables([pa.schema([schema.field(n) for n in wanted]).empty_table(), *parts])
+        empty = pa.schema([schema.field(name) for name in wanted]).empty_table()
+        parts = [pq.ParquetFile(file).read(columns=wanted) for file in self.files(table)]
+        return pa.concat_tables([empty, *parts], promote_options="default")
 
-    def current_files(self) -> dict[Key, Version]:
-        """Return the newest version of every file, without reading any content."""
+    def current_files(self, after: str = "") -> dict[Key, Version]:
+        """Return the newest version of every file, without reading any content.
+
+        With `after`, the name of a batch, only what was committed later is told.
+        """
         current: dict[Key, Version] = {}
-        for file in self.files("raw_files"):
-            current.update(_versions(file))
+        for batch in self.batches():
+            if _number(batch) > _number(after):
+                current.update(_versions(self._batches / batch / "raw_files.parquet"))
         return current
 
-    def batch(self) -> Batch:
-        """Begin a batch; nobody sees it before `Batch.commit`."""
-        return Batch(self)
+    def batch(self, after: str | None = None) -> Batch:
+        """Begin a batch; nobody sees it before `Batch.commit`.
+
+        `after` is the newest batch of which the caller knows, as of now when not given: what others
+        commit later is not committed again.
+        """
+        return Batch(self, after)
 
     def commit(self, tables: Mapping[str, pa.Table]) -> str | None:
         """Write `tables` (any of schema.TABLES; the batch column is filled in) as one batch.
 
-        Returns the batch's name, or None when another process has committed every file of it before.
+        Returns the batch's name, or None when another process has committed all its files before.
         """
         with self.batch() as batch:
             for name, rows in tables.items():
@@ -127,13 +136,13 @@ class Lake:
     def _sweep(self) -> None:
         """Remove what dead processes left in staging; the caller holds the lake's lock."""
         for owner in self._staging.glob("*.owner"):
-            with owner.open() as held:
-                try:
+            try:
+                with owner.open() as held:
                     fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    continue
-                shutil.rmtree(owner.with_suffix(""), ignore_errors=True)
-                owner.unlink()
+                    shutil.rmtree(owner.with_suffix(""), ignore_errors=True)
+                    owner.unlink(missing_ok=True)
+            except (BlockingIOError, FileNotFoundError):  # alive, or just gone
+                continue
 
     def _publish(self, folder: Path, name: str) -> None:
         for path in (*folder.iterdir(), folder):
@@ -143,7 +152,7 @@ class Lake:
         folder.with_suffix(".owner").unlink()
 
     def _next_name(self) -> str:
-        number = int(self.batches()[-1].partition("-")[0]) + 1
+        number = _number(self.batches()[-1]) + 1
         return f"{number:08}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
 
 
@@ -153,16 +162,18 @@ class Batch:
     Attributes:
         dropped: after `commit`, the files left out because another process had committed them.
         dropped_trials: how many trials went with them.
+
     """
 
-    def __init__(self, lake: Lake) -> None:
+    def __init__(self, lake: Lake, after: str | None = None) -> None:
         self._lake = Lake.create(lake.root)
         with self._lake._locked():
             self._lake._sweep()
             self._folder, self._owner = self._lake._stage()
             self._name = self._lake._next_name()
+            self._after = self._lake.batches()[-1] if after is None else after
         self._writers = {name: self._writer(name, self._folder) for name in TABLES}
-        self.dropped: set[Key] = set()
+        self.dropped: dict[Key, Version] = {}
         self.dropped_trials = 0
 
     def __enter__(self) -> Self:
@@ -186,15 +197,16 @@ class Batch:
         for writer in self._writers.values():
             writer.close()
         with self._lake._locked():
-            name = self._lake._next_name()
-            # The number was a guess. If it still is the next one, nobody committed in the meantime.
-            if name.partition("-")[0] != self._name.partition("-")[0]:
+            others = self._lake.current_files(self._after)
+            if others:
                 own = dict(_versions(self._folder / "raw_files.parquet"))
-                current = self._lake.current_files()
-                self.dropped = {key for key, version in own.items() if current.get(key) == version}
+                self.dropped = {key: v for key, v in own.items() if others.get(key) == v}
                 if own and len(self.dropped) == len(own):
                     self.dropped_trials = pq.read_metadata(self._folder / "trials.parquet").num_rows
                     return None
+            # The number was a guess; it stands in every row.
+            name = self._lake._next_name()
+            if self.dropped or _number(name) != _number(self._name):
                 self._rewrite(name)
                 self._name = name
             self._lake._publish(self._folder, self._name)
@@ -246,6 +258,10 @@ class Batch:
         if "trial_id" in rows.column_names:
             return pa.array([trial in trials for trial in rows["trial_id"].to_pylist()], pa.bool_())
         return pa.repeat(pa.scalar(False), rows.num_rows)
+
+
+def _number(batch: str) -> int:
+    return int(batch.partition("-")[0] or -1)
 
 
 def _versions(raw_files: Path) -> Iterator[tuple[Key, Version]]:

@@ -55,7 +55,7 @@ TRIALS: Final = _table(
     ("campaign", TEXT),
     ("source_path", TEXT),  # relative to the campaign's folder, with forward slashes
     ("source_sha256", TEXT),
-    ("context_path", TEXT),  # folder of the file without its rep<N> levels: what is left when nothing names it
+    ("context_path", TEXT),  # folder of the file without its rep<N> levels
     ("report_index", pa.int32()),  # 0 for the first report of a file
     ("source_line", pa.int32()),  # where the report begins, from 1
     ("tool", TEXT),

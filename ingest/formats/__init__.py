@@ -1,7 +1,8 @@
 """The raw formats of traffic generators: how each is recognised, and what a reader returns.
 
-A reader is pure: it gets the bytes of one file and yields what it found, in the order of the file. It never
-raises for bad input; what it cannot use it yields as a `Reject`, so that every byte stays accounted for.
+A reader is pure: it gets the bytes of one file and yields what it found, in the order of the file.
+It never raises for bad input; what it cannot use it yields as a `Reject`, so that every byte stays
+accounted for.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ class Report:
         intervals: rows of `schema.INTERVALS` without the keys.
         observations: rows of `schema.OBSERVATIONS` without the keys.
         warnings: what a person should know about this report, one sentence each.
+
     """
 
     line: int
@@ -51,7 +53,18 @@ class Reader(Protocol):
     NAME: str
 
     def sniff(self, head: bytes) -> bool:
-        """Say whether a file that begins with `head` (at least 64 KiB, or all of it) is of this format."""
+        """Say whether a file is of this format; `head` is its first 64 KiB, or all of it."""
 
     def parse(self, data: bytes) -> Iterator[Report | Reject]:
         """Yield every report and every unusable part of `data`, in order."""
+
+
+# The readers import the classes above.
+from ingest.formats import perfdhcp  # noqa: E402
+
+READERS: tuple[Reader, ...] = (perfdhcp,)
+
+
+def recognise(head: bytes) -> Reader | None:
+    """Return the reader of a file; `head` is its first 64 KiB, or all of it."""
+    return next((reader for reader in READERS if reader.sniff(head)), None)

@@ -20,9 +20,7 @@ PERIOD_S = 3
 
 
 @pytest.mark.parametrize(("campaign", "folder", "repetition"), BY_HAND)
-def test_the_capacity_of_a_run_at_2_5_percent_is_what_a_person_reads(
-    sql, campaign, folder, repetition
-):
+def test_the_capacity_of_a_run_at_2_5_percent_is_what_a_person_reads(sql, campaign, folder, repetition):
     passing, completed, exceeding, loss = BY_HAND[campaign, folder, repetition]
     [(rate, last, first, first_loss, status)] = sql(
         """select distinct rate, last_passing_rate, first_exceeding_rate, first_exceeding_loss, run_capacity.status

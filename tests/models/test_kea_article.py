@@ -68,9 +68,7 @@ def test_the_multithreading_speedup_is_the_ratio_of_two_figures(sql, protocol, h
         ("DHCPv6", "hot-standby", "multi", "memfile", 0.327),
     ],
 )
-def test_high_availability_costs_what_the_article_implies(
-    sql, protocol, ha_mode, threading, backend, ratio
-):
+def test_high_availability_costs_what_the_article_implies(sql, protocol, ha_mode, threading, backend, ratio):
     assert sql(
         """select round(ratio, 3) from ha_speedup where campaign = 'isc-kb-kea-2.0'
         and protocol = ? and ha_mode = ? and threading = ? and backend = ?""",
@@ -93,9 +91,7 @@ def test_every_ha_cell_of_the_article_has_its_ratio(sql):
     for (protocol, ha_mode, threading), figures in ARTICLE.items():
         if ha_mode == "none":
             continue
-        for backend, lps, alone in zip(
-            BACKENDS, figures, ARTICLE[protocol, "none", threading], strict=True
-        ):
+        for backend, lps, alone in zip(BACKENDS, figures, ARTICLE[protocol, "none", threading], strict=True):
             assert ratios[protocol, ha_mode, threading, backend] == pytest.approx(lps / alone)
 
 

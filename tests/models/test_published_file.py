@@ -13,9 +13,7 @@ def test_it_holds_the_marts_the_loss_goals_and_nothing_else(sql):
 
 def test_every_table_and_column_is_described_in_the_database(sql):
     assert sql("select table_name from duckdb_tables() where comment is null") == []
-    assert sql(
-        "select table_name, column_name from duckdb_columns() where comment is null and not internal"
-    ) == []
+    assert sql("select table_name, column_name from duckdb_columns() where comment is null and not internal") == []
 
 
 def test_clients_from_duckdb_1_4_on_can_open_it(warehouse_home):

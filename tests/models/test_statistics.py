@@ -12,9 +12,7 @@ TABLE = Path(__file__).parents[2] / "seeds" / "student_t.csv"
 
 def quantiles() -> dict[float, float]:
     with TABLE.open(encoding="utf-8") as file:
-        return {
-            float(row["degrees_of_freedom"]): float(row["t_975"]) for row in csv.DictReader(file)
-        }
+        return {float(row["degrees_of_freedom"]): float(row["t_975"]) for row in csv.DictReader(file)}
 
 
 def test_the_tabulated_quantiles_are_students():

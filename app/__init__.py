@@ -1,0 +1,1 @@
+"""The dashboard, and what it shares with the command line: the warehouse and the calculator."""

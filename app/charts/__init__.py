@@ -1,0 +1,1 @@
+"""Charts: a table in, an Altair chart out; no page, no database."""

@@ -1,0 +1,95 @@
+"""Capacities as dots with their interval; single runs as small points beside them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import altair as alt
+
+from app import words
+from app.charts import theme
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REQUIRED: Final = (
+    "row",
+    "name",
+    "label",
+    "backend",
+    "origin",
+    "rate",
+    "ci_low",
+    "ci_high",
+    "shown",
+    "interval",
+    "quality",
+)
+
+
+def capacities(
+    table: pd.DataFrame, unit: str, singles: pd.DataFrame | None = None, *, name_values: bool = False
+) -> alt.LayerChart:
+    """Draw one line of dots per `row`.
+
+    Args:
+        table: the columns of `REQUIRED`; `shown` is the figure in words, with its bound; rates in `unit`.
+        unit: unit of the rates, for the axis.
+        singles: single runs with row, backend, rate and run (in words).
+        name_values: write the figure beside the dot; for charts with one dot per row.
+    """
+    table = table.loc[:, list(REQUIRED)].dropna(subset=["rate"])
+    rows = list(dict.fromkeys(table["row"]))
+    colour = theme.backend_legend(table["backend"])
+    y = alt.Y("row:N", sort=rows, title=None, axis=theme.ROW_AXIS)
+    axis = alt.X("rate:Q", title=f"Capacity ({unit})", scale=alt.Scale(zero=True), axis=theme.RATE_AXIS)
+    base = alt.Chart(table).encode(y=y, color=colour)
+    layers: list[Any] = []
+    repeated = table.dropna(subset=["ci_low", "ci_high"])
+    if len(repeated):
+        bars = alt.Chart(repeated).mark_rule(strokeWidth=4, opacity=0.5)
+        layers.append(bars.encode(y=y, color=colour, x="ci_low:Q", x2="ci_high:Q"))
+    if singles is not None and len(singles):
+        layers.append(
+            alt.Chart(singles.loc[:, ["row", "backend", "rate", "run"]])
+            .mark_tick(thickness=1.5, size=14, opacity=0.7)
+            .encode(x="rate:Q", y=y, color=colour, tooltip=["run:N", alt.Tooltip("rate:Q", format=",.0f")])
+        )
+    layers.append(
+        base.mark_point(size=110, strokeWidth=2, opacity=1).encode(
+            x=axis,
+            shape=alt.Shape(
+                "origin:N",
+                scale=alt.Scale(domain=list(theme.ORIGINS), range=["circle", "diamond"]),
+                title="Figure",
+                legend=alt.Legend(orient="bottom", symbolStrokeColor=theme.NEUTRAL, symbolFillColor=theme.NEUTRAL),
+            ),
+            fillOpacity=alt.condition("datum.origin === 'measured'", alt.value(1), alt.value(0)),
+            fill=colour,
+            tooltip=[
+                alt.Tooltip("label:N", title="Configuration"),
+                alt.Tooltip("shown:N", title=unit),
+                alt.Tooltip("interval:N", title="95 % interval"),
+                alt.Tooltip("quality:N", title="Quality"),
+            ],
+        )
+    )
+    if name_values:
+        layers.append(base.mark_text(align="left", dx=10, dy=-9, fontSize=11).encode(x="rate:Q", text="shown:N"))
+    finding, detail = _finding(table, unit)
+    return theme.titled(alt.layer(*layers), finding, detail, alt.Step(theme.ROW_HEIGHT))
+
+
+def _finding(table: pd.DataFrame, unit: str) -> tuple[str, str]:
+    if table.empty:
+        return "No capacity to draw", "Nothing was chosen, or no step has a loss ratio"
+    own = table[table["origin"] == "measured"]
+    table = own if len(own) else table
+    first = table.loc[table["rate"].idxmax()]
+    drawn = "Filled: measured, with 95 % interval; hollow: published"
+    if len(table) == 1:
+        return f"{first['name']}: {first['shown']} {unit}", drawn
+    last = table.loc[table["rate"].idxmin()]
+    ratio = words.ratio(first["rate"], last["rate"])
+    fastest = "Fastest measured" if len(own) else "Fastest published"
+    return f"{fastest}: {first['name']}, {first['shown']} {unit}", f"{ratio} the slowest of {len(table)}. {drawn}"

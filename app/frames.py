@@ -1,0 +1,127 @@
+"""Answers of the warehouse as pages and charts show them: labels, signs and words beside the numbers."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from app import words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+
+def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:
+    """Return capacities with what people read beside what machines compare.
+
+    Adds `label` (unique), `row` (protocol, threading and HA in words), `sign` (of a bound), `shown` (the figure with
+    its sign), `interval`, `quality_shown`, `status_shown` and `findings_shown`. A capacity that lies below the first
+    step takes that step's rate, with the sign `<`.
+    """
+    frame = table.to_pandas()
+    frame["label"] = [labels.get(each, each) for each in frame["configuration_id"]]
+    frame["name"] = frame["configuration"]
+    frame["row"] = [
+        set_up(*each)
+        for each in zip(frame["protocol"], frame["threading"], frame["threads"], frame["ha_mode"], strict=True)
+    ]
+    if "first_exceeding_rate" in frame:
+        below = frame["status"].eq("exceeded_at_first_step") & frame["rate"].isna()
+        frame["rate"] = frame["rate"].where(~below, frame["first_exceeding_rate"]).astype(float)
+    frame["sign"] = [words.bound(*each) for each in zip(frame["status"], frame["qualifier"], strict=True)]
+    frame["shown"] = [words.rate(*each) for each in zip(frame["rate"], frame["sign"], strict=True)]
+    frame["interval"] = [words.interval(*each) for each in zip(frame["ci_low"], frame["ci_high"], strict=True)]
+    frame["quality_shown"] = [words.quality(each) for each in frame["quality"]]
+    frame["status_shown"] = [words.STATUSES.get(each, each) for each in frame["status"]]
+    frame["findings_shown"] = [words.findings(each) for each in frame["findings"]]
+    return frame
+
+
+def set_up(protocol: str | None, threading: str | None, threads: float | None, ha_mode: str | None) -> str:
+    """Return protocol, threading and HA mode as one short text, e.g. `DHCPv4, multi x4, hot-standby`."""
+    count = f" x{threads:.0f}" if threads is not None and words.is_known(threads) and threading == "multi" else ""
+    parts = [
+        protocol if words.is_known(protocol) else "protocol not stated",
+        f"{threading}{count}" if words.is_known(threading) else "",
+        f"{ha_mode}" if words.is_known(ha_mode) and ha_mode != "none" else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def short(labels: Mapping[str, str], chosen: Sequence[str]) -> dict[str, str]:
+    """Return the labels of what was chosen without the words that all of them begin or end with."""
+    split = [labels[each].split() for each in chosen]
+    if len(split) < 2:
+        return {each: labels[each] for each in chosen}
+    begin, end = _shared(split), _shared([each[::-1] for each in split])
+    cut = [" ".join(each[begin : len(each) - end]) for each in split]
+    useful = all(cut) and len(set(cut)) == len(cut)
+    return {each: text if useful else labels[each] for each, text in zip(chosen, cut, strict=True)}
+
+
+def _shared(texts: Sequence[Sequence[str]]) -> int:
+    """Return how many words all of the texts begin with."""
+    return len(list(takewhile(lambda column: len(set(column)) == 1, zip(*texts, strict=False))))
+
+
+def by_backend(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return figures in the shape of a published article: set-ups down, backends across, figures as text.
+
+    Several figures of one cell stand beside each other, fastest first; a warning sign marks those with findings.
+    """
+    marked = frame.assign(
+        cell=frame["shown"] + frame["quality"].map({"warn": " ⚠", "suspect": " ✖"}).fillna(""),
+        backend=frame["backend"].fillna(words.NOT_STATED),
+        sorted_by=frame["protocol"].fillna("") + frame["ha_mode"].map(_ha_order) + frame["threading"].fillna(""),
+    ).sort_values("rate", ascending=False)
+    cells = marked.pivot_table(index=["sorted_by", "row"], columns="backend", values="cell", aggfunc=" / ".join)
+    cells = cells.sort_index(ascending=[True, True]).droplevel("sorted_by")
+    return cells.fillna("-").rename_axis(columns=None).reset_index(names="Set-up")
+
+
+def ratios(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the capacity of each row over that of each column, as text with the numbers of runs (row / column)."""
+    rows: list[dict[str, str]] = []
+    for one in frame.itertuples():
+        cells = {"Rate of": str(one.label)}
+        for other in frame.itertuples():
+            if one.configuration_id == other.configuration_id:
+                cells[f"over {other.label}"] = "1"
+            elif one.rate_unit != other.rate_unit:
+                cells[f"over {other.label}"] = "-"
+            else:
+                value = words.ratio(one.rate, other.rate, one.sign, other.sign)
+                cells[f"over {other.label}"] = " ".join(filter(None, [value, words.numbers(one.runs, other.runs)]))
+        rows.append(cells)
+    return pd.DataFrame(rows)
+
+
+def differences(factors: pa.Table, labels: Mapping[str, str], chosen: Sequence[str]) -> pd.DataFrame:
+    """Return one row per factor that anybody states: `Factor`, `Differs` (≠ or empty), a column per configuration."""
+    by_id = {row["configuration_id"]: row for row in factors.to_pylist()}
+    rows = []
+    for name in factors.column_names:
+        values = [by_id[each][name] for each in chosen if each in by_id]
+        if name == "configuration_id" or all(value is None for value in values):
+            continue
+        texts = [words.NOT_STATED if value is None else _fact(name, value) for value in values]
+        differs = "≠" if len(set(texts)) > 1 else ""
+        columns = {labels[each]: text for each, text in zip([c for c in chosen if c in by_id], texts, strict=True)}
+        rows.append({"Factor": name.replace("_", " "), "Differs": differs} | columns)
+    return pd.DataFrame(rows)
+
+
+def _fact(name: str, value: object) -> str:
+    if name == "memory_bytes" and isinstance(value, int):
+        return f"{value / 2**30:.1f} GiB"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if value.is_integer() else f"{value:g}"
+    return str(value) or "none"
+
+
+def _ha_order(mode: str | None) -> str:
+    return f"1{mode}" if words.is_known(mode) and mode != "none" else "0"

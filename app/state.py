@@ -1,0 +1,136 @@
+"""What pages share of Streamlit: the open warehouse, choices that live in the URL, tables from files."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import streamlit as st
+
+from app import words
+from app.warehouse import Identity, Warehouse, WarehouseError
+from home import Home
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import altair as alt
+    import pandas as pd
+    from pandas.io.formats.style import Styler
+
+TINT: Final = "background-color: rgba(230, 159, 0, 0.2)"
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _opened(identity: Identity) -> Warehouse:
+    return Warehouse.open(identity.path)
+
+
+def open_warehouse() -> Warehouse:
+    """Return the warehouse of the home as it is published now; a new publication is opened by itself.
+
+    Raises:
+        WarehouseError: there is none, or it cannot be read.
+    """
+    return _opened(Identity.of(Home.chosen().warehouse))
+
+
+def warehouse_or_stop() -> Warehouse:
+    """Return the warehouse, or tell the visitor what to type and end the page."""
+    try:
+        return open_warehouse()
+    except WarehouseError as error:
+        st.info(words.plain(error), icon=":material/database_off:")
+        st.code("dropline up examples", language=None)
+        st.stop()
+
+
+def choose_one(
+    label: str, key: str, options: Mapping[str, str], on_change: Callable[[], None] | None = None
+) -> str | None:
+    """Offer `options` (value -> text) in a select box that the URL names by its text; say so if it names another."""
+    _say_what_is_gone(key, options.values())
+    return st.selectbox(
+        label,
+        list(options),
+        format_func=options.__getitem__,
+        key=key,
+        bind="query-params",
+        on_change=on_change or "rerun",
+    )
+
+
+def choose_many(
+    label: str, key: str, options: Mapping[str, str], *, most: int | None = None, placeholder: str = "all"
+) -> list[str]:
+    """Offer `options` (value -> text) to choose several of, bound to the URL like `choose_one`."""
+    _say_what_is_gone(key, options.values())
+    return st.multiselect(
+        label,
+        list(options),
+        format_func=options.__getitem__,
+        key=key,
+        bind="query-params",
+        max_selections=most,
+        placeholder=placeholder,
+        wrap=True,
+    )
+
+
+def _say_what_is_gone(key: str, texts: Any) -> None:
+    known = set(texts)
+    for asked in st.query_params.get_all(key):
+        if asked and asked not in known:
+            st.warning(f"The address asks for {words.plain(asked)}, which is not in this warehouse (any more).")
+
+
+def chart(drawn: alt.TopLevelMixin, key: str) -> None:
+    """Show a chart; its description is the text alternative."""
+    st.altair_chart(drawn, width="stretch", key=key)
+
+
+def table(
+    rows: pd.DataFrame,
+    *,
+    alt: str,
+    bounds: Mapping[str, Sequence[str]] | None = None,
+    key: str | None = None,
+    config: Mapping[str, Any] | None = None,
+    height: int | Literal["auto", "content"] = "auto",
+    tinted: Sequence[bool] = (),
+) -> None:
+    """Show rows as they are: cells are text, never markup; numbers sort as numbers.
+
+    Args:
+        rows: what is shown, in order.
+        alt: what the table holds, for screen readers.
+        bounds: for columns of rates: the sign (≥, <, ...) before each row's figure.
+        key: Streamlit's key.
+        config: column_config by column.
+        height: pixels; `auto` fits up to ten rows, `content` all.
+        tinted: for each row, whether it is set off from the others.
+    """
+    shown: Any = rows.reset_index(drop=True)
+    if bounds:
+        shown = _with_bounds(shown, bounds)
+    if any(tinted):
+        marks = [TINT if one else "" for one in tinted]
+        shown = shown.style.apply(lambda column: marks, axis="index")
+    st.dataframe(
+        shown,
+        hide_index=True,
+        alt=alt,
+        key=key,
+        column_config=dict(config or {}),
+        height=height,
+    )
+
+
+def _with_bounds(rows: pd.DataFrame, bounds: Mapping[str, Sequence[str]]) -> Styler:
+    floats = [name for name in rows.select_dtypes("float") if name not in bounds]
+    style = rows.style.format(words.rate, subset=floats)
+    for column, signs in bounds.items():
+        for sign in set(signs):
+            places = [place for place, one in enumerate(signs) if one == sign]
+            style = style.format(partial(words.rate, sign=sign), subset=(places, [column]))
+    return style

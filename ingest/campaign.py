@@ -1,0 +1,340 @@
+"""campaign.yaml: what a set of runs is, and what the paths of its files say about them."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from datetime import date  # noqa: TC003 -- pydantic reads the annotation at run time
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn, Self
+
+import pyarrow as pa
+import yaml
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    create_model,
+    model_validator,
+)
+
+from errors import DroplineError
+from ingest.schema import CONFIGURATION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+FILE_NAME: Final = "campaign.yaml"
+MAX_BYTES: Final = 256 * 1024
+MAX_DEPTH: Final = 16
+
+# What a path, a sidecar or the defaults may say of a trial beside its configuration.
+WHOLE_NUMBERS: Final = frozenset(
+    {name for name, kind in CONFIGURATION if pa.types.is_integer(kind)} | {"repetition", "exit_code"}
+)
+FIELDS: Final = (*(name for name, _ in CONFIGURATION), "tool_version", "repetition", "offered_rate")
+
+Lines = dict[tuple[str | int, ...], int]  # where an entry stands in the file -> its line
+Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,99}$")]
+Text = Annotated[str, StringConstraints(max_length=2000, strip_whitespace=True)]
+Words = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
+
+
+class CampaignError(DroplineError):
+    """A campaign.yaml that cannot be used; its text says where, why and what to write instead."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Method(_Strict):
+    """How runs become one figure: how many are left out at either end, from how many runs on."""
+
+    discard_lowest: Annotated[int, Field(ge=0, le=100)] = 1
+    discard_highest: Annotated[int, Field(ge=0, le=100)] = 1
+    discard_from_runs: Annotated[int, Field(ge=1, le=1000)] = 5
+
+    @model_validator(mode="after")
+    def _leaves_a_run(self) -> Self:
+        if self.discard_lowest + self.discard_highest >= self.discard_from_runs:
+            message = "discard_lowest and discard_highest together must be fewer than discard_from_runs"
+            raise ValueError(message)
+        return self
+
+
+_WHOLE = Annotated[int, Field(ge=0, lt=2**31)]
+_DEFAULTS: Final[dict[str, Any]] = {
+    name: (_WHOLE | None if name in WHOLE_NUMBERS else Words | None, None) for name in FIELDS if name != "offered_rate"
+}
+Defaults = create_model(
+    "Defaults",
+    __base__=_Strict,
+    __doc__="What holds for every trial of the campaign unless a better source says otherwise.",
+    **_DEFAULTS,
+)
+
+
+class Template:
+    """A path template such as `{protocol}_{backend}/rep{repetition}/rate{offered_rate}.txt`.
+
+    A field takes the shortest text of one folder or file name up to what follows it; fields of
+    numbers take digits only. `{_}` takes anything within one name; one `**/` takes any folders.
+    Every field is an atomic group, so a match costs at most folders * length: the engine never goes
+    back into a field.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._pattern = re.compile(_template_pattern(text))
+
+    def match(self, path: str) -> dict[str, str] | None:
+        """Return the fields of `path` (forward slashes, relative to the campaign), or None."""
+        if len(path) > 4096 or not (found := self._pattern.fullmatch(path)):
+            return None
+        return found.groupdict()
+
+
+def _template_pattern(text: str) -> str:
+    if len(text) > 1000 or text.count("**/") > 1 or "*" in text.replace("**/", "", 1):
+        message = f"{text!r}: use {{_}} for anything within a name, and **/ at most once for any folders"
+        raise ValueError(message)
+    pieces = [_name_pattern(name, text) for name in text.split("/")]
+    pattern = "/".join(pieces).replace("**/", "(?:[^/]+/)*")
+    names = re.findall(r"\?P<(\w+)>", pattern)
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        message = f"{text!r}: {{{twice[0]}}} stands twice; write {{_}} in place of one of them"
+        raise ValueError(message)
+    return pattern
+
+
+def _name_pattern(name: str, text: str) -> str:
+    """Return the pattern of one folder or file name; `**` is left for the caller."""
+    if name == "**":
+        return name
+    parts = re.split(r"\{([^{}]*)\}", name)
+    literals, fields = parts[0::2], parts[1::2]
+    if not name or name in {".", ".."} or any("{" in part or "}" in part for part in literals):
+        message = f"{text!r}: {name!r} is no name with {{field}}s"
+        raise ValueError(message)
+    if "" in literals[1:-1]:
+        message = f"{text!r}: two fields touch in {name!r}; put the text that separates them between"
+        raise ValueError(message)
+    pattern = re.escape(literals[0])
+    for position, (field, literal) in enumerate(zip(fields, literals[1:], strict=True), 1):
+        last = position == len(fields)
+        if field != "_" and field not in FIELDS:
+            message = f"{text!r}: there is no field {{{field}}}; {_nearest(field, (*FIELDS, '_'))}"
+            raise ValueError(message)
+        taken = _field_pattern(field, greedy=last)
+        group = taken if field == "_" else f"(?P<{field}>{taken})"
+        end = r"(?=/|\Z)" if last else ""
+        pattern += f"(?>{group}{re.escape(literal)}{end})"
+    return pattern
+
+
+def _field_pattern(field: str, *, greedy: bool) -> str:
+    if field in WHOLE_NUMBERS:
+        return "[0-9]+"
+    if field == "offered_rate":
+        return r"[0-9]+(?:\.[0-9]+)?"
+    return "[^/]+" if greedy else "[^/]+?"
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+def _inside(folder: str) -> str:
+    """Return a folder of the campaign in plain form; refuse one that leads out of it."""
+    parts = [part for part in folder.split("/") if part not in {"", "."}]
+    if folder.startswith("/") or ".." in parts:
+        message = f"{folder!r} leads out of the campaign's folder; give a folder below it"
+        raise ValueError(message)
+    return "/".join(parts) or "."
+
+
+def _known_field(name: str) -> str:
+    known = (*FIELDS, "started_at", "ended_at", "exit_code", "server_wiped")
+    if name not in known:
+        message = f"there is no column {name!r}; {_nearest(name, known)}"
+        raise ValueError(message)
+    return name
+
+
+def _sidecar_template(text: str) -> str:
+    _inside(text)
+    if "{stem}" not in text and "{name}" not in text:
+        message = f"{text!r} must hold {{stem}} (the output's name without its ending) or {{name}}"
+        raise ValueError(message)
+    return text
+
+
+def _path_template(text: str) -> str:
+    return Template(text).text
+
+
+Column = Annotated[str, BeforeValidator(_known_field)]
+PathTemplate = Annotated[Words, AfterValidator(_path_template)]
+Folder = Annotated[str, BeforeValidator(_inside)]
+
+
+class Campaign(_Strict):
+    """The contents of a campaign.yaml; it holds for its folder and below, up to the next one."""
+
+    campaign: Slug = Field(description="Short name, in lower case: the key under which the trials are kept.")
+    title: Text | None = None
+    description: Text | None = None
+    started_on: date | None = None
+    source_url: Annotated[str, StringConstraints(pattern=r"^https?://\S{1,2000}$")] | None = None
+    tags: Annotated[tuple[Words, ...], BeforeValidator(_listed), Field(max_length=50)] = ()
+    method: Method = Method()
+    defaults: Defaults = Defaults()  # type: ignore[valid-type]
+    path: Annotated[tuple[PathTemplate, ...], BeforeValidator(_listed), Field(max_length=50)] = Field(
+        (), description="Templates of the outputs' paths; the first that matches is used."
+    )
+    values: dict[Column, dict[str, Words]] = Field(
+        {}, description="Per column: what a path or a sidecar writes -> what it means."
+    )
+    sidecar: Annotated[str, BeforeValidator(_sidecar_template)] = Field(
+        "{stem}.json",
+        description="Where an output's sidecar lies, relative to the output's folder.",
+    )
+    sidecar_fields: dict[Column, Words] = Field({}, description="Column -> key of the sidecar; dots lead into objects.")
+    machines: dict[Folder, Literal["server", "generator", "database", "other"]] = Field(
+        {}, description="Folders of machine facts, and what each machine did."
+    )
+    ignore: Annotated[tuple[Words, ...], BeforeValidator(_listed), Field(max_length=100)] = Field(
+        (), description="Globs of files to leave alone; a final / means a whole folder."
+    )
+
+    def path_values(self, path: str) -> dict[str, str]:
+        """Return what the first matching path template says of a file."""
+        for text in self.path:
+            if (found := _template(text).match(path)) is not None:
+                return found
+        return {}
+
+    def ignores(self, path: str) -> bool:
+        """Say whether a file (relative to the campaign's folder) is to be left alone."""
+        name = path.rpartition("/")[2]
+        return any(
+            fnmatchcase(path, glob + "*" if glob.endswith("/") else glob) or fnmatchcase(name, glob)
+            for glob in self.ignore
+        )
+
+    @classmethod
+    def load(cls, path: Path) -> Campaign:
+        """Read a campaign.yaml; raise CampaignError when it cannot be used."""
+        with path.open("rb") as file:
+            return cls.parse(file.read(MAX_BYTES + 1), str(path))
+
+    @classmethod
+    def parse(cls, data: bytes, where: str = FILE_NAME) -> Campaign:
+        """Read the bytes of a campaign.yaml; `where` is how errors name the file."""
+        if len(data) > MAX_BYTES:
+            message = f"{where}: larger than {MAX_BYTES} bytes; it describes results, it holds none"
+            raise CampaignError(message)
+        contents, lines = _read_yaml(data, where)
+        try:
+            return cls.model_validate(contents)
+        except ValidationError as error:
+            faults = [_explain(fault, lines, where) for fault in error.errors()]
+            raise CampaignError("\n".join(faults)) from None
+
+
+@lru_cache(maxsize=1024)
+def _template(text: str) -> Template:
+    return Template(text)
+
+
+def json_schema() -> str:
+    """Return the JSON Schema of campaign.yaml, for editors and for docs/reference."""
+    return json.dumps(Campaign.model_json_schema(), indent=2) + "\n"
+
+
+def _read_yaml(data: bytes, where: str) -> tuple[object, Lines]:
+    """Return the contents with every scalar as text, and the line of every entry.
+
+    Scalars stay text, so that the version 2.10 is not the number 2.1 and `off` not a truth value;
+    the model knows what each is. Aliases are refused: by them a small file grows without bound.
+    """
+    lines: Lines = {}
+    try:
+        depth = 0
+        for event in yaml.parse(data, Loader=yaml.SafeLoader):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > MAX_DEPTH:
+                return _refuse(event, where, f"nested deeper than {MAX_DEPTH} levels; flatten it")
+            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+                return _refuse(event, where, "anchors and aliases (& and *) are not read; write it out")
+        node = yaml.compose(data, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        message = f"{where}: no readable YAML: {' '.join(str(error).split())}"
+        raise CampaignError(message) from None
+    if not isinstance(node, yaml.MappingNode):
+        message = f"{where}: expected `key: value` lines, at least `campaign: a-short-name`"
+        raise CampaignError(message)
+    return _plain(node, (), lines, where), lines
+
+
+def _plain(node: Any, place: tuple[str | int, ...], lines: Lines, where: str) -> object:
+    lines[place] = node.start_mark.line + 1
+    if isinstance(node, yaml.SequenceNode):
+        return [_plain(item, (*place, n), lines, where) for n, item in enumerate(node.value)]
+    if isinstance(node, yaml.ScalarNode):
+        return node.value
+    entries: dict[str, object] = {}
+    for key, value in node.value:
+        if not isinstance(key, yaml.ScalarNode) or key.value in entries:
+            return _refuse(key, where, "every key must be a word that stands once in its block")
+        if value.tag != "tag:yaml.org,2002:null":
+            entries[key.value] = _plain(value, (*place, key.value), lines, where)
+        lines[(*place, key.value)] = key.start_mark.line + 1
+    return entries
+
+
+def _refuse(node: Any, where: str, why: str) -> NoReturn:
+    message = f"{where}, line {node.start_mark.line + 1}: {why}"
+    raise CampaignError(message)
+
+
+def _explain(fault: Any, lines: Lines, where: str) -> str:
+    """Turn one fault that pydantic found into a sentence: file, line, key and what is allowed."""
+    place = tuple(part for part in fault["loc"] if part != "[key]")
+    while place and place not in lines:
+        place = place[:-1]
+    named = ".".join(str(part) for part in fault["loc"] if part != "[key]")
+    if fault["type"] == "extra_forbidden":
+        *parents, key = fault["loc"]
+        why = f"there is no such key; {_nearest(str(key), _allowed(parents))}"
+    elif fault["type"] == "missing":
+        why = "is missing"
+    elif fault["type"] == "string_pattern_mismatch" and place == ("campaign",):
+        why = f"{fault['input']!r} is no name; use lower-case letters, digits, '.', '_' and '-'"
+    else:
+        given = fault["input"]
+        why = fault["msg"].removeprefix("Value error, ")
+        why += f" (found {given!r:.80})" if isinstance(given, str) and repr(given) not in why else ""
+    return f"{where}, line {lines.get(place, 1)}: {named}: {why}"
+
+
+def _allowed(parents: Sequence[str | int]) -> list[str]:
+    model: Any = Campaign
+    for name in parents:
+        model = model.model_fields[name].annotation
+    return list(model.model_fields)
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    known = list(known)
+    close = difflib.get_close_matches(word, known, n=1)
+    return (f"did you mean {close[0]!r}? " if close else "") + f"Allowed: {', '.join(known)}"

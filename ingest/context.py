@@ -1,0 +1,369 @@
+"""What a trial's report does not say, gathered from around it: who says what, and who disagrees."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from ingest.campaign import FIELDS
+from ingest.servers import kea
+from ingest.vocabulary import normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from ingest.campaign import Campaign
+    from ingest.formats import Row
+
+# Our column -> key of the sidecar. Several keys may tell of one column; all are read.
+SIDECAR_FIELDS: Final[tuple[tuple[str, str], ...]] = (
+    ("protocol", "proto"),
+    ("threading", "mode"),
+    ("threads", "server_threads"),
+    ("ha_mode", "ha"),
+    ("repetition", "rep"),
+    ("product_version", "kea_version"),
+    ("tool_version", "perfdhcp_version"),
+    ("testbed", "host"),
+    ("exit_code", "rc"),
+    ("started_at", "start_utc"),
+    ("ended_at", "end_utc"),
+    ("server_wiped", "lease_db_wiped_before"),
+    *((c, c) for c in (*FIELDS, "exit_code", "started_at", "ended_at", "server_wiped")),
+)
+_RESOLVED: Final = frozenset({column for column, _ in SIDECAR_FIELDS})
+_OF_ONE_PROCESS: Final = frozenset({"started_at", "ended_at", "exit_code", "offered_rate", "completed"})
+_SERVER_COLUMNS: Final = (
+    *("product", "product_version", "protocol", "backend", "threading", "threads"),
+    *("packet_queue_size", "ha_mode"),
+)
+_REPETITION_LEVEL: Final = re.compile(r"(?:rep|repetition|run)[-_]?([0-9]{1,9})", re.IGNORECASE)
+_MAX_OBSERVATIONS: Final = 1000
+
+
+class SidecarError(ValueError):
+    """A sidecar that is no JSON object; `line` says where, the text why."""
+
+    def __init__(self, line: int, why: str) -> None:
+        super().__init__(why)
+        self.line = line
+
+
+class Claim(NamedTuple):
+    """One source says that a column has a value."""
+
+    column: str
+    value: Any
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """A server's own configuration among the files of one ingest."""
+
+    row: Row  # of schema.SERVER_CONFIGS
+    folder: str  # of its campaign, absolute
+    path: str  # relative to that folder
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """All that is joined to one output from outside, in the order of trust.
+
+    Attributes:
+        claims: what the server's configuration, the sidecar, the path and the defaults say.
+        warnings: what could not be found or used, one sentence each.
+        observations: rows of schema.OBSERVATIONS without the keys.
+        own: columns with one source only: host_id, server_config_id, context_path.
+
+    """
+
+    claims: tuple[Claim, ...] = ()
+    warnings: tuple[str, ...] = ()
+    observations: tuple[Row, ...] = ()
+    own: Row = field(default_factory=dict)
+
+    def sha256(self) -> str:
+        """Return the digest of everything here; another digest makes a new version of the file."""
+        parts = [self.claims, self.warnings, self.observations, self.own]
+        text = json.dumps(parts, sort_keys=True, default=str, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def resolve(self, facts: Row, *, alone: bool = True) -> Row:
+        """Return the columns of schema.TRIALS for a report: its own facts and what they leave open.
+
+        The text goes first, except for `scenario`, of which a generator knows only its own. What a
+        sidecar says of one process (its times, exit code, rate and signal) is left out when the
+        report is not alone in its file.
+        """
+        outside = [c for c in self.claims if alone or c.column not in _OF_ONE_PROCESS]
+        weak = {c.column for c in outside} & {"scenario"}
+        text = (Claim(c, v, "text") for c, v in facts.items() if c in _RESOLVED - weak)
+        resolved, sources, conflicts = settle([*text, *outside])
+        completed = bool(facts.get("completed")) and bool(resolved.get("completed", True))
+        return {
+            **facts,
+            **self.own,
+            **resolved,
+            "completed": completed,
+            "context_sources": sorted(sources.items()),
+            "conflicts": conflicts,
+        }
+
+
+class ServerConfigs:
+    """The server configurations among the files of one ingest, to be found by what a sidecar says.
+
+    Only these are ever looked at: no path of a sidecar is opened.
+    """
+
+    def __init__(self) -> None:
+        self._all: list[ServerConfig] = []
+
+    def add(self, config: ServerConfig) -> None:
+        """Make a configuration known."""
+        self._all.append(config)
+
+    def named(self, sidecar: Mapping[str, Any], scope: str) -> tuple[ServerConfig | None, list[str]]:
+        """Return the configuration that a sidecar names, and a warning when it is in doubt.
+
+        The first of several is the server under test. The digest decides; without it the end of the
+        path does, within the campaign's folder first.
+        """
+        path, digest = _first_text(sidecar.get("config")), _first_text(sidecar.get("config_sha256"))
+        if digest and (found := [c for c in self._all if c.sha256 == digest]):
+            return min(found, key=lambda c: (c.folder != scope, c.path != path, c.folder, c.path)), []
+        if not path:
+            return None, []
+        named = f"server configuration {path!r:.200}"
+        found = [c for c in self._all if f"/{c.path}".endswith("/" + path.removeprefix("./"))]
+        found = [c for c in found if c.folder == scope] or found
+        if not found:
+            return None, [f"{named} is not among the ingested files"]
+        if len(found) > 1:
+            return None, [f"{named} fits {len(found)} of the ingested files, so none is used"]
+        doubt = f"{named} was found by its path; its SHA-256 is not the one that the sidecar gives"
+        return found[0], [doubt] if digest else []
+
+    def above(self, path: str, scope: str) -> ServerConfig | None:
+        """Return the configuration that lies alone in the file's folder or the nearest above it."""
+        folder = path
+        while folder:
+            folder = folder.rpartition("/")[0]
+            here = [c for c in self._all if (c.folder, c.path.rpartition("/")[0]) == (scope, folder)]
+            if here:
+                return here[0] if len(here) == 1 else None
+        return None
+
+
+def gather(
+    path: str,
+    scope: str,
+    campaign: Campaign | None,
+    servers: ServerConfigs,
+    sidecar: tuple[str, Row] | None = None,
+    host_id: str | None = None,
+    sha256: str = "",
+) -> Context:
+    """Collect what stands around the output `path`, of digest `sha256`, in the campaign's `scope`.
+
+    `sidecar` is the path and the contents of the output's sidecar, when it has one.
+    """
+    values = campaign.values if campaign else {}
+    notes: list[str] = []
+    claims: list[Claim] = []
+    contents = sidecar[1] if sidecar else {}
+    if sidecar:
+        source = f"sidecar {sidecar[0]}"
+        fields = _sidecar_fields(campaign)
+        claims += _claims(_said_by(contents, fields), source, values, notes)
+        if contents.get("output_sha256", sha256) != sha256:
+            notes.append(f"{source} was written for another output: its output_sha256 differs")
+        if contents.get("kea_version"):
+            claims.append(Claim("product", "ISC Kea", source))
+        if contents.get("signal_sent"):
+            claims.append(Claim("completed", False, source))
+    found = (campaign.path_values(path) if campaign else {}).items()
+    claims += _claims(found, "path", values, notes)
+    if "repetition" not in dict(found):
+        claims += _claims(_repetition(path), "path", {}, notes)
+    if campaign:
+        defaults: dict[str, Any] = dict(campaign.defaults)
+        claims += _claims(defaults.items(), "campaign.yaml defaults", {}, notes)
+    if "config" in contents or "config_sha256" in contents:
+        server, doubts = servers.named(contents, scope)
+        notes += doubts
+    else:
+        server = servers.above(path, scope)
+    if server:
+        claims = [*_server_claims(server, claims), *claims]
+    own = {
+        "host_id": host_id,
+        "server_config_id": server.row["server_config_id"] if server else None,
+        "context_path": context_path(path),
+    }
+    return Context(tuple(claims), tuple(notes), tuple(_observations(contents)), own)
+
+
+def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:
+    """Return value and source of every column, where the first claim wins, and who disagrees."""
+    values: Row = {}
+    sources: dict[str, str] = {}
+    conflicts: list[str] = []
+    for column, value, source in claims:
+        if value is None:
+            continue
+        if column not in values:
+            values[column], sources[column] = value, source
+        elif values[column] != value:
+            conflicts.append(f"{column}: {sources[column]} says {values[column]}, which is used; {source} says {value}")
+    return values, sources, list(dict.fromkeys(conflicts))
+
+
+def read_sidecar(data: bytes) -> Row:
+    """Read a sidecar: one JSON object. Raises SidecarError with the line for anything else."""
+    try:
+        contents = json.loads(data.decode("utf-8-sig"), parse_constant=lambda _: None)
+    except json.JSONDecodeError as error:
+        raise SidecarError(error.lineno, f"no readable JSON: {error.msg}") from None
+    except (ValueError, RecursionError) as error:
+        raise SidecarError(1, f"no readable JSON: {error}") from None
+    if not isinstance(contents, dict):
+        raise SidecarError(1, f"expected a JSON object, found a {type(contents).__name__}")
+    return contents
+
+
+def context_path(path: str) -> str:
+    """Return the folder of a file without the levels that count repetitions, `.` for none."""
+    folders = path.split("/")[:-1]
+    return "/".join(f for f in folders if not _REPETITION_LEVEL.fullmatch(f)) or "."
+
+
+def _repetition(path: str) -> list[tuple[str, str]]:
+    levels = [_REPETITION_LEVEL.fullmatch(folder) for folder in path.split("/")[:-1]]
+    return [("repetition", level[1]) for level in levels if level][-1:]
+
+
+def _sidecar_fields(campaign: Campaign | None) -> list[tuple[str, str]]:
+    own = campaign.sidecar_fields if campaign else {}
+    return [*own.items(), *((c, key) for c, key in SIDECAR_FIELDS if c not in own)]
+
+
+def _said_by(contents: Row, fields: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Any]]:
+    for column, key in fields:
+        value: Any = contents.get(key)
+        if key not in contents and "." in key:
+            value = contents
+            for step in key.split("."):
+                value = value.get(step) if isinstance(value, dict) else None
+        if value is not None:
+            yield column, value
+
+
+def _claims(
+    said: Iterable[tuple[str, Any]],
+    source: str,
+    translations: Mapping[str, Mapping[str, str]],
+    notes: list[str],
+) -> list[Claim]:
+    """Bring what a source says into the warehouse's words; what makes no sense becomes a note."""
+    claims: list[Claim] = []
+    for column, value in said:
+        meant = translations.get(column, {}).get(str(value), value)
+        try:
+            if column in {"started_at", "ended_at"}:
+                claims.append(Claim(column, _instant(column, meant), source))
+            elif column == "server_wiped":
+                claims.append(Claim(column, _flag(column, meant), source))
+            else:
+                words = normalise(column, meant)
+                claims += (Claim(name, word, source) for name, word in words.items())
+        except ValueError as error:
+            notes.append(f"{source}: {error}; it is left out")
+    return claims
+
+
+def _server_claims(server: ServerConfig, claims: list[Claim]) -> Iterator[Claim]:
+    source = f"server configuration {server.path}"
+    for column in _SERVER_COLUMNS:
+        if server.row.get(column) is not None:
+            yield Claim(column, server.row[column], source)
+    if server.row.get("threading") is not None or server.row.get("product") != kea.PRODUCT:
+        return
+    version = next((c.value for c in claims if c.column == "product_version"), None)
+    default = kea.default_threading(str(version)) if version else None
+    for column, word in normalise("threading", default).items():
+        yield Claim(column, word, f"{source} (default of {kea.PRODUCT} {version})")
+
+
+def _instant(column: str, value: object) -> datetime:
+    """Read an ISO 8601 time; one without an offset is UTC."""
+    try:
+        instant = datetime.fromisoformat(str(value))
+        return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        message = f"{column}: expected a time such as 2026-11-20T13:10:45Z, found {value!r:.80}"
+        raise ValueError(message) from None
+
+
+def _flag(column: str, value: object) -> bool:
+    flags = {"true": True, "yes": True, "false": False, "no": False}
+    if (flag := flags.get(str(value).lower())) is None:
+        message = f"{column}: expected true or false, found {value!r:.80}"
+        raise ValueError(message)
+    return flag
+
+
+def _first_text(value: object) -> str | None:
+    if isinstance(value, list):
+        value = value[0] if value else None
+    return value if isinstance(value, str) and value else None
+
+
+def _observations(sidecar: Row) -> list[Row]:
+    """Return what the sidecar watched beside the trial: CPU, load, UDP counters, leases."""
+    host = _first_text(sidecar.get("host"))
+    load = str(sidecar.get("loadavg_before") or "").split(" ")[0]
+    rows = [
+        *_numbers("perfdhcp_cpu_s", sidecar.get("perfdhcp_cpu_s"), "s", host),
+        *_numbers("server_cpu_s", sidecar.get("server_cpu_s"), "s", host),
+        *_numbers("db_cpu_s", sidecar.get("db_cpu_s"), "s", host),
+        *_numbers("other_cpu_s", sidecar.get("other_cpu_s"), "s", host),
+        *_numbers("loadavg_before", load, "processes", host),
+        *_numbers("host_cpu_jiffies", sidecar.get("host_cpu_jiffies"), "jiffies", host),
+    ]
+    for namespace, counters in _items(sidecar.get("udp_delta")):
+        for counter, value in _items(counters):
+            rows += _numbers(f"udp.{counter}", value, "packets", namespace)
+    leases = sidecar.get("leases_in_db_after")
+    for server, counts in _items(leases) or [("", leases)]:
+        rows += _numbers("leases_in_db_after", counts, "leases", server or host)
+    return rows[:_MAX_OBSERVATIONS]
+
+
+def _numbers(metric: str, value: object, unit: str, host: str | None) -> list[Row]:
+    """Return one row for a number, and one row per entry, labelled, for a list or an object."""
+    if isinstance(value, dict | list):
+        entries = value.items() if isinstance(value, dict) else enumerate(value)
+        return [
+            {**row, "label": str(label)}
+            for label, entry in entries
+            if not isinstance(entry, dict | list)
+            for row in _numbers(metric, entry, unit, host)
+        ]
+    try:
+        number = float(value) if isinstance(value, str | int | float) else math.nan
+    except (ValueError, OverflowError):
+        number = math.nan
+    row = {"host": host, "metric": metric, "value": number, "unit": unit}
+    return [row] if math.isfinite(number) else []
+
+
+def _items(value: object) -> list[tuple[str, Any]]:
+    return list(value.items()) if isinstance(value, dict) else []

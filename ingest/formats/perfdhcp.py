@@ -1,0 +1,152 @@
+"""The reader of perfdhcp's output, from Kea 1.4 to 3.x.
+
+What perfdhcp prints is defined by its source only (isc-projects/kea, src/bin/perfdhcp:
+test_control.cc, stats_mgr.h, avalanche_scen.cc); its options are in perfdhcp(8).
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import zlib
+from typing import TYPE_CHECKING, Final
+
+from ingest.formats import Reject
+from ingest.formats.perfdhcp_lines import KEYS, START, clean_counters, recognise
+from ingest.formats.perfdhcp_report import conclude
+from ingest.formats.perfdhcp_trial import Trial
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ingest.formats import Report
+
+NAME = "perfdhcp"
+MAX_TEXT_BYTES: Final = 256 * 1024 * 1024
+
+_GZIP: Final = b"\x1f\x8b"
+_UTF8_MARK: Final = b"\xef\xbb\xbf"
+_UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+_HEAD_BYTES: Final = 64 * 1024
+_CHUNK_BYTES: Final = 1024 * 1024
+_BLANK: Final = " \t\r\n\0"  # a crash may leave NULs where the file system lost a block
+_FAILED: Final = "Failed to receive DHCP packet: "
+_ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*\x07?|[^\[\]])")
+_MARK: Final = re.compile(
+    rb"(?:\A|[\r\n])[ \t\0]*(?:\x1b\[[0-9;?]*[A-Za-z])*(?:\^C)?(?:"
+    rb"Running: perfdhcp|Scenario: (?:basic|avalanche)\.|perfdhcp \[-"
+    rb"|\*\*\*(?:Rate statistics|Statistics for: [A-Z])"
+    rb"|(?:ERROR: |Error )(?:running perfdhcp|parsing command line options)"
+    rb"|sent: \d[\d/]*; received: \d|(?:sent|received|collected) packets: \d"
+    rb"|VERSION: \d+\.\d+\.\d+\s*\Z)"
+)
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (at least 64 KiB, or all of it) is of perfdhcp."""
+    text, _ = _unpack(head, _HEAD_BYTES)
+    if _MARK.search(text):
+        return True
+    first = next((line for _, line in _lines(text)), "")
+    return clean_counters(first) is not None
+
+
+def parse(data: bytes) -> Iterator[Report | Reject]:
+    """Yield every report and every unusable part of `data`, in the order of the file.
+
+    Takes UTF-8, UTF-16 with its mark, and gzip of these, with LF, CRLF or CR. Never raises for bad
+    input; more than MAX_TEXT_BYTES of text is one reject.
+    """
+    text, fault = _unpack(data, MAX_TEXT_BYTES + 1)
+    if len(text) > MAX_TEXT_BYTES:
+        reason = f"more than {MAX_TEXT_BYTES // 1024**2} MiB of text"
+        yield Reject(1, reason, "split the file between two reports, or leave out -x t and -x l")
+        return
+    if text or not fault:
+        yield from _parts(text)
+    if fault:
+        yield fault
+
+
+def _unpack(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
+    """Return at most `limit` bytes of text as UTF-8, and what is wrong with the gzip around it."""
+    fault = None
+    if data.startswith(_GZIP):
+        data, fault = _gunzip(data, limit)
+    if data.startswith(_UTF16_MARKS):
+        data = data[: 2 * limit].decode("utf-16", "replace").encode()
+    return data.removeprefix(_UTF8_MARK)[:limit], fault
+
+
+def _gunzip(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
+    text = bytearray()
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+        try:
+            while len(text) < limit and (chunk := file.read1(min(limit, _CHUNK_BYTES))):
+                text += chunk
+        except (OSError, EOFError, zlib.error) as error:
+            reason = f"gzip file is damaged after {len(text)} bytes of text: {error}"
+            return bytes(text), Reject(1, reason, "copy the file again; what could be read is kept")
+    return bytes(text), None
+
+
+def _parts(text: bytes) -> Iterator[Report | Reject]:
+    """Yield what each process of the text comes to."""
+    trial = Trial()
+    for number, line in _lines(text):
+        key, colon, payload = line.partition(": ")
+        if colon and key in KEYS:
+            stage, handle = KEYS[key]
+        else:
+            stage, handle, payload = recognise(line, in_leases=bool(trial.leases))
+        if stage and trial.is_over(stage, payload):
+            yield conclude(trial)
+            trial = Trial(trial.next_version)
+        trial.here = number
+        if stage:
+            trial.enter(stage)
+        if not handle(trial, payload):
+            trial.wonder(line)
+    yield conclude(trial)
+
+
+def _lines(text: bytes) -> Iterator[tuple[int, str]]:
+    """Yield (number, line) of all that is not blank; what got glued to other text is set apart."""
+    # Terminals and their recorders turn \n into \r\n, sometimes both of them do.
+    plain = text.replace(b"\r\r\n", b"\r\n")
+    stream = io.TextIOWrapper(io.BytesIO(plain), encoding="utf-8", errors="replace")
+    for number, raw in enumerate(stream, 1):
+        line = raw.strip(_BLANK)
+        if "\x1b" in line:
+            line = _ESCAPE.sub("", line).strip(_BLANK)
+        if not raw.endswith("\n"):
+            line = _unfinished(line)
+        begin = line.find(START, 1)
+        if begin > 0:
+            yield number, line[:begin]
+            line = line[begin:]
+        if line.startswith("^C"):
+            yield number, "^C"
+            line = line.lstrip("^C")
+        if line.startswith(_FAILED):
+            # stderr is not buffered: a line of stdout may come between the pieces of this one.
+            yield number, line
+            line = _behind_failure(line.removeprefix(_FAILED))
+        if line:
+            yield number, line
+
+
+def _unfinished(line: str) -> str:
+    """Return the last line of a file without its newline; a number that may be cut is made void."""
+    key, _, value = line.partition(": ")
+    cut = value[-1:].isdigit() and value != "0"
+    return f"{line} (the file ends here)" if cut and key in KEYS else line
+
+
+def _behind_failure(text: str) -> str:
+    """Return what follows a message of stderr on its line, when that is a line of stdout."""
+    _, message, behind = text.partition("is expected.")
+    if message:
+        return behind
+    return text if text.startswith("sent: ") or text.partition(": ")[0] in KEYS else ""

@@ -1,0 +1,390 @@
+"""The kinds of lines that perfdhcp prints, and what each of them adds to its trial.
+
+Nearly every line is one `key: value`, so KEYS tells most of them; `recognise` tells the others.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from ingest.formats.perfdhcp_trial import DELAYS, Counters, Stage, Trial
+
+Handler = Callable[[Trial, Any], bool]
+"""Takes the payload of a line, and says whether it made sense there."""
+
+START: Final = "Running: perfdhcp"
+
+_LONGEST: Final = 1000  # characters of a line that is worth matching with a pattern
+_NO_DELAYS: Final = "Delay summary unavailable! No packets received."
+
+_ERROR: Final = re.compile(r"((?:ERROR: |Error )(?:running perfdhcp|parsing command line options))(?:: *.*)?")
+_INTERIM: Final = re.compile(r"sent: ([\d/]+); received: ([\d/]+); drops: ([\d/]+)(?:; rejected: ([\d/]+))?", re.ASCII)
+_CLEAN: Final = re.compile(r"\d+(\D+)\d+(?:\1\d+)+", re.ASCII)
+_PROGRESS: Final = re.compile(
+    r"\d{4}-\w{3}-\d\d \S+ \S+: still waiting for \d+ answers, resent \d+, retrying \d+", re.ASCII
+)
+_PROVISIONED: Final = re.compile(
+    r"It took (\S+) to provision \d+ clients\."
+    r"(?: (\d+) packets were sent, (\d+) retransmissions needed, received (\d+) responses\.)?",
+    re.ASCII,
+)
+_RATE: Final = re.compile(
+    r"([^ ,]+)(?: ([^/]+)/second)?(?:, expected rate: (\d{1,15})(?: exchanges/second)?)?", re.ASCII
+)
+_TIME: Final = re.compile(r"(\d{1,6})(\d\d)(\d\d)(?:\.(\d{1,9}))?", re.ASCII)
+_NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|nan|inf)", re.ASCII)
+_VERSION: Final = re.compile(r"(?:VERSION: )?(\d+\.\d+\.\d+(?:-\w+)?)", re.ASCII)
+_LEASE: Final = re.compile(r"[0-9A-Fa-f:]*,([0-9A-Fa-f:.]*),([0-9A-Fa-f:]*)")
+_TEMPLATE: Final = re.compile(r"[0-9a-f]{4,8} +[0-9a-f]+")
+_ARGUMENT: Final = re.compile(r"([a-z][a-z-]*)(?:[\[{][^\]=]*\])?=(.*)")
+
+# What `-x a` prints -> the option behind it; the values of the others are not looked at.
+_DECODED: Final = {
+    **{"rate": "r", "renew-rate": "f", "release-rate": "F", "report": "t", "clients": "R"},
+    **{"num-request": "n", "test-period": "p", "drop-time": "d"},
+    **dict.fromkeys(
+        (
+            *("aggressivity", "base", "diagnostic-selectors", "elp-offset", "interface"),
+            *("ip-offset", "lease-type", "local-addr", "local-port", "mac-list-file", "max-drop"),
+            *("max-pdrop", "preload", "random-offset", "relay-addr-list-file", "remote-port"),
+            *("rip-offset", "rnd-offset", "seed", "server", "sid-offset", "srvid-offset"),
+            *("template-file", "time-offset", "wrapped", "xid-offset"),
+        ),
+        "",
+    ),
+}
+
+
+def recognise(line: str, *, in_leases: bool) -> tuple[Stage, Handler, Any]:
+    """Return (stage, handler, payload) of a line that its key does not tell.
+
+    Rows of leases are looked for `in_leases` only, that is where their table has begun.
+    """
+    if line.startswith(START):
+        return Stage.STARTED, _running, line.removeprefix("Running: ")
+    if line in _LINES:
+        return *_LINES[line], ""
+    if match := _ERROR.fullmatch(line):
+        return Stage.ERROR, _error, match[0]
+    if len(line) <= _LONGEST:
+        if counters := _counters(line) or clean_counters(line):
+            return Stage.LOAD, _interim, counters
+        if in_leases and (match := _LEASE.fullmatch(line)):
+            return Stage.NOTHING, _lease, match[1] or match[2]
+        for start, stage, handle in _STARTS:
+            if line.startswith(start):
+                return stage, handle, line.removeprefix(start)
+        for pattern, stage, handle in _PATTERNS:
+            if match := pattern.fullmatch(line):
+                return stage, handle, match
+    return Stage.NOTHING, _refuse, ""
+
+
+def clean_counters(line: str) -> Counters | None:
+    """Return the counters of an interim line with a separator of the user's own (`-C`).
+
+    It has no words, but of its four counters per exchange the third follows from the first two.
+    """
+    match = _CLEAN.fullmatch(line) if len(line) <= _LONGEST else None
+    numbers = line.split(match[1]) if match else []
+    width, rest = divmod(len(numbers), 4)
+    if rest or not numbers:
+        return None
+    counters = _table([numbers[i : i + width] for i in range(0, len(numbers), width)])
+    if counters is None:
+        return None
+    lost = [max(s - r, 0) for s, r in zip(counters.sent, counters.received, strict=True)]
+    return counters if counters.drops == lost else None
+
+
+def _counters(line: str) -> Counters | None:
+    """Return the counters of an interim line (`-t`)."""
+    match = _INTERIM.fullmatch(line)
+    return _table([group.split("/") for group in match.groups() if group]) if match else None
+
+
+def _table(columns: list[list[str]]) -> Counters | None:
+    width = len(columns[0])
+    counts = [[n for text in texts if (n := _count(text)) is not None] for texts in columns]
+    if width > 4 or any(len(values) != width for values in columns + counts):
+        return None
+    return Counters(counts[0], counts[1], counts[2], counts[3] if len(counts) > 3 else None)
+
+
+def _count(text: str) -> int | None:
+    """Return a counter, or None for what is none; what no 64-bit integer can hold is damage."""
+    return int(text) if text.isdecimal() and text.isascii() and len(text) <= 18 else None
+
+
+def _number(text: str) -> float | None:
+    """Return a number as a C++ stream prints it, inf and nan included, or None for what is none."""
+    return float(text) if len(text) <= _LONGEST and _NUMBER.fullmatch(text) else None
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _nanoseconds(text: str) -> int | None:
+    """Return a time that boost prints as HHMMSS.ffffff, without the fraction when it is zero."""
+    match = _TIME.fullmatch(text)
+    if not match:
+        return None
+    seconds = int(match[1]) * 3600 + int(match[2]) * 60 + int(match[3])
+    return seconds * 10**9 + int((match[4] or "").ljust(9, "0"))
+
+
+def _accept(_trial: Trial, _payload: object) -> bool:
+    return True
+
+
+def _refuse(_trial: Trial, _payload: object) -> bool:
+    return False
+
+
+def _running(trial: Trial, command: str) -> bool:
+    trial.command = command
+    return True
+
+
+def _scenario(trial: Trial, _payload: object, name: str) -> bool:
+    trial.scenario = name
+    return True
+
+
+def _argument(trial: Trial, match: re.Match[str]) -> bool:
+    option = _DECODED.get(match[1])
+    if option:
+        trial.arguments.append((option, match[2]))
+    return option is not None
+
+
+def _flag(trial: Trial, _payload: object, option: str) -> bool:
+    trial.arguments.append((option, ""))
+    return True
+
+
+def _interim(trial: Trial, counters: Counters) -> bool:
+    trial.interims.append(counters)
+    return True
+
+
+def _interrupt(trial: Trial, _payload: object) -> bool:
+    trial.interrupted |= Stage.NOTHING < trial.stage < Stage.RATE
+    return True
+
+
+def _rate(trial: Trial, text: str) -> bool:
+    match = _RATE.fullmatch(text) if len(text) <= _LONGEST else None
+    rate = _number(match[1]) if match else None
+    if match is None or rate is None:
+        return False
+    trial.rate, trial.rate_name = _finite(rate), match[2]
+    trial.expected_rate = float(match[3]) if match[3] else None
+    return True
+
+
+def _malformed(trial: Trial, text: str) -> bool:
+    trial.malformed = _count(text)
+    return trial.malformed is not None
+
+
+def _statistics(trial: Trial, text: str) -> bool:
+    return trial.begin_exchange(text)
+
+
+def _counter(trial: Trial, text: str, column: str) -> bool:
+    value = _count(text)
+    return value is not None and trial.fill({column: value})
+
+
+def _ratio(trial: Trial, text: str) -> bool:
+    printed = text.removesuffix(" %")
+    ratio = _number(printed)
+    if ratio is None or printed == text:
+        return False
+    share = ratio / 100 if math.isfinite(ratio) else None
+    return trial.fill({"drop_ratio": share, "drop_ratio_printed": printed})
+
+
+def _delay(trial: Trial, text: str, column: str) -> bool:
+    if text in {"n/a", "min delay: n/a"}:
+        # Without an answer the first two lines come twice, and one of them glued to another.
+        return trial.fill({column: None}, again=True)
+    if text == _NO_DELAYS:
+        return _no_delays(trial, text)
+    delay = _number(text.removesuffix(" ms"))
+    return delay is not None and text.endswith(" ms") and trial.fill({column: _finite(delay)})
+
+
+def _no_delays(trial: Trial, _payload: object) -> bool:
+    return trial.fill(dict.fromkeys(DELAYS), again=True) and trial.end_exchange(None)
+
+
+def _collected(trial: Trial, text: str) -> bool:
+    value = _count(text)
+    return trial.end_exchange(value) and value is not None
+
+
+def _observed(trial: Trial, text: str, metric: str, unit: str) -> bool:
+    value = _count(text)
+    if value is not None:
+        trial.observe(metric, value, unit)
+    return value is not None
+
+
+def _timestamps(trial: Trial, text: str) -> bool:
+    trial.section = text.removesuffix("***")
+    return True
+
+
+def _packet(trial: Trial, text: str) -> bool:
+    """Keep the response time of one packet; both times count from the start of the trial."""
+    sent_text, _, received_text = text.partition(" / ")
+    sent, received = _nanoseconds(sent_text), _nanoseconds(received_text)
+    if sent is None or received is None or trial.section is None:
+        return False
+    trial.observe("response_time", (received - sent) / 1e6, "ms", trial.section, sent / 1e9)
+    return True
+
+
+def _provisioned(trial: Trial, match: re.Match[str]) -> bool:
+    took = _nanoseconds(match[1].replace(":", ""))
+    if took is None:
+        return False
+    trial.provisioned = True
+    trial.observe("provision_time", took / 1e9, "s")
+    for metric, text in zip(_TOTALS.values(), match.groups()[1:], strict=True):
+        if text:
+            _observed(trial, text, metric, "packets")
+    return True
+
+
+def _begin_leases(trial: Trial, text: str) -> bool:
+    trial.leases.append((text.removesuffix("***"), []))
+    return True
+
+
+def _lease(trial: Trial, address: str) -> bool:
+    if address:  # a client that got nothing is listed, too
+        trial.leases[-1][1].append(address)
+    return True
+
+
+def _failed(trial: Trial, text: str) -> bool:
+    trial.failed.add(trial.here, text)
+    return True
+
+
+def _incorrect(trial: Trial, text: str) -> bool:
+    trial.incorrect.add(trial.here, text)
+    return True
+
+
+def _error(trial: Trial, text: str) -> bool:
+    return trial.fail(text)
+
+
+def _version(trial: Trial, match: re.Match[str]) -> bool:
+    """Take the answer to `perfdhcp -v` for the version of the reports that follow."""
+    trial.next_version = match[1]
+    if trial.stage is Stage.NOTHING:
+        trial.version = match[1]
+    return True
+
+
+# Before 2.0 the avalanche told all of this in one line, in the same order.
+_TOTALS: Final = {
+    "Requests sent + resent": "requests_sent",
+    "Requests resent": "requests_resent",
+    "Responses received": "responses_received",
+}
+KEYS: Final[dict[str, tuple[Stage, Handler]]] = {
+    "Rate": (Stage.NOTHING, _rate),
+    "Malformed packets": (Stage.NOTHING, _malformed),
+    "***Statistics for": (Stage.STATISTICS, _statistics),
+    **{
+        key: (Stage.NOTHING, partial(_counter, column=column))
+        for key, column in {
+            "sent packets": "sent",
+            "received packets": "received",
+            "drops": "drops",
+            "orphans": "orphans",
+            "rejected leases": "rejected",
+            "non unique addresses": "non_unique",
+        }.items()
+    },
+    "drops ratio": (Stage.NOTHING, _ratio),
+    **{
+        key: (Stage.NOTHING, partial(_delay, column=column))
+        for key, column in zip(("min delay", "avg delay", "max delay", "std deviation"), DELAYS, strict=True)
+    },
+    "collected packets": (Stage.NOTHING, _collected),
+    "***Timestamps for packets": (Stage.NOTHING, _timestamps),
+    "sent / received": (Stage.NOTHING, _packet),
+    "Server id": (Stage.NOTHING, _accept),
+    "Failed to receive DHCP packet": (Stage.NOTHING, _failed),
+    **{
+        key: (Stage.NOTHING, partial(_observed, metric=metric, unit=unit))
+        for key, metric, unit in (
+            ("Short waits for packets", "short_waits", "waits"),
+            ("Late sent packets", "late_sent_packets", "packets"),
+            ("Multiple packets receives", "multiple_receives", "receives"),
+            *((key, metric, "packets") for key, metric in _TOTALS.items()),
+        )
+    },
+}
+_LINES: Final[dict[str, tuple[Stage, Handler]]] = {
+    "Scenario: basic.": (Stage.SCENARIO, partial(_scenario, name="basic")),
+    "Scenario: avalanche.": (Stage.SCENARIO, partial(_scenario, name="avalanche")),
+    "***Rate statistics***": (Stage.RATE, _accept),
+    _NO_DELAYS: (Stage.NOTHING, _no_delays),
+    "^C": (Stage.NOTHING, _interrupt),
+    "IPv6": (Stage.NOTHING, partial(_flag, option="6")),
+    "DISCOVER-OFFER only": (Stage.NOTHING, partial(_flag, option="i")),
+    "SOLICIT-ADVERTISE only": (Stage.NOTHING, partial(_flag, option="i")),
+    **dict.fromkeys(
+        (
+            *("Multi-thread mode enabled.", "***Malformed Packets***", "Fatal error"),
+            *("reached test-period.", "Reached max requests limit."),
+            *("Reached maximum drops number.", "Reached maximum percentage of drops."),
+            "Interrupted",  # `-x e` prints it always
+            *("IPv4", "broadcast", "rapid-commit", "use-first"),
+            *("single-thread-mode", "multi-thread-mode"),
+            *("Unavailable! No packets received.", "contents:"),
+            *("client_id,adrress,prefix", "client_id,address,prefix"),
+        ),
+        (Stage.NOTHING, _accept),
+    ),
+}
+_STARTS: Final[tuple[tuple[str, Stage, Handler], ...]] = (
+    ("perfdhcp [-", Stage.USAGE, _accept),
+    ("***Leases for ", Stage.NOTHING, _begin_leases),
+    ("Incorrect DHCP packet received", Stage.NOTHING, _incorrect),
+    ("INFO: in avalanche scenario ", Stage.NOTHING, _accept),
+    *(
+        (start, Stage.NOTHING, _accept)
+        for start in (
+            "Set MAC to ",
+            "Set DUID to ",
+            "Truncated DHCPv",
+            "Script started",
+            "Script done",
+        )
+    ),
+    *(
+        (f"WARNING: {start} ", Stage.NOTHING, _accept)
+        for start in ("Currently system", "Better results", "To switch use")
+    ),
+)
+_PATTERNS: Final[tuple[tuple[re.Pattern[str], Stage, Handler], ...]] = (
+    (_PROGRESS, Stage.LOAD, _accept),
+    (_PROVISIONED, Stage.NOTHING, _provisioned),
+    (_ARGUMENT, Stage.NOTHING, _argument),
+    (_TEMPLATE, Stage.NOTHING, _accept),
+    (_VERSION, Stage.NOTHING, _version),
+)

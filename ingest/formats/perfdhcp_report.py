@@ -1,0 +1,262 @@
+"""What the lines of one perfdhcp process add up to: a report, or the reason why there is none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ingest.formats import Reject, Report
+from ingest.formats.perfdhcp_options import EXCHANGES, parse_command, parse_options
+from ingest.formats.perfdhcp_trial import PLACES, Stage
+
+if TYPE_CHECKING:
+    from ingest.formats import Row
+    from ingest.formats.perfdhcp_options import Options
+    from ingest.formats.perfdhcp_trial import Counters, Tally, Trial
+
+_QUOTED: Final = 80
+_REPAIR: Final = "repair what it names and run the trial again"
+
+# Part of an error text -> what to do. The first one that fits is taken.
+_REMEDIES: Final[tuple[tuple[str, str], ...]] = (
+    (
+        "without an interface, server is required",
+        "give a server address, or -l with an interface that exists on the client",
+    ),
+    (
+        "Failed to convert string to address",
+        "give IP addresses, no host names, and check the interface behind -l",
+    ),
+    ("There is no address for interface", "give the interface an address, or choose another -l"),
+    ("failed to connect to remote endpoint", "check the route from the client to the server"),
+    ("are mismatched", "use -4 with an IPv4 server and -6 with an IPv6 server"),
+    ("Failed to bind socket", "stop the program that holds the port, or choose another with -L"),
+    (
+        "Packets exchange not specified",
+        "leave out -W with -i, and switch off rapid commit in the server for -i -c",
+    ),
+    ("unable to open", "check the path of the file that the option names"),
+    ("wrong command line option", "look in `perfdhcp -h` for the option and its value"),
+    ("send failed", "check the link of the client: it went down during the trial"),
+    ("parsing command line", "correct the option that it names and run the trial again"),
+)
+
+
+def conclude(trial: Trial) -> Report | Reject:
+    """Return the report of a trial whose first exchange is whole, else why there is none."""
+    trial.give_up()
+    if trial.exchanges and trial.exchanges[0]["position"] == 0 and trial.stage < Stage.USAGE:
+        return _report(trial)
+    return _reject(trial)
+
+
+def _report(trial: Trial) -> Report:
+    options = _options(trial)
+    faults = _faults(trial, options)
+    slots = _slots(trial, options)
+    if trial.interims and not slots:
+        faults.append("The interim lines are left out: nobody says which exchanges they count.")
+    for label, addresses in trial.leases:
+        trial.observe("leases_listed", len(addresses), "leases", label)
+        trial.observe("distinct_addresses", len(set(addresses)), "leases", label)
+    return Report(
+        line=trial.line,
+        facts={**_facts(trial, options), "completed": not (faults or trial.interrupted)},
+        exchanges=trial.exchanges,
+        intervals=_intervals(trial.interims, slots, options.report_s if options else None),
+        observations=trial.observations,
+        warnings=[
+            *faults,
+            *_notes(trial, options),
+            *_figures(trial.exchanges),
+            *_lines(trial, options),
+        ],
+    )
+
+
+def _options(trial: Trial) -> Options | None:
+    """Return the options as the header gives them, else as far as `-x a` decodes them."""
+    if trial.command is not None:
+        return parse_command(trial.command)
+    return parse_options(tuple(trial.arguments)) if trial.arguments else None
+
+
+def _is_avalanche(trial: Trial) -> bool:
+    return trial.provisioned or trial.scenario == "avalanche"
+
+
+def _faults(trial: Trial, options: Options | None) -> list[str]:
+    """Return what a whole report would have more, as far as anything tells."""
+    faults = []
+    found = tuple(row["exchange"] for row in trial.exchanges)
+    slots = len(trial.interims[0].sent) if trial.interims else 0
+    expected = slots or (2 if trial.rate_name == "4-way exchanges" else 1)
+    if trial.broken:
+        cut = ", ".join(trial.broken)
+        faults.append(f"Report cut off: the statistics of {cut} are not whole and are left out.")
+    elif options and found != options.exchanges:
+        wanted = ", ".join(options.exchanges)
+        faults.append(f"Report cut off? Expected {wanted}, found {', '.join(found)}.")
+    elif not options and (len(found) < expected or (slots and len(found) != slots)):
+        faults.append(f"Report cut off? Expected {expected} exchanges, found {', '.join(found)}.")
+    if _is_avalanche(trial) and not trial.provisioned:
+        faults.append("Report cut off: the summary of the avalanche is missing.")
+    return faults
+
+
+def _slots(trial: Trial, options: Options | None) -> tuple[str, ...]:
+    """Return the exchanges of the columns of the interim lines, or none when they are not known."""
+    slots = len(trial.interims[0].sent) if trial.interims else 0
+    found = tuple(row["exchange"] for row in trial.exchanges)
+    every = EXCHANGES[PLACES[found[0]][0]]
+    candidates = (found, options.exchanges if options else (), every[:2], every)
+    return next((names for names in candidates if len(names) == slots), ())
+
+
+def _facts(trial: Trial, options: Options | None) -> Row:
+    """Return the columns of schema.TRIALS but `completed`."""
+    rows = trial.exchanges
+    leases = len(rows) > 1 or trial.rate_name == "4-way exchanges"
+    facts: Row = {
+        "tool": "perfdhcp",
+        "tool_version": trial.version,
+        "command": trial.command,
+        "method": None,
+        "protocol": PLACES[rows[0]["exchange"]][0],
+        "scenario": "avalanche" if _is_avalanche(trial) else trial.scenario,
+        "offered_rate": trial.expected_rate,
+        "achieved_rate": trial.rate,
+        "rate_unit": "leases/s" if leases else "exchanges/s",
+        "sent": sum(row["sent"] for row in rows),
+        "received": sum(row["received"] for row in rows),
+        "dropped": sum(row["drops"] for row in rows),
+        "malformed": trial.malformed,
+        "duration_s": None,
+        "drop_time_s": None,
+        "drop_time_second_s": None,
+        "wait_s": None,
+        "clients": None,
+    }
+    if options:
+        facts["rate_unit"] = options.rate_unit
+        facts["offered_rate"] = options.offered_rate or trial.expected_rate
+        facts["duration_s"] = options.duration_s
+        facts["drop_time_s"], facts["drop_time_second_s"] = options.drop_times_s
+        facts["clients"] = options.clients
+    if options and trial.command is not None:
+        facts["method"] = options.method
+        facts["protocol"] = options.protocol
+        facts["wait_s"] = options.wait_s
+        facts["scenario"] = trial.scenario or options.scenario
+    if _is_avalanche(trial):
+        facts["offered_rate"] = None  # perfdhcp prints -r as the expected rate, but all clients start at once
+    return facts
+
+
+def _intervals(interims: list[Counters], exchanges: tuple[str, ...], report_s: float | None) -> list[Row]:
+    """Return the rows of schema.INTERVALS; `report_s` is the nominal time between two lines."""
+    rows: list[Row] = []
+    before: dict[str, tuple[int, int, int]] = {}
+    for position, counters in enumerate(interims):
+        for slot, exchange in enumerate(exchanges):
+            sent, received = counters.sent[slot], counters.received[slot]
+            drops = counters.drops[slot]
+            last = before.get(exchange, (0, 0, 0))
+            before[exchange] = (sent, received, drops)
+            rows.append(
+                {
+                    "position": position,
+                    "t_s": (position + 1) * report_s if report_s else None,
+                    "exchange": exchange,
+                    "sent": sent,
+                    "received": received,
+                    "drops": drops,
+                    "rejected": counters.rejected[slot] if counters.rejected else None,
+                    "interval_sent": sent - last[0],
+                    "interval_received": received - last[1],
+                    "interval_drops": drops - last[2],
+                }
+            )
+    return rows
+
+
+def _notes(trial: Trial, options: Options | None) -> list[str]:
+    """Return what befell the trial."""
+    notes = []
+    if trial.command is None:
+        notes.append("There is no `Running:` line, so the options of this trial are not known.")
+    if trial.interrupted:
+        notes.append("The trial was interrupted by Ctrl-C.")
+    if _is_avalanche(trial) and any(row["drops"] for row in trial.exchanges):
+        notes.append("The avalanche was interrupted before all clients had their answers.")
+    if options and options.ignored:
+        notes.append(f"The avalanche scenario takes no notice of {', '.join(options.ignored)}.")
+    if count := trial.malformed or trial.incorrect.count:
+        notes.append(f"{count} malformed packets came in{_first(trial.incorrect)}.")
+    if count := trial.failed.count:
+        notes.append(f"{count} packets could not be received{_first(trial.failed)}.")
+    return notes
+
+
+def _figures(exchanges: list[Row]) -> list[str]:
+    """Return which figures are none. A DHCPRELEASE has no answer, so its lack of delays is none."""
+    warnings = []
+    for row in exchanges:
+        name, ratio = row["exchange"], row["drop_ratio_printed"]
+        if ratio is not None and row["drop_ratio"] is None:
+            warnings.append(f"The drops ratio of {name} is {ratio}, no number: {row['sent']} sent.")
+        if row["min_delay_ms"] is None and name != "RELEASE":
+            warnings.append(f"{name} has no delays (min delay inf or n/a): no answer was received.")
+    return warnings
+
+
+def _lines(trial: Trial, options: Options | None) -> list[str]:
+    """Return which lines are not understood; a command that is wrapped may print what it likes."""
+    strange = trial.strange
+    if options and options.wrapped:
+        return []
+    warnings = [f"Line {number} is not understood: {_quote(text)}." for number, text in strange.first]
+    if more := strange.count - len(strange.first):
+        warnings.append(f"{more} more lines are not understood, the last one is line {strange.last}.")
+    return warnings
+
+
+def _reject(trial: Trial) -> Reject:
+    count = len(trial.interims)
+    interims = f"{count} interim line" + "s" * (count != 1)
+    if trial.error:
+        hint = next((hint for part, hint in _REMEDIES if part in trial.error), _REPAIR)
+        seen = f" after {interims}" if trial.interims else ""
+        return Reject(trial.error_line, f"perfdhcp failed{seen}: {trial.error}", hint)
+    if trial.stage is Stage.USAGE:
+        reason = "usage text instead of a report: perfdhcp -h, or an error that went to stderr"
+        return Reject(trial.line, reason, "run the trial again with 2>&1 to see the error")
+    if trial.stage >= Stage.RATE:
+        reason = f"report cut off {_where_cut(trial)}{_first(trial.strange)}"
+        return Reject(trial.here, reason, "copy the whole file again, or run the trial again")
+    if trial.stage > Stage.NOTHING:
+        reason = f"no final report, {interims}: perfdhcp was killed (SIGTERM) or still runs"
+        return Reject(trial.line, reason, "run the trial again; to end it early use Ctrl-C (SIGINT)")
+    if trial.version:
+        reason = f"version text of perfdhcp {trial.version}, no report"
+        return Reject(1, reason, "append the report to it, or leave the file out")
+    if trial.strange.count:
+        reason = f"nothing of perfdhcp was recognised{_first(trial.strange)}"
+        return Reject(1, reason, "expected the output of perfdhcp 1.4 or later, from `Running:` on")
+    return Reject(1, "the file is empty", "run the trial again and keep what perfdhcp prints")
+
+
+def _where_cut(trial: Trial) -> str:
+    if trial.broken:
+        return f"in the statistics of {trial.broken[0]}"
+    if trial.stage is Stage.RATE:
+        return "before the statistics"
+    names = [row["exchange"] for row in trial.exchanges]
+    return f"at its head, before the statistics of {names[0]}" if names else "at its head"
+
+
+def _first(lines: Tally) -> str:
+    return f"; line {lines.first[0][0]}: {_quote(lines.first[0][1])}" if lines.count else ""
+
+
+def _quote(text: str) -> str:
+    return repr(text if len(text) <= _QUOTED else text[:_QUOTED] + "...")

@@ -1,0 +1,200 @@
+"""What the lines of one perfdhcp process have said so far, and which line ends it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final
+
+from ingest.formats.perfdhcp_options import EXCHANGES
+
+if TYPE_CHECKING:
+    from ingest.formats import Row
+    from ingest.formats.perfdhcp_options import Pair
+
+DELAYS: Final = ("min_delay_ms", "avg_delay_ms", "max_delay_ms", "stdev_delay_ms")
+
+_REQUIRED: Final = frozenset({"position", "sent", "received", "drops", *DELAYS})
+_OPTIONAL: Final[Row] = dict.fromkeys(("drop_ratio", "drop_ratio_printed", "orphans", "rejected", "non_unique"))
+PLACES: Final = {
+    name: (protocol, position) for protocol, names in EXCHANGES.items() for position, name in enumerate(names)
+}
+_NAMED: Final = 3
+_LONGEST_TEXT: Final = 300
+
+
+class Stage(IntEnum):
+    """How far the output of one process has come; a line of an earlier stage begins another."""
+
+    NOTHING = 0
+    STARTED = 1
+    SCENARIO = 2
+    LOAD = 3
+    RATE = 4
+    STATISTICS = 5
+    USAGE = 6
+    ERROR = 7
+
+
+@dataclass(slots=True)
+class Counters:
+    """One interim line: cumulative counters with one value per exchange."""
+
+    sent: list[int]
+    received: list[int]
+    drops: list[int]
+    rejected: list[int] | None  # before 1.7.2 there are none
+
+
+@dataclass(slots=True)
+class Tally:
+    """Lines of one kind: how many, the first few with their numbers, and where the last one was."""
+
+    count: int = 0
+    first: list[tuple[int, str]] = field(default_factory=list)
+    last: int = 0
+
+    def add(self, number: int, text: str) -> None:
+        """Count one line."""
+        self.count += 1
+        self.last = number
+        if len(self.first) < _NAMED:
+            self.first.append((number, text))
+
+
+@dataclass(slots=True)
+class Trial:
+    """What is known so far of one process; `here` is the number of the line that is read."""
+
+    version: str | None = None
+    next_version: str | None = field(init=False)
+    here: int = 1
+    stage: Stage = Stage.NOTHING
+    line: int = 1
+    command: str | None = None
+    scenario: str | None = None
+    arguments: list[Pair] = field(default_factory=list)  # as `-x a` decodes them
+    interims: list[Counters] = field(default_factory=list)
+    rate: float | None = None
+    rate_name: str | None = None
+    expected_rate: float | None = None
+    malformed: int | None = None
+    open: Row | None = None
+    position: int = -1  # of the exchange that was begun last
+    exchanges: list[Row] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)  # exchanges whose statistics are not whole
+    section: str | None = None  # the exchange whose timestamps follow
+    leases: list[tuple[str, list[str]]] = field(default_factory=list)
+    observations: list[Row] = field(default_factory=list)
+    provisioned: bool = False  # the avalanche has told how long it took
+    interrupted: bool = False
+    usage: bool = False
+    error: str = ""
+    error_line: int = 0
+    failed: Tally = field(default_factory=Tally)
+    incorrect: Tally = field(default_factory=Tally)
+    strange: Tally = field(default_factory=Tally)
+
+    def __post_init__(self) -> None:
+        self.next_version = self.version
+
+    def is_over(self, stage: Stage, payload: object) -> bool:
+        """Say whether a line of `stage` must belong to another process than the lines so far."""
+        match stage:
+            case Stage.STARTED:
+                return self.stage > Stage.NOTHING
+            case Stage.LOAD:
+                restarts = isinstance(payload, Counters) and self._restarts(payload)
+                return self.stage > stage or restarts
+            case Stage.STATISTICS:
+                place = _place(str(payload))
+                return self.stage > stage or (place is not None and place[1] <= self.position)
+            case Stage.USAGE:
+                # Before 1.6 the error came before the usage.
+                return self.usage or (self.stage > Stage.SCENARIO and "parsing" not in self.error)
+            case Stage.ERROR:
+                return self.stage in {Stage.RATE, Stage.STATISTICS, Stage.ERROR}
+            case _:
+                return self.stage >= stage
+
+    def enter(self, stage: Stage) -> None:
+        """Note that the line here belongs to `stage`."""
+        if self.stage is Stage.NOTHING:
+            self.line = self.here
+        self.usage |= stage is Stage.USAGE
+        if stage > self.stage:
+            self.stage = stage
+
+    def begin_exchange(self, title: str) -> bool:
+        """Begin the statistics of `title`, an exchange and `***`; say whether it is a known one."""
+        self.give_up()
+        self.open = {"exchange": title.removesuffix("***")[:_LONGEST_TEXT]}
+        if place := _place(title):
+            self.position = self.open["position"] = place[1]
+        return place is not None
+
+    def fill(self, values: Row, *, again: bool = False) -> bool:
+        """Add to the statistics of an exchange what they do not have yet."""
+        if self.open is None:
+            return self._is_beheaded()
+        if not again and not values.keys().isdisjoint(self.open):
+            return False
+        self.open.update(values)
+        return True
+
+    def end_exchange(self, collected: int | None) -> bool:
+        """End the statistics of one exchange; they are void without what every version prints."""
+        if self.open is None:
+            return self._is_beheaded()
+        if self.open.keys() >= _REQUIRED:
+            self.exchanges.append({**_OPTIONAL, **self.open, "collected": collected})
+            self.open = None
+        self.give_up()
+        return True
+
+    def observe(
+        self,
+        metric: str,
+        value: float,
+        unit: str,
+        label: str | None = None,
+        t_s: float | None = None,
+    ) -> None:
+        """Add a row of schema.OBSERVATIONS."""
+        row = {"metric": metric, "label": label, "t_s": t_s, "value": value, "unit": unit}
+        self.observations.append(row)
+
+    def fail(self, error: str) -> bool:
+        """Note that perfdhcp ended with an error."""
+        self.error, self.error_line = error[:_LONGEST_TEXT], self.here
+        return True
+
+    def wonder(self, line: str) -> None:
+        """Keep a line that makes no sense here, unless it goes on with a longer text."""
+        if self.error and self.here == self.error_line + 1:
+            self.error += f" {line[:_LONGEST_TEXT]}"  # a few messages have a second line
+        elif self.stage is not Stage.USAGE:
+            self.strange.add(self.here, line)
+
+    def _restarts(self, counters: Counters) -> bool:
+        if not self.interims:
+            return False
+        before = self.interims[-1].sent
+        return len(before) != len(counters.sent) or before[0] > counters.sent[0]
+
+    def _is_beheaded(self) -> bool:
+        """Say whether statistics without their first line are so because the file begins there."""
+        if self.stage not in {Stage.NOTHING, Stage.STATISTICS} or self.exchanges or self.broken:
+            return False
+        self.enter(Stage.STATISTICS)
+        return True
+
+    def give_up(self) -> None:
+        """Count statistics that have begun but not ended as broken."""
+        if self.open is not None:
+            self.broken.append(self.open["exchange"])
+            self.open = None
+
+
+def _place(title: str) -> tuple[str, int] | None:
+    return PLACES.get(title.removesuffix("***")) if title.endswith("***") else None

@@ -1,0 +1,64 @@
+"""Facts from `dmidecode` (dmidecode(8)): what the firmware says of the hardware, in blocks.
+
+Without rights, or in many virtual machines, it prints two lines and fails. That is normal.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ingest.machines.facts import (
+    FactError,
+    Facts,
+    known,
+    nominal_mhz,
+    number,
+    size_bytes,
+    text,
+    whole,
+    word,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_BLOCK: Final = re.compile(r"^Handle 0x[0-9A-Fa-f]+,.*\n(.+)\n((?:[ \t].*(?:\n|\Z))*)", re.MULTILINE)
+
+
+def parse(data: bytes) -> Facts:
+    """Return machine, processors and the sum of the memory modules; {} when there is no SMBIOS."""
+    content = text(data)
+    if "dmidecode" not in content and not _BLOCK.search(content):
+        message = "expected the output of `dmidecode`, which begins with `# dmidecode VERSION`"
+        raise FactError(message)
+    system = next(_blocks(content, "System Information"), {})
+    processors = [
+        block for block in _blocks(content, "Processor Information") if "Unpopulated" not in block.get("Status", "")
+    ]
+    modules = [size for block in _blocks(content, "Memory Device") if (size := size_bytes(block.get("Size", "")))]
+    first = processors[0] if processors else {}
+    model = word(first.get("Version"))
+    return known(
+        machine=" ".join(filter(None, (word(system.get("Manufacturer")), word(system.get("Product Name"))))) or None,
+        cpu_model=model,
+        cpu_vendor=word(first.get("Manufacturer")),
+        cpu_sockets=len(processors) or None,
+        cpu_cores=_sum(processors, "Core Count"),
+        cpu_threads=_sum(processors, "Thread Count"),
+        cpu_mhz=nominal_mhz(model) or number(first.get("Current Speed", "").removesuffix(" MHz")),
+        memory_bytes=sum(modules) or None,
+        memory_modules=len(modules) or None,
+    )
+
+
+def _blocks(content: str, title: str) -> Iterator[dict[str, str]]:
+    for match in _BLOCK.finditer(content):
+        if match[1].strip() == title:
+            pairs = (line.partition(":") for line in match[2].split("\n"))
+            yield {name.strip(): value.strip() for name, colon, value in pairs if colon}
+
+
+def _sum(processors: list[dict[str, str]], key: str) -> int | None:
+    counts = [whole(block.get(key)) for block in processors]
+    return whole(sum(count or 0 for count in counts)) if counts and all(counts) else None

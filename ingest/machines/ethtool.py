@@ -1,0 +1,42 @@
+"""Facts from `ethtool IFACE`, `ethtool -i IFACE` and `ethtool -k IFACE` (ethtool(8))."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ingest.machines.facts import FactError, Facts, known, number, text, word
+
+_SPEED: Final = re.compile(r"([0-9]{1,9})Mb/s")
+
+
+def parse(data: bytes) -> Facts:
+    """Return speed in Mbit/s and link, or the driver, or the offloads that are on.
+
+    `ethtool -i` does not print which interface it tells of: the name of its file must say it.
+    """
+    content = text(data)
+    pairs = (line.partition(":") for line in content.split("\n"))
+    fields = {name: value.strip() for name, colon, value in pairs if colon}
+    flat = {name.strip(): value for name, value in fields.items()}
+    if content.lstrip().startswith("Settings for"):
+        speed = _SPEED.fullmatch(flat.get("Speed", ""))
+        return known(
+            speed_mbps=number(speed[1]) if speed else None,
+            duplex=word(re.sub(r"\(.*", "", flat.get("Duplex", ""))),
+            port=word(flat.get("Port")),
+            link={"yes": True, "no": False}.get(flat.get("Link detected", "")),
+        )
+    if content.lstrip().startswith("Features for"):
+        # Indented lines are the parts of the line above them.
+        top = {name: value for name, value in fields.items() if not name[:1].isspace()}
+        return known(offloads=sorted(name for name in top if top[name].startswith("on")))
+    if "driver" not in flat:
+        message = "expected `Settings for ...`, `Features for ...` or `driver: ...` of ethtool"
+        raise FactError(message)
+    return known(
+        driver=word(flat["driver"]),
+        driver_version=word(flat.get("version")),
+        firmware=word(flat.get("firmware-version")),
+        bus=word(flat.get("bus-info")),
+    )

@@ -1,0 +1,143 @@
+"""One machine from all the files of its folder: which source is believed, and what names it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from ingest.formats import Reject, Row
+from ingest.machines.facts import FactError, Facts
+from ingest.machines.registry import SOURCES, recognise, stem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+# The sources of each column, the most trusted first; they are asked until one has an answer.
+# Memory modules tell what is installed, meminfo what the kernel has left of it.
+PRECEDENCE: Final[dict[str, tuple[str, ...]]] = {
+    "name": ("hostname", "uname", "lshw"),
+    "architecture": ("lscpu", "uname"),
+    "cpu_model": ("lscpu", "lshw", "cpuinfo", "dmidecode"),
+    "cpu_vendor": ("lscpu", "cpuinfo", "lshw", "dmidecode"),
+    "cpu_sockets": ("lscpu", "lshw", "cpuinfo", "dmidecode"),
+    "cpu_cores": ("lscpu", "lshw", "cpuinfo", "dmidecode"),
+    "cpu_threads": ("lscpu", "lshw", "cpuinfo", "dmidecode"),
+    "cpu_mhz": ("lscpu", "lshw", "dmidecode", "cpuinfo"),
+    "memory_bytes": ("dmidecode", "lshw", "meminfo"),
+    "disks": ("lsblk", "lshw"),
+    "os_name": ("os_release",),
+    "os_version": ("os_release",),
+    "kernel": ("uname",),
+    "virtualisation": ("virtualisation", "lscpu"),
+}
+_OWN_COLUMNS: Final = frozenset({*PRECEDENCE, "packages"})
+# The clock changes with load, and the kernel's share of memory a little with every boot.
+_NOT_IDENTIFYING: Final = frozenset({"cpu_mhz", "memory_bytes"})
+_FAILED: Final = re.compile(
+    rb"not found|no such file|permission denied|not permitted|not supported|no data available"
+    rb"|must be (?:super-user|root)|no such device|cannot (?:get|open|read)|can't (?:open|read)",
+    re.IGNORECASE,
+)
+_MAX_MESSAGE_BYTES: Final = 400
+_MAX_FACTS_CHARACTERS: Final = 65_536
+
+# (kind, file, facts) of all files that could be read, in the order of their names
+_Found = list[tuple[str, str, Facts]]
+
+
+def host(files: Mapping[str, bytes]) -> tuple[Row, list[Reject]]:
+    """Return the row of schema.HOSTS for the files of one folder, and what could not be read.
+
+    The row lacks batch, campaign and source_path. Its `host_id` stays the same for the same
+    hardware and software; `packages` is a list of (name, version); `facts` is JSON by file. Files
+    of no known kind are passed over, and so are empty ones and those that hold only a command's
+    complaint: a missing tool is normal. A Reject's reason begins with the file's name and a colon.
+    """
+    found: _Found = []
+    rejects: list[Reject] = []
+    for name in sorted(files):
+        data = files[name]
+        source = SOURCES.get(recognise(name, data) or "")
+        if source is None or source.parse is None or _is_absent(data):
+            continue
+        try:
+            found.append((source.kind, name, source.parse(data)))
+        except (FactError, RecursionError) as error:
+            hint = f"collect it again with `{source.command}`, or remove the file"
+            rejects.append(Reject(1, f"{name}: {error}", hint))
+    row: Row = {column: _first(found, column, kinds) for column, kinds in PRECEDENCE.items()}
+    row["disks"] = ", ".join(row["disks"])[:1000] if row["disks"] else None
+    row |= _nic(found)
+    row["packages"] = _packages(found)
+    row["host_id"] = _identity(row)
+    row["facts"] = _rest(found)
+    return row, rejects
+
+
+def _is_absent(data: bytes) -> bool:
+    """Say whether a file holds no facts: its command was missing, failed or had no rights."""
+    content = data.strip()
+    return not content or (len(content) <= _MAX_MESSAGE_BYTES and bool(_FAILED.search(content)))
+
+
+def _first(found: _Found, column: str, kinds: tuple[str, ...]) -> Any:
+    for kind in kinds:
+        for own_kind, _, facts in found:
+            if own_kind == kind and column in facts:
+                return facts[column]
+    return None
+
+
+def _nic(found: _Found) -> Row:
+    """Return the interface that matters: with a place on a bus, linked, and the fastest."""
+    nics: dict[str, Facts] = {}
+    for kind, name, facts in found:
+        if kind == "lshw":
+            for interface, nic in facts.get("nics", {}).items():
+                nics[interface] = nic | nics.get(interface, {})
+        elif kind == "ethtool":
+            label = re.sub(r"^ethtool(?:-[a-z](?=-))?-?", "", stem(name))
+            nics[label] = nics.get(label, {}) | facts
+    real = [nic for _, nic in sorted(nics.items()) if nic.get("bus")]
+    rank = [(nic.get("link") is True, nic.get("speed_mbps", 0)) for nic in real]
+    best = real[rank.index(max(rank))] if real else {}
+    controllers = _first(found, "network_controllers", ("lspci",)) or [None]
+    return {
+        "nic_model": best.get("model") or controllers[0],
+        "nic_driver": best.get("driver"),
+        "nic_speed_mbps": best.get("speed_mbps"),
+    }
+
+
+def _packages(found: _Found) -> list[tuple[str, str]] | None:
+    packages: dict[str, str] = {}
+    for _, _, facts in found:
+        packages = facts.get("packages", {}) | packages
+    return sorted(packages.items()) or None
+
+
+def _identity(row: Row) -> str:
+    same = {column: value for column, value in row.items() if column not in _NOT_IDENTIFYING}
+    same["memory_gib"] = round(row["memory_bytes"] / 2**30) if row["memory_bytes"] else None
+    return hashlib.sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _rest(found: _Found) -> str:
+    """Return what has no column as JSON by file, the smallest first, up to a bounded size."""
+    parts = sorted(_parts(found), key=lambda part: (len(part[1]), part[0]))
+    kept, size = {}, 0
+    for name, part in parts:
+        size += len(part) + len(name) + 10
+        if size > _MAX_FACTS_CHARACTERS:
+            break
+        kept[name] = json.loads(part)
+    return json.dumps(kept, sort_keys=True)
+
+
+def _parts(found: _Found) -> Iterator[tuple[str, str]]:
+    for _, name, facts in found:
+        rest = {key: value for key, value in facts.items() if key not in _OWN_COLUMNS}
+        if rest:
+            yield stem(name), json.dumps(rest, sort_keys=True)

@@ -1,0 +1,35 @@
+"""Facts from `lsblk -J`, with and without -O and -b (lsblk(8))."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ingest.machines.facts import (
+    FactError,
+    Facts,
+    disk_text,
+    document,
+    entries,
+    known,
+    size_bytes,
+    word,
+)
+
+_COMMAND: Final = "lsblk -J"
+# Disks that are memory or files in truth.
+_NO_DISK: Final = re.compile(r"(?:zram|ram|loop|nbd|fd|sr)[0-9]+")
+
+
+def parse(data: bytes) -> Facts:
+    """Return the whole disks that have a size, sorted, as texts like `vda 256 GiB (model)`."""
+    found = document(data, _COMMAND)
+    if not isinstance(found, dict) or not isinstance(found.get("blockdevices"), list):
+        message = f"expected the JSON of `{_COMMAND}`: an object with blockdevices"
+        raise FactError(message)
+    disks = []
+    for device in entries(found["blockdevices"]):
+        name, size = word(device.get("name")), size_bytes(device.get("size"))
+        if device.get("type") == "disk" and name and size and not _NO_DISK.fullmatch(name):
+            disks.append(disk_text(name, size, word(device.get("model"))))
+    return known(disks=sorted(disks))

@@ -1,0 +1,26 @@
+"""Facts from /proc/meminfo (proc_meminfo(5)), whose kB are KiB."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ingest.machines.facts import FactError, Facts, known, text, whole
+
+_FIELD: Final = re.compile(r"^(\w+):\s+([0-9]{1,18})(?: (kB))?\s*$", re.MULTILINE | re.ASCII)
+
+
+def parse(data: bytes) -> Facts:
+    """Return the memory that the kernel can use, in bytes, and what is set aside as huge pages."""
+    fields = {
+        name: whole(int(amount) * (1024 if unit else 1), 2**62) for name, amount, unit in _FIELD.findall(text(data))
+    }
+    if not fields.get("MemTotal"):
+        message = "expected /proc/meminfo, with a line `MemTotal: N kB`"
+        raise FactError(message)
+    return known(
+        memory_bytes=fields["MemTotal"],
+        swap_bytes=fields.get("SwapTotal"),
+        hugepages=fields.get("HugePages_Total"),
+        hugepage_bytes=fields.get("Hugepagesize"),
+    )

@@ -1,0 +1,34 @@
+"""Facts from /etc/os-release (os-release(5))."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+from ingest.machines.facts import FactError, Facts, known, lines, word
+
+
+def parse(data: bytes) -> Facts:
+    """Return name and version of the operating system; a rolling release has its build instead."""
+    fields = {}
+    for line in lines(data):
+        if match := re.fullmatch(r"([A-Z][A-Z0-9_]*)=(.*)", line):
+            fields[match[1]] = _unquoted(match[2])
+    if not {"NAME", "PRETTY_NAME", "ID"} & fields.keys():
+        message = "expected the fields of /etc/os-release, among them NAME and VERSION_ID"
+        raise FactError(message)
+    versions = (word(fields.get(key)) for key in ("VERSION_ID", "VERSION", "BUILD_ID"))
+    names = (word(fields.get(key)) for key in ("NAME", "PRETTY_NAME", "ID"))
+    return known(
+        os_name=next(filter(None, names), None),
+        os_version=next(filter(None, versions), None),
+        os_title=word(fields.get("PRETTY_NAME")),
+        os_id=word(fields.get("ID")),
+    )
+
+
+def _unquoted(value: str) -> str:
+    try:
+        return " ".join(shlex.split(value))
+    except ValueError:  # a quote that never ends
+        return value.strip("\"'")

@@ -1,0 +1,199 @@
+"""From what one file came to, to the rows of the lake."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import pyarrow as pa
+
+from ingest.campaign import Campaign, Method
+from ingest.context import Context
+from ingest.formats import Reject, Report, Row
+from ingest.lake import Version
+from ingest.schema import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ingest.files import Found
+    from ingest.lake import Key
+
+NO_CONTEXT: Final = Context().sha256()
+
+
+class Content(NamedTuple):
+    """The bytes of a file, when it was changed, and the digest of the bytes."""
+
+    data: bytes
+    modified_us: int
+    sha256: str
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What one file came to: its row of raw_files, and all other rows that come from it."""
+
+    raw: Row
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+
+    @property
+    def key(self) -> Key:
+        """The file, as the lake knows it."""
+        return self.raw["campaign"], self.raw["source_path"]
+
+    @property
+    def version(self) -> Version:
+        """The version of the file, as the lake knows it."""
+        return Version(self.raw["sha256"], self.raw["context_sha256"], self.raw["status"])
+
+    @property
+    def rejects(self) -> list[Row]:
+        """The rows of schema.REJECTS."""
+        return self.rows.get("rejects", [])
+
+
+def context_file(
+    item: Found,
+    campaign: str,
+    content: Content,
+    kind: str,
+    rows: dict[str, list[Row]] | None = None,
+) -> Outcome:
+    """Return the outcome of a file that explains trials; `kind` is its format."""
+    return Outcome(_raw(item, campaign, content, kind, "context"), rows or {})
+
+
+def rejected(
+    item: Found,
+    campaign: str,
+    rejects: Sequence[Reject],
+    content: Content | None = None,
+    context: Context | None = None,
+) -> Outcome:
+    """Return the outcome of a file of no use; one whose bytes cannot be had has the digest ''."""
+    raw = _raw(item, campaign, content or Content(b"", 0, ""), item.kind.value, "rejected", context)
+    if content is None:
+        raw |= {"content": None, "modified_at": None}
+    if item.reader:
+        raw["format"] = item.reader.NAME
+    return Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]})
+
+
+def output(
+    item: Found,
+    campaign: str,
+    content: Content,
+    context: Context,
+    parsed: Sequence[Report | Reject],
+) -> Outcome:
+    """Return the outcome of a generator's output: trials for reports, rejects for the rest."""
+    rejects = [part for part in parsed if isinstance(part, Reject)]
+    reports = [part for part in parsed if isinstance(part, Report)]
+    if not reports:
+        return rejected(item, campaign, rejects, content, context)
+    status = "partly_rejected" if rejects else "trials"
+    name = item.reader.NAME if item.reader else item.kind.value
+    raw = _raw(item, campaign, content, name, status, context)
+    raw["trials"] = len(reports)
+    outcome = Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]})
+    for index, report in enumerate(reports):
+        _add_trial(outcome, report, index, context, alone=len(reports) == 1)
+    return outcome
+
+
+def unfit(outcome: Outcome, error: Exception) -> Outcome:
+    """Return the outcome of a file that holds a value which no column of the lake can hold."""
+    raw = outcome.raw | {"status": "rejected", "trials": 0}
+    reason = f"a value in it does not fit the lake: {error}".encode("utf-8", "replace").decode()
+    reject = Reject(1, reason[:500], "look for a number or a text that no generator can have meant")
+    return Outcome(raw, {"rejects": [reject_row(raw, reject)]})
+
+
+def campaign_row(campaign: Campaign | str) -> Row:
+    """Return the row of schema.CAMPAIGNS; without a campaign.yaml only the name is known."""
+    if isinstance(campaign, str):
+        return {"campaign": campaign, **Method().model_dump()}
+    said = campaign.model_dump(include={"campaign", "title", "description", "started_on", "source_url", "tags"})
+    return {**said, **campaign.method.model_dump()}
+
+
+def reject_row(raw: Row, reject: Reject) -> Row:
+    """Return the row of schema.REJECTS for one reject of a file."""
+    return {
+        "campaign": raw["campaign"],
+        "source_path": raw["source_path"],
+        "source_sha256": raw["sha256"],
+        "line": reject.line,
+        "reason": reject.reason,
+        "hint": reject.hint,
+    }
+
+
+def tables(outcomes: Iterable[Outcome]) -> dict[str, pa.Table]:
+    """Return the Arrow tables of all outcomes; raises as Arrow does for values that do not fit."""
+    rows: dict[str, list[Row]] = {name: [] for name in TABLES}
+    for outcome in outcomes:
+        rows["raw_files"].append(outcome.raw)
+        for name, more in outcome.rows.items():
+            rows[name] += more
+    return {
+        name: pa.Table.from_pylist(found, schema=_without_batch(TABLES[name])) for name, found in rows.items() if found
+    }
+
+
+def _raw(
+    item: Found,
+    campaign: str,
+    content: Content,
+    kind: str,
+    status: str,
+    context: Context | None = None,
+) -> Row:
+    return {
+        "campaign": campaign,
+        "source_path": item.path,
+        "size_bytes": len(content.data),
+        "modified_at": content.modified_us,
+        "sha256": content.sha256,
+        "context_sha256": context.sha256() if context else NO_CONTEXT,
+        "content": content.data,
+        "format": kind,
+        "status": status,
+        "trials": 0,
+    }
+
+
+def _add_trial(outcome: Outcome, report: Report, index: int, context: Context, *, alone: bool) -> None:
+    raw = outcome.raw
+    identity = "\n".join((raw["campaign"], raw["source_path"], raw["sha256"], str(index)))
+    trial_id = hashlib.sha256(identity.encode()).hexdigest()[:16]
+    trial = {
+        "tool": raw["format"],
+        **context.resolve(report.facts, alone=alone),
+        "trial_id": trial_id,
+        "campaign": raw["campaign"],
+        "source_path": raw["source_path"],
+        "source_sha256": raw["sha256"],
+        "report_index": index,
+        "source_line": report.line,
+        "warnings": [*report.warnings, *context.warnings],
+    }
+    key = {"trial_id": trial_id}
+    rows = outcome.rows
+    rows.setdefault("trials", []).append(trial)
+    rows.setdefault("exchanges", []).extend(row | key for row in report.exchanges)
+    rows.setdefault("intervals", []).extend(row | key for row in report.intervals)
+    # What was watched beside a file of several reports belongs to no single one of them.
+    watched = [row | key for row in report.observations]
+    if alone:
+        watched += [row | key for row in context.observations]
+    elif index == 0:
+        watched += context.observations
+    campaign = {"campaign": raw["campaign"]}
+    rows.setdefault("observations", []).extend(row | campaign for row in watched)
+
+
+def _without_batch(schema: pa.Schema) -> pa.Schema:
+    return schema.remove(schema.get_field_index("batch"))

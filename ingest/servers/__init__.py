@@ -1,0 +1,31 @@
+"""Server configurations: how each kind is recognised, and what its module returns.
+
+A module offers `PRODUCT`, `sniff(head) -> bool`, `describe(head) -> str | None` and
+`parse(data) -> Row`: a row of `schema.SERVER_CONFIGS` without the columns that only the caller
+knows (batch, campaign, source_path, source_sha256). `parse` raises ConfigError, and nothing else,
+for what it cannot use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ingest.servers import kea
+from ingest.servers.errors import ConfigError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+__all__ = ["ConfigError", "describe", "recognise"]
+
+_MODULES: Final[tuple[ModuleType, ...]] = (kea,)
+
+
+def recognise(head: bytes) -> ModuleType | None:
+    """Return the module that reads a configuration beginning with `head` (64 KiB, or all of it)."""
+    return next((module for module in _MODULES if module.sniff(head)), None)
+
+
+def describe(head: bytes) -> str | None:
+    """Name a known configuration that no module reads, e.g. a control agent's; else None."""
+    return next((words for module in _MODULES if (words := module.describe(head))), None)

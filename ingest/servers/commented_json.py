@@ -1,0 +1,107 @@
+r"""JSON as people write it in configuration files: with comments, trailing commas and includes.
+
+The extensions are those of Kea (Administrator Reference Manual, "JSON Syntax"): `# ...`,
+`// ...`, `/* ... */`, a comma after the last item, and `<?include "file"?>`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from ingest.servers.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_TOKEN: Final = re.compile(
+    r"""
+      (?P<string>  "[^"\\\n]*(?:\\.[^"\\\n]*)*"? )
+    | (?P<comment> \#[^\n]* | //[^\n]* | /\*[\s\S]*?\*/ )
+    | (?P<endless> /\* )
+    | (?P<include> <\?\s*include\s*(?:"(?P<file>[^"\n]*)")? )
+    | (?P<mark>    [{}\[\],:] )
+    | (?P<space>   \s+ )
+    | (?P<other>   [^\s"\#/<{}\[\],:]+ | . )
+    """,
+    re.VERBOSE,
+)
+_WHOLE: Final = "check that the file is whole; `kea-dhcp4 -t FILE` (kea-dhcp6) names what is wrong in it"
+
+
+def loads(data: bytes) -> Any:
+    """Return the value that `data` holds; ConfigError names the line of what is no such JSON."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        hint = "save the file as UTF-8, or check that it is a configuration at all"
+        message = f"expected UTF-8, found the byte 0x{data[error.start]:02x}"
+        raise ConfigError(message, hint, line) from None
+    try:
+        return json.loads(_plain(text), parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        message = f"not the JSON of a configuration: {error.msg} (column {error.colno})"
+        raise ConfigError(message, _WHOLE, error.lineno) from None
+    except RecursionError:
+        message = "nested too deeply for a configuration"
+        raise ConfigError(message, _WHOLE) from None
+    except ConfigError:
+        raise
+    except ValueError as error:  # a number beyond all use
+        message = f"not the JSON of a configuration: {error}"
+        raise ConfigError(message, _WHOLE) from None
+
+
+def top_level_keys(head: bytes) -> Iterator[str]:
+    """Yield the keys of the outermost object as far as `head` goes; it may be cut off anywhere."""
+    depth, last = 0, ""
+    for token in _TOKEN.finditer(head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")):
+        text = token[0]
+        if token.lastgroup in {"comment", "space"}:
+            continue
+        if depth == 0 and text != "{":
+            return
+        if text == ":" and depth == 1 and last.startswith('"'):
+            yield last[1:-1]
+        if text in {"{", "["}:
+            depth += 1
+        elif text in {"}", "]"}:
+            depth -= 1
+        last = text
+
+
+def _plain(text: str) -> str:
+    """Return standard JSON with every line where it was."""
+    pieces: list[str] = []
+    comma = None
+    for token in _TOKEN.finditer(text):
+        piece, kind = token[0], token.lastgroup
+        if kind in {"endless", "include"}:
+            _refuse_token(token, text.count("\n", 0, token.start()) + 1)
+        if kind == "comment":
+            piece = "\n" * piece.count("\n") or " "
+        elif kind != "space":
+            if comma is not None and piece in {"}", "]"}:
+                pieces[comma] = " "
+            comma = len(pieces) if piece == "," else None
+        pieces.append(piece)
+    return "".join(pieces)
+
+
+def _refuse_token(token: re.Match[str], line: int) -> NoReturn:
+    if token["endless"]:
+        message = "a comment begins with /* and never ends"
+        raise ConfigError(message, _WHOLE, line)
+    message = f"the configuration includes another file, {token['file'] or 'not named'!r:.200}"
+    hint = (
+        "put that file's text in place of the include, or take what the server wrote by "
+        "`config-write`: without it, nobody can tell what was configured"
+    )
+    raise ConfigError(message, hint, line)
+
+
+def _refuse(constant: str) -> NoReturn:
+    message = f"{constant} is no value in JSON"
+    raise ValueError(message)

@@ -1,0 +1,279 @@
+"""Configurations of the ISC Kea DHCP servers, 1.8 to 3.x.
+
+Keywords and defaults are those of the Kea Administrator Reference Manual (chapters on the DHCPv4
+and DHCPv6 server, multi-threading and the High Availability hook). What a configuration leaves to
+the version of the server stays None here, for a configuration does not name its version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from ingest.servers import commented_json
+from ingest.servers.errors import ConfigError
+
+if TYPE_CHECKING:
+    from ingest.formats import Row
+
+PRODUCT: Final = "ISC Kea"
+
+_FAMILIES: Final = {"Dhcp4": 4, "Dhcp6": 6}
+_OTHERS: Final = {
+    "Control-agent": "a configuration of the Kea Control Agent",
+    "DhcpDdns": "a configuration of the Kea DHCP-DDNS server",
+    "Netconf": "a configuration of the Kea NETCONF agent",
+}
+_HA_HOOK: Final = re.compile(r"libdhcp_ha(?:\..*)?")
+_SECRET: Final = re.compile(
+    r"passw|passphrase|secret|token|credential|basic-auth|^authentication$|^(?:(?:auth|api)[-_])?key$",
+    re.IGNORECASE,
+)
+_CREDENTIALS: Final = re.compile(r"(?<=://)[^\s\"]{0,500}@")
+_MASK: Final = "***"
+_MAX_INT32: Final = 2**31 - 1
+_MAX_INT64: Final = 2**63 - 1
+_HINT: Final = "compare with the Kea Administrator Reference Manual; `kea-dhcp4 -t FILE` checks a file"
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` configures a Kea DHCP server."""
+    return any(key in _FAMILIES for key in commented_json.top_level_keys(head))
+
+
+def describe(head: bytes) -> str | None:
+    """Name the configuration of a Kea program that is no DHCP server; None for all else."""
+    keys = list(commented_json.top_level_keys(head))
+    if any(key in _FAMILIES for key in keys):
+        return None
+    return next((_OTHERS[key] for key in keys if key in _OTHERS), None)
+
+
+def default_threading(version: str) -> str | None:
+    """Return what `enable-multi-threading` means for Kea `version` when it is not configured.
+
+    `single` up to 2.3.4, `multi` from 2.3.5 on (in stable releases: from 2.4); None for text
+    without a version.
+    """
+    numbers = re.search(r"([0-9]{1,4})\.([0-9]{1,4})(?:\.([0-9]{1,4}))?", version)
+    if numbers is None:
+        return None
+    return "multi" if tuple(int(n or 0) for n in numbers.groups()) >= (2, 3, 5) else "single"
+
+
+def parse(data: bytes) -> Row:
+    """Return the row of schema.SERVER_CONFIGS for a configuration, without the caller's columns.
+
+    `threads` and `packet_queue_size` are the sizes that the file sets; with 0 threads Kea chooses:
+    None. `valid_lifetime_s` and the timers are the global ones. `ha_peers` counts all servers of
+    the relationship, this one included. `pool_addresses` and `prefix_pool_prefixes` are None when
+    a pool cannot be read. `settings` is the whole configuration as JSON with sorted keys, secrets
+    masked; its digest is `server_config_id`.
+
+    Raises ConfigError for anything that Kea would not take as the configuration of a DHCP server.
+    """
+    try:
+        document = commented_json.loads(data)
+        name, config = _server(document)
+        settings = json.dumps(_masked(document), sort_keys=True, ensure_ascii=False, allow_nan=False)
+    except RecursionError:
+        message = "nested too deeply for a configuration"
+        raise ConfigError(message, _HINT) from None
+    except ConfigError:
+        raise
+    except ValueError:  # 1e999 is read as infinity
+        message = "a number in the configuration is out of all range"
+        raise ConfigError(message, _HINT) from None
+    settings = _unicode(settings)
+    hooks = _objects(config, "hooks-libraries")
+    return {
+        "server_config_id": hashlib.sha256(settings.encode()).hexdigest()[:16],
+        "product": PRODUCT,
+        "product_version": None,
+        "protocol": f"DHCPv{_FAMILIES[name]}",
+        **_lease_database(_object(config, "lease-database")),
+        **_threading(_object(config, "multi-threading")),
+        **_high_availability(hooks),
+        **_address_space(config, _FAMILIES[name]),
+        "client_classes": len(_objects(config, "client-classes")),
+        "hooks": [library for hook in hooks if (library := _library(hook))],
+        "valid_lifetime_s": _seconds(config, "valid-lifetime"),
+        "renew_timer_s": _seconds(config, "renew-timer"),
+        "rebind_timer_s": _seconds(config, "rebind-timer"),
+        "socket_type": _text(_object(config, "interfaces-config"), "dhcp-socket-type"),
+        "settings": settings,
+    }
+
+
+def _server(document: Any) -> tuple[str, Row]:
+    if not isinstance(document, dict):
+        message = f"expected an object with Dhcp4 or Dhcp6, found {_kind(document)}"
+        raise ConfigError(message, _HINT)
+    found = [name for name in _FAMILIES if name in document]
+    if len(found) == 1:
+        return found[0], _object(document, found[0])
+    if found:
+        message = "one file configures both Dhcp4 and Dhcp6"
+        raise ConfigError(message, "split it: one file for each server, as Kea 1.8 and later want it")
+    other = next((words for key, words in _OTHERS.items() if key in document), "no Dhcp4 or Dhcp6")
+    message = f"expected the configuration of a DHCP server, found {other}"
+    raise ConfigError(message, "give the configuration of kea-dhcp4 or kea-dhcp6, or leave the file out")
+
+
+def _lease_database(database: Row) -> Row:
+    # Only memfile can be told not to write; a database server always keeps the leases.
+    backend = (_text(database, "type") or "memfile").lower()
+    persistent = _flag(database, "persist") is not False if backend == "memfile" else True
+    return {"backend": backend, "backend_persistent": persistent}
+
+
+def _threading(settings: Row) -> Row:
+    enabled = _flag(settings, "enable-multi-threading")
+    threads = _whole(settings, "thread-pool-size", _MAX_INT32)
+    queue = _whole(settings, "packet-queue-size", _MAX_INT64)
+    if enabled is False:  # the sizes are without effect then
+        return {"threading": "single", "threads": 1, "packet_queue_size": None}
+    threading = "multi" if enabled else None
+    return {"threading": threading, "threads": threads or None, "packet_queue_size": queue}
+
+
+def _high_availability(hooks: list[Row]) -> Row:
+    row: Row = dict.fromkeys(("ha_mode", "ha_server_name", "ha_role", "ha_peers"))
+    hook = next((hook for hook in hooks if _HA_HOOK.fullmatch(_library(hook))), None)
+    if hook is None:
+        return row | {"ha_mode": "none"}
+    # Several relationships (hub and spoke, from 2.5 on) all have the one mode hot-standby.
+    relationships = _objects(_object(hook, "parameters"), "high-availability")
+    if not relationships:
+        return row
+    peers = [peer for each in relationships for peer in _objects(each, "peers")]
+    name = _text(relationships[0], "this-server-name")
+    me = next((peer for peer in peers if name and _text(peer, "name") == name), {})
+    mode, role = _text(relationships[0], "mode"), _text(me, "role")
+    return {
+        "ha_mode": mode.lower() if mode else None,
+        "ha_server_name": name,
+        "ha_role": role.lower() if role else None,
+        "ha_peers": len(peers),
+    }
+
+
+def _address_space(config: Row, family: int) -> Row:
+    key = f"subnet{family}"
+    networks = _objects(config, "shared-networks")
+    subnets = [subnet for scope in (config, *networks) for subnet in _objects(scope, key)]
+    pools = [pool for subnet in subnets for pool in _objects(subnet, "pools")]
+    prefix_pools = [pool for subnet in subnets for pool in _objects(subnet, "pd-pools")]
+    scopes = (config, *networks, *subnets)
+    return {
+        "subnets": len(subnets),
+        "pools": len(pools),
+        "pool_addresses": _sum(_pool_addresses(_text(pool, "pool"), family) for pool in pools),
+        "prefix_pools": len(prefix_pools),
+        "prefix_pool_prefixes": _sum(_delegated_prefixes(pool) for pool in prefix_pools),
+        "reservations": sum(len(_objects(scope, "reservations")) for scope in scopes),
+    }
+
+
+def _sum(sizes: Any) -> float | None:
+    known = list(sizes)
+    return None if None in known else float(sum(known))
+
+
+def _pool_addresses(text: str | None, family: int) -> int | None:
+    """Return the number of addresses of `first-last` or `prefix/length`; blanks do not count."""
+    pool = re.sub(r"[ \t]", "", text or "")
+    try:
+        if re.fullmatch(r"[0-9A-Fa-f:.]+/[0-9]{1,3}", pool):
+            network = ipaddress.ip_network(pool, strict=False)
+            return network.num_addresses if network.version == family else None
+        first, last = (ipaddress.ip_address(end) for end in pool.split("-"))
+    except ValueError:
+        return None
+    if {first.version, last.version} != {family} or int(first) > int(last):
+        return None
+    return int(last) - int(first) + 1
+
+
+def _delegated_prefixes(pool: Row) -> int | None:
+    """Return how many prefixes of `delegated-len` fit into one of `prefix-len` (RFC 8415, 6.3)."""
+    outer, inner = _whole(pool, "prefix-len", 128), _whole(pool, "delegated-len", 128)
+    if outer is None or inner is None or inner < outer:
+        return None
+    return 1 << (inner - outer)
+
+
+def _library(hook: Row) -> str:
+    return (_text(hook, "library") or "").rpartition("/")[2]
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: _MASK if _SECRET.search(key) and item is not None else _masked(item) for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_masked(item) for item in value]
+    return _CREDENTIALS.sub(f"{_MASK}@", value) if isinstance(value, str) else value
+
+
+def _object(parent: Row, key: str) -> Row:
+    value = parent.get(key, {})
+    if not isinstance(value, dict):
+        raise _unexpected(key, "an object", value)
+    return value
+
+
+def _objects(parent: Row, key: str) -> list[Row]:
+    value = parent.get(key, [])
+    if not isinstance(value, list):
+        raise _unexpected(key, "a list of objects", value)
+    for item in value:
+        if not isinstance(item, dict):
+            raise _unexpected(key, "a list of objects", item)
+    return value
+
+
+def _text(parent: Row, key: str) -> str | None:
+    value = parent.get(key)
+    if not isinstance(value, str | None):
+        raise _unexpected(key, "a text", value)
+    return " ".join(_unicode(value).split())[:500] or None if value else None
+
+
+def _flag(parent: Row, key: str) -> bool | None:
+    value = parent.get(key)
+    if not isinstance(value, bool | None):
+        raise _unexpected(key, "true or false", value)
+    return value
+
+
+def _whole(parent: Row, key: str, most: int) -> int | None:
+    value: Any = parent.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+        raise _unexpected(key, f"a whole number from 0 to {most}", value)
+    return int(value)
+
+
+def _seconds(parent: Row, key: str) -> float | None:
+    value = _whole(parent, key, 2**32 - 1)
+    return None if value is None else float(value)
+
+
+def _unexpected(key: str, expected: str, value: Any) -> ConfigError:
+    return ConfigError(f"{key}: expected {expected}, found {_kind(value)}", _HINT)
+
+
+def _kind(value: Any) -> str:
+    names = {dict: "an object", list: "a list", type(None): "null"}
+    return names.get(type(value)) or f"{_unicode(str(value))[:80]!r}"
+
+
+def _unicode(text: str) -> str:
+    """Replace halves of surrogate pairs, which JSON can spell but UTF-8 cannot hold."""
+    return text.encode("utf-8", "replace").decode()

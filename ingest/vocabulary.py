@@ -1,0 +1,91 @@
+"""The words people use for one thing, brought to the one word of the warehouse."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ingest.campaign import WHOLE_NUMBERS
+
+Value = str | int | float
+
+_ENUMERATIONS: Final = frozenset({"backend", "threading", "ha_mode", "scenario"})
+
+_SYNONYMS: Final[dict[str, dict[str, str]]] = {
+    "product": dict.fromkeys(("kea", "isc kea", "isc-kea", "kea dhcp", "kea-dhcp4", "kea-dhcp6"), "ISC Kea")
+    | dict.fromkeys(("isc dhcp", "isc-dhcp", "dhcpd", "isc-dhcp-server"), "ISC DHCP"),
+    "protocol": dict.fromkeys(("4", "v4", "ipv4", "dhcp", "dhcp4", "dhcpv4"), "DHCPv4")
+    | dict.fromkeys(("6", "v6", "ipv6", "dhcp6", "dhcpv6"), "DHCPv6"),
+    # Kea reaches MariaDB by its backend of type mysql; backend_version tells the two apart.
+    "backend": {"mariadb": "mysql"} | dict.fromkeys(("postgres", "pgsql", "postgre", "psql"), "postgresql"),
+    "threading": dict.fromkeys(("st", "off", "no", "false", "single-threaded", "singlethreaded"), "single")
+    | dict.fromkeys(("mt", "on", "yes", "true", "multi-threaded", "multithreaded"), "multi"),
+    "ha_mode": dict.fromkeys(("no", "off", "false", "standalone", "no-ha", "noha"), "none")
+    | dict.fromkeys(("hs", "hotstandby"), "hot-standby")
+    | dict.fromkeys(("lb", "loadbalancing"), "load-balancing")
+    | dict.fromkeys(("pb", "passivebackup"), "passive-backup"),
+}
+_MULTI_WITH_THREADS: Final = re.compile(r"(?:mt|multi)[-_ ]?(?:x)?([0-9]{1,6})")
+_VERSION: Final = re.compile(r"[0-9]+(?:\.[0-9]+)+(?:-MariaDB)?")
+_WHOLE: Final = re.compile(r"\+?[0-9]{1,10}(?:\.0+)?")
+
+
+def normalise(column: str, value: object) -> dict[str, Value]:
+    """Return what `value` says, in the warehouse's words: usually `{column: word}`.
+
+    One value may say more than one thing (`mt4`: multi-threading, 4 threads). An unknown word is
+    kept, in lower case where the column is an enumeration; an empty one says nothing. Raises
+    ValueError for what the column cannot hold.
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, str | int | float):
+        message = f"{column}: expected one value, found {type(value).__name__}"
+        raise ValueError(message)
+    text = " ".join(str(value).encode("utf-8", "replace").decode().split())[:500]
+    if not text:
+        return {}
+    if column in WHOLE_NUMBERS:
+        return {column: _whole(column, text)}
+    if column == "offered_rate":
+        return {column: _rate(text)}
+    if column in {"backend_version", "tool_version"} and (version := _VERSION.search(text)):
+        return {column: version[0]}
+    return _word(column, text)
+
+
+def _word(column: str, text: str) -> dict[str, Value]:
+    known = _SYNONYMS.get(column, {})
+    word = text.lower()
+    if column in _ENUMERATIONS:
+        text = word
+        if column == "ha_mode":
+            word = text = re.sub(r"[ _]+", "-", word)
+    word = known.get(word) or known.get(word.replace("-", "")) or text
+    if column != "threading":
+        return {column: word}
+    if word == "single":
+        return {"threading": "single", "threads": 1}
+    if with_threads := _MULTI_WITH_THREADS.fullmatch(word):
+        return {"threading": "multi", "threads": int(with_threads[1])}
+    return {"threading": word}
+
+
+def _whole(column: str, text: str) -> int:
+    sign = -1 if column == "exit_code" and text.startswith("-") else 1
+    digits = text.removeprefix("-") if sign < 0 else text
+    if not _WHOLE.fullmatch(digits) or float(digits) >= 2**31:
+        message = f"{column}: expected a whole number, found {text!r:.80}"
+        raise ValueError(message)
+    return sign * int(float(digits))
+
+
+def _rate(text: str) -> float:
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = -1.0
+    if not 0 < rate < 1e12:
+        message = f"offered_rate: expected packets per second above 0, found {text!r:.80}"
+        raise ValueError(message)
+    return rate

@@ -1,0 +1,447 @@
+"""From the lake to the published warehouse: gate, dbt build into a fresh file, gate, one rename.
+
+Everything is written below `<home>/build`; readers of the old warehouse keep it until they open the
+file again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import threading
+import time
+import tomllib
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import duckdb
+
+from errors import DroplineError
+from expectations import check_lake, check_marts
+from expectations.catalogue import reason_of
+from ingest.lake import Lake
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from expectations import Finding
+    from home import Home
+
+    Progress = Callable[[str], None]
+
+PROJECT: Final = Path(__file__).resolve().parent
+SHOWN_ROWS: Final = 10
+_MAKES_TABLES: Final = frozenset({".sql", ".yml", ".csv", ".py"})
+_FAILED: Final = frozenset({"error", "fail", "runtime error", "partial success"})
+
+_BUILD_INFO: Final = """
+    create table build_info (
+        built_at timestamptz not null,
+        dropline_version varchar not null,
+        dbt_version varchar not null,
+        duckdb_version varchar not null,
+        project_sha256 varchar not null,
+        lake_batches varchar[] not null
+    );
+    comment on table build_info is 'One row: when and from what this file was built.';
+    comment on column build_info.built_at is 'When the file was built, UTC.';
+    comment on column build_info.dropline_version is 'Version of Dropline that built the file.';
+    comment on column build_info.dbt_version is 'Version of dbt that ran the models.';
+    comment on column build_info.duckdb_version is 'Version of DuckDB that wrote the file.';
+    comment on column build_info.project_sha256 is 'Digest of the models, seeds and suites that made it.';
+    comment on column build_info.lake_batches is 'Batches of the lake in the file, oldest first.';
+"""
+
+_ADD_FINDING: Final = """
+    insert into quality_findings by name
+    select
+        md5(concat_ws('|', finding, 'configuration', configuration_id, campaign, detail))
+            as finding_id,
+        'configuration' as subject,
+        configuration_id as subject_id,
+        *
+    from (select ? as finding, ? as severity, ? as campaign, ? as configuration_id, ? as detail)
+"""
+
+
+class BuildFailed(DroplineError):
+    """No new warehouse was published; the message says why and what to do."""
+
+
+class GateFailed(BuildFailed):
+    """A critical expectation does not hold. `findings` are the rows."""
+
+    def __init__(self, message: str, findings: Sequence[Finding]) -> None:
+        super().__init__(message)
+        self.findings = tuple(findings)
+
+
+class ModelsFailed(BuildFailed):
+    """A seed, model or test of dbt failed. `nodes` are their names."""
+
+    def __init__(self, message: str, nodes: Sequence[str]) -> None:
+        super().__init__(message)
+        self.nodes = tuple(nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class BuildReport:
+    """What a build published.
+
+    Attributes:
+        warehouse: the file.
+        seconds: how long each phase took: lake gate, models, marts gate, publish.
+        tables: the rows of every table.
+        findings: the rows of quality_findings by severity.
+
+    """
+
+    warehouse: Path
+    seconds: dict[str, float] = field(default_factory=dict)
+    tables: dict[str, int] = field(default_factory=dict)
+    findings: dict[str, int] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """Return the report for people."""
+        spent = ", ".join(f"{phase} {seconds:.1f} s" for phase, seconds in self.seconds.items())
+        found = ", ".join(f"{rows} {severity}" for severity, rows in self.findings.items()) or "none"
+        held = f"{self.tables['trials']:,} trials, {self.tables['configurations']:,} configurations"
+        return f"Published {self.warehouse}\n{held}; findings: {found}\n{spent}"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What the gate says of the lake and of the published warehouse (None: there is none yet)."""
+
+    lake: tuple[Finding, ...]
+    marts: tuple[Finding, ...] | None
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing critical was found."""
+        return not _critical((*self.lake, *(self.marts or ())))
+
+    def text(self) -> str:
+        """Return the report for people: each finding by name, with its reason and up to ten rows."""
+        parts = {"lake": self.lake, "warehouse": self.marts or ()}
+        lines = [line for place, findings in parts.items() for line in _listed(place, findings)]
+        missing = "" if self.marts is not None else " There is no warehouse yet."
+        verdict = "The checks pass" if self.passed else "The checks fail"
+        return "\n".join([*lines, f"{verdict}: {len(self.lake) + len(parts['warehouse'])} findings.{missing}"])
+
+
+def is_current(home: Home) -> bool:
+    """Say whether the published warehouse holds all batches of the lake and was made by these very models."""
+    if not home.warehouse.exists():
+        return False
+    try:
+        with duckdb.connect(str(home.warehouse), read_only=True) as connection:
+            made = connection.execute("select project_sha256, lake_batches from build_info").fetchone()
+    except duckdb.Error:
+        return False
+    return made == (_project_sha256(), Lake(home.lake).batches())
+
+
+def build(home: Home, *, progress: Progress | None = None) -> BuildReport:
+    """Build the warehouse of `home` anew and publish it by one rename; a second build waits.
+
+    Raises GateFailed or ModelsFailed with the rows concerned, or BuildFailed when a file cannot be
+    read or written. The old warehouse is untouched then.
+    """
+    say = progress or (lambda _: None)
+    with _alone(home, say):
+        work = _Workplace(home)
+        work.clear()
+        try:
+            return _build(home, work, say)
+        except (duckdb.Error, OSError) as error:
+            message = f"The build stopped: {error}\n{_unchanged(home)}"
+            raise BuildFailed(message) from error
+        finally:
+            work.clear()
+
+
+def check(home: Home, *, progress: Progress | None = None) -> CheckReport:
+    """Hold the lake and the published warehouse of `home` against all expectations; builds nothing.
+
+    Raises BuildFailed when a file cannot be read.
+    """
+    say = progress or (lambda _: None)
+    phases, places = _Phases(say), (home.lake, home.quality)
+    with _alone(home, say):
+        try:
+            Lake.create(home.lake)
+            with phases("lake gate"):
+                lake = tuple(check_lake(*places, progress=say))
+            marts = None
+            if home.warehouse.exists():
+                with phases("marts gate"):
+                    marts = tuple(check_marts(home.warehouse, *places, progress=say))
+        except (duckdb.Error, OSError) as error:
+            message = f"The check stopped: {error}"
+            raise BuildFailed(message) from error
+    return CheckReport(lake, marts, phases.seconds)
+
+
+def _build(home: Home, work: _Workplace, say: Progress) -> BuildReport:
+    phases = _Phases(say)
+    batches = Lake.create(home.lake).batches()
+    work.snapshot(batches)
+    with phases("lake gate"):
+        _stop_if_critical(home, "lake", check_lake(work.lake, home.quality, progress=say))
+    with phases("models"), _importing_expectations():
+        _run_dbt(home, work)
+    with phases("marts gate"):
+        _write_build_info(work.database, batches)
+        found = check_marts(work.database, work.lake, home.quality, progress=say)
+        _stop_if_critical(home, "warehouse", found)
+    with phases("publish"):
+        tables, findings = _finish(work.database, found)
+        _publish(work.database, home.warehouse)
+    return BuildReport(home.warehouse, phases.seconds, tables, findings)
+
+
+class _Phases:
+    """Times the phases of a build and tells their names."""
+
+    def __init__(self, say: Progress) -> None:
+        self._say = say
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        self._say(name)
+        began = time.perf_counter()
+        yield
+        self.seconds[name] = time.perf_counter() - began
+
+
+class _Workplace:
+    """`<home>/build`: the files of a build in the making, and what dbt keeps to parse faster."""
+
+    def __init__(self, home: Home) -> None:
+        self.root = home.root / "build"
+        self.database = self.root / "next.duckdb"
+        self.scratch = self.root / "scratch.duckdb"
+        self.lake = self.root / "lake"
+        self._source = home.lake
+
+    def clear(self) -> None:
+        """Remove what this or a killed build left; dbt's own files stay."""
+        for file in (self.database, self.scratch):
+            file.unlink(missing_ok=True)
+            _wal(file).unlink(missing_ok=True)
+        shutil.rmtree(self.lake, ignore_errors=True)
+
+    def snapshot(self, batches: Sequence[str]) -> None:
+        """Link the batches: the gate and the models see these and none that come meanwhile."""
+        folder = self.lake / "batches"
+        folder.mkdir(parents=True)
+        for batch in batches:
+            (folder / batch).symlink_to(self._source / "batches" / batch, target_is_directory=True)
+
+
+@contextmanager
+def _alone(home: Home, say: Progress) -> Iterator[None]:
+    home.root.mkdir(parents=True, exist_ok=True)
+    with (home.root / "build.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("waiting for another build to end")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def _importing_expectations() -> Iterator[None]:
+    """Import Great Expectations beside the work of the block: it takes as long as the models do."""
+    from expectations import validation
+
+    thread = threading.Thread(target=validation.load)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+
+
+def _run_dbt(home: Home, work: _Workplace) -> None:
+    from dbt.adapters.duckdb.connections import DuckDBConnectionManager
+    from dbt.cli.main import dbtRunner
+
+    arguments = [
+        *("build", "--project-dir", str(PROJECT), "--profiles-dir", str(PROJECT)),
+        *("--target", "duckdb", "--exclude-resource-type", "unit_test"),
+        *("--target-path", str(work.root / "target"), "--log-path", str(work.root / "logs")),
+        *("--log-level", "none", "--log-level-file", "none", "--no-use-colors"),
+        *("--no-send-anonymous-usage-stats", "--no-write-json"),
+    ]
+    places = {
+        "DROPLINE_LAKE": work.lake,
+        "DROPLINE_QUALITY": home.quality,
+        "DROPLINE_BUILD": work.database,
+        "DROPLINE_SCRATCH": work.scratch,
+    }
+    with _environment({name: str(place) for name, place in places.items()}):
+        try:
+            outcome = dbtRunner().invoke(arguments)
+        finally:
+            # dbt keeps the file open for as long as the process lives.
+            DuckDBConnectionManager.close_all_connections()
+    results = getattr(outcome.result, "results", None) or []
+    failed = [result for result in results if result.status in _FAILED]
+    if outcome.success and not failed:
+        return
+    said = [_explain(result, work) for result in failed] or [f"dbt: {outcome.exception}"]
+    count = f"{len(failed)} of {len(results)} steps failed." if failed else "dbt could not start."
+    message = "\n".join([count, *said, _unchanged(home)])
+    raise ModelsFailed(message, [result.node.unique_id for result in failed])
+
+
+@contextmanager
+def _environment(values: dict[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    folder = Path.cwd()
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        os.chdir(folder)
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
+
+
+def _explain(result: Any, work: _Workplace) -> str:
+    """Say which seed, model or test failed and why; show the rows that a data test found."""
+    node = result.node
+    lines = [f"{node.resource_type} {node.name} ({node.original_file_path}): {result.message}"]
+    if node.resource_type == "test" and result.status == "fail":
+        with duckdb.connect() as connection:
+            for name, file in (("next", work.database), ("scratch", work.scratch)):
+                path = str(file).replace("'", "''")
+                connection.execute(f"attach '{path}' as {name} (read_only)")
+            query = f"select * from ({node.compiled_code}) limit {SHOWN_ROWS}"  # noqa: S608 - ours
+            rows = connection.execute(query)
+            columns = [column[0] for column in rows.description]
+            lines += [
+                "    " + ", ".join(f"{c}={v}" for c, v in zip(columns, row, strict=True)) for row in rows.fetchall()
+            ]
+    return "\n".join(lines)
+
+
+def _critical(findings: Sequence[Finding]) -> list[Finding]:
+    return [finding for finding in findings if finding.severity == "critical"]
+
+
+def _stop_if_critical(home: Home, place: str, findings: Sequence[Finding]) -> None:
+    critical = _critical(findings)
+    if not critical:
+        return
+    lines = _listed(place, critical)
+    advice = {
+        "lake": "Repair or remove these files and ingest them again.",
+        "warehouse": "The models contradict themselves: report this with the rows above.",
+    }[place]
+    message = "\n".join(["The gate stopped the build.", *lines, advice, _unchanged(home)])
+    raise GateFailed(message, critical)
+
+
+def _listed(place: str, findings: Sequence[Finding]) -> list[str]:
+    lines = []
+    for code, rows in Counter(finding.finding for finding in findings).items():
+        lines.append(f"{code}: {rows} rows of the {place} fail. {reason_of(code)}")
+        shown = [finding for finding in findings if finding.finding == code][:SHOWN_ROWS]
+        lines += [f"    {_subject(finding)}: {finding.detail}" for finding in shown]
+        lines += [f"    and {rows - len(shown)} more"] if rows > len(shown) else []
+    return lines
+
+
+def _subject(finding: Finding) -> str:
+    parts = {
+        "trial": finding.trial_id,
+        "file": finding.source_path,
+        "campaign": finding.campaign,
+        "configuration": finding.configuration_id,
+    }
+    return ", ".join(f"{name} {value}" for name, value in parts.items() if value) or "all"
+
+
+def _unchanged(home: Home) -> str:
+    if home.warehouse.exists():
+        return f"The old warehouse stays as it is: {home.warehouse}"
+    return "There is no warehouse yet."
+
+
+def _write_build_info(database: Path, batches: Sequence[str]) -> None:
+    with duckdb.connect(str(database)) as connection:
+        connection.execute(_BUILD_INFO)
+        connection.execute(
+            "insert into build_info values (?, ?, ?, ?, ?, ?)",
+            [
+                *(datetime.now(UTC), _own_version(), version("dbt-core"), duckdb.__version__),
+                *(_project_sha256(), batches),
+            ],
+        )
+
+
+def _project_sha256() -> str:
+    digest = hashlib.sha256()
+    folders = ("models", "macros", "seeds", "expectations")
+    files = (file for folder in folders for file in (PROJECT / folder).rglob("*") if file.suffix in _MAKES_TABLES)
+    for file in sorted([*files, PROJECT / "dbt_project.yml", PROJECT / "profiles.yml", Path(__file__)]):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _own_version() -> str:
+    project = PROJECT / "pyproject.toml"
+    if project.exists():
+        return str(tomllib.loads(project.read_text("utf-8"))["project"]["version"])
+    return version("dropline")
+
+
+def _finish(database: Path, findings: Sequence[Finding]) -> tuple[dict[str, int], dict[str, int]]:
+    """Add the warnings about the marts; return the rows by table and the findings by severity."""
+    with duckdb.connect(str(database)) as connection:
+        for finding in findings:
+            row = (finding.finding, finding.severity, finding.campaign, finding.configuration_id)
+            connection.execute(_ADD_FINDING, [*row, finding.detail])
+        names = connection.execute("select table_name from duckdb_tables() order by all").fetchall()
+        tables = {name: connection.table(name).shape[0] for (name,) in names}
+        severities = connection.execute(
+            "select severity, count(*) from quality_findings group by severity order by severity"
+        )
+        counts = dict(severities.fetchall())
+        connection.execute("checkpoint")
+    return tables, counts
+
+
+def _publish(built: Path, warehouse: Path) -> None:
+    _fsync(built)
+    # What another client has logged against the old file must not be replayed into the new one.
+    _wal(warehouse).unlink(missing_ok=True)
+    built.replace(warehouse)
+    _fsync(warehouse.parent)
+
+
+def _fsync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _wal(database: Path) -> Path:
+    return database.with_name(database.name + ".wal")

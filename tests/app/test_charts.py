@@ -1,0 +1,153 @@
+"""Charts are tables turned into Vega-Lite: what they promise can be read in the specification."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from app.charts import capacity, intervals, load, ramp, theme
+
+
+def steps(limit_crossed: bool = True) -> pd.DataFrame:
+    losses = [0, 0.001, 0.02, 0.2 if limit_crossed else 0.021]
+    return pd.DataFrame(
+        {
+            "label": "mysql multi",
+            "line": "run 1",
+            "backend": "mysql",
+            "offered_rate": [1000.0, 2000, 3000, 4000],
+            "achieved_rate": [1000.0, 1998, 2950, 3200],
+            "loss_ratio": losses,
+            "runs": 1,
+        }
+    )
+
+
+def capacities() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "row": ["DHCPv4, multi", "DHCPv4, single", "DHCPv4, single"],
+            "name": ["memfile multi", "mysql single", "odd"],
+            "label": ["memfile multi (a)", "mysql single (a)", "odd (b)"],
+            "backend": ["memfile", "mysql", "brand-new"],
+            "origin": ["measured", "measured", "published"],
+            "rate": [18977.0, 2559.0, None],
+            "ci_low": [18000.0, None, None],
+            "ci_high": [19500.0, None, None],
+            "shown": ["18,977", "≥ 2,559", "-"],
+            "interval": ["18,000 to 19,500", "-", "-"],
+            "quality": ["✓ ok", "⚠ warning", "✓ ok"],
+        }
+    )
+
+
+def values(spec: dict[str, Any]) -> list[dict[str, Any]]:
+    return [row for rows in spec.get("datasets", {}).values() for row in rows]
+
+
+def marks(spec: dict[str, Any]) -> list[str]:
+    return [layer["mark"]["type"] for layer in spec["layer"]]
+
+
+def test_the_ramp_draws_the_limit_of_the_loss_goal() -> None:
+    spec = ramp.loss_over_rate(steps(), 0.025, "worst exchange", "leases/s", "It breaks").to_dict()
+    limit = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "rule")
+    assert {"limit": 0.025, "text": "limit 2.5 %"} in values(spec)
+    assert limit["encoding"]["y"]["field"] == "limit"
+    assert limit["mark"]["color"] == theme.LIMIT_COLOUR
+
+
+def test_a_goal_without_a_limit_draws_none() -> None:
+    spec = ramp.loss_over_rate(steps(), None, "worst exchange", "leases/s", "Loss").to_dict()
+    assert "rule" not in marks(spec)
+
+
+def test_no_loss_has_a_place_on_the_logarithmic_axis() -> None:
+    scale = ramp.loss_over_rate(steps(), 0.025, "worst exchange", "leases/s", "x").to_dict()["layer"][0]["encoding"][
+        "y"
+    ]
+    assert scale["scale"]["type"] == "symlog"
+    assert scale["scale"]["domain"][0] == 0
+    assert 0 in scale["axis"]["values"]
+
+
+@pytest.mark.parametrize(
+    ("chart", "axes"),
+    [
+        (ramp.loss_over_rate(steps(), 0.01, "whole leases", "leases/s", "It breaks"), ["(leases/s)", "% of sent"]),
+        (capacity.capacities(capacities(), "queries/s"), ["(queries/s)"]),
+        (load.parts(pd.DataFrame({"component": ["a"], "lps": [2.0], "formula": ["x"]}), 2.0), ["per second"]),
+    ],
+)
+def test_a_chart_names_its_units_says_its_finding_and_has_a_text_alternative(chart: Any, axes: list[str]) -> None:
+    spec = chart.to_dict()
+    finding = " ".join(spec["title"]["text"])
+    assert finding
+    assert spec["description"].startswith(finding)
+    titles = [
+        str(layer["encoding"][axis].get("title"))
+        for layer in spec["layer"]
+        for axis in ("x", "y")
+        if axis in layer["encoding"]
+    ]
+    for axis in axes:
+        assert any(axis in title for title in titles), titles
+
+
+def test_a_backend_has_one_colour_in_every_chart() -> None:
+    def colours(spec: dict[str, Any]) -> dict[str, str]:
+        scale = spec["layer"][0]["encoding"]["color"]["scale"]
+        return dict(zip(scale["domain"], scale["range"], strict=True))
+
+    over_rate = colours(ramp.loss_over_rate(steps(), 0.025, "worst exchange", "leases/s", "x").to_dict())
+    dots = colours(capacity.capacities(capacities(), "leases/s").to_dict())
+    assert over_rate["mysql"] == dots["mysql"] == theme.BACKEND_COLOURS["mysql"]
+    assert theme.backend_colour("brand-new") == theme.backend_colour("brand-new")
+    assert len(set(theme.BACKEND_COLOURS.values())) == len(theme.BACKEND_COLOURS)
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize(
+    "colour", [*theme.BACKEND_COLOURS.values(), *theme.SPARE_COLOURS, theme.NEUTRAL, theme.LIMIT_COLOUR]
+)
+def test_colours_stand_out_on_light_and_on_dark_ground(colour: str) -> None:
+    on_white = 1.05 / (luminance(colour) + 0.05)
+    on_dark = (luminance(colour) + 0.05) / (luminance("#191815") + 0.05)
+    assert min(on_white, on_dark) >= 3  # WCAG 2.2, 1.4.11
+
+
+def test_intervals_single_runs_and_capacities_are_drawn_apart() -> None:
+    singles = pd.DataFrame({"row": ["DHCPv4, multi"], "backend": ["memfile"], "rate": [18800.0], "run": ["run 1"]})
+    spec = capacity.capacities(capacities(), "leases/s", singles, name_values=True).to_dict()
+    assert marks(spec) == ["rule", "tick", "point", "text"]
+    assert "Fastest measured: memfile multi, 18,977 leases/s" in spec["description"]
+    assert "≥ 2,559" in {row.get("shown") for row in values(spec)}
+
+
+def test_a_capacity_without_a_figure_is_not_drawn() -> None:
+    assert "odd (b)" not in {
+        row.get("label") for row in values(capacity.capacities(capacities(), "leases/s").to_dict())
+    }
+    assert "No capacity" in capacity.capacities(capacities().iloc[2:], "leases/s").to_dict()["description"]
+
+
+def test_the_seconds_of_a_trial_say_when_the_losses_begin() -> None:
+    seconds = pd.DataFrame(
+        {
+            "t_s": [1.0, 2, 3, 3],
+            "exchange": "REQUEST-ACK",
+            "series": ["drops", "drops", "drops", "sent"],
+            "packets_per_s": [0.0, 12, 40, 900],
+        }
+    )
+    drawn = intervals.second_by_second(seconds).to_dict()["description"]
+    assert "REQUEST-ACK: losses begin at 2 s; the worst is 40 packets/s at 3 s" in drawn
+    calm = seconds.assign(packets_per_s=0.0)
+    assert "no packet was lost" in intervals.second_by_second(calm).to_dict()["description"]

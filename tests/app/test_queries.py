@@ -1,0 +1,139 @@
+"""The questions of the pages, asked of the bundled examples."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+from app import frames, queries
+from app.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def ids(warehouse: Warehouse, sql: str) -> list[str]:
+    return [row["id"] for row in warehouse.query(f"select distinct configuration_id as id from {sql}").to_pylist()]
+
+
+@pytest.fixture(scope="module")
+def nine_runs(warehouse: Warehouse) -> str:
+    """The configuration that was measured nine times."""
+    return ids(warehouse, "configurations where runs = 9 and origin = 'measured'")[0]
+
+
+@pytest.fixture(scope="module")
+def long(warehouse_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """The examples, with one trial of 7,200 interim lines and a run of 20,000 steps."""
+    path = tmp_path_factory.mktemp("long") / "warehouse.duckdb"
+    shutil.copy(warehouse_home / "warehouse.duckdb", path)
+    with duckdb.connect(str(path)) as database:
+        database.execute(
+            "insert into trial_intervals by name select 'long' as trial_id, i as position, i + 1.0 as t_s, "
+            "exchange, 100 as interval_sent, 90 as interval_received, 10 as interval_drops "
+            "from range(7200) as line(i), (values ('DISCOVER-OFFER'), ('REQUEST-ACK')) as exchanges(exchange)"
+        )
+        database.execute(
+            "insert into run_steps by name select run_id, configuration_id, 1e6 + i as offered_rate, 1 as trials, "
+            "1 as achieved_rate, 0.5 as loss_worst_exchange from range(20000) as line(i), "
+            "(select run_id, configuration_id from runs where repetition = 1 limit 1)"
+        )
+    return Warehouse.open(path)
+
+
+def test_every_configuration_has_a_label_of_its_own(warehouse: Warehouse) -> None:
+    labels = queries.labels(warehouse)
+    assert len(set(labels.values())) == len(labels) == queries.totals(warehouse)["configurations"]
+
+
+def test_the_goal_of_isc_comes_first(warehouse: Warehouse) -> None:
+    assert [goal["loss_goal"] for goal in queries.loss_goals(warehouse)][:3] == ["isc", "ndr", "pdr"]
+
+
+def test_capacities_agree_with_leases_per_second(warehouse: Warehouse) -> None:
+    mine = {row["configuration_id"]: row["rate"] for row in queries.capacities(warehouse, "isc").to_pylist()}
+    theirs = warehouse.query("select configuration_id, lps from leases_per_second").to_pylist()
+    assert mine == {row["configuration_id"]: row["lps"] for row in theirs}
+
+
+def test_no_capacity_is_lost_between_the_two_tabs(warehouse: Warehouse) -> None:
+    shown = {row["configuration_id"] for row in queries.capacities(warehouse, "isc").to_pylist()}
+    shown |= {row["configuration_id"] for row in queries.other_rates(warehouse).to_pylist()}
+    assert shown == set(ids(warehouse, "capacity"))
+
+
+def test_a_capacity_below_the_first_step_is_shown_as_its_bound(warehouse: Warehouse) -> None:
+    table = queries.capacities(warehouse, "ndr")
+    frame = frames.capacities(table, queries.labels(warehouse))
+    below = frame[(frame["status"] == "exceeded_at_first_step") & frame["first_exceeding_rate"].notna()]
+    assert len(below)
+    assert below["shown"].str.match(r"< [\d,]+$").all()
+
+
+def test_each_run_or_the_median_run_is_a_line(warehouse: Warehouse, nine_runs: str) -> None:
+    runs = queries.loss_by_rate(warehouse, [nine_runs], "worst_exchange", each_run=True).to_pylist()
+    median = queries.loss_by_rate(warehouse, [nine_runs], "worst_exchange", each_run=False).to_pylist()
+    assert len({row["run_id"] for row in runs}) == 9
+    assert {row["run_id"] for row in median} == {None}
+    assert max(row["runs"] for row in median) == 9
+    step = median[3]["offered_rate"]
+    losses = sorted(row["loss_ratio"] for row in runs if row["offered_rate"] == step)
+    assert median[3]["loss_ratio"] == pytest.approx(losses[len(losses) // 2])
+
+
+@pytest.mark.parametrize("basis", ["worst_exchange", "packet", "lease"])
+def test_each_basis_of_loss_has_its_column(warehouse: Warehouse, nine_runs: str, basis: str) -> None:
+    table = queries.loss_by_rate(warehouse, [nine_runs], basis, each_run=True)
+    steps = warehouse.query(
+        f"select sum(loss_{basis}) as total from run_steps where configuration_id = $id",
+        {"id": nine_runs},
+    )
+    assert sum(table["loss_ratio"].to_pylist()) == pytest.approx(steps["total"][0].as_py())
+
+
+def test_the_seconds_of_a_trial_are_those_of_its_interim_lines(warehouse: Warehouse) -> None:
+    line = warehouse.query("select * from trial_intervals where position = 0 and t_s is not null limit 1").to_pylist()[
+        0
+    ]
+    rows = queries.intervals(warehouse, line["trial_id"]).to_pylist()
+    first = {row["series"]: row["packets_per_s"] for row in rows if row["exchange"] == line["exchange"]}
+    assert set(first) == {"sent", "received", "drops"}
+    sent = next(row for row in rows if row["exchange"] == line["exchange"] and row["series"] == "sent")
+    assert sent["packets_per_s"] == pytest.approx(line["interval_sent"] / line["t_s"])
+
+
+def test_a_chart_never_gets_more_rows_than_it_can_hold(long: Warehouse) -> None:
+    seconds = queries.intervals(long, "long").to_pylist()
+    assert 1000 < len(seconds) <= queries.MOST_ROWS
+    assert {row["packets_per_s"] for row in seconds} == {100, 90, 10}, "neighbours are averaged"
+    assert max(row["t_s"] for row in seconds) == 7200
+    steps = queries.loss_by_rate(long, ids(long, "runs"), "worst_exchange", each_run=True)
+    assert steps.num_rows <= queries.MOST_ROWS
+    assert set(steps["run_id"].to_pylist()) == {None}
+
+
+def test_head_room_is_what_the_sql_function_says(warehouse: Warehouse) -> None:
+    mine = [row for row in queries.headroom(warehouse, 5000).to_pylist() if (row["headroom_ratio"] or 0) >= 1]
+    theirs = warehouse.query("select configuration_id, headroom_ratio from configurations_meeting(5000)").to_pylist()
+    assert {row["configuration_id"]: row["headroom_ratio"] for row in mine} == {
+        row["configuration_id"]: row["headroom_ratio"] for row in theirs
+    }
+
+
+def test_differences_name_hardware_and_mark_only_what_differs(warehouse: Warehouse) -> None:
+    chosen = ids(warehouse, "configurations where campaign = 'isc-kb-kea-2.0' and protocol = 'DHCPv4'")[:3]
+    labels = frames.short(queries.labels(warehouse), chosen)
+    table = frames.differences(queries.factors(warehouse, chosen), labels, chosen).set_index("Factor")
+    assert table.loc["cpu model", "Differs"] == ""
+    assert set(table.loc["cpu model", list(labels.values())]) == {"Intel Xeon E-2146G"}
+    assert list(table.columns) == ["Differs", *labels.values()]
+
+
+def test_labels_are_cut_to_what_tells_them_apart() -> None:
+    labels = {"a": "Kea 2.2 mysql single (lab)", "b": "Kea 2.2 mysql multi (lab)", "c": "Kea 2.2 mysql (lab)"}
+    assert frames.short(labels, ["a", "b"]) == {"a": "single", "b": "multi"}
+    assert frames.short(labels, ["a", "c"]) == {"a": labels["a"], "c": labels["c"]}, "one would be empty"
+    assert frames.short(labels, ["a"]) == {"a": labels["a"]}

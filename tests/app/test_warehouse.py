@@ -1,0 +1,107 @@
+"""The one door to the DuckDB file: read-only, locked, current, and clear when it cannot open."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from app.warehouse import Identity, QueryRefused, Warehouse, WarehouseMissing, WarehouseUnreadable
+
+
+def publish(path: Path, value: int) -> None:
+    fresh = path.with_suffix(".next")
+    with duckdb.connect(str(fresh)) as database:
+        database.execute("create table figures as select $1 as value", [value])
+        database.execute("create macro doubled() as table select 2 * value as value from figures")
+    fresh.replace(path)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "it's here.duckdb"
+    publish(path, 1)
+    return path
+
+
+def test_a_missing_warehouse_says_what_to_type(tmp_path: Path) -> None:
+    with pytest.raises(WarehouseMissing, match=r"nothing\.duckdb.*`dropline up examples`"):
+        Warehouse.open(tmp_path / "nothing.duckdb")
+
+
+def test_a_file_that_is_no_warehouse_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "warehouse.duckdb"
+    path.write_bytes(b"not a database at all, but long enough to have a header" * 100)
+    with pytest.raises(WarehouseUnreadable, match=r"warehouse\.duckdb cannot be opened"):
+        Warehouse.open(path)
+
+
+def test_queries_take_parameters_and_see_the_functions_of_the_file(path: Path) -> None:
+    warehouse = Warehouse.open(path)
+    assert warehouse.query("select value + $more as value from doubled()", {"more": 5}).to_pylist() == [{"value": 7}]
+
+
+def test_readers_of_an_old_publication_keep_it_while_new_ones_see_the_new(path: Path) -> None:
+    old = Warehouse.open(path)
+    publish(path, 2)
+    new = Warehouse.open(path)
+    assert Identity.of(path) != old.identity
+    assert [each.query("from figures").to_pylist() for each in (old, new)] == [[{"value": 1}], [{"value": 2}]]
+
+
+def test_several_threads_ask_at_once(path: Path) -> None:
+    warehouse = Warehouse.open(path)
+    answers: list[int] = []
+
+    def ask() -> None:
+        answers.append(warehouse.query("select sum(range) as total from range(100000)")["total"][0].as_py())
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [4999950000] * 8
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "create table other as select 1",
+        "create table memory.other as select 1",
+        "delete from figures",
+        "copy figures to 'stolen.csv'",
+        "attach 'other.duckdb'",
+        "set memory_limit = '100GB'",
+        "pragma database_size",
+        "install httpfs",
+        "select 1; drop table figures",
+        "",
+        "-- only a comment",
+        "selct 1",
+        "select * from no_such_table",
+        "select * from read_csv('/etc/passwd')",
+        "select * from '/etc/passwd'",
+        "select * from read_text('/etc/passwd')",
+        "select * from glob('/*')",
+        "select $missing",
+    ],
+)
+def test_anything_but_one_select_over_the_warehouse_is_refused(
+    path: Path, sql: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(path.parent)
+    warehouse = Warehouse.open(path)
+    with pytest.raises(QueryRefused):
+        warehouse.query(sql)
+    assert warehouse.query("from figures").to_pylist() == [{"value": 1}]
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize(
+    "sql", ["from figures", "with a as (select 1) select * from a", "describe figures", "show tables"]
+)
+def test_every_way_to_read_is_answered(path: Path, sql: str) -> None:
+    assert Warehouse.open(path).query(sql).num_rows == 1

@@ -1,0 +1,66 @@
+"""Figures in words: bounds are shown as bounds, and text from files stays text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app import words
+
+
+@pytest.mark.parametrize(
+    ("rate", "status", "qualifier", "shown"),
+    [
+        (11686.4, "bracketed", None, "11,686"),
+        (12000, "never_exceeded", None, "≥ 12,000"),
+        (12000, "generator_limited", None, "≥ 12,000"),
+        (500, "exceeded_at_first_step", None, "< 500"),
+        (8000, "published", "greater_than", "> 8,000"),
+        (8000, "published", "approx", "≈ 8,000"),
+        (70, "published", "at_most", "≤ 70"),
+        (2396, "published", "exact", "2,396"),
+        (0.694, "bracketed", None, "0.694"),
+        (None, "bracketed", None, "-"),
+        (float("nan"), "bracketed", None, "-"),
+    ],
+)
+def test_a_capacity_carries_the_sign_of_its_bound(
+    rate: float | None, status: str, qualifier: str | None, shown: str
+) -> None:
+    assert words.rate(rate, words.bound(status, qualifier)) == shown
+
+
+@pytest.mark.parametrize(
+    ("upper_sign", "lower_sign", "shown"),
+    [
+        ("", "", "2 ×"),
+        ("≥", "", "≥ 2 ×"),
+        ("", "<", "≥ 2 ×"),
+        ("<", "", "≤ 2 ×"),
+        ("", "≥", "≤ 2 ×"),
+        ("≥", "<", "≥ 2 ×"),
+        ("≥", "≥", "?"),
+        ("<", "<", "?"),
+        ("≈", "", "≈ 2 ×"),
+    ],
+)
+def test_a_ratio_of_bounds_is_a_bound_or_unknown(upper_sign: str, lower_sign: str, shown: str) -> None:
+    assert words.ratio(200, 100, upper_sign, lower_sign) == shown
+
+
+def test_a_ratio_over_nothing_is_a_dash() -> None:
+    assert words.ratio(1, 0) == words.ratio(None, 1) == words.ratio(float("nan"), 1) == "-"
+
+
+def test_an_interval_without_repetitions_is_a_dash_and_never_made_up() -> None:
+    assert words.interval(None, None) == words.interval(float("nan"), float("nan")) == "-"
+    assert words.interval(9500, 10500.2) == "9,500 to 10,500"
+
+
+@given(st.text())
+def test_no_markdown_survives_in_plain_text(text: str) -> None:
+    shown = words.plain(text)
+    for sign in "*_`[]<>$~:#|!":
+        assert shown.count(sign) == shown.count("\\" + sign)
+    assert "\n" not in shown

@@ -1,0 +1,292 @@
+"""The gate before the lake: which rows it refuses, which it lets pass, and what it remembers."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from expectations import check_lake, gate, lake
+from expectations.lake import exchanges
+from expectations.suite import Suite
+from ingest.intake import ingest
+from ingest.lake import Lake
+from ingest.schema import TABLES
+
+CAPTURES = Path(__file__).parents[1] / "captures" / "perfdhcp"
+LATER = datetime.now(UTC) + timedelta(days=3)
+
+
+def lines(*counts: tuple[int, int]) -> list[dict]:
+    return [
+        {"position": position, "exchange": "DISCOVER-OFFER", "sent": sent, "received": received}
+        for position, (sent, received) in enumerate(counts)
+    ]
+
+
+# finding -> what is changed in a trial of which nothing else is wrong
+BROKEN = {
+    "trial_id_missing": {"trial": {"trial_id": " "}},
+    "campaign_missing": {"trial": {"campaign": ""}},
+    "source_path_missing": {"trial": {"source_path": ""}},
+    "tool_missing": {"trial": {"tool": ""}},
+    "negative_count": {"trial": {"malformed": -1}},
+    "negative_rate": {"trial": {"achieved_rate": -0.5}},
+    "trial_received_exceeds_sent": {"trial": {"received": 4439}},
+    "answers_duplicated": {"trial": {"tool": "dnsblast", "received": 6936}},
+    "nothing_sent": {"trial": {"sent": 0, "received": 0}},
+    "protocol_unknown": {"trial": {"protocol": "DHPCv4"}},
+    "rate_unit_missing": {"trial": {"rate_unit": None}},
+    "achieved_exceeds_offered": {"trial": {"achieved_rate": 757.0}},
+    "rate_exceeds_wire": {
+        "trial": {"achieved_rate": 2017.0, "offered_rate": None},
+        "host": {"nic_speed_mbps": 10.0},
+    },
+    "duration_not_positive": {"trial": {"duration_s": 0.0}},
+    "ends_before_start": {"trial": {"ended_at": datetime(2026, 11, 20, 10, 59, tzinfo=UTC)}},
+    "starts_in_future": {"trial": {"started_at": LATER, "ended_at": LATER}},
+    "threads_below_one": {"trial": {"threads": 0}},
+    "received_exceeds_sent": {"second": {"received": 2220, "drops": 0}},
+    "negative_exchange_count": {"first": {"orphans": -1}},
+    "rejected_exceeds_received": {"second": {"rejected": 2219}},
+    "drop_ratio_out_of_range": {"second": {"drop_ratio": 1.00045}},
+    "min_delay_exceeds_avg": {"first": {"min_delay_ms": 0.309}},
+    "avg_delay_exceeds_max": {"first": {"avg_delay_ms": 3.864}},
+    "drops_inconsistent": {"second": {"drops": 2, "drop_ratio_printed": "0.090"}},
+    "drop_ratio_misprinted": {"second": {"drop_ratio_printed": "0.046"}},
+    "second_exchange_exceeds_first": {"first": {"received": 2218, "drops": 1}},
+    "negative_delay": {"first": {"min_delay_ms": -0.098}},
+    "stdev_exceeds_half_range": {"first": {"stdev_delay_ms": 1.9}},
+    "negative_interim_count": {"lines": lines((-1, -1), (1479, 1479))},
+    "sent_counter_falls": {"lines": lines((1479, 739), (1478, 740))},
+    "received_counter_falls": {"lines": lines((739, 739), (1479, 738))},
+    "interim_received_exceeds_sent": {"lines": lines((739, 740), (1479, 1479))},
+    "interim_sent_exceeds_final": {"lines": lines((739, 739), (2220, 1479))},
+    "interim_received_exceeds_final": {"lines": lines((739, 739), (2220, 2220))},
+    "negative_observation": {"observation": {"value": -1.0}},
+    "sockets_exceed_cores": {"host": {"cpu_sockets": 3}},
+    "cores_exceed_threads": {"host": {"cpu_cores": 3}},
+    "cpu_clock_not_positive": {"host": {"cpu_mhz": 0.0}},
+    "memory_not_positive": {"host": {"memory_bytes": 0}},
+    "nic_speed_not_positive": {"host": {"nic_speed_mbps": -1.0}},
+    "renewal_after_rebinding": {"server": {"renew_timer_s": 1801.0}},
+    "timer_after_lease_end": {"server": {"valid_lifetime_s": 1799.0}},
+    "ha_without_partner": {"server": {"ha_peers": 1}},
+    "trials_miscounted": {"file": {"trials": 2}},
+}
+TWICE = ("trial_id_repeated", "file_repeated")
+# What else is wrong with them: the same defect, seen from another side.
+ALSO = {
+    "campaign_missing": {"trials_miscounted"},
+    "source_path_missing": {"trials_miscounted"},
+    "received_exceeds_sent": {"drop_ratio_misprinted"},
+    "second_exchange_exceeds_first": {"drop_ratio_misprinted"},
+    "interim_received_exceeds_final": {"interim_sent_exceeds_final"},
+}
+
+# Odd, but nothing is wrong with them.
+HARMLESS = {
+    "no_answers": {
+        "lines": lines((739, 0)),
+        "second": {"sent": 0, "received": 0, "drops": 0, "drop_ratio": None}
+        | {"drop_ratio_printed": "-nan", "min_delay_ms": None, "avg_delay_ms": None}
+        | {"max_delay_ms": None, "stdev_delay_ms": None},
+    },
+    "infinite_delay": {"first": {"min_delay_ms": None, "avg_delay_ms": None}},
+    "orphans": {"first": {"orphans": 200}},
+    "three_digits_since_kea_3": {
+        "first": {"sent": 10000, "received": 9996, "drops": 4} | {"drop_ratio": 0.0004, "drop_ratio_printed": "0.04"},
+        "second": {"sent": 2219, "received": 1768, "drops": 451} | {"drop_ratio": 0.203, "drop_ratio_printed": "20.3"},
+    },
+    "drops_fall_in_flight": {"lines": lines((1000, 674), (1200, 1159))},
+    "avalanche_offers_all_at_once": {"trial": {"scenario": "avalanche", "offered_rate": 100.0, "achieved_rate": 494.2}},
+    "nothing_known": {
+        "trial": dict.fromkeys(("protocol", "offered_rate", "achieved_rate", "rate_unit", "sent", "received"))
+        | {"started_at": None, "threads": None, "duration_s": None}
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def findings_of(batch, tmp_path_factory):
+    """The findings of every broken and every harmless trial, all in one batch."""
+    root = tmp_path_factory.mktemp("gate")
+    rows = batch()
+    for name, changes in {**BROKEN, **HARMLESS}.items():
+        rows.trial(name, changes)
+    for name in TWICE:
+        rows.trial(name)
+    rows.rows["trials"].append({**rows.rows["trials"][-2], "source_path": "file_repeated.txt"})
+    rows.file("file_repeated.txt", {"trials": 2})
+    rows.commit(root / "lake")
+    found: dict[str, set[str]] = {}
+    for finding in check_lake(root / "lake", root / "quality"):
+        name = (finding.trial_id or finding.source_path).removesuffix(".txt")
+        found.setdefault(name, set()).add(finding.finding)
+    return found
+
+
+def test_every_expectation_of_the_lake_has_a_row_that_breaks_it():
+    expected = {one.code for suite in lake.SUITES for one in suite.expectations}
+    assert {*BROKEN, *TWICE} == expected
+
+
+@pytest.mark.parametrize("finding", BROKEN)
+def test_a_row_built_to_break_an_expectation_breaks_it_and_no_other(findings_of, finding):
+    assert findings_of[finding] == {finding} | ALSO.get(finding, set())
+
+
+@pytest.mark.parametrize("finding", TWICE)
+def test_a_trial_or_file_that_stands_twice_in_a_batch_is_found(findings_of, finding):
+    assert finding in findings_of[finding]
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_what_is_odd_but_possible_passes(findings_of, name):
+    assert name not in findings_of
+
+
+def test_the_examples_pass_without_a_finding(warehouse_home, tmp_path):
+    shutil.copytree(warehouse_home / "quality", tmp_path / "quality")
+    assert check_lake(warehouse_home / "lake", tmp_path / "quality") == []
+
+
+@pytest.mark.parametrize(
+    ("position", "printed"),
+    [(0, "%.6g"), (1, "%.3f"), (1, "%.3g")],
+    ids=["first exchange", "further exchange up to Kea 2.x", "further exchange since Kea 3.0"],
+)
+def test_every_ratio_that_perfdhcp_can_print_passes(position, printed):
+    chosen = random.Random(2544)  # noqa: S311 - no secret
+    sizes = [10 ** chosen.randint(0, 8) for _ in range(5000)]
+    counts = [(chosen.randint(0, size), size + chosen.randint(0, size)) for size in sizes]
+    rows = [
+        {"trial_id": "t", "position": position, "drops": drops, "sent": sent}
+        | {"drop_ratio_printed": printed % (100 * drops / sent)}
+        for drops, sent in counts
+    ]
+    relations = {"trials": [{"trial_id": "t", "tool": "perfdhcp"}], "exchanges": rows}
+    with duckdb.connect() as connection:
+        for name, content in relations.items():
+            columns = TABLES[name].names
+            plain = pa.schema([field.with_nullable(True) for field in TABLES[name]])
+            filled = {key: [row.get(key) for row in content] for key in columns}
+            connection.register(name, pa.table(filled, schema=plain))
+        checked = (
+            f"select count(ratio_off), count(*) filter (where ratio_off > half_a_digit) from ({exchanges.SUITE.query})"
+        )
+        assert connection.execute(checked).fetchall() == [(5000, 0)]
+
+
+def test_what_perfdhcp_really_prints_in_odd_modes_never_stops_the_build(tmp_path):
+    ingest([CAPTURES / "odd"], Lake.create(tmp_path / "lake"))
+    found = check_lake(tmp_path / "lake", tmp_path / "quality")
+    assert [finding for finding in found if finding.severity == "critical"] == []
+
+
+def test_a_finding_names_the_numbers_and_where_they_come_from(batch, home):
+    name = batch().trial("t1", {"second": {"received": 2220, "drops": 0}}).commit(home.lake)
+    found = check_lake(home.lake, home.quality)
+    one = next(f for f in found if f.finding == "received_exceeds_sent")
+    assert (one.severity, one.batch, one.campaign) == ("critical", name, "by-hand")
+    assert (one.source_path, one.trial_id) == ("t1.txt", "t1")
+    assert one.detail == "REQUEST-ACK: received 2220 answers to 2219 packets sent"
+
+
+def test_the_findings_files_hold_what_the_models_read(batch, home):
+    name = batch().trial("t1", {"trial": {"threads": 0}}).commit(home.lake)
+    check_lake(home.lake, home.quality)
+    folder = home.quality / "findings"
+    assert {file.name for file in folder.iterdir()} == {
+        "lake-00000000-empty.parquet",
+        f"lake-{name}.parquet",
+    }
+    rows = pq.read_table(folder / f"lake-{name}.parquet").to_pylist()
+    detail = "the server is said to have 0 threads"
+    keys = {"batch": name, "campaign": "by-hand", "source_path": "t1.txt", "trial_id": "t1"}
+    assert rows == [{"finding": "threads_below_one", "severity": "warning", **keys, "detail": detail}]
+
+
+def test_a_repaired_file_heals_the_gate(batch, home):
+    batch().trial("t1", {"trial": {"malformed": -1}}).trial("t2").commit(home.lake)
+    assert [f.trial_id for f in check_lake(home.lake, home.quality)] == ["t1"]
+    batch().trial("t1").commit(home.lake)
+    assert check_lake(home.lake, home.quality) == []
+
+
+def test_a_file_that_a_newer_batch_breaks_is_found(batch, home):
+    batch().trial("t1").commit(home.lake)
+    assert check_lake(home.lake, home.quality) == []
+    newer = batch().trial("t1", {"trial": {"malformed": -1}}).commit(home.lake)
+    assert [f.batch for f in check_lake(home.lake, home.quality)] == [newer]
+
+
+def test_a_batch_is_checked_once_and_again_when_the_suites_change(batch, home, monkeypatch):
+    batch().trial("t1").commit(home.lake)
+    told: list[str] = []
+    check_lake(home.lake, home.quality, progress=told.append)
+    assert len(told) == 1
+    check_lake(home.lake, home.quality, progress=told.append)
+    assert len(told) == 1
+    first = lake.SUITES[0]
+    fewer = (Suite(first.name, first.query, first.expectations[1:]), *lake.SUITES[1:])
+    monkeypatch.setattr(lake, "SUITES", fewer)
+    check_lake(home.lake, home.quality, progress=told.append)
+    assert len(told) == 2
+
+
+def test_nothing_new_means_that_great_expectations_is_not_even_imported(batch, home):
+    batch().trial("t1", {"trial": {"threads": 0}}).commit(home.lake)
+    check_lake(home.lake, home.quality)
+    program = (
+        "import sys; from pathlib import Path; from expectations import check_lake;"
+        "found = check_lake(Path(sys.argv[1]), Path(sys.argv[2]));"
+        "assert 'great_expectations' not in sys.modules; print(len(found))"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", program, home.lake, home.quality],
+        cwd=Path(gate.__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert said.stdout.strip() == "1"
+
+
+def test_a_torn_findings_file_is_written_again(batch, home):
+    name = batch().trial("t1", {"trial": {"threads": 0}}).commit(home.lake)
+    before = check_lake(home.lake, home.quality)
+    file = home.quality / "findings" / f"lake-{name}.parquet"
+    file.write_bytes(file.read_bytes()[:100])
+    assert check_lake(home.lake, home.quality) == before
+
+
+def test_a_batch_that_is_gone_takes_its_findings_along(batch, home):
+    name = batch().trial("t1", {"trial": {"threads": 0}}).commit(home.lake)
+    check_lake(home.lake, home.quality)
+    shutil.rmtree(home.lake / "batches" / name)
+    assert check_lake(home.lake, home.quality) == []
+    assert [file.name for file in (home.quality / "findings").iterdir()] == ["lake-00000000-empty.parquet"]
+
+
+def test_gate_json_counts_expectations_by_suite(batch, home):
+    rows = batch().trial("t1", {"trial": {"threads": 0}}).trial("t2", {"trial": {"threads": 0}})
+    rows.trial("t3", {"trial": {"malformed": -1}}).commit(home.lake)
+    check_lake(home.lake, home.quality)
+    results = json.loads((home.quality / "gate.json").read_text())["lake"]["suites"]
+    assert [one["suite"] for one in results] == [suite.name for suite in lake.SUITES]
+    trials = results[0]
+    assert trials["expectations"] == trials["successes"] + trials["failures"]
+    assert trials["findings"] == {"negative_count": 1, "threads_below_one": 2}
+    assert trials["severity"] == "critical"
+    assert trials["seconds"] > 0
+    assert {one["failures"] for one in results[1:]} == {0}

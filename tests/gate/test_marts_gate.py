@@ -1,0 +1,126 @@
+"""The gate before publishing: what a warehouse must be like, and what breaks it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import duckdb
+import pytest
+
+from expectations import check_marts, marts
+
+MEASURED = "select rowid from capacity where origin = 'measured' and rate is not null order by rowid"
+
+CAPACITY = {
+    "negative_capacity": "rate = -1",
+    "capacity_exceeds_every_trial": "rate = 1e9",
+    "loss_basis_missing": "loss_basis = null",
+    "runs_kept_exceed_runs": "runs_kept = runs + 1",
+    "mean_below_interval": "rate_mean = 1, ci_low = 2, ci_high = 3",
+    "mean_above_interval": "rate_mean = 4, ci_low = 2, ci_high = 3",
+    "capacity_exceeds_offered": "rate = 1e8",
+    "capacity_is_zero": "rate = 0",
+}
+RATIOS = {
+    "not_positive": "{ratio} = -{ratio}, ci_low = null, ci_high = null",
+    "not_quotient": "{ratio} = 1.001 * {ratio}, ci_low = null, ci_high = null",
+    "below_interval": "ci_low = {ratio} + 1",
+    "above_interval": "ci_high = {ratio} - 1",
+    "implausible": "{ratio} = 2000, ci_low = null, ci_high = null",
+}
+RATIO_TABLES = {
+    "multithreading_speedup": "speedup",
+    "ha_speedup": "ratio",
+    "backend_ratio": "ratio",
+    "ip_version_ratio": "ratio",
+}
+OTHERS = {
+    "trials_missing": "delete from trials where rowid = 3",
+    "trials_unknown": "update trials set trial_id = 'nobody' where rowid = 5",
+    "trials_repeated": "insert into trials select * from trials where rowid = 7",
+    "negative_step_rate": "update run_steps set achieved_rate = -1 where rowid = 1",
+    "loss_above_one": "update run_steps set loss_lease = 1.5 where rowid = 2",
+    "leases_per_second_empty": "delete from leases_per_second where origin = 'measured'",
+    "figure_not_one_capacity": (
+        "delete from capacity where rowid = (select max(rowid) from capacity where origin = 'published')"
+    ),
+    "figure_changed": (
+        "update capacity set rate = rate + 1 where rowid = (select min(rowid) from capacity where origin = 'published')"
+    ),
+}
+
+
+def _update(connection, table, change, row):
+    connection.execute(f"update {table} set {change} where rowid = {row}")
+
+
+def _damage(connection):
+    for n, (finding, change) in enumerate(CAPACITY.items()):
+        _update(connection, "capacity", change, f"({MEASURED} limit 1 offset {n})")
+        yield finding
+    for table, ratio in RATIO_TABLES.items():
+        for n, (finding, change) in enumerate(RATIOS.items()):
+            _update(connection, table, change.format(ratio=ratio), n)
+            yield f"{table}_{finding}"
+    for finding, statement in OTHERS.items():
+        connection.execute(statement)
+        yield finding
+
+
+def _add_finding_of_the_lake(warehouse, quality):
+    """Find something in the lake that quality_findings does not have."""
+    with duckdb.connect(str(warehouse)) as connection:
+        row = connection.sql(
+            "select 'threads_below_one' as finding, 'warning' as severity, "
+            "batch, campaign, source_path, trial_id, '0 threads' as detail from trials limit 1"
+        )
+        row.write_parquet(str(quality / "findings" / "lake-more.parquet"))
+    return "findings_missing"
+
+
+@pytest.fixture(scope="module")
+def damaged(warehouse_home, tmp_path_factory):
+    """What was broken in a copy of a sound warehouse, and what the gate found there."""
+    home = tmp_path_factory.mktemp("damaged")
+    shutil.copytree(warehouse_home / "quality", home / "quality")
+    shutil.copy(warehouse_home / "warehouse.duckdb", home)
+    with duckdb.connect(str(home / "warehouse.duckdb")) as connection:
+        broken = list(_damage(connection))
+    broken.append(_add_finding_of_the_lake(home / "warehouse.duckdb", home / "quality"))
+    found = check_marts(home / "warehouse.duckdb", warehouse_home / "lake", home / "quality")
+    gate = json.loads((home / "quality" / "gate.json").read_text())
+    return broken, {finding.finding: finding for finding in found}, gate
+
+
+def test_a_sound_warehouse_passes(warehouse_home, tmp_path):
+    shutil.copytree(warehouse_home / "quality", tmp_path / "quality")
+    database = warehouse_home / "warehouse.duckdb"
+    assert check_marts(database, warehouse_home / "lake", tmp_path / "quality") == []
+
+
+def test_a_warehouse_of_published_figures_only_passes(published_home, tmp_path):
+    shutil.copytree(published_home / "quality", tmp_path / "quality")
+    database = published_home / "warehouse.duckdb"
+    assert check_marts(database, published_home / "lake", tmp_path / "quality") == []
+
+
+def test_every_expectation_of_the_marts_is_broken_by_some_damage_and_found(damaged):
+    broken, found, _ = damaged
+    expected = {one.code for suite in marts.SUITES for one in suite.expectations}
+    assert set(broken) == expected
+    assert set(found) == expected
+
+
+def test_a_finding_names_the_configuration_and_the_numbers(damaged):
+    _, found, _ = damaged
+    assert found["runs_kept_exceed_runs"].configuration_id
+    assert found["runs_kept_exceed_runs"].detail.endswith("runs kept")
+    assert found["trials_unknown"].detail == "1 trials are in no current file of the lake: nobody"
+
+
+def test_gate_json_holds_the_marts_beside_the_lake(damaged):
+    _, _, gate = damaged
+    assert set(gate) == {"lake", "marts"}
+    assert [one["suite"] for one in gate["marts"]["suites"]] == [s.name for s in marts.SUITES]
+    assert all(one["failures"] == one["expectations"] for one in gate["marts"]["suites"])

@@ -1,0 +1,260 @@
+"""campaign.yaml: what it may say, how a fault is explained, what paths and words mean."""
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.campaign import FIELDS, WHOLE_NUMBERS, Campaign, CampaignError, Template, json_schema
+from ingest.vocabulary import normalise
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted(ROOT.glob("examples/*/campaign.yaml"))
+
+
+def campaign(text: str) -> Campaign:
+    return Campaign.parse(text.encode())
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
+def test_the_examples_are_valid_and_named_like_their_folder(path):
+    assert Campaign.load(path).campaign == path.parent.name
+
+
+def test_the_published_schema_is_the_model():
+    published = ROOT / "docs/reference/campaign.schema.json"
+    assert published.read_text() == json_schema(), "write json_schema() to it again"
+
+
+def test_only_the_name_is_required_and_the_method_is_that_of_isc():
+    read = campaign("campaign: kea-2.2\n")
+    assert dict(read.method) == {
+        "discard_lowest": 1,
+        "discard_highest": 1,
+        "discard_from_runs": 5,
+    }
+    assert read.sidecar == "{stem}.json"
+
+
+def test_words_of_yaml_stay_what_was_written():
+    read = campaign(
+        "campaign: a\ndefaults: {product_version: 2.10, threads: 4}\n"
+        "values: {threading: {on: multi, 1: single}}\ntags: dhcp\nstarted_on: 2026-11-20\ntitle:\n"
+    )
+    assert (read.defaults.product_version, read.defaults.threads) == ("2.10", 4)
+    assert read.values == {"threading": {"on": "multi", "1": "single"}}
+    assert (read.tags, read.started_on.isoformat(), read.title) == (("dhcp",), "2026-11-20", None)
+
+
+FAULTS = {
+    "a typo": ("campaign: a\ntitel: x\n", "line 2", "titel", "'title'"),
+    "a typo inside": ("campaign: a\nmethod:\n  discard_lowst: 1\n", "line 3", "'discard_lowest'"),
+    "an unknown column": ("campaign: a\ndefaults:\n  backnd: mysql\n", "line 3", "'backend'"),
+    "a field": ("campaign: a\npath: '{protocl}/x'\n", "line 2", "{protocl}", "'protocol'"),
+    "values of no column": ("campaign: a\nvalues:\n  thredding: {a: b}\n", "line 3", "'threading'"),
+    "no name": ("title: x\n", "line 1", "campaign", "is missing"),
+    "a bad name": ("campaign: Kea 2.2\n", "line 1", "'Kea 2.2'", "lower-case"),
+    "a number": ("campaign: a\ndefaults:\n  threads: four\n", "line 3", "threads", "'four'"),
+    "a negative number": ("campaign: a\ndefaults: {threads: -1}\n", "line 2", "threads"),
+    "an alias": ("campaign: a\ntags: &t [x]\nignore: *t\n", "line 2", "anchors"),
+    "a key twice": ("campaign: a\ntitle: x\ntitle: y\n", "line 3", "once"),
+    "depth": ("campaign: " + "[" * 5000, "deeper"),
+    "a list": ("- campaign\n", "key: value"),
+    "nothing": ("", "key: value"),
+    "no YAML": ("campaign: [a\n", "no readable YAML"),
+    "control characters": ("campaign: \x00\n", "no readable YAML"),
+    "size": ("campaign: a\ndescription: " + "x" * 300_000, "larger than"),
+    "a folder outside": ("campaign: a\nmachines: {../hw: server}\n", "line 2", "leads out"),
+    "a role": ("campaign: a\nmachines: {hw: srv}\n", "line 2", "'server'"),
+    "a sidecar outside": ("campaign: a\nsidecar: ../{stem}.json\n", "line 2", "leads out"),
+    "one sidecar for all": ("campaign: a\nsidecar: all.json\n", "line 2", "{stem}"),
+    "a URL": ("campaign: a\nsource_url: file:///etc/passwd\n", "line 2", "source_url"),
+    "a method without a run left": ("campaign: a\nmethod: {discard_from_runs: 2}\n", "fewer than"),
+    "a star": ("campaign: a\npath: 'runs/*.txt'\n", "line 2", "{_}"),
+    "two folders wild": ("campaign: a\npath: '**/a/**/b'\n", "line 2", "at most once"),
+    "touching fields": ("campaign: a\npath: '{protocol}{backend}'\n", "line 2", "touch"),
+    "a field twice": ("campaign: a\npath: '{backend}/{backend}'\n", "line 2", "twice"),
+    "an open brace": ("campaign: a\npath: '{backend'\n", "line 2", "no name"),
+    "a path upwards": ("campaign: a\npath: '../{backend}'\n", "line 2", "no name"),
+}
+
+
+@pytest.mark.parametrize(("text", "words"), [(v[0], v[1:]) for v in FAULTS.values()], ids=FAULTS)
+def test_a_fault_is_explained_with_place_and_remedy(text, words):
+    with pytest.raises(CampaignError) as caught:
+        Campaign.parse(text.encode(), "x/campaign.yaml")
+    assert str(caught.value).startswith("x/campaign.yaml")
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_all_faults_are_told_at_once():
+    with pytest.raises(CampaignError) as caught:
+        campaign("campaign: a\ntitel: x\ntag: y\n")
+    assert len(str(caught.value).splitlines()) == 2
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_read_or_explained(data):
+    try:
+        Campaign.parse(b"campaign: a\n" + data)
+    except CampaignError as error:
+        assert "campaign.yaml" in str(error)
+
+
+CAPTURES = "{protocol}_{threading}_{backend}_{ha_mode}/rep{repetition}/rate{offered_rate}.txt"
+MATCHES = [
+    (
+        CAPTURES,
+        "v4_mt4_memfile_hot-standby/rep3/rate1050.txt",
+        {
+            "protocol": "v4",
+            "threading": "mt4",
+            "backend": "memfile",
+            "ha_mode": "hot-standby",
+            "repetition": "3",
+            "offered_rate": "1050",
+        },
+    ),
+    (CAPTURES, "v4_mt4_memfile_none/rep3/rate1050.txt.gz", None),
+    (CAPTURES, "v4_mt4_memfile_none/repX/rate1050.txt", None),
+    (CAPTURES, "v4_mt4_memfile/rep1/rate1050.txt", None),
+    (
+        "{backend}/rate{offered_rate}",
+        "mysql/rate10.5",
+        {"backend": "mysql", "offered_rate": "10.5"},
+    ),
+    ("**/{backend}/{_}.txt", "mysql/x.txt", {"backend": "mysql"}),
+    ("**/{backend}/{_}.txt", "a/b/mysql/x.txt", {"backend": "mysql"}),
+    ("runs/**/{_}-{threads}t.log", "runs/a/b-4t.log", {"threads": "4"}),
+    ("{backend}/{_}", "mysql/a/b", None),
+    ("a.b/{backend}", "aXb/mysql", None),
+    ("{_}_{backend}", "__mysql", {"backend": "mysql"}),
+]
+
+
+@pytest.mark.parametrize(("template", "path", "said"), MATCHES)
+def test_a_template_takes_a_path_apart(template, path, said):
+    assert Template(template).match(path) == said
+
+
+def test_the_first_matching_template_speaks():
+    read = campaign("campaign: a\npath: ['{backend}/{_}.txt', '{scenario}/{_}']\n")
+    assert read.path_values("mysql/1.txt") == {"backend": "mysql"}
+    assert read.path_values("renew/1.log") == {"scenario": "renew"}
+    assert read.path_values("a/b/c") == {}
+
+
+names = st.text(st.characters(blacklist_characters="/_", min_codepoint=33), min_size=1, max_size=8)
+words = st.fixed_dictionaries({f: names for f in FIELDS if f not in WHOLE_NUMBERS | {"offered_rate"}})
+
+
+@given(words, st.integers(0, 10**9), st.lists(names, max_size=3))
+def test_a_path_written_by_a_template_is_read_back(said, threads, folders):
+    text = "/".join(f"{{{field}}}_x" for field in said) + "/a_{threads}_b"
+    path = text.format(**said, threads=threads)
+    expected = said | {"threads": str(threads)}
+    assert Template(text).match(path) == expected
+    assert Template("**/" + text).match("/".join([*folders, path])) == expected
+
+
+@given(st.text(max_size=200))
+def test_any_template_compiles_or_is_explained(text):
+    try:
+        Template(text).match("a_b/c")
+    except ValueError as error:
+        assert repr(text) in str(error)
+
+
+def test_a_path_made_to_be_slow_is_matched_fast():
+    fields = [f for f in FIELDS if f not in WHOLE_NUMBERS]
+    template = Template("**/" + "_".join(f"{{{field}}}" for field in fields) + "_end")
+    began = time.perf_counter()
+    for path in ("_" * 4096, "a_" * 2048, "a/" * 2047 + "a_", "a" * 4096):
+        assert template.match(path) is None
+    assert time.perf_counter() - began < 1
+
+
+IGNORED = [
+    ("discarded/a/1.txt", True),
+    ("runs/discarded/1.txt", False),
+    ("runs/x.log", True),
+    ("ramps.json", True),
+    ("runs/1.txt", False),
+]
+
+
+@pytest.mark.parametrize(("path", "ignored"), IGNORED)
+def test_ignore_takes_names_paths_and_whole_folders(path, ignored):
+    read = campaign("campaign: a\nignore: ['discarded/', '*.log', ramps.json]\n")
+    assert read.ignores(path) is ignored
+
+
+MEANINGS = [
+    ("protocol", "v4", {"protocol": "DHCPv4"}),
+    ("protocol", 6, {"protocol": "DHCPv6"}),
+    ("protocol", "dhcpv6", {"protocol": "DHCPv6"}),
+    ("protocol", "DNS", {"protocol": "DNS"}),
+    ("threading", "st", {"threading": "single", "threads": 1}),
+    ("threading", False, {"threading": "single", "threads": 1}),
+    ("threading", "off", {"threading": "single", "threads": 1}),
+    ("threading", "mt4", {"threading": "multi", "threads": 4}),
+    ("threading", "Multi-8", {"threading": "multi", "threads": 8}),
+    ("threading", "on", {"threading": "multi"}),
+    ("threading", "Fibers", {"threading": "fibers"}),
+    ("backend", "Postgres", {"backend": "postgresql"}),
+    ("backend", "mariadb", {"backend": "mysql"}),
+    ("backend", "LMDB", {"backend": "lmdb"}),
+    ("backend_version", "mariadbd  Ver 10.11.19-MariaDB-0+deb12u1", "10.11.19-MariaDB"),
+    ("backend_version", "postgres (PostgreSQL) 15.18 (Debian 15.18-0)", "15.18"),
+    ("backend_version", "memfile 2.1 (kea-dhcp4 -V)", "2.1"),
+    ("tool_version", "VERSION: 2.2.0", "2.2.0"),
+    ("product", "kea", "ISC Kea"),
+    ("product_version", "2.4.1-git", "2.4.1-git"),
+    ("ha_mode", "hot_standby", "hot-standby"),
+    ("ha_mode", "Load Balancing", "load-balancing"),
+    ("ha_mode", "no", "none"),
+    ("threads", "4", 4),
+    ("offered_rate", "1050", 1050.0),
+    ("exit_code", -15, -15),
+    ("testbed", "  my   lab ", "my lab"),
+    ("testbed", "", {}),
+    ("backend", None, {}),
+]
+
+
+@pytest.mark.parametrize(("column", "value", "meant"), MEANINGS)
+def test_words_are_brought_to_one_vocabulary(column, value, meant):
+    assert normalise(column, value) == (meant if isinstance(meant, dict) else {column: meant})
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("threads", "four"),
+        ("threads", 2.5),
+        ("threads", True),
+        ("threads", 10**10),
+        ("repetition", "-1"),
+        ("offered_rate", "nan"),
+        ("offered_rate", 0),
+        ("backend", ["mysql"]),
+        ("backend", {"a": 1}),
+    ],
+)
+def test_a_value_no_column_can_hold_is_refused(column, value):
+    with pytest.raises(ValueError, match=column):
+        normalise(column, value)
+
+
+@given(st.sampled_from(FIELDS), st.none() | st.booleans() | st.integers() | st.floats() | st.text())
+def test_a_word_once_normalised_stays_as_it_is(column, value):
+    try:
+        said = normalise(column, value)
+    except ValueError:
+        return
+    for name, word in said.items():
+        assert normalise(name, word)[name] == word
+        assert str(word).encode()

@@ -1,0 +1,311 @@
+"""Where a trial's configuration comes from, who wins, and who is found to disagree."""
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.campaign import Campaign
+from ingest.context import (
+    Context,
+    ServerConfig,
+    ServerConfigs,
+    SidecarError,
+    context_path,
+    gather,
+    read_sidecar,
+)
+from ingest.schema import OBSERVATIONS, TRIALS
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "kea-2.2-ha"
+SIDECAR = "runs/v4_mt4_memfile_hot-standby/rep1/rate1050.json"
+OUTPUT = SIDECAR.replace(".json", ".txt")
+SHA256 = "80eb487986f07ce7a9509a46460975b465dcec6178452b18529b14ea5c7b6a89"
+TEXT = {"protocol": "DHCPv4", "scenario": "basic", "offered_rate": 1050.0, "completed": True}
+
+
+def config(path="configs/a.json", sha256="1", folder="/data", **columns):
+    row = {"server_config_id": f"id-{path}", "product": "ISC Kea", "ha_mode": "none", **columns}
+    return ServerConfig(row, folder, path, sha256)
+
+
+def known(*configs):
+    servers = ServerConfigs()
+    for each in configs:
+        servers.add(each)
+    return servers
+
+
+def resolve(sidecar=None, *, path="a/1.txt", campaign=None, servers=None, facts=TEXT, alone=True):
+    read = Campaign.parse(campaign.encode()) if campaign else None
+    beside = ("a/1.json", sidecar) if sidecar is not None else None
+    context = gather(path, "/data", read, servers or ServerConfigs(), beside)
+    row = context.resolve(facts, alone=alone)
+    return row, dict(row["context_sources"]), context
+
+
+def test_a_real_sidecar_fills_the_configuration_and_names_itself_as_the_source():
+    sidecar = read_sidecar((EXAMPLE / SIDECAR).read_bytes())
+    row = gather(OUTPUT, "/", None, ServerConfigs(), (SIDECAR, sidecar), "h", SHA256).resolve(TEXT)
+    assert {name: row[name] for name in TRIALS.names if name in row} == {
+        "context_path": "runs/v4_mt4_memfile_hot-standby",
+        "product": "ISC Kea",
+        "product_version": "2.2.0",
+        "protocol": "DHCPv4",
+        "backend": "memfile",
+        "backend_version": "2.1",
+        "threading": "multi",
+        "threads": 4,
+        "packet_queue_size": 28,
+        "ha_mode": "hot-standby",
+        "scenario": "basic",
+        "testbed": "vm",
+        "tool_version": "2.2.0",
+        "repetition": 1,
+        "offered_rate": 1050.0,
+        "exit_code": 3,
+        "completed": True,
+        "server_wiped": True,
+        "host_id": "h",
+        "server_config_id": None,
+        "started_at": row["started_at"],
+        "ended_at": row["ended_at"],
+        "context_sources": row["context_sources"],
+        "conflicts": [],
+    }
+    assert row["started_at"].isoformat() == "2026-11-20T13:10:45.675492+00:00"
+    assert dict(row["context_sources"])["backend"] == f"sidecar {SIDECAR}"
+    assert dict(row["context_sources"])["protocol"] == "text"
+
+
+def test_a_real_sidecar_gives_what_was_watched_beside_the_trial():
+    sidecar = read_sidecar((EXAMPLE / SIDECAR).read_bytes())
+    observed = gather(OUTPUT, "/", None, ServerConfigs(), (SIDECAR, sidecar)).observations
+    seen = {(row["metric"], row["host"], row.get("label")): row["value"] for row in observed}
+    assert seen["perfdhcp_cpu_s", "vm", None] == 1.277
+    assert seen["server_cpu_s", "vm", "0"] == 1.57
+    assert seen["server_cpu_s", "vm", "1"] == 1.12
+    assert seen["other_cpu_s", "vm", None] == 0.01
+    assert seen["loadavg_before", "vm", None] == 3.70
+    assert seen["host_cpu_jiffies", "vm", "softirq"] == 40
+    assert seen["udp.UdpInDatagrams", "kp-cli", None] == 6298
+    assert seen["leases_in_db_after", "ha1", "rows"] > 3000
+    assert ("db_cpu_s", "vm", None) not in seen
+
+
+def test_the_order_is_text_server_sidecar_path_defaults():
+    campaign = "\n".join(
+        (
+            "campaign: a",
+            "path: '{backend}_{threading}_{testbed}/x'",
+            "defaults: {backend: e, threading: e, testbed: e, product: e, protocol: v6}",
+        )
+    )
+    row, sources, _ = resolve(
+        {"backend": "c", "mode": "st"},
+        path="d_mt4_d/x",
+        campaign=campaign,
+        servers=known(config("d_mt4_d/kea.json", backend="b")),
+    )
+    assert "config" not in sources
+    assert (row["protocol"], sources["protocol"]) == ("DHCPv4", "text")
+    assert (row["backend"], sources["backend"]) == ("b", "server configuration d_mt4_d/kea.json")
+    assert (row["threading"], sources["threading"]) == ("single", "sidecar a/1.json")
+    assert (row["testbed"], sources["testbed"]) == ("d", "path")
+    row, sources, _ = resolve({}, path="x/y", campaign=campaign)
+    assert (row["product"], sources["product"]) == ("e", "campaign.yaml defaults")
+
+
+def test_two_sources_that_disagree_are_told_and_the_better_one_is_used():
+    row, _, _ = resolve({"proto": "DHCPv6", "offered_rate": 1050})
+    assert row["protocol"] == "DHCPv4"
+    assert row["conflicts"] == ["protocol: text says DHCPv4, which is used; sidecar a/1.json says DHCPv6"]
+
+
+def test_sources_that_agree_in_other_words_do_not_conflict():
+    row, _, _ = resolve(
+        {"proto": 4, "mode": "mt4", "server_threads": 4, "ha": "no"},
+        servers=known(config("a/kea.json", threading="multi", threads=4, protocol="DHCPv4")),
+    )
+    assert row["conflicts"] == []
+
+
+def test_the_scenario_of_the_generator_is_the_last_to_be_asked():
+    row, sources, _ = resolve({"scenario": "Renewal"})
+    assert (row["scenario"], sources["scenario"]) == ("renewal", "sidecar a/1.json")
+    assert row["conflicts"] == []
+    row, sources, _ = resolve({})
+    assert (row["scenario"], sources["scenario"]) == ("basic", "text")
+
+
+def test_own_sidecar_fields_replace_the_known_ones_and_values_are_translated():
+    row, _, _ = resolve(
+        {"proto": "DHCPv6", "setup": {"db": {"kind": "pg"}, "ip": "four"}},
+        campaign=(
+            "campaign: a\nsidecar_fields: {backend: setup.db.kind, protocol: setup.ip}\n"
+            "values: {backend: {pg: postgresql}, protocol: {four: v4}}\n"
+        ),
+    )
+    assert (row["backend"], row["protocol"], row["conflicts"]) == ("postgresql", "DHCPv4", [])
+
+
+@pytest.mark.parametrize(
+    ("path", "repetition", "folder"),
+    [
+        ("runs/a/rep3/1.txt", 3, "runs/a"),
+        ("a/run-12/1.txt", 12, "a"),
+        ("Rep1/a/repetition_2/1.txt", 2, "a"),
+        ("runs/1.txt", None, "runs"),
+        ("rep/1.txt", None, "rep"),
+        ("1.txt", None, "."),
+    ],
+)
+def test_folders_of_repetitions_count_and_do_not_name_the_set_up(path, repetition, folder):
+    row, sources, _ = resolve(path=path)
+    assert (row.get("repetition"), sources.get("repetition")) == (
+        repetition,
+        "path" if repetition else None,
+    )
+    assert row["context_path"] == folder == context_path(path)
+
+
+@pytest.mark.parametrize(("version", "threading"), [("2.2.0", "single"), ("2.4.0", "multi")])
+def test_the_default_threading_of_a_kea_follows_its_version(version, threading):
+    servers = known(config("a/kea.json", threading=None))
+    row, sources, _ = resolve({"kea_version": version}, servers=servers)
+    assert row["threading"] == threading
+    assert sources["threading"] == (f"server configuration a/kea.json (default of ISC Kea {version})")
+    assert "threading" not in resolve({}, servers=servers)[0]
+
+
+@pytest.mark.parametrize(
+    ("sidecar", "found", "warned"),
+    [
+        ({"config": "elsewhere.json", "config_sha256": "1"}, "configs/a.json", ""),
+        ({"config": ["configs/b.json", "x"], "config_sha256": ["2", "3"]}, "configs/b.json", ""),
+        ({"config": "configs/a.json"}, "configs/a.json", ""),
+        ({"config": "./configs/a.json"}, "configs/a.json", ""),
+        ({"config": "configs/a.json", "config_sha256": "9"}, "configs/a.json", "SHA-256"),
+        ({"config": "nfigs/a.json"}, None, "not among"),
+        ({"config": "../../etc/passwd"}, None, "not among"),
+        ({"config": "/etc/passwd"}, None, "not among"),
+        ({"config": "c.json"}, None, "fits 2"),
+        ({"config": None}, None, ""),
+        ({"config": 7, "config_sha256": [[]]}, None, ""),
+    ],
+)
+def test_a_servers_configuration_is_found_by_digest_then_by_path(sidecar, found, warned):
+    servers = known(
+        config("configs/a.json", "1"),
+        config("configs/b.json", "2"),
+        config("x/c.json", "4"),
+        config("y/c.json", "5"),
+    )
+    row, _, context = resolve(sidecar, servers=servers)
+    assert row["server_config_id"] == (f"id-{found}" if found else None)
+    assert [warned in text for text in context.warnings] == ([True] if warned else [])
+
+
+def test_the_configuration_of_the_own_campaign_goes_before_that_of_another():
+    servers = known(config("a.json", folder="/other"), config("a.json", server_config_id="own"))
+    assert resolve({"config": "a.json"}, servers=servers)[0]["server_config_id"] == "own"
+
+
+def test_without_a_word_the_configuration_that_lies_alone_above_is_the_one():
+    servers = known(config("a/kea.json"), config("b/1.json"), config("b/2.json"))
+    assert resolve(path="a/rep1/1.txt", servers=servers)[0]["server_config_id"] == "id-a/kea.json"
+    assert resolve(path="b/rep1/1.txt", servers=servers)[0]["server_config_id"] is None
+    assert resolve(path="c/1.txt", servers=servers)[0]["server_config_id"] is None
+
+
+def test_a_trial_that_was_interrupted_is_not_complete():
+    row, sources, _ = resolve({"signal_sent": "SIGINT", "rc": 3})
+    assert (row["completed"], sources["completed"]) == (False, "sidecar a/1.json")
+    assert resolve({"signal_sent": None})[0]["completed"] is True
+    assert resolve({}, facts={**TEXT, "completed": False})[0]["completed"] is False
+
+
+def test_times_and_exit_code_of_one_process_are_not_given_to_several_reports():
+    sidecar = {"rc": 0, "start_utc": "2026-11-20T13:10:45", "backend": "memfile", "offered_rate": 5}
+    assert resolve(sidecar)[0]["exit_code"] == 0
+    row, _, _ = resolve(sidecar, alone=False)
+    assert "exit_code" not in row
+    assert "started_at" not in row
+    assert (row["backend"], row["conflicts"]) == ("memfile", [])
+
+
+@pytest.mark.parametrize(
+    "sidecar",
+    [
+        {"server_threads": "many"},
+        {"start_utc": "yesterday"},
+        {"lease_db_wiped_before": 3},
+        {"rep": 10**30},
+        {"backend": ["a"]},
+    ],
+)
+def test_a_value_that_makes_no_sense_is_left_out_and_told(sidecar):
+    _, sources, context = resolve(sidecar)
+    assert set(sources) == {"protocol", "scenario", "offered_rate"}
+    (warning,) = context.warnings
+    assert warning.startswith("sidecar a/1.json: ")
+
+
+def test_a_sidecar_of_another_output_is_told():
+    context = gather("1.txt", "/", None, ServerConfigs(), ("1.json", {"output_sha256": "a"}), None, "b")
+    assert "output_sha256" in context.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        (b"", 1),
+        (b"{\n\n]", 3),
+        (b"[1]", 1),
+        (b"\xff{}", 1),
+        (b"[" * 100_000, 1),
+        (b"9" * 10_000, 1),
+    ],
+)
+def test_a_broken_sidecar_is_refused_with_its_line(data, line):
+    with pytest.raises(SidecarError) as caught:
+        read_sidecar(data)
+    assert caught.value.line == line
+    assert "JSON" in str(caught.value)
+
+
+def test_another_context_is_another_digest_and_the_same_is_the_same():
+    digests = {
+        gather("1.txt", "/", None, ServerConfigs(), ("1.json", said), host).sha256()
+        for said in ({}, {"backend": "memfile"}, {"perfdhcp_cpu_s": 1.0})
+        for host in ("h", None)
+    }
+    assert len(digests) == 6
+    assert Context().sha256() == Context().sha256()
+    with_time = {"start_utc": "2026-11-20T13:10:45Z"}
+    assert len({resolve(with_time)[2].sha256() for _ in range(2)}) == 1
+
+
+KEYS = [
+    *("proto", "mode", "backend", "ha", "rep", "offered_rate", "server_threads", "kea_version"),
+    *("perfdhcp_version", "rc", "signal_sent", "start_utc", "lease_db_wiped_before", "host"),
+    *("config", "config_sha256", "udp_delta", "leases_in_db_after", "server_cpu_s", "campaign"),
+]
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.sampled_from(KEYS), json_values))
+def test_any_sidecar_gives_values_that_the_lake_can_hold(said):
+    sidecar = read_sidecar(json.dumps(said).encode())
+    row, _, context = resolve(sidecar, servers=known(config()))
+    schema = pa.schema([TRIALS.field(n) for n in TRIALS.names if n in row])
+    assert pa.Table.from_pylist([row], schema=schema).num_rows == 1
+    observed = pa.Table.from_pylist(list(context.observations), schema=OBSERVATIONS)
+    assert observed.num_rows == len(context.observations)

@@ -1,0 +1,406 @@
+"""The ingest: every file is accounted for, nothing comes twice, a new version supersedes."""
+
+import gzip
+import json
+import os
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from ingest.campaign import CampaignError
+from ingest.files import IntakeError
+from ingest.intake import ingest
+from ingest.lake import Lake
+from ingest.schema import TABLES
+
+ROOT = Path(__file__).parents[2]
+CAPTURES = ROOT / "tests" / "captures" / "perfdhcp"
+OUTPUT = "runs/v4_st_memfile_hot-standby/rep1/rate740.txt"
+SIDECAR = OUTPUT.replace(".txt", ".json")
+
+
+def rows(lake, table, *columns, **where):
+    found = lake.tables(table, columns or None).to_pylist()
+    return [row for row in found if all(row[name] == value for name, value in where.items())]
+
+
+def counts(summary):
+    return summary.seen, summary.ingested, summary.skipped, summary.rejected
+
+
+def reasons(summary):
+    return {row["source_path"]: row["reason"] for row in summary.rejects}
+
+
+def test_the_examples_give_no_reject_and_agree_with_themselves(lake):
+    summary = ingest([ROOT / "examples"], lake)
+    assert summary.rejects == []
+    assert summary.campaigns == ["kea-2.2-backends", "kea-2.2-ha"]
+    assert summary.trials == len(list(ROOT.glob("examples/*/runs/*/rep*/rate*.txt"))) > 300
+    trials = rows(lake, "trials")
+    assert {conflict for trial in trials for conflict in trial["conflicts"]} == set()
+    assert all(trial["completed"] and trial["host_id"] for trial in trials)
+    configs = {row["server_config_id"] for row in rows(lake, "server_configs")}
+    assert {trial["server_config_id"] for trial in trials} <= configs
+    assert {row["host_id"] for row in rows(lake, "hosts")} == {trial["host_id"] for trial in trials}
+    folders = Counter(trial["context_path"] for trial in trials)
+    assert folders["runs/v4_st_memfile_none"] == 63
+    threading = {(t["context_path"].split("_")[1], t["threading"], t["threads"]) for t in trials}
+    assert threading == {("st", "single", 1), ("mt4", "multi", 4)}
+
+
+def test_a_trial_carries_what_stands_around_it(tree, lake):
+    ingest([tree], lake)
+    (trial,) = rows(lake, "trials", source_path=OUTPUT)
+    assert trial["campaign"] == "kea-2.2-ha"
+    assert (trial["testbed"], trial["repetition"], trial["offered_rate"]) == (
+        "kea-netns-2core",
+        1,
+        740,
+    )
+    sources = dict(trial["context_sources"])
+    assert sources["ha_mode"] == "server configuration configs/v4_st_memfile_hot-standby_ha1.json"
+    assert sources["testbed"] == f"sidecar {SIDECAR}"
+    (config,) = rows(lake, "server_configs", server_config_id=trial["server_config_id"])
+    assert config["source_path"] == "configs/v4_st_memfile_hot-standby_ha1.json"
+    observed = rows(lake, "observations", "trial_id", "metric", trial_id=trial["trial_id"])
+    assert {"perfdhcp_cpu_s", "leases_in_db_after"} <= {row["metric"] for row in observed}
+    assert [row["exchange"] for row in rows(lake, "exchanges", trial_id=trial["trial_id"])] == [
+        "DISCOVER-OFFER",
+        "REQUEST-ACK",
+    ]
+
+
+def test_the_raw_bytes_are_kept(tree, lake):
+    ingest([tree], lake)
+    for row in rows(lake, "raw_files"):
+        assert row["content"] == (tree / row["source_path"]).read_bytes()
+
+
+def test_ingesting_again_adds_nothing_wherever_the_tree_lies(tree, lake, tmp_path):
+    first = ingest([tree], lake)
+    moved = tmp_path / "elsewhere"
+    shutil.copytree(tree, moved)
+    for again in (tree, moved):
+        summary = ingest([again], lake)
+        assert counts(summary) == (first.seen, 0, first.seen, 0)
+        assert (summary.trials, summary.batch) == (0, None)
+    assert len(lake.batches()) == 2
+
+
+def test_a_changed_file_supersedes_its_old_version_which_stays(tree, lake):
+    ingest([tree], lake)
+    old = rows(lake, "raw_files", source_path=OUTPUT)[0]["sha256"]
+    (tree / OUTPUT).write_bytes((tree / OUTPUT).read_bytes().replace(b"740", b"741"))
+    summary = ingest([tree], lake)
+    assert (summary.ingested, summary.trials) == (1, 1)
+    versions = rows(lake, "raw_files", source_path=OUTPUT)
+    assert [row["sha256"] == old for row in versions] == [True, False]
+    assert lake.current_files()[("kea-2.2-ha", OUTPUT)].sha256 == versions[1]["sha256"]
+    assert len(rows(lake, "trials", source_path=OUTPUT)) == 2
+
+
+def test_a_changed_context_supersedes_too(tree, lake):
+    ingest([tree], lake)
+    sidecar = json.loads((tree / SIDECAR).read_text())
+    (tree / SIDECAR).write_text(json.dumps(sidecar | {"backend_version": "9.9"}))
+    summary = ingest([tree], lake)
+    assert (summary.ingested, summary.trials) == (2, 1)
+    assert [t["backend_version"] for t in rows(lake, "trials", source_path=OUTPUT)] == [
+        "2.1",
+        "9.9",
+    ]
+    yaml = (tree / "campaign.yaml").read_text().replace("kea-netns-2core", "lab")
+    (tree / "campaign.yaml").write_text(yaml)
+    assert ingest([tree], lake).trials == 7
+
+
+def test_a_corrupt_file_among_good_ones_is_rejected_alone(tree, lake):
+    (tree / OUTPUT).write_bytes((tree / OUTPUT).read_bytes()[:400])
+    summary = ingest([tree], lake)
+    assert (summary.rejected, summary.trials) == (1, 6)
+    (reject,) = summary.rejects
+    assert reject["source_path"] == OUTPUT
+    assert reject["hint"]
+    recorded = rows(lake, "rejects")
+    assert [(row["source_path"], row["reason"]) for row in recorded] == [(OUTPUT, reject["reason"])]
+
+
+def test_a_known_rejected_file_is_rejected_again_but_recorded_once(tree, lake):
+    (tree / "strange.bin").write_bytes(b"\x00\x01")
+    first, second = ingest([tree], lake), ingest([tree], lake)
+    assert (first.rejected, second.rejected) == (1, 1)
+    assert first.rejects == second.rejects
+    assert second.batch is None
+    assert len(rows(lake, "rejects")) == len(rows(lake, "raw_files", status="rejected")) == 1
+
+
+def test_everything_captured_is_accounted_for(lake):
+    summary = ingest([CAPTURES], lake)
+    files = [p for p in CAPTURES.rglob("*") if p.is_file() and p.suffix != ".md"]
+    assert summary.seen == len(files)
+    assert summary.seen == summary.ingested + summary.skipped + summary.rejected
+    recorded = Counter(row["status"] for row in rows(lake, "raw_files", "status"))
+    assert recorded.total() == summary.seen
+    assert recorded["rejected"] == summary.rejected
+    assert len(rows(lake, "trials")) == summary.trials > 50
+    refused = {row["source_path"] for row in summary.rejects}
+    machine_facts = [path for path in refused if path.startswith("hardware/")]
+    assert machine_facts == []
+    assert all(row["reason"] and row["hint"] for row in summary.rejects)
+
+
+def test_an_interrupted_capture_is_not_complete(lake):
+    ingest([CAPTURES / "odd"], lake)
+    (trial,) = rows(lake, "trials", source_path="031_v4_nothing_sigint.txt")
+    assert trial["completed"] is False
+
+
+def test_without_campaign_yaml_sidecar_and_folder_name_the_campaign(bare, lake):
+    summary = ingest([bare], lake)
+    assert (counts(summary), summary.campaigns) == ((4, 4, 0, 0), ["c6"])
+    trials = rows(lake, "trials")
+    assert {(t["campaign"], t["repetition"], t["context_path"]) for t in trials} == {("c6", 1, ".")}
+    assert {t["threading"] for t in trials} == {"single"}
+    assert rows(lake, "campaigns", "campaign", "discard_from_runs") == [{"campaign": "c6", "discard_from_runs": 5}]
+    for sidecar in bare.rglob("*.json"):
+        sidecar.unlink()
+    summary = ingest([bare], lake)
+    assert (counts(summary), summary.campaigns) == ((2, 2, 0, 0), ["bare"])
+    assert dict(rows(lake, "trials", campaign="bare")[0]["context_sources"])["repetition"] == "path"
+
+
+def test_the_nearest_campaign_yaml_applies(tree, lake):
+    inner = tree / "runs" / "inner"
+    shutil.copytree(tree / "runs" / "v4_st_memfile_hot-standby", inner)
+    (inner / "campaign.yaml").write_text("campaign: inner\n")
+    summary = ingest([tree], lake)
+    assert summary.campaigns == ["inner", "kea-2.2-ha"]
+    paths = [row["source_path"] for row in rows(lake, "trials", campaign="inner")]
+    assert len(paths) == 7
+    assert all(path.startswith("rep1/") for path in paths)
+
+
+def test_one_file_is_ingested_with_its_sidecar_and_campaign(bare, lake):
+    (bare / "rep1" / "campaign.yaml").write_text("campaign: one\n")
+    summary = ingest([bare / "rep1" / "rate740.txt"], lake)
+    assert (counts(summary), summary.campaigns) == ((3, 3, 0, 0), ["one"])
+    assert rows(lake, "trials")[0]["backend"] == "memfile"
+
+
+def test_overlapping_paths_are_seen_once(tree, lake):
+    summary = ingest([tree, tree / "runs", tree / OUTPUT, tree], lake)
+    assert summary.trials == 7
+    assert summary.rejects == []
+
+
+def test_two_folders_of_one_name_do_not_overwrite_each_other(bare, lake, tmp_path):
+    other = tmp_path / "other" / "bare"
+    shutil.copytree(bare, other)
+    summary = ingest([bare, other], lake)
+    assert counts(summary) == (8, 4, 0, 4)
+    assert "campaign.yaml" in summary.rejects[0]["hint"]
+    assert len(rows(lake, "trials")) == 2
+
+
+def test_a_broken_campaign_yaml_stops_the_ingest_before_anything_is_written(tree, lake):
+    (tree / "campaign.yaml").write_text("campaign: a\npathh: x\n")
+    with pytest.raises(CampaignError, match=r"campaign\.yaml, line 2: pathh"):
+        ingest([tree], lake)
+    assert lake.current_files() == {}
+
+
+def test_two_campaigns_of_one_name_are_refused(tree, lake):
+    shutil.copytree(tree, tree.parent / "second")
+    with pytest.raises(CampaignError, match="both named"):
+        ingest([tree, tree.parent / "second"], lake)
+
+
+def test_a_path_that_is_not_there_is_refused(lake, tmp_path):
+    with pytest.raises(IntakeError, match="no such file"):
+        ingest([tmp_path / "none"], lake)
+
+
+def test_hidden_files_notes_and_ignored_ones_are_not_seen(bare, lake):
+    for name in (".hidden", "README", "README.txt", "LICENSE", "notes.md", "rate1.txt~", "x.log"):
+        (bare / name).write_text("x")
+    (bare / ".git").mkdir()
+    (bare / ".git" / "config").write_text("x")
+    (bare / "campaign.yaml").write_text("campaign: a\nignore: ['*.log']\n")
+    assert counts(ingest([bare], lake)) == (5, 5, 0, 0)
+
+
+def test_empty_files_have_a_reason_of_their_own_and_empty_messages_are_fine(bare, lake):
+    (bare / "rate1.txt").touch()
+    (bare / "rate740.err").touch()
+    summary = ingest([bare], lake)
+    assert reasons(summary) == {"rate1.txt": "the file is empty"}
+    assert rows(lake, "raw_files", source_path="rate740.err")[0]["status"] == "context"
+
+
+def test_a_broken_sidecar_is_rejected_and_its_trial_is_kept(bare, lake):
+    (bare / "rep1" / "rate740.json").write_text('{"backend": \n')
+    summary = ingest([bare], lake)
+    assert (summary.rejected, summary.trials) == (1, 2)
+    assert summary.rejects[0]["line"] == 2
+    (trial,) = rows(lake, "trials", source_path="rep1/rate740.txt")
+    assert "cannot be used" in trial["warnings"][-1]
+
+
+def test_a_sidecar_that_leads_out_of_the_tree_reads_nothing(bare, lake, tmp_path):
+    secret = tmp_path / "secret.json"
+    shutil.copy(ROOT / "examples/kea-2.2-ha/configs/v4_st_memfile_hot-standby_ha1.json", secret)
+    sidecar = bare / "rep1" / "rate740.json"
+    for path in ("../../secret.json", str(secret), "../bare/../../secret.json"):
+        sidecar.write_text(json.dumps({"config": path, "mode": "st"}))
+        ingest([bare], lake)
+    trials = rows(lake, "trials", source_path="rep1/rate740.txt")
+    assert [trial["server_config_id"] for trial in trials] == [None, None, None]
+    assert rows(lake, "server_configs") == []
+
+
+def test_links_are_not_followed_out_of_the_tree_nor_in_circles(bare, lake, tmp_path):
+    outside = tmp_path / "outside.txt"
+    shutil.copy(bare / "rep1" / "rate740.txt", outside)
+    (bare / "away.txt").symlink_to(outside)
+    (bare / "loop").symlink_to(bare)
+    (bare / "self").symlink_to(bare / "self")
+    (bare / "again.txt").symlink_to(bare / "rep1" / "rate740.txt")
+    (bare / "up").symlink_to("..")
+    summary = ingest([bare], lake)
+    assert (summary.seen, summary.trials) == (7, 2)
+    assert {path: reason.split(" that ")[-1] for path, reason in reasons(summary).items()} == {
+        "away.txt": "leaves the ingested folder",
+        "self": "leads nowhere",
+        "up": "leaves the ingested folder",
+    }
+
+
+def test_pipes_are_refused_without_being_opened_and_large_files_without_being_read(bare, lake):
+    os.mkfifo(bare / "pipe.txt")
+    os.mkfifo(bare / "rep1" / "rate1050.json.pipe")
+    (bare / "large.txt").write_bytes(b"x" * 5000)
+    for _ in range(2):
+        summary = ingest([bare], lake, max_bytes=4000)
+        assert "regular file" in reasons(summary)["pipe.txt"]
+        assert "limit of 4000" in reasons(summary)["large.txt"]
+        assert (summary.rejected, summary.trials + summary.skipped) == (
+            3,
+            2 if summary.batch else 4,
+        )
+    assert len(rows(lake, "raw_files", status="rejected", content=None)) == 3
+
+
+def test_a_file_name_that_is_no_text_is_kept_in_a_readable_form(bare, lake):
+    name = os.fsencode(bare / "rep1") + b"/rate\xff740.txt"
+    shutil.copy(bare / "rep1" / "rate740.txt", name)
+    assert ingest([bare], lake).trials == 3
+    assert rows(lake, "trials", source_path="rep1/rate\\xff740.txt")
+
+
+def test_a_gzipped_output_has_the_sidecar_of_its_name(bare, lake):
+    output = bare / "rep1" / "rate740.txt"
+    (bare / "rep1" / "rate740.txt.gz").write_bytes(gzip.compress(output.read_bytes()))
+    output.unlink()
+    assert ingest([bare], lake).rejects == []
+    (trial,) = rows(lake, "trials", source_path="rep1/rate740.txt.gz")
+    assert (trial["tool"], trial["threading"]) == ("perfdhcp", "single")
+
+
+def test_several_reports_in_one_file_are_several_trials(bare, lake):
+    output = bare / "rep1" / "rate740.txt"
+    output.write_bytes(output.read_bytes() * 3)
+    assert ingest([bare], lake).trials == 4
+    trials = rows(lake, "trials", source_path="rep1/rate740.txt")
+    assert [trial["report_index"] for trial in trials] == [0, 1, 2]
+    assert len({trial["trial_id"] for trial in trials}) == 3
+    assert [trial["exit_code"] for trial in trials] == [None] * 3
+    assert rows(lake, "observations", "trial_id", trial_id=None)
+
+
+@pytest.mark.parametrize("value", [2**70, "text", "\ud800", float("nan")], ids=repr)
+def test_a_value_that_no_column_can_hold_costs_its_file_and_no_other(value, bare, lake, monkeypatch):
+    from ingest.formats import perfdhcp
+
+    parse = perfdhcp.parse
+
+    def exaggerating(data):
+        for report in parse(data):
+            if b"-r 740" in data:
+                report.facts["sent"] = value
+            yield report
+
+    monkeypatch.setattr(perfdhcp, "parse", exaggerating)
+    for times in range(2):
+        summary = ingest([bare], lake)
+        assert counts(summary) == ((4, 3, 0, 1), (4, 0, 3, 1))[times]
+        assert "does not fit" in reasons(summary)["rep1/rate740.txt"]
+    assert len(rows(lake, "trials")) == len(rows(lake, "rejects")) == 1
+
+
+def test_a_reader_that_fails_costs_its_file_and_no_other(bare, lake, monkeypatch):
+    from ingest.formats import perfdhcp
+
+    parse = perfdhcp.parse
+
+    def failing(data):
+        if b"-r 740" in data:
+            raise ZeroDivisionError
+        return parse(data)
+
+    monkeypatch.setattr(perfdhcp, "parse", failing)
+    summary = ingest([bare], lake)
+    assert (summary.trials, summary.rejected) == (1, 1)
+    assert "ZeroDivisionError" in summary.rejects[0]["reason"]
+
+
+def test_progress_tells_of_every_file(bare, lake):
+    told = []
+    ingest([bare], lake, progress=lambda *step: told.append(step))
+    assert [step[:2] for step in told] == [(n, 4) for n in range(4)]
+
+
+def test_an_interrupt_leaves_nothing_behind(tree, lake):
+    def interrupt(done, total, path):
+        if done == total - 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ingest([tree], lake, progress=interrupt)
+    assert lake.batches() == ["00000000-empty"]
+    assert not list((lake.root / "staging").iterdir())
+
+
+def test_many_files_are_written_in_parts_of_one_batch(tree, lake, monkeypatch):
+    monkeypatch.setattr("ingest.intake._FLUSH_FILES", 3)
+    summary = ingest([tree], lake)
+    assert summary.trials == 7
+    assert lake.batches() == ["00000000-empty", summary.batch]
+    for name in TABLES:
+        assert {row["batch"] for row in rows(lake, name, "batch")} <= {summary.batch}
+
+
+def test_facts_of_a_reader_are_columns_of_the_lake(tree):
+    from ingest.formats import perfdhcp
+
+    (report,) = perfdhcp.parse((tree / OUTPUT).read_bytes())
+    assert set(report.facts) <= set(TABLES["trials"].names)
+    assert {name for row in report.exchanges for name in row} <= set(TABLES["exchanges"].names)
+    assert {name for row in report.intervals for name in row} <= set(TABLES["intervals"].names)
+
+
+def test_the_machine_named_as_server_is_the_host_of_the_trials(tree, lake):
+    shutil.copytree(tree / "machine", tree / "client")
+    (tree / "client" / "hostname.txt").write_text("client\n")
+    ingest([tree], lake)
+    (server,) = rows(lake, "hosts", source_path="machine")
+    assert len(rows(lake, "hosts")) == 2
+    assert {trial["host_id"] for trial in rows(lake, "trials")} == {server["host_id"]}
+
+
+def test_an_ingest_into_no_lake_yet_makes_one(bare, tmp_path):
+    lake = Lake(tmp_path / "new" / "lake")
+    assert ingest([bare], lake).trials == 2
+    assert len(lake.batches()) == 2

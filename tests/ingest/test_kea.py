@@ -1,0 +1,442 @@
+"""Kea configurations: what they say of a server, in every spelling, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest import servers
+from ingest.schema import SERVER_CONFIGS
+from ingest.servers import ConfigError, kea
+
+CONFIGS = Path(__file__).parent.parent / "captures" / "perfdhcp" / "configs"
+CALLERS_COLUMNS = {"batch", "campaign", "source_path", "source_sha256"}
+
+# 10.1.0.0 - 10.255.255.254: 255 * 65536 - 1; 2001:db8:1::1:0:0 - ::ffff:ffff:ffff: 2^48 - 2^32
+WIDE4, WIDE6 = 16_711_679.0, 281_470_681_743_360.0
+HA_HOOKS = ["libdhcp_lease_cmds.so", "libdhcp_ha.so"]
+
+
+def kea4(**keywords: Any) -> bytes:
+    names = {name.replace("_", "-"): value for name, value in keywords.items()}
+    return json.dumps({"Dhcp4": names}).encode()
+
+
+def captured(name: str) -> dict[str, Any]:
+    return kea.parse((CONFIGS / name).read_bytes())
+
+
+def test_captured_configuration_gives_exactly_this_row() -> None:
+    row = captured("v4_mt4_memfile_load-balancing_ha2.json")
+    config = json.loads(row.pop("settings"))
+    assert config == json.loads((CONFIGS / "v4_mt4_memfile_load-balancing_ha2.json").read_text())
+    assert len(row.pop("server_config_id")) == 16
+    assert row == {
+        "product": "ISC Kea",
+        "product_version": None,
+        "protocol": "DHCPv4",
+        "backend": "memfile",
+        "backend_persistent": True,
+        "threading": "multi",
+        "threads": 4,
+        "packet_queue_size": 28,
+        "ha_mode": "load-balancing",
+        "ha_server_name": "server2",
+        "ha_role": "secondary",
+        "ha_peers": 2,
+        "subnets": 1,
+        "pools": 2,
+        "pool_addresses": WIDE4,
+        "prefix_pools": 0,
+        "prefix_pool_prefixes": 0.0,
+        "reservations": 0,
+        "client_classes": 0,
+        "hooks": HA_HOOKS,
+        "valid_lifetime_s": 4000.0,
+        "renew_timer_s": 1000.0,
+        "rebind_timer_s": 2000.0,
+        "socket_type": "raw",
+    }
+
+
+QUEUES = {"memfile": 7, "mysql": 66, "postgresql": 11}  # per thread, in the captures
+
+
+@pytest.mark.parametrize("path", sorted(CONFIGS.glob("v[46]_*.json")), ids=lambda path: str(path.stem))
+def test_captured_configuration_agrees_with_its_name(path: Path) -> None:
+    family, threading, backend, variant, *server = path.stem.split("_")
+    row = kea.parse(path.read_bytes())
+    threads = int(threading.removeprefix("mt")) if threading != "st" else 1
+    assert row["protocol"] == f"DHCPv{family[1]}"
+    assert row["backend"] == backend
+    assert (row["threading"], row["threads"], row["packet_queue_size"]) == (
+        ("single", 1, None) if threading == "st" else ("multi", threads, threads * QUEUES[backend])
+    )
+    in_pair = variant in {"hot-standby", "load-balancing"}
+    assert row["ha_mode"] == (variant if in_pair else "none")
+    second = {"hot-standby": "standby", "load-balancing": "secondary"}.get(variant)
+    role = {"ha1": "primary", "ha2": second}.get(server[0]) if server else None
+    assert (row["ha_role"], row["ha_peers"]) == ((role, 2) if in_pair else (None, None))
+    assert row["ha_server_name"] == (f"server{server[0][-1]}" if in_pair else None)
+    assert row["hooks"] == (HA_HOOKS if in_pair else [])
+    special = {"tinypool": 100.0, "two1": 8_323_071.0, "two2": 8_388_607.0}
+    assert row["pool_addresses"] == special.get(variant, WIDE4 if family == "v4" else WIDE6)
+    assert row["socket_type"] == ("raw" if family == "v4" else None)
+
+
+def test_prefix_pools_are_counted_in_delegated_prefixes() -> None:
+    row = captured("v6_st_memfile_rapid_pd.json")
+    assert (row["prefix_pools"], row["prefix_pool_prefixes"]) == (1, 2.0**48)
+
+
+def test_rows_of_all_captures_fit_the_lake() -> None:
+    rows = [kea.parse(path.read_bytes()) for path in sorted(CONFIGS.glob("v[46]_*.json"))]
+    assert len({row["server_config_id"] for row in rows}) == len(rows) == 37
+    for row in rows:
+        assert row.keys() | CALLERS_COLUMNS == set(SERVER_CONFIGS.names)
+    fields = [field for field in SERVER_CONFIGS if field.name not in CALLERS_COLUMNS]
+    table = pa.Table.from_pylist(rows, schema=pa.schema(fields))
+    table.validate(full=True)
+
+
+def test_passwords_leave_the_settings_and_not_the_identity() -> None:
+    row = captured("v4_st_mysql_none.json")
+    database = json.loads(row["settings"])["Dhcp4"]["lease-database"]
+    assert (database["user"], database["password"]) == ("kea", "***")
+    other = (CONFIGS / "v4_st_mysql_none.json").read_bytes().replace(b'd": "kea"', b'd": "x"')
+    assert kea.parse(other)["server_config_id"] == row["server_config_id"]
+
+
+def test_every_kind_of_secret_is_masked() -> None:
+    hidden = "Sw0rdfish"
+    row = kea.parse(
+        kea4(
+            hosts_databases=[{"type": "mysql", "password": hidden}],
+            control_sockets=[{"authentication": {"type": "basic", "clients": [{"user": hidden, "password": 1}]}}],
+            hooks_libraries=[
+                {
+                    "library": "libdhcp_ha.so",
+                    "parameters": {
+                        "high-availability": [
+                            {
+                                "mode": "hot-standby",
+                                "peers": [
+                                    {
+                                        "name": "a",
+                                        "url": f"http://u:{hidden}/@h:80/",
+                                        "basic-auth-user": hidden,
+                                        "basic-auth-password": hidden,
+                                    }
+                                ],
+                            }
+                        ]
+                    },
+                },
+                {
+                    "library": "libdhcp_radius.so",
+                    "parameters": {"access": {"servers": [{"name": "r", "secret": hidden}]}},
+                },
+            ],
+            user_context={"api-key": hidden, "Key": hidden, "db-PASSWORD": [hidden]},
+        )
+    )
+    assert hidden not in str(row)
+    assert '"http://***@h:80/"' in row["settings"]
+
+
+def test_comments_trailing_commas_and_a_bom_are_read_as_kea_reads_them() -> None:
+    text = b"""\xef\xbb\xbf# shell // style
+    { // C++ style, with "Dhcp6": {
+      "Dhcp4": { /* over
+        { several lines # */
+        "valid-lifetime": 60, # a comment
+        "user-context": { "url": "http://h/#x", "path": "/* no comment */", "q": "\\"//" },
+        "subnet4": [ { "subnet": "10.0.0.0/8", "pools": [ { "pool": "10.0.0.0/24", }, /**/ ], }, ],
+      },
+    } // end"""
+    assert servers.recognise(text) is kea
+    row = kea.parse(text)
+    assert (row["valid_lifetime_s"], row["pool_addresses"]) == (60.0, 256.0)
+    context = json.loads(row["settings"])["Dhcp4"]["user-context"]
+    assert context == {"path": "/* no comment */", "q": '"//', "url": "http://h/#x"}
+
+
+@pytest.mark.parametrize(
+    ("pool", "addresses"),
+    [
+        ("192.0.2.10-192.0.2.10", 1.0),
+        (" 192.0.2.1 -\t192.0.2.200 ", 200.0),
+        ("192.0.2.64/26", 64.0),
+        ("192.0.2.77/26", 64.0),  # Kea takes the prefix that the address lies in
+        ("0.0.0.0/0", 2.0**32),
+        ("192.0.2.9-192.0.2.1", None),
+        ("192.0.2.0/33", None),
+        ("192.0.2.0/255.255.255.0", None),
+        ("2001:db8::/64", None),
+        ("192.0.2.1", None),
+        ("1-2-3", None),
+        ("", None),
+        ("pool", None),
+    ],
+)
+def test_a_pool_has_so_many_addresses(pool: str, addresses: float | None) -> None:
+    row = kea.parse(kea4(subnet4=[{"pools": [{"pool": pool}]}]))
+    assert (row["pools"], row["pool_addresses"]) == (1, addresses)
+
+
+def test_dhcpv6_pools_and_prefixes_can_be_the_whole_space() -> None:
+    subnet = {
+        "pools": [{"pool": "::/0"}, {"pool": "2001:db8::-2001:db8::ff"}],
+        "pd-pools": [
+            {"prefix": "::", "prefix-len": 0, "delegated-len": 128},
+            {"prefix": "2001:db8::", "prefix-len": 32, "delegated-len": 32},
+        ],
+    }
+    row = kea.parse(json.dumps({"Dhcp6": {"subnet6": [subnet]}}).encode())
+    assert row["pool_addresses"] == 2.0**128 + 256
+    assert (row["prefix_pools"], row["prefix_pool_prefixes"]) == (2, 2.0**128 + 1)
+    subnet["pd-pools"][0]["delegated-len"] = 129  # type: ignore[index]
+    with pytest.raises(ConfigError, match="delegated-len: expected a whole number"):
+        kea.parse(json.dumps({"Dhcp6": {"subnet6": [subnet]}}).encode())
+
+
+def test_subnets_and_reservations_are_counted_at_every_level() -> None:
+    subnet = {"pools": [{"pool": "10.0.0.0/30"}], "reservations": [{}, {}]}
+    row = kea.parse(
+        kea4(
+            reservations=[{}],
+            subnet4=[subnet],
+            shared_networks=[{"name": "n", "subnet4": [subnet, subnet]}],
+            client_classes=[{"name": "a"}, {"name": "b"}],
+        )
+    )
+    assert (row["subnets"], row["pools"], row["pool_addresses"]) == (3, 3, 12.0)
+    assert (row["reservations"], row["client_classes"]) == (7, 2)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "expected"),
+    [
+        ({}, (None, None, None)),
+        ({"enable-multi-threading": False}, ("single", 1, None)),
+        ({"enable-multi-threading": False, "thread-pool-size": 8}, ("single", 1, None)),
+        ({"enable-multi-threading": True}, ("multi", None, None)),
+        ({"enable-multi-threading": True, "thread-pool-size": 0}, ("multi", None, None)),
+        ({"thread-pool-size": 8, "packet-queue-size": 0}, (None, 8, 0)),
+    ],
+)
+def test_threading_is_what_the_file_says_and_unknown_without(
+    keywords: dict[str, Any], expected: tuple[Any, ...]
+) -> None:
+    row = kea.parse(kea4(multi_threading=keywords))
+    assert (row["threading"], row["threads"], row["packet_queue_size"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("version", "threading"),
+    [
+        ("1.8.2", "single"),
+        ("2.2.0", "single"),
+        ("2.2.0-6", "single"),
+        ("2.3.4", "single"),
+        ("2.3.5", "multi"),
+        ("2.4", "multi"),
+        ("2.4.1-git", "multi"),
+        ("3.0.0", "multi"),
+        ("10.0", "multi"),
+        ("", None),
+        ("stable", None),
+    ],
+)
+def test_default_threading_changed_with_the_version(version: str, threading: str | None) -> None:
+    assert kea.default_threading(version) == threading
+
+
+@pytest.mark.parametrize(
+    ("database", "expected"),
+    [
+        (None, ("memfile", True)),
+        ({"type": "memfile"}, ("memfile", True)),
+        ({"type": "memfile", "persist": False}, ("memfile", False)),
+        ({"type": "MySQL"}, ("mysql", True)),
+        ({"type": "cql"}, ("cql", True)),
+    ],
+)
+def test_leases_lie_in_a_memfile_unless_told_otherwise(
+    database: dict[str, Any] | None, expected: tuple[str, bool]
+) -> None:
+    row = kea.parse(kea4(lease_database=database) if database else kea4())
+    assert (row["backend"], row["backend_persistent"]) == expected
+
+
+def test_a_hub_of_several_relationships_counts_all_its_peers() -> None:
+    def relationship(me: str, other: str) -> dict[str, Any]:
+        peers = [{"name": me, "role": "standby"}, {"name": other, "role": "primary"}]
+        return {"this-server-name": me, "mode": "hot-standby", "peers": peers}
+
+    ha = [relationship("hub1", "branch1"), relationship("hub2", "branch2")]
+    row = kea.parse(kea4(hooks_libraries=[{"library": "/a/libdhcp_ha.so", "parameters": {"high-availability": ha}}]))
+    assert (row["ha_mode"], row["ha_role"], row["ha_peers"]) == ("hot-standby", "standby", 4)
+
+
+def test_the_hook_without_parameters_leaves_the_mode_unknown() -> None:
+    row = kea.parse(kea4(hooks_libraries=[{"library": "libdhcp_ha.so"}]))
+    assert (row["ha_mode"], row["ha_peers"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("data", "line", "reason"),
+    [
+        (b'{\n"Dhcp4": {\n<?include "/etc/kea/subnets.json"?>\n}}', 3, "includes another file"),
+        (b'{ "Dhcp4":\n<?include', 2, "includes another file"),
+        (b'{ "Dhcp4": {\n\n"a": /* never\nends', 3, "never ends"),
+        (b'{ "Dhcp4": {\n"valid-lifetime": 60', 2, "Expecting"),
+        (b'{ "Dhcp4": {\n"a": "b\n" } }', 2, "Invalid control"),
+        (b'{ "Dhcp4": {} }\n{ "Dhcp4": {} }', 2, "Extra data"),
+        (b'{ "Dhcp4": {}\n,, }', 2, "Expecting"),
+        (b'{ "Dhcp4": {\n"a": "\xff" } }', 2, "UTF-8"),
+        (b'{ "Dhcp4": { "valid-lifetime": NaN } }', None, "NaN"),
+        (b'{ "Dhcp4": { "cache-threshold": 1e999 } }', None, "out of all range"),
+        (b'{ "Dhcp4": { "id": ' + b"9" * 5000 + b" } }", None, "not the JSON"),
+        (b'{ "Dhcp4": { "a": ' + b"[" * 100_000, None, "nested too deeply"),
+        (b'{ "Dhcp4": {}, "Dhcp6": {} }', None, "both Dhcp4 and Dhcp6"),
+        (b'{ "Dhcp4": [] }', None, "Dhcp4: expected an object, found a list"),
+        (b'{ "Dhcp4": { "subnet4": {} } }', None, "subnet4: expected a list of objects"),
+        (b'{ "Dhcp4": { "subnet4": [1] } }', None, "subnet4: expected a list of objects"),
+        (b'{ "Dhcp4": { "valid-lifetime": "60" } }', None, "valid-lifetime: expected a whole"),
+        (b'{ "Dhcp4": { "valid-lifetime": true } }', None, "valid-lifetime: expected a whole"),
+        (b'{ "Dhcp4": { "renew-timer": -1 } }', None, "renew-timer: expected a whole"),
+        (b'{ "Control-agent": {} }', None, "Kea Control Agent"),
+        (b"[]", None, "expected an object"),
+        (b"", 1, "Expecting"),
+    ],
+)
+def test_what_kea_would_not_take_is_refused_with_reason_line_and_hint(
+    data: bytes, line: int | None, reason: str
+) -> None:
+    with pytest.raises(ConfigError, match=reason) as caught:
+        kea.parse(data)
+    assert caught.value.line == line
+    assert caught.value.hint
+
+
+def test_a_configuration_is_known_by_its_outermost_keys_alone() -> None:
+    for path in CONFIGS.glob("v[46]_*.json"):
+        assert servers.recognise(path.read_bytes()[:40]) is kea
+    for data in (
+        b'{ "config": { "Dhcp4": {} } }',  # a sidecar that quotes one
+        b'[ { "Dhcp4": {} } ]',
+        b'{ "text": "Dhcp4" }',
+        b'"Dhcp4": {}',
+        b"Running: perfdhcp -4 -r 100 10.0.0.1",
+        (CONFIGS / "mariadb.cnf").read_bytes(),
+        b"",
+    ):
+        assert servers.recognise(data) is None
+        assert servers.describe(data) is None
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ((CONFIGS / "ctrl-agent_ha1.json").read_bytes(), "Control Agent"),
+        (b'{ "DhcpDdns": { "port": 1 } }', "DHCP-DDNS"),
+        (b'{ "Netconf": {} }', "NETCONF"),
+    ],
+)
+def test_other_programs_of_kea_are_named(data: bytes, words: str) -> None:
+    assert servers.recognise(data) is None
+    assert words in (servers.describe(data) or "")
+    assert kea.describe(kea4()) is None
+
+
+def test_texts_that_utf8_cannot_hold_do_no_harm() -> None:
+    row = kea.parse(b'{"Dhcp4": {"interfaces-config": {"dhcp-socket-type": "ra\\ud800w"}, "x": "\\udfff"}}')
+    assert row["socket_type"] == "ra?w"
+    row["settings"].encode()
+
+
+@pytest.mark.parametrize("depth", range(100, 1001, 100))
+def test_depth_that_only_the_parser_can_bear_is_no_crash(depth: int) -> None:
+    data = b'{"Dhcp4": {"a": ' + b"[" * depth + b"]" * depth + b"}}"
+    try:
+        assert kea.parse(data)["protocol"] == "DHCPv4"
+    except ConfigError as error:
+        assert "nested too deeply" in str(error)
+
+
+def test_reading_takes_time_in_proportion_to_the_size() -> None:
+    start = time.perf_counter()
+    for hostile in (b'"\\', b'\\"', b"/*", b"<?", b"#", b"://", b"{", b","):
+        data = b'{"Dhcp4": {"a": "' + hostile * 100_000
+        servers.recognise(data)
+        with pytest.raises(ConfigError):
+            kea.parse(data)
+    kea.parse(kea4(a="://" * 100_000))
+    assert time.perf_counter() - start < 10  # quadratic time would be minutes
+
+
+CORPUS = [path.read_bytes() for path in sorted(CONFIGS.glob("*.json"))[::5]]
+BYTES = st.sampled_from(list(b'{}[]",:#/*\\\n 0-9eE.truefalsn<?\xff\x00'))
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    data=st.sampled_from(CORPUS),
+    cut=st.integers(0, 3000),
+    at=st.integers(0, 3000),
+    inserted=st.lists(BYTES, max_size=6).map(bytes),
+    replaced=st.integers(0, 6),
+    twice=st.booleans(),
+)
+def test_damaged_configuration_gives_a_row_or_a_reason(
+    data: bytes, cut: int, at: int, inserted: bytes, replaced: int, twice: bool
+) -> None:
+    damaged = (data[:at] + inserted + data[at + replaced :])[: cut or None] * (1 + twice)
+    servers.recognise(damaged)
+    try:
+        row = kea.parse(damaged)
+    except ConfigError as error:
+        assert str(error)
+        assert error.hint
+    else:
+        assert row.keys() | CALLERS_COLUMNS == set(SERVER_CONFIGS.names)
+        json.loads(row["settings"])
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=6,
+)
+KEYWORDS = st.sampled_from(
+    [
+        "lease-database",
+        "multi-threading",
+        "hooks-libraries",
+        "subnet4",
+        "shared-networks",
+        "client-classes",
+        "reservations",
+        "valid-lifetime",
+        "interfaces-config",
+    ]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(config=st.dictionaries(KEYWORDS, JSON | st.lists(st.dictionaries(KEYWORDS, JSON)), max_size=4))
+def test_any_json_below_dhcp4_gives_a_row_or_a_reason(config: dict[str, Any]) -> None:
+    try:
+        row = kea.parse(json.dumps({"Dhcp4": config}).encode())
+    except ConfigError as error:
+        assert error.hint
+    else:
+        assert row["protocol"] == "DHCPv4"

@@ -1,0 +1,213 @@
+"""The lake: batches appear whole, in order, once."""
+
+import fcntl
+from datetime import datetime
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ingest import lake as lake_module
+from ingest.lake import Lake, Version
+from ingest.schema import TABLES
+
+
+def raw_files(**sha256_of):
+    rows = [
+        {
+            "campaign": "c",
+            "batch": "",
+            "source_path": path,
+            "size_bytes": 1,
+            "sha256": sha256,
+            "context_sha256": "x",
+            "content": b"1",
+            "status": "trials",
+            "trials": 1,
+        }
+        for path, sha256 in sha256_of.items()
+    ]
+    return pa.Table.from_pylist(rows, schema=TABLES["raw_files"])
+
+
+def trials(**sha256_of):
+    rows = [
+        {
+            "trial_id": f"{path}-{sha256}",
+            "batch": "",
+            "campaign": "c",
+            "source_path": path,
+            "source_sha256": sha256,
+            "report_index": 0,
+            "tool": "perfdhcp",
+            "completed": True,
+        }
+        for path, sha256 in sha256_of.items()
+    ]
+    return pa.Table.from_pylist(rows, schema=TABLES["trials"])
+
+
+def exchanges(*trial_ids):
+    rows = [{"trial_id": t, "batch": "", "exchange": "E", "position": 0} for t in trial_ids]
+    return pa.Table.from_pylist(rows, schema=TABLES["exchanges"])
+
+
+@pytest.fixture
+def lake(tmp_path):
+    return Lake.create(tmp_path / "lake")
+
+
+def test_a_new_lake_has_every_table_with_its_schema_and_no_rows(lake):
+    assert lake.batches() == ["00000000-empty"]
+    for name, schema in TABLES.items():
+        (file,) = lake.files(name)
+        assert pq.read_schema(file).equals(schema)
+        assert lake.tables(name).num_rows == 0
+
+
+def test_looking_at_a_lake_that_is_not_there_makes_nothing(tmp_path):
+    lake = Lake(tmp_path / "none")
+    assert (lake.batches(), lake.current_files(), lake.files("trials")) == ([], {}, [])
+    assert not lake.root.exists()
+
+
+def test_a_committed_batch_is_whole_numbered_and_compressed(lake):
+    name = lake.commit({"raw_files": raw_files(a="1"), "trials": trials(a="1")})
+    assert name.startswith("00000001-")
+    assert sorted(p.stem for p in (lake.root / "batches" / name).iterdir()) == sorted(TABLES)
+    assert lake.tables("trials", ["batch", "trial_id"]).to_pylist() == [{"batch": name, "trial_id": "a-1"}]
+    metadata = pq.read_metadata(lake.files("raw_files")[-1])
+    assert metadata.row_group(0).column(0).compression == "ZSTD"
+    assert not list((lake.root / "staging").iterdir())
+
+
+def test_the_newest_version_of_a_file_counts_and_the_old_one_stays(lake):
+    lake.commit({"raw_files": raw_files(a="1", b="1")})
+    lake.commit({"raw_files": raw_files(a="2")})
+    current = lake.current_files()
+    assert current[("c", "a")] == Version("2", "x", "trials")
+    assert current[("c", "b")] == Version("1", "x", "trials")
+    assert lake.tables("raw_files", ["sha256"]).num_rows == 3
+
+
+def test_a_clock_that_steps_back_does_not_change_the_order(lake, monkeypatch):
+    class Clock:
+        year = 2030
+
+        @classmethod
+        def now(cls, zone):
+            cls.year -= 1
+            return datetime(cls.year, 1, 1, tzinfo=zone)
+
+    monkeypatch.setattr(lake_module, "datetime", Clock)
+    for sha256 in "123":
+        lake.commit({"raw_files": raw_files(a=sha256)})
+    assert [name[:8] for name in lake.batches()] == ["00000000", "00000001", "00000002", "00000003"]
+    assert lake.current_files()[("c", "a")].sha256 == "3"
+
+
+def test_folders_that_are_no_batches_are_not_read(lake):
+    for name in ("00000009", "x-1", ".00000009-tmp"):
+        (lake.root / "batches" / name).mkdir()
+    assert lake.batches() == ["00000000-empty"]
+
+
+def test_leaving_without_commit_leaves_nothing(lake):
+    with pytest.raises(KeyboardInterrupt), lake.batch() as batch:
+        batch.add("raw_files", raw_files(a="1"))
+        raise KeyboardInterrupt
+    assert not list((lake.root / "staging").iterdir())
+    assert lake.current_files() == {}
+
+
+def test_staging_of_the_dead_is_swept_and_of_the_living_kept(lake):
+    dead = lake.root / "staging" / "dead"
+    dead.mkdir()
+    (dead / "trials.parquet").write_bytes(b"half")
+    dead.with_suffix(".owner").touch()
+    with lake.batch() as living:
+        living.add("raw_files", raw_files(a="1"))
+        lake.commit({"raw_files": raw_files(b="1")})
+        assert not dead.exists()
+        assert not dead.with_suffix(".owner").exists()
+        assert living.commit()
+    assert set(lake.current_files()) == {("c", "a"), ("c", "b")}
+
+
+def test_two_batches_begun_at_once_get_two_numbers(lake):
+    with lake.batch() as first, lake.batch() as second:
+        first.add("raw_files", raw_files(a="1"))
+        second.add("raw_files", raw_files(b="1"))
+        second.add("trials", trials(b="1"))
+        one, two = first.commit(), second.commit()
+    assert (one[:8], two[:8]) == ("00000001", "00000002")
+    assert lake.tables("trials", ["batch"]).to_pylist() == [{"batch": two}]
+    assert lake.batches() == ["00000000-empty", one, two]
+
+
+def test_what_another_batch_has_committed_meanwhile_is_dropped_with_all_its_rows(lake):
+    with lake.batch() as first, lake.batch() as second:
+        first.add("raw_files", raw_files(a="1", b="1"))
+        first.add("trials", trials(a="1", b="1"))
+        second.add("raw_files", raw_files(a="1", b="2", c="1"))
+        second.add("trials", trials(a="1", b="2", c="1"))
+        second.add("exchanges", exchanges("a-1", "b-2", "c-1"))
+        first.commit()
+        second.commit()
+    assert set(second.dropped) == {("c", "a")}
+    assert second.dropped_trials == 1
+    assert sorted(lake.tables("trials")["trial_id"].to_pylist()) == ["a-1", "b-1", "b-2", "c-1"]
+    assert lake.tables("exchanges")["trial_id"].to_pylist() == ["b-2", "c-1"]
+    assert lake.current_files()[("c", "b")].sha256 == "2"
+
+
+def test_what_was_committed_before_the_batch_began_but_after_the_look_is_dropped_too(lake):
+    newest = lake.batches()[-1]
+    lake.commit({"raw_files": raw_files(a="1"), "trials": trials(a="1")})
+    with lake.batch(after=newest) as late:
+        late.add("raw_files", raw_files(a="1", b="1"))
+        late.add("trials", trials(a="1", b="1"))
+        assert late.commit()
+    assert sorted(lake.tables("trials")["trial_id"].to_pylist()) == ["a-1", "b-1"]
+
+
+def test_a_batch_that_others_have_committed_whole_is_not_written(lake):
+    with lake.batch() as first, lake.batch() as second:
+        for batch in (first, second):
+            batch.add("raw_files", raw_files(a="1"))
+            batch.add("trials", trials(a="1"))
+        assert first.commit()
+        assert second.commit() is None
+    assert second.dropped_trials == 1
+    assert len(lake.batches()) == 2
+    assert not list((lake.root / "staging").iterdir())
+
+
+def test_reading_takes_no_lock(lake):
+    lake.commit({"raw_files": raw_files(a="1")})
+    with (lake.root / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert lake.current_files()
+        assert lake.tables("raw_files").num_rows == 1
+
+
+def test_current_files_does_not_read_contents(lake, monkeypatch):
+    lake.commit({"raw_files": raw_files(a="1")})
+    asked = []
+    read_table = pq.read_table
+    monkeypatch.setattr(
+        pq,
+        "read_table",
+        lambda *a, columns, **k: asked.extend(columns) or read_table(*a, columns=columns, **k),
+    )
+    assert lake.current_files()
+    assert asked
+    assert "content" not in asked
+
+
+def test_rows_that_break_the_schema_are_refused_before_anything_is_visible(lake):
+    broken = trials(a="1").set_column(0, pa.field("trial_id", pa.string()), pa.array([None], pa.string()))
+    with pytest.raises((ValueError, TypeError)):
+        lake.commit({"trials": broken})
+    assert lake.batches() == ["00000000-empty"]
+    assert not list((lake.root / "staging").iterdir())

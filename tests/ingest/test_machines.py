@@ -1,0 +1,645 @@
+"""Machine facts: every source on its own, one folder as one host, and the collector."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest import machines
+from ingest.machines import (
+    SOURCES,
+    FactError,
+    cpuinfo,
+    dmidecode,
+    ethtool,
+    ip_link,
+    lsblk,
+    lscpu,
+    lshw,
+    lspci,
+    meminfo,
+    oneliners,
+    os_release,
+    packages,
+    versions,
+)
+from ingest.schema import HOSTS
+
+HARDWARE = Path(__file__).parent.parent / "captures" / "perfdhcp" / "hardware"
+COLLECT = Path(machines.__file__).parent / "collect.sh"
+CAPTURED = {path.name: path.read_bytes() for path in sorted(HARDWARE.iterdir())}
+CALLERS_COLUMNS = {"batch", "campaign", "source_path"}
+
+
+def two_sockets(nested: bool) -> bytes:
+    """Return `lscpu -J` of 2 x 20 cores with hyper-threading; util-linux 2.37 began to nest."""
+    model = [
+        {"field": "Model name:", "data": "Intel(R) Xeon(R) Gold 6148 CPU @ 2.40GHz"},
+        {"field": "Thread(s) per core:", "data": "2"},
+        {"field": "Core(s) per socket:", "data": "20"},
+        {"field": "Socket(s):", "data": "2"},
+        {"field": "CPU max MHz:", "data": "3700.0000"},
+    ]
+    vendor: dict[str, Any] = {"field": "Vendor ID:", "data": "GenuineIntel"}
+    caches = [{"field": "L3 cache:", "data": "55 MiB (2 instances)"}]
+    fields = [
+        {"field": "Architecture:", "data": "x86_64", "children": [{"field": "x:", "data": None}]},
+        {"field": "CPU(s):", "data": "80"},
+        {"field": "NUMA:", "data": None, "children": [{"field": "NUMA node(s):", "data": "2"}]},
+        *([vendor | {"children": model}] if nested else [vendor, *model]),
+        *caches,
+    ]
+    return json.dumps({"lscpu": fields}, indent=3).encode()
+
+
+SERVER_LSHW = {
+    "id": "srv1",
+    "class": "system",
+    "vendor": "Dell Inc.",
+    "product": "PowerEdge R640",
+    "children": [
+        {"id": "cpu:0", "class": "processor", "product": "Xeon", "capacity": 4000000000,
+         "configuration": {"cores": "20", "threads": "40"}},
+        {"id": "cpu:1", "class": "processor", "product": "Xeon", "capacity": 4000000000,
+         "configuration": {"cores": "20", "threads": "40"}},
+        {"id": "cpu:2", "class": "processor", "disabled": True},
+        {"id": "memory", "class": "memory", "size": 206158430208},
+        {"id": "cache:0", "class": "memory", "size": 1310720},
+        {"id": "network:0", "class": "network", "businfo": "pci@0000:01:00.0",
+         "logicalname": "eno1", "vendor": "Broadcom", "product": "NetXtreme BCM5720",
+         "size": 1000000000, "configuration": {"driver": "tg3", "link": "yes"}},
+        {"id": "network:1", "class": "network", "businfo": "pci@0000:3b:00.0",
+         "logicalname": "ens1f0", "vendor": "Intel Corporation",
+         "product": "Ethernet Controller X710 for 10GbE SFP+",
+         "size": 10000000000, "configuration": {"driver": "i40e", "link": "yes"}},
+        {"id": "network:2", "class": "network", "logicalname": "docker0",
+         "size": 40000000000, "configuration": {"driver": "bridge", "link": "yes"}},
+        {"id": "disk", "class": "disk", "logicalname": "/dev/sda", "product": "PERC H740P",
+         "size": 480103981056},
+    ],
+}  # fmt: skip
+
+RPM_QA = b"""glibc-2.34-83.el9.x86_64
+kea-2.4.1-1.fc39.x86_64
+python3-pip-wheel-21.2.3-7.el9.noarch
+gpg-pubkey-fd431d51-4ae0493b
+openssl-libs-3.0.7-24.el9.x86_64
+"""
+
+DPKG_L = b"""Desired=Unknown/Install/Remove/Purge/Hold
+| Status=Not/Inst/Conf-files/Unpacked/halF-conf/Half-inst/trig-aWait/Trig-pend
+|/ Err?=(none)/Reinst-required (Status,Err: uppercase=bad)
+||/ Name              Version      Architecture Description
++++-=================-============-============-=================================
+ii  kea-dhcp4-server  2.2.0-6      amd64        ISC Kea IPv4 DHCP server
+hi  libc6:amd64       2.36-9       amd64        GNU C Library: Shared libraries
+rc  isc-dhcp-server   4.4.3-P1-2   amd64        ISC DHCP server
+un  kea-doc           <none>       <none>       (no description available)
+"""
+
+DMIDECODE = b"""# dmidecode 3.3
+Getting SMBIOS data from sysfs.
+
+Handle 0x0100, DMI type 1, 27 bytes
+System Information
+\tManufacturer: Dell Inc.
+\tProduct Name: PowerEdge R640
+
+Handle 0x0400, DMI type 4, 48 bytes
+Processor Information
+\tSocket Designation: CPU1
+\tManufacturer: Intel
+\tVersion: Intel(R) Xeon(R) Gold 6148 CPU @ 2.40GHz
+\tMax Speed: 4000 MHz
+\tStatus: Populated, Enabled
+\tCore Count: 20
+\tThread Count: 40
+
+Handle 0x0401, DMI type 4, 48 bytes
+Processor Information
+\tSocket Designation: CPU2
+\tStatus: Unpopulated
+
+Handle 0x1100, DMI type 17, 84 bytes
+Memory Device
+\tSize: 32 GB
+\tForm Factor: DIMM
+
+Handle 0x1101, DMI type 17, 84 bytes
+Memory Device
+\tSize: 16384 MB
+
+Handle 0x1102, DMI type 17, 84 bytes
+Memory Device
+\tSize: No Module Installed
+"""
+
+KEA_3 = b"""3.1.0 (3.1.0 (isc20250728104543 deb))
+premium: yes (isc20250728104543 deb)
+linked with:
+- log4cplus 2.0.8
+- OpenSSL 3.0.17 1 Jul 2025
+lease backends:
+- Memfile backend 5.0
+- PostgreSQL backend 30.0, library 150013
+host backends:
+- PostgreSQL backend 30.0, library 150013
+"""
+
+
+def test_captured_folder_is_exactly_this_host() -> None:
+    row, rejects = machines.host(CAPTURED)
+    facts = json.loads(row.pop("facts"))
+    installed = dict(row.pop("packages"))
+    assert rejects == []
+    assert len(row.pop("host_id")) == 16
+    assert row == {
+        "name": "vm",
+        "architecture": "x86_64",
+        "cpu_model": "Intel(R) Xeon(R) Processor",
+        "cpu_vendor": "GenuineIntel",
+        "cpu_sockets": 1,
+        "cpu_cores": 2,
+        "cpu_threads": 2,
+        "cpu_mhz": 2299.998,  # lscpu and lshw know none here; it is of /proc/cpuinfo
+        "memory_bytes": 24 * 2**30,  # installed, by lshw; the kernel has 24684092 KiB of it
+        "nic_model": "Red Hat, Inc. Virtio 1.0 network device",
+        "nic_driver": "virtio_net",
+        "nic_speed_mbps": None,  # "Unknown!"; the 10000Mb/s of the veth is no real speed
+        "disks": "vda 256 GiB",  # the zram device is memory
+        "os_name": "Debian GNU/Linux",
+        "os_version": "12",
+        "kernel": "6.18.44-fc-v657",
+        "virtualisation": "docker",
+    }
+    assert len(installed) == 32
+    assert {name: installed[name] for name in ("kea", "kea-dhcp4-server", "perfdhcp")} == {
+        "kea": "2.2.0",
+        "kea-dhcp4-server": "2.2.0-6",
+        "perfdhcp": "2.2.0",
+    }
+    assert (installed["postgres"], installed["mariadbd"]) == ("15.18", "10.11.19-MariaDB")
+    assert installed["libmariadb3"] == "1:10.11.19-0+deb12u1"
+    assert "kea-doc" not in installed  # listed by dpkg-query, not installed
+    assert facts["clocksource"] == {"clock_source": "tsc"}
+    assert facts["transparent_hugepage"] == {"transparent_huge_pages": "madvise"}
+    assert facts["lscpu"]["caches"]["L3"] == "260 MiB (1 instance)"
+    assert facts["sysctl-net"]["sysctl"]["net.core.rmem_max"] == "4194304"
+    assert facts["ip-link-kp-srv1"]["interfaces"]["s0"]["kind"] == "veth"
+    assert facts["kea-dhcp6-V"]["backends"]["Memfile"] == "4.0"
+    assert "generic-receive-offload" in facts["ethtool-k-eth0"]["offloads"]
+
+
+def test_row_fits_the_lake() -> None:
+    row, _ = machines.host(CAPTURED)
+    assert row.keys() | CALLERS_COLUMNS == set(HOSTS.names)
+    fields = [field for field in HOSTS if field.name not in CALLERS_COLUMNS]
+    pa.Table.from_pylist([row], schema=pa.schema(fields)).validate(full=True)
+
+
+def test_every_captured_file_is_recognised_and_structured_ones_by_content_alone() -> None:
+    kinds = {name: machines.recognise(name, data) for name, data in CAPTURED.items()}
+    assert [name for name, kind in kinds.items() if kind is None] == []
+    by_name_only = {"hostname", "virtualisation", "clock_source", "governor", "huge_pages"}
+    by_name_only |= {"command_line", "note", "messages"}
+    nameless = {"dpkg.txt", "ethtool-i-lo.txt", "ethtool-ifb0.txt", "ethtool-ifb1.txt"}
+    for name, kind in kinds.items():
+        if kind not in by_name_only and name not in nameless:
+            assert machines.recognise("a/file.log", CAPTURED[name][:65_536]) == kind, name
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"Running: perfdhcp -4 -r 100 10.0.0.1\nScenario: basic.\n",
+        b'{"argv": ["perfdhcp"], "rc": 0}',
+        b'{"Dhcp4": {}}',
+        b"rate,sent,received\n1,2,3\n",
+        b"",
+    ],
+)
+def test_other_files_of_a_benchmark_are_no_machine_facts(data: bytes) -> None:
+    assert machines.recognise("rep1/rate7000.txt", data) is None
+
+
+def test_identity_is_that_of_the_machine_not_of_the_moment() -> None:
+    original = machines.host(CAPTURED)[0]["host_id"]
+    later = CAPTURED | {
+        "uptime.txt": b" 12:00:00 up 99 days,  1 user,  load average: 0.00, 0.00, 0.00\n",
+        "capture_time.txt": b"2027-01-01T00:00:00Z\n",
+        "cpuinfo.txt": CAPTURED["cpuinfo.txt"].replace(b"2299.998", b"800.000"),
+        "meminfo.txt": CAPTURED["meminfo.txt"].replace(b"24684092", b"24684100"),
+        "sysctl-net.txt": b"net.core.rmem_max = 1\n",
+    }
+    assert sum(later[name] != CAPTURED[name] for name in later) == 5
+    assert machines.host(later)[0]["host_id"] == original
+    bare = {"meminfo.txt", "uname.txt"}
+    assert (
+        machines.host({name: later[name] for name in bare})[0]["host_id"]
+        == machines.host({name: CAPTURED[name] for name in bare})[0]["host_id"]
+    )
+    for change in (
+        {"os-release.txt": CAPTURED["os-release.txt"].replace(b'"12"', b'"13"')},
+        {"kea-dhcp4-V.txt": KEA_3},
+        {"hostname.txt": b"vm2\n"},
+    ):
+        assert machines.host(CAPTURED | change)[0]["host_id"] != original
+
+
+def test_precedence_is_settled_where_sources_disagree() -> None:
+    files = {
+        "lscpu.json": two_sockets(nested=True),
+        "lshw.json": json.dumps([SERVER_LSHW]).encode(),
+        "cpuinfo.txt": CAPTURED["cpuinfo.txt"],
+        "meminfo.txt": CAPTURED["meminfo.txt"],
+        "dmidecode.txt": DMIDECODE,
+        "uname.txt": CAPTURED["uname.txt"],
+    }
+    row, _ = machines.host(files)
+    assert (row["cpu_cores"], row["cpu_threads"], row["cpu_mhz"]) == (40, 80, 2400.0)
+    assert row["memory_bytes"] == 48 * 2**30
+    assert row["name"] == "vm"
+    del files["lscpu.json"], files["dmidecode.txt"], files["uname.txt"]
+    row, _ = machines.host(files)
+    assert (row["cpu_cores"], row["cpu_model"], row["cpu_mhz"]) == (40, "Xeon", 4000.0)
+    assert (row["memory_bytes"], row["name"]) == (192 * 2**30, "srv1")
+    del files["lshw.json"]
+    row, _ = machines.host(files)
+    assert (row["cpu_cores"], row["memory_bytes"]) == (2, 24_684_092 * 1024)
+    assert set(machines.PRECEDENCE) < set(HOSTS.names)
+    assert {kind for kinds in machines.PRECEDENCE.values() for kind in kinds} < set(SOURCES)
+
+
+def test_fastest_linked_interface_on_a_bus_is_the_one_shown() -> None:
+    row, _ = machines.host({"lshw.json": json.dumps(SERVER_LSHW).encode()})
+    assert row["nic_model"] == "Intel Corporation Ethernet Controller X710 for 10GbE SFP+"
+    assert (row["nic_driver"], row["nic_speed_mbps"]) == ("i40e", 10_000.0)
+    assert row["disks"] == "sda 447.13 GiB (PERC H740P)"
+
+
+def test_ethtool_and_lspci_do_without_lshw() -> None:
+    settings_of = b"Settings for %s:\n\tSpeed: %sMb/s\n\tDuplex: Full\n\tLink detected: yes\n"
+    driver = b"driver: %s\nversion: 1\nbus-info: %s\n"
+    row, rejects = machines.host(
+        {
+            "ethtool-eno1.txt": settings_of % (b"eno1", b"25000"),
+            "ethtool-i-eno1.txt": driver % (b"ice", b"0000:3b:00.0"),
+            "ethtool-veth-c0.txt": settings_of % (b"c0", b"100000"),
+            "ethtool-i-veth-c0.txt": driver % (b"veth", b""),
+            "lspci.txt": b"3b:00.0 Ethernet controller: Intel Corporation E810-C (rev 02)\n",
+        }
+    )
+    assert rejects == []
+    assert row["nic_model"] == "Intel Corporation E810-C"
+    assert (row["nic_driver"], row["nic_speed_mbps"]) == ("ice", 25_000.0)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_lscpu_counts_cores_over_both_sockets(nested: bool) -> None:
+    facts = lscpu.parse(two_sockets(nested))
+    assert (facts["cpu_sockets"], facts["cpu_cores"], facts["cpu_threads"]) == (2, 40, 80)
+    assert (facts["threads_per_core"], facts["numa_nodes"]) == (2, 2)
+    assert facts["cpu_mhz"] == 2400.0  # of the name, not the turbo clock
+
+
+def test_lscpu_text_and_json_say_the_same() -> None:
+    assert lscpu.parse(CAPTURED["lscpu.txt"]) == lscpu.parse(CAPTURED["lscpu.json"])
+
+
+def test_lscpu_of_other_makes() -> None:
+    arm = lscpu.parse(
+        b"Architecture:          aarch64\n  CPU op-mode(s): 32-bit\nCPU(s):   64\n"
+        b"Vendor ID:  ARM\n  Model name: -\n    Thread(s) per core: 1\n"
+        b"    Core(s) per cluster: 64\n    Socket(s): -\n    Cluster(s): 1\n"
+    )
+    assert (arm["cpu_cores"], arm["cpu_threads"]) == (64, 64)
+    assert not {"cpu_sockets", "cpu_model"} & arm.keys()
+    old = lscpu.parse(b"Architecture: x86_64\nCPU(s): 4\nCPU MHz:  1899,998\n")
+    assert old["cpu_mhz"] == 1899.998  # of a moment, in a locale with a decimal comma
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    ["%s", "[%s]", "[%s, {}]", "%s,\n"],
+    ids=["object", "list", "two roots", "comma without a list"],
+)
+def test_lshw_of_every_age_is_read(wrap: str) -> None:
+    facts = lshw.parse((wrap % json.dumps(SERVER_LSHW)).encode())
+    assert (facts["cpu_sockets"], facts["cpu_cores"], facts["cpu_threads"]) == (2, 40, 80)
+    assert facts["memory_bytes"] == 192 * 2**30
+    assert sorted(facts["nics"]) == ["eno1", "ens1f0"]
+    assert facts["machine"] == "Dell Inc. PowerEdge R640"
+
+
+def test_lsblk_says_the_same_with_and_without_bytes() -> None:
+    assert lsblk.parse(CAPTURED["lsblk.json"]) == {"disks": ["vda 256 GiB"]}
+    assert lsblk.parse(CAPTURED["lsblk-O.json"]) == {"disks": ["vda 256 GiB"]}
+    devices = [
+        {"name": "nvme0n1", "type": "disk", "size": 1000204886016, "model": " SSD 980  PRO "},
+        {"name": "loop0", "type": "loop", "size": 4096},
+        {"name": "sr0", "type": "rom", "size": "1024M"},
+    ]
+    facts = lsblk.parse(json.dumps({"blockdevices": devices}).encode())
+    assert facts == {"disks": ["nvme0n1 931.51 GiB (SSD 980 PRO)"]}
+
+
+def test_packages_of_every_list_are_those_installed() -> None:
+    assert packages.parse(RPM_QA)["packages"] == {
+        "glibc": "2.34-83.el9",
+        "kea": "2.4.1-1.fc39",
+        "openssl-libs": "3.0.7-24.el9",
+        "python3-pip-wheel": "21.2.3-7.el9",
+    }
+    assert packages.parse(DPKG_L)["packages"] == {"kea-dhcp4-server": "2.2.0-6", "libc6": "2.36-9"}
+    queried = packages.parse(CAPTURED["dpkg.txt"])["packages"]
+    assert queried["libc6"] == "2.36-9+deb12u14"
+    assert "" not in queried.values()
+    assert packages.parse(CAPTURED["dpkg-installed.txt"])["packages"].items() <= queried.items()
+    assert packages.parse(b"kea\t2.6.1-1\nbash\t5.2-1\n")["packages"] == {
+        "bash": "5.2-1",
+        "kea": "2.6.1-1",
+    }
+
+
+def test_dmidecode_adds_up_modules_and_populated_sockets() -> None:
+    facts = dmidecode.parse(DMIDECODE)
+    assert (facts["cpu_sockets"], facts["cpu_cores"], facts["cpu_threads"]) == (1, 20, 40)
+    assert (facts["memory_bytes"], facts["memory_modules"]) == (48 * 2**30, 2)
+    assert (facts["machine"], facts["cpu_mhz"]) == ("Dell Inc. PowerEdge R640", 2400.0)
+
+
+def test_dmidecode_without_smbios_is_normal() -> None:
+    assert dmidecode.parse(CAPTURED["dmidecode.txt"]) == {}
+    without = {name: data for name, data in CAPTURED.items() if not name.startswith("dmidecode")}
+    assert machines.host(without) == machines.host(CAPTURED)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (CAPTURED["perfdhcp-v.txt"], {"perfdhcp": "2.2.0"}),
+        (b"2.6.1\n", {"perfdhcp": "2.6.1"}),
+        (b"3.0.0 (3.0.0 (tarball))\n", {"perfdhcp": "3.0.0"}),
+    ],
+)
+def test_perfdhcp_tells_its_version_in_two_ways(data: bytes, expected: dict[str, str]) -> None:
+    assert versions.parse_perfdhcp(data)["packages"] == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (CAPTURED["postgres-version.txt"], {"postgres": "15.18"}),
+        (b"psql (PostgreSQL) 17beta1\n", {"psql": "17beta1"}),
+        (CAPTURED["mariadbd-version.txt"], {"mariadbd": "10.11.19-MariaDB"}),
+        (b"/usr/sbin/mysqld  Ver 8.0.36 for Linux on x86_64 (MySQL)\n", {"mysqld": "8.0.36"}),
+        (b"mysql  Ver 15.1 Distrib 10.5.21-MariaDB, for Linux", {"mysql": "10.5.21-MariaDB"}),
+    ],
+)
+def test_databases_tell_their_versions(data: bytes, expected: dict[str, str]) -> None:
+    assert versions.parse_database(data)["packages"] == expected
+
+
+def test_kea_tells_version_libraries_and_backends_in_both_forms() -> None:
+    assert versions.parse_kea(CAPTURED["kea-dhcp4-V.txt"]) == {
+        "packages": {"kea": "2.2.0"},
+        "linked_with": {"log4cplus": "2.0.8", "OpenSSL": "3.0.19"},
+        "backends": {
+            "MySQL": "14.0, library 3.3.20",
+            "PostgreSQL": "13.0, library 150018",
+            "Memfile": "2.1",
+        },
+    }
+    newer = versions.parse_kea(KEA_3)
+    assert newer["packages"] == {"kea": "3.1.0"}
+    assert newer["backends"] == {"Memfile": "5.0", "PostgreSQL": "30.0, library 150013"}
+    assert machines.recognise("x", KEA_3) == "kea_version"
+
+
+def test_one_line_facts() -> None:
+    uname = b"Linux srv1 5.14.0-362.el9.x86_64 #1 SMP Thu Nov 9 x86_64 x86_64 x86_64 GNU/Linux\n"
+    assert oneliners.parse_uname(uname)["architecture"] == "x86_64"
+    assert oneliners.parse_uname(b"FreeBSD bsd 14.0-RELEASE FreeBSD 14.0 GENERIC amd64\n") == {
+        "name": "bsd",
+        "kernel": "14.0-RELEASE",
+        "architecture": "amd64",
+        "system": "FreeBSD",
+    }
+    assert oneliners.parse_virtualisation(b"none\n") == {"virtualisation": "none"}
+    assert oneliners.parse_governor(b"powersave\npowersave\nperformance\n") == {
+        "governors": ["performance", "powersave"]
+    }
+    line = oneliners.parse_command_line(b"quiet rd.iscsi.password=Sw0rdfish ro\n")
+    assert line == {"kernel_command_line": "quiet *** ro"}
+
+
+def test_os_release_of_rolling_and_quoted_kinds() -> None:
+    arch = b'NAME="Arch Linux"\nID=arch\nBUILD_ID=rolling\n'
+    assert os_release.parse(arch)["os_version"] == "rolling"
+    rocky = b'# comment\r\nNAME=\'Rocky Linux\'\r\nVERSION_ID="9.3"\r\nHOME_URL="broken\r\n'
+    assert os_release.parse(rocky)["os_version"] == "9.3"
+    assert machines.recognise("x", rocky) is None  # neither ID nor the name of the file
+    assert machines.recognise("os-release", rocky) == "os_release"
+
+
+def test_failed_commands_are_absent_facts_and_no_faults() -> None:
+    row, rejects = machines.host(
+        {
+            "lscpu.json": b"sh: 1: lscpu: not found\n",
+            "governor.txt": b"",
+            "dmidecode.txt": b"/dev/mem: Permission denied\n",
+            "ethtool-eth0.txt": b"No data available\n",
+            "hostname.txt": b"srv1\n",
+        }
+    )
+    assert rejects == []
+    assert (row["name"], row["cpu_model"]) == ("srv1", None)
+
+
+def test_unreadable_files_are_rejected_by_name_with_a_way_out() -> None:
+    damaged = CAPTURED | {
+        "lshw.json": CAPTURED["lshw.json"][:5000],
+        "lscpu.json": b'{"lscpu": []}',
+        "meminfo.txt": b"MemTotal: many kB\n",
+    }
+    row, rejects = machines.host(damaged)
+    assert [reject.reason.partition(":")[0] for reject in rejects] == [
+        "lscpu.json",
+        "lshw.json",
+        "meminfo.txt",
+    ]
+    assert [reject.hint.split("`")[1] for reject in rejects] == [
+        "lscpu -J",
+        "lshw -json",
+        "cat /proc/meminfo",
+    ]
+    assert row["cpu_cores"] == 2  # lscpu.txt still says it
+    assert row["memory_bytes"] is None
+
+
+PARSERS = [
+    *(module.parse for module in (cpuinfo, dmidecode, ethtool, ip_link, lsblk, lscpu, lshw)),
+    *(module.parse for module in (lspci, meminfo, os_release, packages)),
+    *(source.parse for source in SOURCES.values() if source.parse),
+]
+
+
+@pytest.mark.parametrize("parse", dict.fromkeys(PARSERS), ids=lambda p: f"{p.__module__}.{p.__name__}")
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"[" * 100_000,
+        b'{"id":"a","class":"b","children":[' * 2000,
+        b'{"lscpu": ' + b"9" * 5000 + b"}",
+        b"\x00\x01\x1b[31m\xff\xfe" * 100,
+        b"a.a/" * 50_000 + b"!",
+        b"a-" * 50_000,
+        b"ii " * 50_000,
+        b"Handle 0x1,\nMemory Device\n" + b"\t \n" * 20_000,
+        b"password" * 20_000,
+    ],
+    ids=["deep", "deep objects", "huge number", "binary", "dots", "dashes", "ii", "tabs", "word"],
+)
+def test_hostile_files_are_refused_or_passed_over_in_no_time(parse: Any, data: bytes) -> None:
+    start = time.perf_counter()
+    try:
+        json.dumps(parse(data))
+    except FactError as error:
+        assert "expected" in str(error)
+    assert time.perf_counter() - start < 5
+
+
+def test_size_of_the_rest_is_bounded() -> None:
+    many = {f"ip-link-{n}.json": CAPTURED["ip-link.json"] for n in range(200)}
+    row, _ = machines.host(CAPTURED | many)
+    assert len(row["facts"]) < 70_000
+    assert json.loads(row["facts"])["clocksource"] == {"clock_source": "tsc"}
+
+
+@settings(max_examples=250, deadline=None)
+@given(
+    name=st.sampled_from(sorted(CAPTURED)),
+    other=st.sampled_from(sorted(CAPTURED)),
+    cut=st.integers(0, 4000),
+    at=st.integers(0, 4000),
+    inserted=st.binary(max_size=8) | st.sampled_from([b"null", b"[]", b"{}", b"-1", b"1e999"]),
+    replaced=st.integers(0, 8),
+)
+def test_damaged_facts_give_a_host_and_account_for_every_file(
+    name: str, other: str, cut: int, at: int, inserted: bytes, replaced: int
+) -> None:
+    data = CAPTURED[name]
+    damaged = (data[:at] + inserted + data[at + replaced :])[: cut or None] + CAPTURED[other][:cut]
+    row, rejects = machines.host({name: damaged})
+    assert row.keys() | CALLERS_COLUMNS == set(HOSTS.names)
+    assert {reject.reason.partition(":")[0] for reject in rejects} <= {name}
+    fields = [field for field in HOSTS if field.name not in CALLERS_COLUMNS]
+    pa.Table.from_pylist([row], schema=pa.schema(fields)).validate(full=True)
+    json.loads(row["facts"])
+
+
+LEAF = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6)
+KEYS = st.sampled_from(["id", "class", "size", "children", "configuration", "logicalname", "field", "data", "name"])
+JSON = st.recursive(
+    LEAF | st.sampled_from(["processor", "network", "disk", "memory", "CPU(s):", "256G"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=5),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(value=JSON, key=st.sampled_from(["lscpu", "blockdevices", None]))
+def test_any_json_is_read_or_refused(value: Any, key: str | None) -> None:
+    data = json.dumps({key: value} if key else value).encode()
+    for parse in (lscpu.parse, lshw.parse, lsblk.parse, ip_link.parse):
+        try:
+            json.dumps(parse(data), allow_nan=False)
+        except FactError as error:
+            assert "expected" in str(error)
+
+
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc and /sys")
+
+
+def collect(*arguments: str, path: str = os.environ["PATH"]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["/bin/sh", str(COLLECT), *arguments],
+        env={"PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def folder_files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@linux_only
+def test_collector_writes_what_the_reader_reads(tmp_path: Path) -> None:
+    folder = tmp_path / "a machine"
+    done = collect(str(folder))
+    assert done.returncode == 0, done.stderr
+    files = folder_files(folder)
+    assert [name for name, data in files.items() if machines.recognise(name, data) is None] == []
+    row, rejects = machines.host(files)
+    assert rejects == []
+    assert row["name"] == os.uname().nodename
+    assert row["kernel"] == os.uname().release
+    assert row["cpu_threads"] >= 1
+    assert row["memory_bytes"] > 0
+    for line in files["index.txt"].decode().splitlines():
+        name, code, size, _ = line.split(" ", 3)
+        assert code.startswith("rc=")
+        assert len(files[name]) == int(size)
+    assert "dropline ingest" in done.stdout
+
+
+@linux_only
+def test_collector_needs_nothing_but_a_shell_and_hides_serial_numbers(tmp_path: Path) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for tool in ("sh", "mkdir", "mv", "rm", "cat", "sed", "wc", "uname", "grep", "ls", "tail"):
+        found = shutil.which(tool)
+        assert found, tool
+        (tools / tool).symlink_to(found)
+    fake = tools / "dmidecode"
+    fake.write_text("#!/bin/sh\nprintf '# dmidecode 3.4\\n\\tSerial Number: S3CRET\\n'\n")
+    fake.chmod(0o755)
+    folder = tmp_path / "facts"
+    done = collect(str(folder), path=str(tools))
+    assert done.returncode == 0, done.stderr
+    assert "  lscpu.json\n" in done.stdout
+    files = folder_files(folder)
+    assert files["dmidecode.txt"] == b"# dmidecode 3.4\n"
+    assert not any(b"S3CRET" in data for data in files.values())
+    row, rejects = machines.host(files)
+    assert rejects == []
+    assert row["memory_bytes"] > 0  # from /proc
+
+
+def test_collector_explains_itself_and_refuses_what_it_does_not_know(tmp_path: Path) -> None:
+    explained = collect("--help")
+    assert explained.returncode == 0
+    assert explained.stdout.startswith("usage: sh collect.sh [FOLDER]")
+    for arguments in (["--what"], ["a", "b"]):
+        refused = collect(*arguments)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert "usage" in refused.stderr
+    file = tmp_path / "file"
+    file.write_text("")
+    refused = collect(str(file))
+    assert refused.returncode == 1
+    assert "name another one" in refused.stderr

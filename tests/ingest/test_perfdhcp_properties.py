@@ -1,0 +1,112 @@
+"""What holds for any input of the perfdhcp reader, however it was cut, mixed or damaged."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest import schema
+from ingest.formats import Reject, Report, perfdhcp
+
+CAPTURES = [
+    path.read_bytes()
+    for path in sorted((Path(__file__).parents[1] / "captures" / "perfdhcp" / "odd").glob("[01]*.txt"))
+    if path.stat().st_size < 4000
+]
+KEYS = {"trial_id", "batch"}
+EXCHANGE = set(schema.EXCHANGES.names) - KEYS
+INTERVAL = set(schema.INTERVALS.names) - KEYS
+OBSERVATION = set(schema.OBSERVATIONS.names) - KEYS - {"campaign", "host"}
+
+captures = st.sampled_from(CAPTURES)
+tokens = st.sampled_from(
+    (
+        *(
+            b"Running: perfdhcp -4 -r 1 -p 1\n",
+            b"***Statistics for: REQUEST-ACK***\n",
+            b": ",
+            b"\n",
+        ),
+        *(b"sent: 1/1; received: 1/1; drops: 0/0\n", b"5,5,5,5,0,0,0,0\n", b"^C", b"\r", b"\0"),
+        *(b"ERROR: running perfdhcp: x\n", b"Failed to receive DHCP packet: ", b"\x1b[", b"-nan"),
+        *(b"99999999999999999999", b"***Leases for REQUEST-ACK***\n", b"a,10.0.0.1,\n"),
+    )
+)
+edits = st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 200), tokens | st.binary(max_size=20)))
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> bytes:
+    """Some captures one after the other, with pieces cut out and other text put in."""
+    data = b"".join(draw(st.lists(captures, min_size=1, max_size=3)))
+    for start, length, text in draw(edits):
+        data = data[:start] + text + data[start + length :]
+    return data
+
+
+def check(data: bytes) -> list[Report | Reject]:
+    """Read `data` and check what every part promises."""
+    parts = list(perfdhcp.parse(data))
+    assert parts
+    for part in parts:
+        assert part.line >= 1
+        if isinstance(part, Reject):
+            assert part.reason
+            assert part.hint
+            continue
+        assert {row["position"] for row in part.exchanges} <= {0, 1, 2, 3}
+        assert part.exchanges[0]["position"] == 0
+        assert part.facts["sent"] == sum(row["sent"] for row in part.exchanges)
+        assert isinstance(part.facts["completed"], bool)
+        for rows, columns, table in (
+            ([part.facts], set(part.facts), schema.TRIALS),
+            (part.exchanges, EXCHANGE, schema.EXCHANGES),
+            (part.intervals, INTERVAL, schema.INTERVALS),
+            (part.observations, OBSERVATION, schema.OBSERVATIONS),
+        ):
+            assert all(row.keys() == columns for row in rows)
+            fields = pa.schema([table.field(name) for name in table.names if name in columns])
+            assert columns <= set(table.names)
+            assert pa.Table.from_pylist(rows, schema=fields).num_rows == len(rows)
+    return parts
+
+
+@given(st.binary(max_size=2000))
+@settings(max_examples=200, deadline=None)
+def test_any_bytes_are_accounted_for(data: bytes) -> None:
+    check(data)
+    perfdhcp.sniff(data)
+
+
+@given(damaged())
+@settings(max_examples=300, deadline=None)
+def test_damaged_captures_are_accounted_for(data: bytes) -> None:
+    parts = check(data)
+    starts = len(re.findall(rb"(?:\A|[\r\n])Running: perfdhcp", data))
+    assert len(parts) >= starts
+
+
+@given(captures, st.integers(0, 4000), st.sampled_from([c for c in CAPTURES if c[:8] == b"Running:"]))
+@settings(max_examples=200, deadline=None)
+def test_report_behind_a_cut_one_is_whole(first: bytes, end: int, second: bytes) -> None:
+    cut = first[:end] + b"\n"
+    (alone,) = perfdhcp.parse(second)
+    expected = replace(alone, line=alone.line + cut.count(b"\n"))
+    last = check(cut + second)[-1]
+    if isinstance(last, Report) and isinstance(expected, Report):
+        last.warnings = expected.warnings  # they name lines
+    assert last == expected
+
+
+@given(st.lists(captures, min_size=1, max_size=5))
+@settings(max_examples=100, deadline=None)
+def test_appended_captures_give_what_each_gives_alone(files: list[bytes]) -> None:
+    expected = []
+    for data in files:
+        (part,) = perfdhcp.parse(data)
+        expected.append((type(part), getattr(part, "facts", None), getattr(part, "intervals", None)))
+    found = check(b"".join(files))
+    assert [(type(part), getattr(part, "facts", None), getattr(part, "intervals", None)) for part in found] == expected

@@ -1,0 +1,73 @@
+"""The shape of the project: who may import whom, what starts fast, and what a checkout may hold."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+MAY_NOT_IMPORT = {
+    "ingest": {"app", "expectations", "pipeline", "dropline", "dbt", "streamlit", "great_expectations", "pandas"},
+    "app": {"ingest", "expectations", "pipeline", "dropline", "dbt", "great_expectations"},
+    "expectations": {"app", "pipeline", "dropline", "dbt", "streamlit"},
+}
+
+
+def imported(file: Path) -> set[str]:
+    names = set()
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.partition(".")[0])
+    return names
+
+
+@pytest.mark.parametrize("room", MAY_NOT_IMPORT)
+def test_imports_run_downwards_only(room):
+    for file in (ROOT / room).rglob("*.py"):
+        assert not imported(file) & MAY_NOT_IMPORT[room], file
+
+
+@pytest.mark.parametrize(
+    ("statement", "heavy"),
+    [
+        ("import dropline", {"duckdb", "pyarrow", "pandas", "dbt", "great_expectations", "streamlit", "altair"}),
+        ("import app.warehouse, app.planner", {"pandas", "dbt", "great_expectations", "streamlit", "altair"}),
+        ("import ingest.intake", {"pandas", "dbt", "great_expectations", "streamlit"}),
+        ("import pipeline", {"dbt", "great_expectations", "streamlit"}),
+    ],
+)
+def test_nothing_heavy_is_imported_before_it_is_needed(statement, heavy):
+    script = f"{statement}\nimport sys\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not heavy & set(done.stdout.split())
+
+
+def test_lock_files_pin_with_hashes_and_name_no_index():
+    for lock in ROOT.glob("requirements*.lock"):
+        text = lock.read_text("utf-8")
+        assert "://" not in text
+        assert "--index-url" not in text
+        pinned = [line for line in text.splitlines() if line and not line.startswith((" ", "#"))]
+        assert len(pinned) > 20
+        assert all("==" in line for line in pinned)
+        assert text.count("--hash=sha256:") >= len(pinned)
+
+
+def test_every_model_has_its_description_beside_it():
+    for model in (ROOT / "models").rglob("*.sql"):
+        described = model.with_suffix(".yml").read_text("utf-8")
+        assert f"name: {model.stem}\n" in described
+        if model.parent.name in {"marts", "intermediate", "staging"}:
+            assert "One row per" in described, f"{model.stem} does not say what a row is"
+
+
+def test_the_readme_names_files_that_are_there():
+    text = (ROOT / "README.md").read_text("utf-8")
+    links = [part.partition(")")[0] for part in text.split("](")[1:]]
+    assert len(links) > 5
+    for link in links:
+        assert (ROOT / link).exists(), link
