@@ -19,10 +19,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import duckdb
 
+import transform
 from errors import DroplineError
 from expectations import check_lake, check_marts
 from expectations.catalogue import reason_of
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 PROJECT: Final = Path(__file__).resolve().parent
 SHOWN_ROWS: Final = 10
 _MAKES_TABLES: Final = frozenset({".sql", ".yml", ".csv", ".py"})
-_FAILED: Final = frozenset({"error", "fail", "runtime error", "partial success"})
 
 _BUILD_INFO: Final = """
     create table build_info (
@@ -198,7 +198,7 @@ def _build(home: Home, work: _Workplace, say: Progress) -> BuildReport:
     with phases("lake gate"):
         _stop_if_critical(home, "lake", check_lake(work.lake, home.quality, progress=say))
     with phases("models"), _importing_expectations():
-        _run_dbt(home, work)
+        _run_models(home, work)
     with phases("marts gate"):
         _write_build_info(work.database, batches)
         found = check_marts(work.database, work.lake, home.quality, progress=say)
@@ -274,70 +274,16 @@ def _importing_expectations() -> Iterator[None]:
         thread.join()
 
 
-def _run_dbt(home: Home, work: _Workplace) -> None:
-    from dbt.adapters.duckdb.connections import DuckDBConnectionManager
-    from dbt.cli.main import dbtRunner
-
-    arguments = [
-        *("build", "--project-dir", str(PROJECT), "--profiles-dir", str(PROJECT)),
-        *("--target", "duckdb", "--exclude-resource-type", "unit_test"),
-        *("--target-path", str(work.root / "target"), "--log-path", str(work.root / "logs")),
-        *("--log-level", "none", "--log-level-file", "none", "--no-use-colors"),
-        *("--no-send-anonymous-usage-stats", "--no-write-json"),
-    ]
-    places = {
-        "DROPLINE_LAKE": work.lake,
-        "DROPLINE_QUALITY": home.quality,
-        "DROPLINE_BUILD": work.database,
-        "DROPLINE_SCRATCH": work.scratch,
-    }
-    with _environment({name: str(place) for name, place in places.items()}):
-        try:
-            outcome = dbtRunner().invoke(arguments)
-        finally:
-            # dbt keeps the file open for as long as the process lives.
-            DuckDBConnectionManager.close_all_connections()
-    results = getattr(outcome.result, "results", None) or []
-    failed = [result for result in results if result.status in _FAILED]
-    if outcome.success and not failed:
-        return
-    said = [_explain(result, work) for result in failed] or [f"dbt: {outcome.exception}"]
-    count = f"{len(failed)} of {len(results)} steps failed." if failed else "dbt could not start."
-    message = "\n".join([count, *said, _unchanged(home)])
-    raise ModelsFailed(message, [result.node.unique_id for result in failed])
-
-
-@contextmanager
-def _environment(values: dict[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in values}
-    folder = Path.cwd()
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        os.chdir(folder)
-        for name, value in before.items():
-            os.environ.pop(name)
-            if value is not None:
-                os.environ[name] = value
-
-
-def _explain(result: Any, work: _Workplace) -> str:
-    """Say which seed, model or test failed and why; show the rows that a data test found."""
-    node = result.node
-    lines = [f"{node.resource_type} {node.name} ({node.original_file_path}): {result.message}"]
-    if node.resource_type == "test" and result.status == "fail":
-        with duckdb.connect() as connection:
-            for name, file in (("next", work.database), ("scratch", work.scratch)):
-                path = str(file).replace("'", "''")
-                connection.execute(f"attach '{path}' as {name} (read_only)")
-            query = f"select * from ({node.compiled_code}) limit {SHOWN_ROWS}"  # noqa: S608 - ours
-            rows = connection.execute(query)
-            columns = [column[0] for column in rows.description]
-            lines += [
-                "    " + ", ".join(f"{c}={v}" for c, v in zip(columns, row, strict=True)) for row in rows.fetchall()
-            ]
-    return "\n".join(lines)
+def _run_models(home: Home, work: _Workplace) -> None:
+    failures = transform.run(
+        PROJECT,
+        transform.Places(work.lake, home.quality, work.database, work.scratch, work.root),
+        shown_rows=SHOWN_ROWS,
+    )
+    if failures:
+        said = [failure.text for failure in failures]
+        message = "\n".join([f"{len(failures)} steps of dbt failed.", *said, _unchanged(home)])
+        raise ModelsFailed(message, [failure.node for failure in failures])
 
 
 def _critical(findings: Sequence[Finding]) -> list[Finding]:

@@ -48,11 +48,17 @@ class Watched:
     def settle(self) -> None:
         self.page.wait_for_selector("h1")
         self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
-        self.page.wait_for_timeout(300)  # charts are drawn after the script has ended
+        heights = [-1, self._height()]
+        while heights[-1] != heights[-2]:  # charts and tables are drawn after the script has ended
+            self.page.wait_for_timeout(500)
+            heights.append(self._height())
+            assert len(heights) < 40, f"the page never comes to rest: {heights}"
+
+    def _height(self) -> int:
+        return int(self.page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight"))
 
     def shoot(self, name: str) -> None:
-        height = self.page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
-        self.page.set_viewport_size({"width": 1440, "height": min(max(height, 700), 3200)})
+        self.page.set_viewport_size({"width": 1440, "height": min(max(self._height(), 700), 3200)})
         self.page.wait_for_timeout(700)
         self.page.screenshot(path=str(SHOTS / f"{name}.png"))
 

@@ -1,0 +1,98 @@
+"""dbt in this process: run all seeds, models and tests into a fresh database, and explain what failed."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import duckdb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_FAILED: Final = frozenset({"error", "fail", "runtime error", "partial success"})
+
+
+class Places(NamedTuple):
+    """Where the models read and write: the project's profile names these by environment variables."""
+
+    lake: Path
+    quality: Path
+    database: Path
+    scratch: Path
+    work: Path  # what dbt keeps to parse faster, and its logs
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables of profiles.yml and of the sources."""
+        return {
+            "DROPLINE_LAKE": str(self.lake),
+            "DROPLINE_QUALITY": str(self.quality),
+            "DROPLINE_BUILD": str(self.database),
+            "DROPLINE_SCRATCH": str(self.scratch),
+        }
+
+
+class Failure(NamedTuple):
+    """A seed, model or test that failed: its name in dbt, and why, with the rows that a data test found."""
+
+    node: str
+    text: str
+
+
+def run(project: Path, places: Places, *, shown_rows: int) -> list[Failure]:
+    """Run everything in `project` but the unit tests, which need no data; return what failed, all well if nothing."""
+    from dbt.adapters.duckdb.connections import DuckDBConnectionManager
+    from dbt.cli.main import dbtRunner
+
+    arguments = [
+        *("build", "--project-dir", str(project), "--profiles-dir", str(project)),
+        *("--target", "duckdb", "--exclude-resource-type", "unit_test"),
+        *("--target-path", str(places.work / "target"), "--log-path", str(places.work / "logs")),
+        *("--log-level", "none", "--log-level-file", "none", "--no-use-colors"),
+        *("--no-send-anonymous-usage-stats", "--no-write-json"),
+    ]
+    with _environment(places.environment()):
+        try:
+            outcome = dbtRunner().invoke(arguments)
+        finally:
+            # dbt keeps the file open for as long as the process lives.
+            DuckDBConnectionManager.close_all_connections()
+    results = getattr(outcome.result, "results", None) or []
+    failed = [result for result in results if result.status in _FAILED]
+    if not failed and not outcome.success:
+        return [Failure("dbt", f"dbt could not start: {outcome.exception}")]
+    return [Failure(result.node.unique_id, _explain(result, places, shown_rows)) for result in failed]
+
+
+@contextmanager
+def _environment(values: dict[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    folder = Path.cwd()
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        os.chdir(folder)
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
+
+
+def _explain(result: Any, places: Places, shown_rows: int) -> str:
+    node = result.node
+    lines = [f"{node.resource_type} {node.name} ({node.original_file_path}): {result.message}"]
+    if node.resource_type == "test" and result.status == "fail":
+        with duckdb.connect() as connection:
+            for name, file in ((places.database.stem, places.database), ("scratch", places.scratch)):
+                path = str(file).replace("'", "''")
+                connection.execute(f"attach '{path}' as {name} (read_only)")
+            query = f"select * from ({node.compiled_code}) limit {shown_rows}"  # noqa: S608 - ours
+            rows = connection.execute(query)
+            columns = [column[0] for column in rows.description]
+            lines += [
+                "    " + ", ".join(f"{c}={v}" for c, v in zip(columns, row, strict=True)) for row in rows.fetchall()
+            ]
+    return "\n".join(lines)
