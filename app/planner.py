@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import duckdb
-    import pyarrow as pa
 
 FUNCTIONS: Final = Path(__file__).parent.parent / "macros" / "functions.sql"
 
@@ -67,6 +66,21 @@ PRESETS: Final[dict[str, dict[str, float]]] = {
     "350,000 subscribers, two-hour lease": {"clients": 350000, "lease_s": 7200},
     "350,000 subscribers, one-minute lease": {"clients": 350000, "lease_s": 60},
 }
+
+
+# What the calculator computes: column of `lps_needed` -> its name and how it is computed. The first four add up.
+LOADS: Final[dict[str, tuple[str, str]]] = {
+    "renewals_lps": ("Renewals", "clients / (T1 x lease time)"),
+    "arrivals_lps": ("New clients", "new clients / the time over which they come"),
+    "boot_wave_lps": ("Boot wave", "share that boots x clients / length of the wave"),
+    "recovery_lps": ("Recovery after an outage", "clients to recover / recovery time"),
+    "steady_lps": ("Steady", "renewals and new clients"),
+    "peak_lps": ("Peak", "all of these together"),
+    "needed_lps": ("Needed", "peak / (high-availability ratio x highest utilisation)"),
+    "retransmissions_per_s": ("Repetitions", "messages per second of clients that wait"),
+    "peak_messages_per_s": ("Messages", "per second at the peak: two for a renewal, four for a new lease"),
+}
+PARTS: Final = tuple(LOADS)[:4]
 
 
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|d|w)?")
@@ -121,28 +135,6 @@ def blank() -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def configurations_meeting(connection: duckdb.DuckDBPyConnection, required_lps: float) -> pa.Table:
-    """Return the known configurations whose leases per second reach `required_lps`, fastest first.
-
-    One row per configuration: the columns of the SQL function `configurations_meeting`. The lower end of the interval
-    is what counts, where there is one.
-    """
-    return connection.cursor().sql("select * from configurations_meeting($1)", params=[required_lps]).to_arrow_table()
-
-
-WORDS: Final[dict[str, str]] = {
-    "renewals_lps": "renewals: clients / (T1 x lease)",
-    "arrivals_lps": "new clients / their window",
-    "boot_wave_lps": "boot wave: share x clients / its window",
-    "recovery_lps": "recovery: clients / time to recover",
-    "steady_lps": "steady: renewals and new clients",
-    "peak_lps": "peak: all of these together",
-    "needed_lps": "needed: peak / (HA ratio x highest utilisation)",
-    "retransmissions_per_s": "messages/s of waiting clients that repeat themselves",
-    "peak_messages_per_s": "messages/s at the peak: 2 a renewal, 4 a new lease",
-}
-
-
 def report(warehouse: Path, inputs: Mapping[str, float]) -> str:
     """Return the loads as text, and the configurations in `warehouse` that meet them, if there is one.
 
@@ -151,7 +143,7 @@ def report(warehouse: Path, inputs: Mapping[str, float]) -> str:
     from app.warehouse import Warehouse, WarehouseMissing
 
     loads = lps_needed(blank(), inputs)
-    lines = [f"{loads[name]:>12,.2f}  {words}" for name, words in WORDS.items()]
+    lines = [f"{loads[name]:>12,.2f}  {label}: {formula}" for name, (label, formula) in LOADS.items()]
     try:
         known = Warehouse.open(warehouse)
     except WarehouseMissing:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from app.warehouse import Warehouse
 
 MOST_ROWS: Final = 5000  # what a browser draws without pain
-FILTERS: Final = ("protocol", "backend", "threading", "ha_mode", "origin", "campaign")
 
 
 def totals(warehouse: Warehouse) -> dict[str, int]:

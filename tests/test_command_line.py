@@ -119,7 +119,7 @@ def test_results_leave_in_every_format(warehouse_home, tmp_path):
 def test_the_calculator_says_the_same_in_sql_and_on_the_command_line(warehouse_home, arguments, inputs, needed):
     """Two renewals a second for 86,400 clients with a day's lease, and the other three known cases."""
     asked = dropline("needs", *arguments, home=warehouse_home)
-    [line] = [line for line in asked.stdout.splitlines() if " needed: " in line]
+    [line] = [line for line in asked.stdout.splitlines() if " Needed: " in line]
     assert float(line.split()[0].replace(",", "")) == needed
     asked = dropline("sql", f"select needed_lps from lps_needed({inputs})", "-f", "json", home=warehouse_home)
     assert round(json.loads(asked.stdout)[0]["needed_lps"], 2) == needed

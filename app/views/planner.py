@@ -19,12 +19,6 @@ if TYPE_CHECKING:
 MESSAGES = "Two for a renewal, four for a new lease, and the repetitions of clients that wait."
 OWN = "my own numbers"
 UNITS = {"s": "seconds", "ratio": "0 to 1"}
-FORMULAS = {
-    "renewals_lps": ("Renewals", "clients / (T1 x lease time)"),
-    "arrivals_lps": ("New clients", "new clients / the time over which they come"),
-    "boot_wave_lps": ("Boot wave", "share that boots x clients / length of the wave"),
-    "recovery_lps": ("Recovery after an outage", "clients to recover / recovery time"),
-}
 
 
 def main() -> None:
@@ -97,7 +91,8 @@ def _show_need(needed: Mapping[str, float], inputs: Mapping[str, float]) -> None
         st.metric("Peak", words.number(needed["peak_lps"]), border=True, help="With boot wave and recovery.")
         st.metric("Messages per second", words.number(needed["peak_messages_per_s"]), border=True, help=MESSAGES)
     parts = pd.DataFrame(
-        [{"component": label, "lps": needed[name], "formula": formula} for name, (label, formula) in FORMULAS.items()]
+        [(label, needed[name], formula) for name in planner.PARTS for label, formula in [planner.LOADS[name]]],
+        columns=["component", "lps", "formula"],
     )
     allowance = inputs["ha_ratio"] * inputs["utilisation_ratio"]
     if allowance != 1:
