@@ -83,6 +83,7 @@ TRIALS: Final = _table(
     ("exit_code", pa.int32()),
     ("completed", FLAG),  # a whole final report, and nobody interrupted the trial
     ("server_wiped", FLAG),  # the server had no leases when the trial began
+    ("details", TEXT),  # what else the tool says of the trial, as JSON: transport, window, load layer, ...
     ("warnings", pa.list_(TEXT)),
     ("context_sources", pa.map_(TEXT, TEXT)),  # column -> where its value came from
     ("conflicts", pa.list_(TEXT)),  # where two sources disagree, in words

@@ -70,6 +70,7 @@ select
     trials.exit_code,
     trials.completed,
     trials.server_wiped,
+    trials.details,
     trials.warnings,
     trials.context_sources,
     trials.conflicts,

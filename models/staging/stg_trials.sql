@@ -58,6 +58,7 @@ current_versions as (
         trials.exit_code,
         trials.completed,
         trials.server_wiped,
+        trials.details,
         trials.warnings,
         trials.context_sources,
         trials.conflicts

@@ -1,0 +1,35 @@
+-- Runs whose capacity is over 10 % off the median of their configuration: what one would repeat first.
+with
+
+run_capacity as (
+
+    select * from {{ ref('run_capacity') }}
+    where loss_goal = 'isc'
+
+),
+
+with_median as (
+
+    select
+        configuration,
+        campaign,
+        repetition,
+        run_id,
+        rate,
+        median(rate) over (partition by configuration_id) as rate_median
+    from run_capacity
+
+),
+
+far_runs as (
+
+    select
+        *,
+        rate / rate_median - 1 as deviation_ratio
+    from with_median
+    where abs(rate / rate_median - 1) > 0.1
+
+)
+
+select * from far_runs
+order by abs(deviation_ratio) desc
