@@ -35,8 +35,11 @@ format: .venv/.ready-dev ## rewrite the Python and the SQL in the house style
 docs: setup ## write the dbt site (all tables, columns and their lineage) to docs/site
 	@echo "==> Writing docs/site/index.html"
 	@$(BIN)/dropline --home $(HOME_DIR) build
-	@DROPLINE_LAKE=$(HOME_DIR)/lake DROPLINE_QUALITY=$(HOME_DIR)/quality $(BIN)/dbt docs generate --static --target-path docs/site
-	@cp docs/site/static_index.html docs/site/index.html
+	@mkdir -p target
+	@export DROPLINE_LAKE=$(HOME_DIR)/lake DROPLINE_QUALITY=$(HOME_DIR)/quality; \
+	$(BIN)/dbt --quiet build --exclude-resource-type unit_test && \
+	$(BIN)/dbt --quiet docs generate --static --target-path docs/site
+	@mv docs/site/static_index.html docs/site/index.html
 
 lock: ## pin the packages again (needs uv)
 	uv pip compile pyproject.toml $(LOCK) -o requirements.lock

@@ -1,6 +1,7 @@
 """The shape of the project: who may import whom, what starts fast, and what a checkout may hold."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -71,3 +72,17 @@ def test_the_readme_names_files_that_are_there():
     assert len(links) > 5
     for link in links:
         assert (ROOT / link).exists(), link
+
+
+def test_the_sql_of_the_readme_runs_as_it_stands(warehouse_home):
+    blocks = re.findall(r"(?:^    .*\n)+", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    queries = [block for block in blocks if block.strip().startswith("select")]
+    assert len(queries) >= 6
+    for query in queries:
+        done = subprocess.run(
+            [sys.executable, ROOT / "dropline.py", "--home", warehouse_home, "sql", query],
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "(0 rows)" not in done.stdout, query
