@@ -60,9 +60,9 @@ class Reader(Protocol):
 
 
 # The readers import the classes above.
-from ingest.formats import perfdhcp  # noqa: E402
+from ingest.formats import dnsblast, dnsperf, dnspyre, dnstrace, flame, kxdpgun, perfdhcp, resperf  # noqa: E402
 
-READERS: tuple[Reader, ...] = (perfdhcp,)
+READERS: tuple[Reader, ...] = (perfdhcp, dnsblast, dnsperf, dnspyre, dnstrace, flame, kxdpgun, resperf)
 
 
 def recognise(head: bytes) -> Reader | None:

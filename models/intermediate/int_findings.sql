@@ -61,10 +61,15 @@ trial_findings as (
         trial_id,
         'generator_limited' as finding,
         'warning' as severity,
-        'The generator sent ' || cast(round((first_sent + 1) / test_period_s) as bigint)
-        || ' requests/s of the '
-        || {{ short_number('offered_rate') }}
-        || ' asked for: the rate says more about it than about the server.' as detail
+        case
+            when is_sending_short
+                then
+                    'The generator sent ' || cast(round((requests_sent + 1) / test_period_s) as bigint)
+                    || ' requests/s of the ' || {{ short_number('offered_rate') }} || ' asked for'
+            else
+                'The generator had ' || {{ short_number('outstanding_window') }}
+                || ' requests under way, as many as it allows'
+        end || ': the rate says more about it than about the server.' as detail
     from trials
     where is_generator_limited
     union all

@@ -37,7 +37,12 @@ with_method as (
 
     select
         *,
-        concat_ws('; ', 'period ' || {{ short_number('longest_period_s') }} || ' s', options) as method
+        concat_ws(
+            '; ',
+            -- perfdhcp's planned period; what other tools print is the time that it took
+            case when tool = 'perfdhcp' then 'period ' || {{ short_number('longest_period_s') }} || ' s' end,
+            options
+        ) as method
     from runs
 
 ),

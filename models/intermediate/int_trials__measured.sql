@@ -18,6 +18,24 @@ server_configs as (
 
 ),
 
+observations as (
+
+    select * from {{ ref('stg_observations') }}
+    where metric in ('latency_avg', 'outstanding_window') and label is null and t_s is null
+
+),
+
+closed_loops as (
+
+    select
+        trial_id,
+        max(value) filter (where metric = 'latency_avg') as avg_latency_ms,
+        max(value) filter (where metric = 'outstanding_window') as outstanding_window
+    from observations
+    group by trial_id
+
+),
+
 exchange_totals as (
 
     select
@@ -47,6 +65,8 @@ joined as (
         exchange_totals.max_delay_ms,
         exchange_totals.rejected_leases,
         exchange_totals.orphans,
+        closed_loops.avg_latency_ms,
+        closed_loops.outstanding_window,
         server_configs.pool_addresses as pool_size,
         coalesce(exchange_totals.loss_worst_exchange, trials.dropped / nullif(trials.sent, 0)) as loss_worst_exchange,
         coalesce(exchange_totals.loss_packet, trials.dropped / nullif(trials.sent, 0)) as loss_packet,
@@ -63,6 +83,7 @@ joined as (
         end as unnamed_folder
     from trials
     left join exchange_totals on trials.trial_id = exchange_totals.trial_id
+    left join closed_loops on trials.trial_id = closed_loops.trial_id
     left join server_configs on trials.server_config_id = server_configs.server_config_id
 
 ),
@@ -82,8 +103,11 @@ with_rates as (
         *,
         achieved_rate as reported_rate,
         coalesce(completed_leases / nullif(test_period_s, 0), achieved_rate) as computed_rate,
+        coalesce(first_sent, sent) as requests_sent,
         -- one packet of grace: perfdhcp sends rate x period - 1
-        coalesce(first_sent + 1 < 0.98 * offered_rate * test_period_s, false) as is_generator_limited,
+        coalesce(coalesce(first_sent, sent) + 1 < 0.98 * offered_rate * test_period_s, false) as is_sending_short,
+        -- a closed loop whose window is full waits for the server and cannot offer more (Little's law)
+        coalesce(achieved_rate * avg_latency_ms / 1000 > 0.9 * outstanding_window, false) as is_window_full,
         {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method, repetition') }} as run_id
     from with_period
 
@@ -93,6 +117,7 @@ with_pool as (
 
     select
         *,
+        is_sending_short or is_window_full as is_generator_limited,
         case
             when server_wiped = false
                 then sum(completed_leases) over (

@@ -1,0 +1,279 @@
+"""What the readers of DNS generators share: the text of a file, its lines, numbers and rows."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import math
+import re
+import zlib
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from ingest.formats import Reject, Report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ingest.formats import Row
+
+MAX_TEXT_BYTES: Final = 256 * 1024 * 1024
+LONGEST: Final = 4000  # characters of a line that is worth matching with a pattern
+
+_HEAD_BYTES: Final = 64 * 1024
+_CHUNK_BYTES: Final = 1024 * 1024
+_UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+_ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*\x07?|[^\[\]])")
+_NUMBER: Final = re.compile(r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.ASCII)
+_BLANK: Final = " \t\r\n\0"
+_RECORDER: Final = ("Script started", "Script done")
+_INTERRUPT: Final = re.compile(r"(?:\^C\s*)+")
+_COMMAND: Final = re.compile(r'COMMAND="([^"]*)"')
+_NAMED: Final = 3
+_QUOTED: Final = 80
+_FACTS: Final[Row] = {
+    **dict.fromkeys(("tool_version", "command", "method")),
+    "protocol": "DNS",
+    **dict.fromkeys(("scenario", "offered_rate", "achieved_rate")),
+    "rate_unit": "queries/s",
+    **dict.fromkeys(("sent", "received", "dropped", "malformed")),
+    **dict.fromkeys(("duration_s", "drop_time_s", "drop_time_second_s", "wait_s", "clients")),
+}
+
+
+class Trial(ABC):
+    """What the lines of one process have said so far; every tool has a kind of its own.
+
+    Attributes:
+        line: the first line that is of the tool, 0 before it.
+        here: the number of the line that is read, and `ended` whether it has its newline.
+        facts: columns of schema.TRIALS; `details` what the tool says beyond them.
+        notes: warnings of the report.
+        error: what the tool says went wrong, and `usage` whether it printed how it is called.
+        interrupted: whether a Ctrl-C stands in the text.
+
+    """
+
+    tool: ClassVar[str]
+    expected: ClassVar[str]
+    usage_hint: ClassVar[str] = "call it with a server and queries, without -h"
+    remedies: ClassVar[tuple[tuple[str, str], ...]] = ()
+
+    def __init__(self) -> None:
+        self.line = self.here = 0
+        self.ended = True
+        self.facts: Row = {"tool": self.tool, **_FACTS}
+        self.details: Row = {}
+        self.observations: list[Row] = []
+        self.notes: list[str] = []
+        self.error: tuple[int, str] | None = None
+        self.usage = self.interrupted = False
+        self._strange: list[tuple[int, str]] = []
+        self._strange_count = 0
+
+    @abstractmethod
+    def begins_with(self, line: str) -> bool:
+        """Say whether `line` is of another process than the lines before it."""
+
+    @abstractmethod
+    def take(self, line: str) -> bool:
+        """Keep what `line` says; False when it is not of the tool."""
+
+    @abstractmethod
+    def conclude(self) -> Report | Reject:
+        """Return the report, or the reason why there is none."""
+
+    def read(self, line: str) -> None:
+        """Take one line, and account for it when it makes no sense here."""
+        if interrupt := _INTERRUPT.match(line):
+            self.interrupted = True
+            line = line[interrupt.end() :]
+        if line.startswith(_RECORDER):
+            if command := _COMMAND.search(line[:LONGEST]):
+                self.facts["command"] = command[1]
+            return
+        if line and not self.take(line):
+            self._strange_count += 1
+            if len(self._strange) < _NAMED:
+                self._strange.append((self.here, line))
+        elif line:
+            self.line = self.line or self.here
+
+    def observe(
+        self,
+        metric: str,
+        value: float | None,
+        unit: str,
+        label: str | None = None,
+        t_s: float | None = None,
+    ) -> None:
+        """Add a row of schema.OBSERVATIONS, unless there is no value."""
+        if value is not None:
+            row = {"metric": metric, "label": label, "t_s": t_s, "value": value, "unit": unit}
+            self.observations.append(row)
+
+    def report(self, *, completed: bool) -> Report:
+        """Return the report; `completed` says whether it is whole and ended by itself."""
+        if self.error:
+            self.notes.append(f"Line {self.error[0]} tells an error: {quote(self.error[1])}.")
+        if self.interrupted:
+            self.notes.append("The trial was interrupted by Ctrl-C.")
+        return Report(
+            line=self.line,
+            facts={
+                **self.facts,
+                "completed": completed and not self.interrupted,
+                "details": json.dumps(self.details, sort_keys=True) if self.details else None,
+            },
+            observations=self.observations,
+            warnings=[*self.notes, *self._strange_lines()],
+        )
+
+    def reject(self) -> Reject:
+        """Return why these lines are no report, by what they have got to."""
+        if self.error:
+            number, text = self.error
+            return Reject(number, f"{self.tool} failed: {text[:300]}", self._remedy(text))
+        if self.usage:
+            why = self._first_strange()
+            hint = self._remedy(why) if why else self.usage_hint
+            return Reject(self.line, f"usage text of {self.tool} instead of a report{why}", hint)
+        if self.line:
+            reason = f"{self.unfinished}{self._first_strange()}"
+            hint = "copy the whole file again, or run the trial again and keep stderr, too (2>&1)"
+            return Reject(self.line, reason, hint)
+        if self._strange:
+            reason = f"nothing of {self.tool} was recognised{self._first_strange()}"
+            return Reject(self._strange[0][0], reason, self.expected)
+        return Reject(1, "there is no text in it", self.expected)
+
+    @property
+    def unfinished(self) -> str:
+        """What a report lacks that has begun."""
+        return f"report of {self.tool} cut off or not finished"
+
+    def _remedy(self, text: str) -> str:
+        hints = (hint for part, hint in self.remedies if part in text)
+        return next(hints, "repair what it names and run the trial again")
+
+    def _first_strange(self) -> str:
+        return "".join(f"; line {n}: {quote(text)}" for n, text in self._strange[:1])
+
+    def _strange_lines(self) -> Iterator[str]:
+        for number, text in self._strange:
+            yield f"Line {number} is not of {self.tool}: {quote(text)}."
+        if more := self._strange_count - len(self._strange):
+            yield f"{more} more lines are not of {self.tool}."
+
+
+def read(data: bytes, kind: type[Trial]) -> Iterator[Report | Reject]:
+    """Yield what each process in the text of `data` comes to, in the order of the file.
+
+    Takes UTF-8, UTF-16 with its mark, and gzip of these, with LF, CRLF or CR. Never raises for bad
+    input; more than MAX_TEXT_BYTES of text is one reject.
+    """
+    text, fault = unpack(data, MAX_TEXT_BYTES + 1)
+    if len(text) > MAX_TEXT_BYTES:
+        reason = f"more than {MAX_TEXT_BYTES // 1024**2} MiB of text"
+        yield Reject(1, reason, "split the file between two reports, or log fewer lines")
+        return
+    if text or not fault:
+        trial = kind()
+        for number, line, ended in lines(text):
+            if trial.line and trial.begins_with(line):
+                yield trial.conclude()
+                trial = kind()
+            trial.here, trial.ended = number, ended
+            trial.read(line)
+        yield trial.conclude()
+    if fault:
+        yield fault
+
+
+def head_text(head: bytes) -> str:
+    """Return the text of the first bytes of a file, without what colours it."""
+    text, _ = unpack(head, _HEAD_BYTES)
+    return _ESCAPE.sub("", text.decode("utf-8", "replace"))
+
+
+def unpack(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
+    """Return at most `limit` bytes of text as UTF-8, and what is wrong with the gzip around it."""
+    fault = None
+    if data.startswith(b"\x1f\x8b"):
+        data, fault = _gunzip(data, limit)
+    if data.startswith(_UTF16_MARKS):
+        data = data[: 2 * limit].decode("utf-16", "replace").encode()
+    return data.removeprefix(b"\xef\xbb\xbf")[:limit], fault
+
+
+def lines(text: bytes) -> Iterator[tuple[int, str, bool]]:
+    """Yield (number, line, whether it ended) of all that is not blank; CR ends a line, too."""
+    # Terminals and their recorders turn \n into \r\n, sometimes both of them do.
+    plain = text.replace(b"\r\r\n", b"\r\n")
+    stream = io.TextIOWrapper(io.BytesIO(plain), encoding="utf-8", errors="replace")
+    for number, raw in enumerate(stream, 1):
+        if line := clean(raw):
+            yield number, line, raw.endswith("\n")
+
+
+def clean(raw: str) -> str:
+    """Return a line without what surrounds and colours it."""
+    line = raw.strip(_BLANK)
+    return _ESCAPE.sub("", line).strip(_BLANK) if "\x1b" in line else line
+
+
+def count(value: object) -> int | None:
+    """Return a counter; None for what is none, and for what no 64-bit integer can hold."""
+    if isinstance(value, str) and value.isdecimal() and value.isascii() and len(value) <= 18:
+        return int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**18:
+        return value
+    return None
+
+
+def number(value: object, scale: float = 1.0) -> float | None:
+    """Return a finite number times `scale`; None for -nan, inf, and what is none."""
+    if isinstance(value, str):
+        value = float(value) if len(value) < LONGEST and _NUMBER.fullmatch(value) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        result = value * scale
+    except OverflowError:
+        return None
+    # Seconds become milliseconds without the noise of binary fractions.
+    return round(result, 9) if math.isfinite(result) else None
+
+
+def json_object(line: str) -> Row | None:
+    """Return the JSON object that `line` is, or None."""
+    if not line.startswith("{"):
+        return None
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def quote(text: str) -> str:
+    """Return `text` in quotes, shortened to what a message can hold."""
+    return repr(text if len(text) <= _QUOTED else text[:_QUOTED] + "...")
+
+
+def plural(amount: float, noun: str) -> str:
+    """Return an amount with its noun: `1 client`, `2 clients`, `0.5 s` where the noun is a unit."""
+    return f"{amount:.15g} {noun}" + "s" * (amount != 1 and len(noun) > 1)
+
+
+def _gunzip(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
+    text = bytearray()
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+        try:
+            while len(text) < limit and (chunk := file.read1(min(limit, _CHUNK_BYTES))):
+                text += chunk
+        except (OSError, EOFError, zlib.error) as error:
+            reason = f"gzip file is damaged after {len(text)} bytes of text: {error}"
+            return bytes(text), Reject(1, reason, "copy the file again; what could be read is kept")
+    return bytes(text), None

@@ -1,0 +1,222 @@
+"""The reader of dnsblast's output (jedisct1/dnsblast, which has no versions and no manual).
+
+Its source defines it: a status line, ended by a CR only, at least every 0.5 s, one when all queries
+are sent, and one with a newline when as many datagrams came back. Until then it waits without
+limit, so a single lost reply means that it has to be interrupted and never prints the last ones.
+The reply rate is the mean since the start, cut to the rate that was asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ingest.formats import Reject
+from ingest.formats.dns_text import MAX_TEXT_BYTES, Trial, clean, count, head_text, number, unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ingest.formats import Report
+
+NAME = "dnsblast"
+
+_STATUS: Final = re.compile(
+    r"Sent: \[(\d{1,18})\] - Received: \[(\d{1,18})\] - Reply rate: \[(\d{1,20}) pps\]"
+    r" - Ratio: \[(\d{1,20}\.\d\d)%\]",
+    re.ASCII,
+)
+_LOOKUP: Final = re.compile(r"\[\S{0,300}:\S{0,100}\]: \[[A-Z][\w ,.'/-]{3,100}\]")
+_CALL: Final = re.compile(r"(?:sendto|poll|Oops): \S.{0,200}")
+_ASSERTION: Final = re.compile(r"dnsblast: \S*dnsblast\.c:\d+: .{0,300}|Assertion failed: .{0,300}dnsblast\.c.{0,100}")
+_USAGE: Final = "Usage: dnsblast [fuzz]"
+_MARK: Final = re.compile(
+    r"(?:\A|[\r\n]|%\] *|\^C)Sent: \[\d+\] - Received: \[\d+\] - Reply rate: \["
+    r"|(?:\A|[\r\n])(?:Usage: dnsblast \[fuzz\]|dnsblast: \S*dnsblast\.c:\d"
+    r'|Script started [^\r\n]*COMMAND="[^"\r\n]*\bdnsblast )'
+)
+_ENDS: Final = re.compile(r"(\r{0,2}\n|\r)")
+
+
+class _Status(NamedTuple):
+    sent: int
+    received: int
+    rate: float | None
+    ratio: str
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (64 KiB, or all of it) is of dnsblast."""
+    text = head_text(head)
+    only = text.strip() if len(text) < 1000 else ""
+    return bool(_MARK.search(text) or _LOOKUP.fullmatch(only) or _CALL.fullmatch(only))
+
+
+def parse(data: bytes) -> Iterator[Report | Reject]:
+    """Yield every run and every unusable part of `data`, in order; never raises for bad input."""
+    text, fault = unpack(data, MAX_TEXT_BYTES + 1)
+    if len(text) > MAX_TEXT_BYTES:
+        reason = f"more than {MAX_TEXT_BYTES // 1024**2} MiB of text"
+        yield Reject(1, reason, "split the file between two runs")
+        return
+    if text or not fault:
+        yield from _runs(text.decode("utf-8", "replace"))
+    if fault:
+        yield fault
+
+
+def _runs(text: str) -> Iterator[Report | Reject]:
+    run = _Run()
+    pieces = [*_ENDS.split(text), "", "", ""]
+    for index in range(0, len(pieces) - 3, 2):
+        line, end, next_line, next_end = pieces[index : index + 4]
+        for part in _parts(line):
+            status = part if isinstance(part, _Status) else None
+            if run.is_over(part):
+                yield run.conclude()
+                run = _Run()
+            run.here = index // 2 + 1
+            if status:
+                run.add(status)
+            elif isinstance(part, str):
+                run.read(part)
+        run.end_line(end, blank_follows=not next_line.strip(" \t") and "\n" in next_end)
+    yield run.conclude()
+
+
+def _parts(line: str) -> Iterator[_Status | str]:
+    """Yield the status lines in `line` (a copy may have lost their CR), and the text between."""
+    at = 0
+    for match in _STATUS.finditer(line):
+        if text := clean(line[at : match.start()]):
+            yield text
+        sent, received = count(match[1]) or 0, count(match[2]) or 0
+        yield _Status(sent, received, number(match[3]), match[4])
+        at = match.end()
+    if text := clean(line[at:]):
+        yield text
+
+
+class _Run(Trial):
+    tool = NAME
+    expected = "expected the status lines of dnsblast: `Sent: [..] - Received: [..] - ...`"
+    usage_hint = "give it a host and at most count, rate and port; its exit code 0 means nothing"
+    remedies = (
+        ("send_count > 0", "give a count of 1 or more"),
+        ("sendto: Invalid argument", "give a port from 1 to 65535"),
+        ("sendto:", "check the route to the server and the rights to send"),
+        ("Servname", "give the port as a number, or by a name of /etc/services"),
+        ("Name or service", "give an IP address without brackets, or a name that can be resolved"),
+        ("name resolution", "give an IP address, or a name that the client can resolve"),
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.statuses: list[_Status] = []
+        self.recorded = self.closed = False
+        self._after_status = False
+        self._last_end: str | None = None
+
+    def is_over(self, part: _Status | str) -> bool:
+        """Say whether `part` is of another process: counters never fall within one."""
+        if isinstance(part, str):
+            if part.startswith("Script started"):
+                return bool(self.line) or self.recorded
+            if part.startswith(_USAGE):
+                return bool(self.statuses or self.usage or self.error)
+            return _is_error(part) and bool(self.closed or self.usage or self.error)
+        if not self.statuses:
+            return bool(self.error or self.usage)
+        last = self.statuses[-1]
+        fallen = part.sent < last.sent or part.received < last.received
+        return fallen or self.closed or self.error is not None or self.usage
+
+    def begins_with(self, line: str) -> bool:
+        return self.is_over(line)
+
+    def read(self, line: str) -> None:
+        self.recorded |= line.startswith("Script")
+        super().read(line)
+
+    def add(self, status: _Status) -> None:
+        """Keep one status line."""
+        if self._after_status:
+            self._last_end = ""  # the one before had no end of its own
+        self.line = self.line or self.here
+        self.statuses.append(status)
+        self._after_status = True
+
+    def end_line(self, end: str, *, blank_follows: bool) -> None:
+        """Note how a line ended: a newline behind lines with CR only is printed at a clean end.
+
+        Where `tr` made newlines of all CRs, it is the blank line.
+        """
+        if self._after_status:
+            self.closed = "\n" in end and (blank_follows or self._last_end in {"\r", ""})
+            self._last_end, self._after_status = end, False
+
+    def take(self, line: str) -> bool:
+        if line.startswith(_USAGE):
+            self.usage = True
+        elif _is_error(line):
+            self.error = (self.here, line)
+        else:
+            return False
+        return True
+
+    def conclude(self) -> Report | Reject:
+        if self.statuses:
+            return self._report()
+        if self.recorded and not (self.error or self.usage or self.line):
+            return Reject(
+                1,
+                "no status line: dnsblast sent a query or two and then nothing more, because at "
+                "many rates (300, 750, 2500, 5000) its wait underflows (unsigned) to days, or it was ended",
+                "choose a rate of 200, 400, 500, 1000, 2000, 4000 or 10000, and check that the server is up",
+            )
+        return self.reject()
+
+    def _report(self) -> Report:
+        last = self.statuses[-1]
+        clean_end = self.closed and last.sent == last.received and self.error is None
+        self.facts |= {
+            "achieved_rate": last.rate,
+            "sent": last.sent,
+            "received": last.received,
+            "dropped": last.sent - last.received if last.received <= last.sent else None,
+        }
+        self.details = {
+            "outcome": "all replies came" if clean_end else "did not end by itself",
+            "ratio_printed": last.ratio,
+            "transport": "udp",
+        }
+        for position, status in enumerate(self.statuses, 1):
+            self.observe("sent", status.sent, "queries", str(position))
+            self.observe("received", status.received, "responses", str(position))
+            self.observe("reply_rate", status.rate, "queries/s", str(position))
+        self._judge(last, clean_end)
+        return self.report(completed=clean_end)
+
+    def _judge(self, last: _Status, clean_end: bool) -> None:
+        if last.received == 0:
+            self.notes.append("No reply came: is the server up? dnsblast cannot see a closed port.")
+        elif not clean_end and last.received < last.sent:
+            self.notes.append(
+                "The run did not end by itself: replies behind the last line are missing, "
+                f"so {last.received} of {last.sent} is a lower bound."
+            )
+        elif not clean_end and last.received == last.sent:
+            self.notes.append("The run did not end by itself, or its last line is missing.")
+        if last.received > last.sent:
+            self.notes.append(
+                f"More replies than queries ({last.ratio} %): replies came twice, "
+                "so how many queries were lost is not known."
+            )
+        share = 100 * last.received / last.sent if last.sent else 0.0
+        if abs(share - (number(last.ratio) or 0.0)) > 0.01:
+            self.notes.append(f"Damaged? The ratio is {last.ratio} %, its counters give {share:.2f}.")
+
+
+def _is_error(line: str) -> bool:
+    """Say whether `line` is what dnsblast says before it gives up."""
+    return any(form.fullmatch(line) for form in (_LOOKUP, _CALL, _ASSERTION))

@@ -1,0 +1,291 @@
+"""The reader of flame's output (DNS-OARC flamethrower, flame(1)): its text and its JSON Lines (-o).
+
+Both are of one run and share its run id. The average rates are means of the counts per period, so
+a first period of less than a second makes them start low. A reply behind the time-out counts as
+received and as timed out. The period averages are means of the generators' means.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+from ingest.formats.dns_text import LONGEST, Trial, count, head_text, json_object, number, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ingest.formats import Reject, Report, Row
+
+NAME = "flame"
+
+_FLAMING: Final = re.compile(
+    r"flaming target\(s\) \[(.*)\] on port (\d+) with (\d{1,9}) concurrent generators, "
+    r"each sending (\d{1,9}) queries every (\d{1,9})ms on protocol (\w+)"
+)
+_GENERATOR: Final = re.compile(r"query generator \[(\w+)\] contains (\d{1,18}) record\(s\)")
+_LIMIT: Final = re.compile(r"rate limit @ (\d{1,15}) QPS \(\d+ QPS per concurrent sender\)")
+_N: Final = r"([\d.e+-]+|-?nan|-?inf)"
+_PERIOD: Final = re.compile(
+    rf"{_N}s: send: (\d{{1,18}}), avg send: \d+, recv: (\d{{1,18}}), avg recv: \d+, "
+    rf"min/avg/max resp: {_N}/{_N}/{_N}ms, in flight: (\d{{1,18}}), timeouts: (\d{{1,18}})"
+)
+_WAIT: Final = re.compile(r"stopping, waiting up to (\d{1,9})s for in flight to finish\.\.\.")
+_RCODE: Final = re.compile(r"([A-Z][A-Z0-9]*|Unknown rcode \(\d+\)): (\d{1,18})")
+_TIMEOUTS: Final = re.compile(r"(\d{1,18}) \((?:[\d.e+-]+|-?nan|-?inf)%\)")
+_ARGUMENT: Final = re.compile(r"(?:--?[\w-]+|GENOPTS|TARGET): .*")
+_CHATTER: Final = re.compile(
+    r"-{6}|responses   :|query list randomized|\w+: push \".*\"|\d+ key/value generator arguments"
+    r"|adding QPS flow: .*|WARNING: QPS .*"
+)
+_MARK: Final = re.compile(
+    r"(?:\A|[\r\n])(?:flaming target\(s\) \[|run id      : |query generator \["
+    r'|\{"cmdline":"[^\r\n]{0,4000}"run_id":|\{"in_flight":\d+,"period_bad_count":'
+    r'|\{"period_bad_count":\d+,"period_in_flight":|Flamethrower\.|unable to resolve target addr)'
+)
+# Key of the text -> key of the JSON, which names the figure here; unit to take off.
+_SUMMARY: Final = {
+    "run id": ("run_id", ""),
+    "run start": ("start_timestamp", ""),
+    "runtime": ("runtime_s", " s"),
+    "total sent": ("total_s_count", ""),
+    "total rcvd": ("total_r_count", ""),
+    "min resp": ("total_response_min_ms", " ms"),
+    "avg resp": ("total_response_avg_ms", " ms"),
+    "max resp": ("total_response_max_ms", " ms"),
+    "avg r qps": ("total_qps_r_avg", ""),
+    "avg s qps": ("total_qps_s_avg", ""),
+    "avg pkt": ("total_pkt_size_avg", " bytes"),
+    "tcp conn.": ("total_tcp_connections", ""),
+    "timeouts": ("total_timeouts", ""),
+    "bad recv": ("total_bad_count", ""),
+    "net errors": ("total_net_errors", ""),
+}
+_DETAILS: Final = {
+    "run_id": "run_id",
+    "start_timestamp": "started_at",
+    "total_bad_count": "bad_received",
+    "total_net_errors": "net_errors",
+    "total_tcp_connections": "tcp_connections",
+}
+_NAMES: Final = ("run_id", "start_timestamp")
+_ESSENTIAL: Final = ("total_s_count", "total_r_count", "total_timeouts")
+_ERRORS: Final = (
+    *("unable to resolve target", "generator error:", "protocol must be", "internet family must"),
+    *("couldn't open targets file", "name did not resolve"),
+)
+# Of udp, and of the others: generators, queries at a time, delay in ms (flame(1)).
+_DEFAULTS: Final = {True: ("10", "10", "1"), False: ("30", "100", "1000")}
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (64 KiB, or all of it) is of flame."""
+    return bool(_MARK.search(head_text(head)))
+
+
+def parse(data: bytes) -> Iterator[Report | Reject]:
+    """Yield every report and every unusable part of `data`, in order; never raises for bad input."""
+    return read(data, _Run)
+
+
+class _Run(Trial):
+    tool = NAME
+    expected = "expected the text of flame, or the JSON Lines of its -o"
+    usage_hint = "call it with a target, without --help"
+    remedies = (
+        ("resolve", "give the target as an IP address, or a list with --targets"),
+        ("generator error", "check the file behind -f and the arguments of -g"),
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.totals: Row = {}
+        self.codes: dict[str, int | None] = {}
+        self.flaming = self.final = False
+        self._sent_before = self._received_before = 0
+
+    def begins_with(self, line: str) -> bool:
+        if line.startswith(('{"cmdline":', "flaming target(s) [")):
+            return self.flaming or bool(self.totals or self.usage or self.error)
+        finished = "total_net_errors" in self.totals
+        if line.startswith(("binding to ", "run id ", "Flamethrower.")):
+            return finished or self.usage or self.error is not None
+        return finished and line.startswith("--") and bool(_ARGUMENT.fullmatch(line))
+
+    def take(self, line: str) -> bool:
+        if (said := json_object(line)) is not None:
+            return self._take_json(said)
+        if len(line) > LONGEST:
+            return False
+        if self.usage or line.startswith("Flamethrower."):
+            self.usage = True
+            return True
+        if line.startswith(_ERRORS):
+            self.error = (self.here, line)
+            return True
+        return self._take_head(line) or self._take_period(line) or self._take_summary(line)
+
+    def _take_head(self, line: str) -> bool:
+        if match := _FLAMING.fullmatch(line):
+            self.flaming = True
+            self.details |= {"target": match[1], "port": match[2]}
+            self._set_load(*match.groups()[2:])
+        elif match := _GENERATOR.fullmatch(line):
+            self.details |= {"generator": match[1], "records": count(match[2])}
+        elif match := _LIMIT.fullmatch(line):
+            self.facts["offered_rate"] = number(match[1])
+        elif match := _WAIT.fullmatch(line):
+            self.facts["drop_time_s"] = number(match[1])
+        elif line.startswith("QPS flow now "):
+            self.details.setdefault("qps_flow", []).append(line.removeprefix("QPS flow now "))
+        elif line.startswith("-t: "):
+            self.facts["drop_time_s"] = number(line[4:].strip('"'))
+        else:
+            known = _ARGUMENT.fullmatch(line) or _CHATTER.fullmatch(line)
+            return bool(known) or line.startswith("binding to ")
+        return True
+
+    def _set_load(self, generators: str, batch: str, delay_ms: str, transport: str) -> None:
+        self.facts["clients"] = count(generators)
+        self.details["transport"] = transport
+        self.details["load"] = f"{generators} generators, each {batch} queries every {delay_ms} ms"
+
+    def _take_period(self, line: str) -> bool:
+        match = _PERIOD.fullmatch(line)
+        if match:
+            t_s, sent, received, _, average, _, in_flight, timeouts = match.groups()
+            self._observe_period(number(t_s), count(sent), count(received), average, in_flight)
+            self.observe("interval_timeouts", count(timeouts), "queries", t_s=number(t_s))
+        return bool(match)
+
+    def _observe_period(
+        self,
+        t_s: float | None,
+        sent: int | None,
+        received: int | None,
+        average_ms: object,
+        in_flight: object,
+    ) -> None:
+        self.observe("interval_sent", sent, "queries", t_s=t_s)
+        self.observe("interval_received", received, "responses", t_s=t_s)
+        self.observe("in_flight", count(in_flight), "queries", t_s=t_s)
+        # Behind the end of sending no average is made, and 0 is printed.
+        self.observe("latency_avg", number(average_ms) or None, "ms", t_s=t_s)
+
+    def _take_summary(self, line: str) -> bool:
+        key, _, value = line.partition(":")
+        if not self.ended:
+            return False  # its last digits may be missing
+        if key.rstrip() not in _SUMMARY:
+            match = _RCODE.fullmatch(line) if "total_s_count" in self.totals else None
+            if match:
+                self.codes[match[1]] = count(match[2])
+            return bool(match)
+        name, unit = _SUMMARY[key.rstrip()]
+        value = value.strip().removesuffix(unit)
+        if name == "total_timeouts":
+            match = _TIMEOUTS.fullmatch(value)
+            value = match[1] if match else ""
+        self.totals[name] = value
+        self.final |= name == "total_net_errors"
+        return True
+
+    def _take_json(self, said: Row) -> bool:
+        if isinstance(said.get("cmdline"), str) and "run_id" in said:
+            self.flaming = True
+            self.facts["command"] = said["cmdline"]
+            self.facts["tool_version"] = _text(said.get("version"))
+            self.totals |= {"run_id": said["run_id"], "start_timestamp": said.get("start_timestamp")}
+            self._options(said["cmdline"])
+            return True
+        if "trafgen_id" in said and "period_number" in said:
+            return True  # one of the generators; the sum of them follows
+        if any(count(said.get(name)) is None for name in _ESSENTIAL):
+            return False
+        self._take_sum(said)
+        return True
+
+    def _take_sum(self, said: Row) -> None:
+        """Keep the sum over all generators that is written for each period, and at the end."""
+        self.totals |= {name: value for name, value in said.items() if name != "total_responses"}
+        responses = said.get("total_responses")
+        self.codes = {
+            str(name)[:100]: count(value) for name, value in (responses.items() if isinstance(responses, dict) else ())
+        }
+        t_s = number(said.get("runtime_s"))
+        sent, received = count(said["total_s_count"]) or 0, count(said["total_r_count"]) or 0
+        average = said.get("period_response_avg_ms")
+        # The last one has an average of 0; in any other it is null when nothing came.
+        self.final = average == 0
+        more_sent, more_received = sent - self._sent_before, received - self._received_before
+        self._sent_before, self._received_before = sent, received
+        if more_sent or more_received or not self.final:
+            in_flight = said.get("period_in_flight")
+            self._observe_period(t_s, more_sent, more_received, average, in_flight)
+            timeouts = count(said.get("period_timeouts"))
+            self.observe("interval_timeouts", timeouts, "queries", t_s=t_s)
+
+    def _options(self, command: str) -> None:
+        """Fill in the load that a command line asks for."""
+        words = command.split()
+        pairs = dict(pairwise(words))
+        transport = pairs.get("-P", "udp")
+        letters = zip("cqd", _DEFAULTS[transport == "udp"], strict=True)
+        generators, batch, delay_ms = (pairs.get(f"-{name}", default) for name, default in letters)
+        self._set_load(generators, batch, delay_ms, transport)
+        self.details["generator"] = "file" if "-f" in pairs else pairs.get("-g", "static")
+        self.facts["offered_rate"] = number(pairs.get("-Q", "")) or None
+        self.facts["drop_time_s"] = number(pairs.get("-t", "3"))
+        if "-f" in pairs:
+            self.details["queries"] = PurePosixPath(pairs["-f"]).name
+
+    def conclude(self) -> Report | Reject:
+        figures = {name: count(self.totals.get(name)) for name in _ESSENTIAL}
+        if None in figures.values():
+            return self.reject()
+        sent, received, timeouts = (figures[name] or 0 for name in _ESSENTIAL)
+        self.facts |= {
+            "achieved_rate": number(self.totals.get("total_qps_r_avg")),
+            "sent": sent,
+            "received": received,
+            "dropped": timeouts,
+            "duration_s": number(self.totals.get("runtime_s")),
+        }
+        if load := self.details.pop("load", None):
+            parts = (load, self.details.get("transport"), self.details.get("generator"))
+            self.facts["method"] = "; ".join(part for part in parts if part)
+        for name, column in _DETAILS.items():
+            text = self.totals.get(name)
+            said = _text(text) if name in _NAMES else count(text)
+            if said is not None:
+                self.details[column] = said
+        for statistic in ("avg", "min", "max") if received else ():
+            value = number(self.totals.get(f"total_response_{statistic}_ms"))
+            self.observe(f"latency_{statistic}", value, "ms")
+        self.observe("send_rate", number(self.totals.get("total_qps_s_avg")), "queries/s")
+        self.observe("packet_size_avg", number(self.totals.get("total_pkt_size_avg")), "bytes")
+        for code, answers in self.codes.items():
+            self.observe("responses", answers, "responses", code)
+        return self.report(completed=self._judge(sent, received, timeouts))
+
+    def _judge(self, sent: int, received: int, timeouts: int) -> bool:
+        """Say what is odd about the figures; return whether the report is whole."""
+        answered = sum(value or 0 for value in self.codes.values())
+        whole = self.final and (answered > 0 or received == 0)
+        if not whole:
+            self.notes.append("Report cut off or not finished: its last lines are missing.")
+        if sent and received == 0:
+            self.notes.append("No query was answered: is the server up, and do queries reach it?")
+        late = received - answered - (count(self.totals.get("total_bad_count")) or 0)
+        if whole and timeouts and late > 0:
+            self.notes.append(f"{late} replies came behind the time-out: they count as received and as timed out.")
+        elif whole and late > 0:
+            self.notes.append(f"{late} replies have no response code; is the report cut off?")
+            whole = False
+        return whole
+
+
+def _text(value: object) -> str | None:
+    return value[:100] if isinstance(value, str) else None

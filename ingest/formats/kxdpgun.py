@@ -1,0 +1,174 @@
+"""The reader of kxdpgun's output (Knot DNS, kxdpgun(8); src/utils/kxdpgun/main.c), from 3.1 on.
+
+All of its figures are whole numbers: a duration of `3 s` is at least that long. Its rate option is
+approximate and not printed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ingest.formats.dns_text import LONGEST, Trial, count, head_text, number, plural, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ingest.formats import Reject, Report
+
+NAME = "kxdpgun"
+
+_INTERFACE: Final = re.compile(
+    r"using interface (\S+), XDP threads (\d{1,6}), (?:IPv([46])/)?(UDP|TCP|QUIC)([^,]*), (\S+) mode"
+)
+_THREAD: Final = re.compile(
+    r"thread#\d+: sent (\d{1,18})(?:, received \d+)?(?:, lost (\d{1,18}))?(?:, errors (\d{1,18}))?"
+)
+_TOTAL: Final = re.compile(
+    r"total (queries|SYNs|initials|established|handshakes|replies|closed|reset): +(\d{1,18})"
+    r" \((\d{1,18}) pps\)(?: \((?:\d+(?:\.\d+)?|-?nan|inf)%\))?",
+    re.ASCII,
+)
+_REPLY_SIZE: Final = re.compile(r"average DNS reply size: (\d{1,18}) B", re.ASCII)
+_WIRE_RATE: Final = re.compile(r"average Ethernet reply rate: (\d{1,18}) bps \(.*\)", re.ASCII)
+_RCODE: Final = re.compile(r"responded (\w+): +(\d{1,18})", re.ASCII)
+_DURATION: Final = re.compile(r"duration: (\d{1,12}) s", re.ASCII)
+_MESSAGE: Final = re.compile(r"(error|warning): (.*)")
+_SENT: Final = frozenset({"queries", "SYNs", "initials"})
+_MARK: Final = re.compile(
+    r"(?:\A|[\r\n])(?:using interface \S+, XDP threads \d|thread#\d+: sent \d"
+    r"|total (?:queries|SYNs|initials): +\d+ \(\d+ pps\)|Usage: kxdpgun "
+    r"|error: (?:failed to get remote MAC|failed to initialize XDP|can't find route to))"
+)
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (64 KiB, or all of it) is of kxdpgun."""
+    return bool(_MARK.search(head_text(head)))
+
+
+def parse(data: bytes) -> Iterator[Report | Reject]:
+    """Yield every report and every unusable part of `data`, in order; never raises for bad input.
+
+    The achieved rate is that of the replies; over TCP and QUIC connections count as queries.
+    """
+    return read(data, _Run)
+
+
+class _Run(Trial):
+    tool = NAME
+    expected = "expected the output of kxdpgun, from `using interface` or `total queries` on"
+    remedies = (
+        ("remote MAC", "ping the target first, so that its address is resolved, or give -R"),
+        ("route", "give a target that the interface reaches, or -I"),
+        ("XDP", "run it as root on an interface whose driver knows XDP"),
+        ("resolve", "give the target as an IP address"),
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.totals: dict[str, tuple[int | None, float | None]] = {}
+        self.codes: dict[str, int | None] = {}
+        self.sizes: dict[str, float | None] = {}
+        self.duration_s: float | None = None
+        self.threads = 0
+        self.thread_sums = [0, 0, 0]  # sent, lost, errors
+
+    def begins_with(self, line: str) -> bool:
+        finished = bool(self.threads) and self.duration_s is not None
+        if line.startswith("using interface "):
+            return finished or self.usage or bool(self.error) or "interface" in self.details
+        return finished and line.startswith(("thread#", "error: ", "Usage: "))
+
+    def take(self, line: str) -> bool:
+        if len(line) > LONGEST:
+            return False
+        if self.usage or line.startswith("Usage: kxdpgun "):
+            self.usage = True
+            return True
+        if match := _MESSAGE.fullmatch(line):
+            if match[1] == "error":
+                self.error = (self.here, match[2])
+            else:
+                self.notes.append(f"kxdpgun warns in line {self.here}: {match[2][:200]}.")
+            return True
+        return self._take_head(line) or self._take_totals(line)
+
+    def _take_head(self, line: str) -> bool:
+        if match := _INTERFACE.fullmatch(line):
+            interface, threads, family, transport, kind, xdp = match.groups()
+            self.details |= {
+                "interface": interface,
+                "threads": int(threads),
+                "transport": transport.lower(),
+                "xdp_mode": xdp,
+            }
+            words = [transport.lower() + kind, f"{xdp} XDP", plural(int(threads), "thread")]
+            self.facts["method"] = "; ".join([*words, *([f"IPv{family}"] if family else [])])
+            return True
+        if match := _THREAD.fullmatch(line):
+            self.threads += 1
+            for index, text in enumerate(match.groups()):
+                self.thread_sums[index] += count(text) or 0
+            return True
+        return False
+
+    def _take_totals(self, line: str) -> bool:
+        if match := _TOTAL.fullmatch(line):
+            if match[1] in _SENT:
+                # A SIGUSR1 prints totals in between; only the last ones count.
+                self.totals, self.codes, self.sizes, self.duration_s = {}, {}, {}, None
+            self.totals[match[1]] = count(match[2]), number(match[3])
+        elif match := _RCODE.fullmatch(line):
+            if not self.ended:
+                return False  # its last digits may be missing
+            self.codes[match[1]] = count(match[2])
+        elif match := _REPLY_SIZE.fullmatch(line):
+            self.sizes["response_size_avg"] = number(match[1])
+        elif match := _WIRE_RATE.fullmatch(line):
+            self.sizes["wire_rate"] = number(match[1])
+        elif match := _DURATION.fullmatch(line):
+            self.duration_s = number(match[1])
+        else:
+            return False
+        return True
+
+    def conclude(self) -> Report | Reject:
+        sent = next((self.totals[name] for name in _SENT if name in self.totals), None)
+        if sent is None:
+            return self.reject()
+        replies, rate = self.totals.get("replies", (None, None))
+        self.facts |= {
+            "achieved_rate": rate,
+            "sent": sent[0],
+            "received": replies,
+            "dropped": None if replies is None else max((sent[0] or 0) - replies, 0),
+            "duration_s": self.duration_s,
+        }
+        self.observe("send_rate", sent[1], "queries/s")
+        for name, (total, _) in self.totals.items():
+            if name not in _SENT and name != "replies":
+                self.observe(f"connections_{name}", total, "connections")
+        for code, answers in self.codes.items():
+            self.observe("responses", answers, "responses", code)
+        self.observe("response_size_avg", self.sizes.get("response_size_avg"), "bytes")
+        self.observe("wire_rate", self.sizes.get("wire_rate"), "bit/s")
+        self._judge(sent[0], replies)
+        return self.report(completed=self.duration_s is not None and self.threads > 0)
+
+    def _judge(self, sent: int | None, replies: int | None) -> None:
+        if self.duration_s is None:
+            self.notes.append("Report cut off: the duration at its end is missing.")
+        if not self.threads:
+            self.notes.append("No thread has told its end: totals in between (SIGUSR1), or a cut.")
+        elif self.thread_sums[0] != sent:
+            self.notes.append(f"The threads sent {self.thread_sums[0]}, the total is {sent}.")
+        for index, name in ((1, "lost_by_client"), (2, "client_errors")):
+            if self.thread_sums[index]:
+                self.details[name] = self.thread_sums[index]
+        if "lost_by_client" in self.details:
+            self.notes.append(f"kxdpgun itself lost {self.thread_sums[1]} packets before sending.")
+        if sent and replies is None:
+            self.notes.append("Replies were not counted (--drop).")
+        elif sent and replies == 0:
+            self.notes.append("No query was answered: is the server up, and does it get them?")

@@ -1,0 +1,160 @@
+"""The reader of resperf's output and of its plot files (DNS-OARC, resperf(1)).
+
+resperf raises the rate until answers fail. Its maximum throughput counts answers in the bucket in
+which their query was sent: a queue that still fits into the time-out counts as throughput.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ingest.formats.dns_text import head_text, number, plural, read
+from ingest.formats.dnsperf_text import LOAD_OPTIONS, PerfTrial, shared_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ingest.formats import Reject, Report
+
+NAME = "resperf"
+
+_MARK: Final = re.compile(
+    r"(?:\A|[\r\n])[ \t]*(?:DNS Resolution Performance Testing Tool|Usage: resperf \["
+    r"|\[Status\] Command line: resperf |# time target_qps actual_qps responses_per_sec)"
+)
+_PLOT: Final = "# time target_qps "
+_ROW: Final = re.compile(r"\d{1,9}\.\d{3}(?: +\d{1,15}\.\d+){5,9}", re.ASCII)
+# Column of the plot -> metric, unit, factor.
+_COLUMNS: Final = {
+    "target_qps": ("target_rate", "queries/s", 1),
+    "actual_qps": ("send_rate", "queries/s", 1),
+    "responses_per_sec": ("response_rate", "queries/s", 1),
+    "failures_per_sec": ("failure_rate", "queries/s", 1),
+    "avg_latency": ("latency_avg", "ms", 1000),
+    "connections": ("connection_rate", "connections/s", 1),
+    "conn_avg_latency": ("connection_latency_avg", "ms", 1000),
+}
+# A latency is printed as 0 in a bucket that has none of these.
+_COUNTED_BY: Final = {"avg_latency": "responses_per_sec", "conn_avg_latency": "connections"}
+_ESSENTIAL: Final = (
+    *("Queries sent", "Queries completed", "Queries lost"),
+    *("Run time (s)", "Maximum throughput"),
+)
+_RAMP_S: Final = 60.0
+_MAX_RATE: Final = 100_000.0
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (64 KiB, or all of it) is of resperf."""
+    return bool(_MARK.search(head_text(head)))
+
+
+def parse(data: bytes) -> Iterator[Report | Reject]:
+    """Yield every report, plot and unusable part of `data`, in order; never raises for bad input.
+
+    The duration is the run time as printed, which includes the wait for late answers.
+    """
+    return read(data, _Run)
+
+
+class _Run(PerfTrial):
+    tool = NAME
+    title = "DNS Resolution Performance Testing Tool"
+    flags = "eDvWhHR"
+    expected = "expected the output of resperf, or its plot file (-P) from `# time` on"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.columns: tuple[str, ...] = ()
+        self.rates: list[float] = []
+
+    def begins_with(self, line: str) -> bool:
+        if line.startswith(_PLOT):
+            return bool(self.columns or self.values)
+        if self.columns and (line == self.title or line.startswith("[Status] Command line:")):
+            return True
+        return super().begins_with(line)
+
+    def take(self, line: str) -> bool:
+        if line.startswith(_PLOT):
+            self.columns = tuple(line.split()[1:])
+            return True
+        if self.columns and _ROW.fullmatch(line) and len(line.split()) == len(self.columns):
+            return self._take_row(line)
+        return super().take(line)
+
+    def take_status(self, text: str) -> bool:
+        if text.startswith(("Fell behind by", "Reached ")):
+            self.details["ended_early"] = text
+        return super().take_status(text)
+
+    def _take_row(self, line: str) -> bool:
+        row = dict(zip(self.columns, map(float, line.split()), strict=True))
+        self.rates.append(row.get("responses_per_sec", 0.0))
+        for column, (metric, unit, scale) in _COLUMNS.items():
+            if column in row and row.get(_COUNTED_BY.get(column, ""), 1):
+                self.observe(metric, number(row[column], scale), unit, t_s=row["time"])
+        return True
+
+    def conclude(self) -> Report | Reject:
+        if all(("total", key) in self.values for key in _ESSENTIAL):
+            return self._report()
+        if self.rates and self.facts["command"] is None and not self.error:
+            return self._plot()
+        return self.reject()
+
+    def _report(self) -> Report:
+        self.settle()
+        self.facts["achieved_rate"] = self.figure("Maximum throughput")
+        if (reconnections := self.total("Reconnection(s)")) is not None:
+            self.details["reconnections"] = reconnections
+        lost = self.values.get(("total", "Lost at that point"))
+        self.details["lost_at_that_point"] = lost[0] if lost else None
+        if lost is None:
+            self.notes.append("Report cut off: the loss at the maximum is missing.")
+        if ended := self.details.get("ended_early"):
+            self.notes.append(f"The ramp ended early: {ended}.")
+        self._options()
+        self._judge_plot()
+        return self.report(completed=lost is not None)
+
+    def _options(self) -> None:
+        if self.facts["command"] is None:
+            self.notes.append("There is no `Command line:`, so the options are not known.")
+            return
+        transport = self.options.get("M", ["udp"])[-1]
+        clients = int(self.option("C", 1) or 1)
+        outstanding, timeout_s = int(self.option("q", 65536) or 0), self.option("t", 45) or 0
+        top, ramp_s = self.option("m", _MAX_RATE) or 0, self.option("r", _RAMP_S) or 0
+        constant_s, limit = self.option("c"), self.option("L", 100) or 100
+        self.facts["clients"], self.facts["drop_time_s"] = clients, timeout_s
+        self.details |= {"transport": transport, "outstanding": outstanding}
+        self.observe("outstanding_window", outstanding, "queries")
+        self.facts["method"] = "; ".join(
+            [
+                f"ramp to {top:.15g}/s in {plural(ramp_s, 's')}",
+                *((f"then constant for {plural(constant_s, 's')}",) if constant_s else ()),
+                transport,
+                plural(clients, "client"),
+                f"{outstanding} outstanding",
+                f"time-out {plural(timeout_s, 's')}",
+                f"buckets of {plural(self.option('i', 0.5) or 0.5, 's')}",
+                *((f"at most {limit:.15g} % loss",) if limit < 100 else ()),
+                *shared_words(self.options, {**LOAD_OPTIONS, "F": "at most {} behind"}),
+            ]
+        )
+
+    def _plot(self) -> Report:
+        self.notes.append("This is the plot of a run (-P): what was sent and lost in all is in resperf's report.")
+        self.details["plot"] = True
+        self._judge_plot()
+        return self.report(completed=False)
+
+    def _judge_plot(self) -> None:
+        if not self.rates:
+            return
+        if not any(self.rates):
+            self.notes.append("No query was answered in any bucket: is the server up?")
+        elif max(self.rates) in self.rates[-2:]:
+            self.notes.append("The best bucket is one of the last two: the ramp ended first.")

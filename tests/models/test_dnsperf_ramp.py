@@ -1,0 +1,56 @@
+"""dnsperf against PowerDNS: the readers of DNS tools feed the same models, with nothing but path and campaign.yaml."""
+
+import shutil
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import pipeline
+from home import Home
+from ingest.intake import ingest
+from ingest.lake import Lake
+
+RAMPS = Path(__file__).parents[1] / "captures" / "dns" / "tools" / "dnsperf-ramp"
+CAMPAIGN = """
+campaign: powerdns-ramp
+defaults: {product: PowerDNS Authoritative Server, product_version: 4.7.3}
+path: "{backend}/Q{offered_rate}-r{repetition}/dnsperf.out"
+"""
+
+
+@pytest.fixture(scope="module")
+def powerdns(tmp_path_factory):
+    folder, home = tmp_path_factory.mktemp("powerdns"), Home.chosen(tmp_path_factory.mktemp("home"))
+    (folder / "campaign.yaml").write_text(CAMPAIGN)
+    for output in RAMPS.glob("*/Q*/dnsperf.out"):
+        target = folder / output.relative_to(RAMPS)
+        target.parent.mkdir(parents=True)
+        shutil.copy(output, target)
+    assert not ingest([folder], Lake.create(home.lake)).rejects
+    pipeline.build(home)
+    with duckdb.connect(str(home.warehouse), read_only=True) as connection:
+        yield lambda query: connection.execute(query).fetchall()
+
+
+def test_the_trials_are_what_dnsperf_prints(powerdns):
+    assert powerdns(
+        """select sent, received, dropped, round(achieved_rate, 6), rate_unit, loss_packet from trials
+        where backend = 'mysql' and offered_rate = 4000 and repetition = 1"""
+    ) == [(11310, 11310, 0, 2236.044001, "queries/s", 0.0)]
+
+
+def test_a_closed_loop_that_falls_behind_loses_nothing_and_is_no_capacity_of_the_server(powerdns):
+    """MySQL answers 2236 of the 4000 queries/s asked for, and dnsperf prints `lost 0 (0.00%)`."""
+    assert powerdns(
+        """select is_generator_limited from trials
+        where backend = 'mysql' and offered_rate = 4000 and repetition = 1"""
+    ) == [(True,)]
+    statuses = powerdns("select distinct status from capacity where campaign = 'powerdns-ramp' and backend = 'mysql'")
+    assert statuses == [("generator_limited",)]
+
+
+def test_every_run_has_its_backend_and_repetition(powerdns):
+    runs = powerdns("select backend, repetition, count(*) from runs group by all order by all")
+    assert {backend for backend, _, _ in runs} == {"lmdb", "mysql"}
+    assert all(count == 1 for _, _, count in runs), "one run per backend and repetition"
