@@ -86,3 +86,20 @@ def test_the_sql_of_the_readme_runs_as_it_stands(warehouse_home):
         )
         assert done.returncode == 0, done.stderr
         assert "(0 rows)" not in done.stdout, query
+
+
+def test_every_reader_is_in_the_reference():
+    from ingest.formats import READERS
+
+    page = (ROOT / "docs" / "reference" / "formats.md").read_text("utf-8")
+    assert [reader.NAME for reader in READERS if f"`{reader.NAME}`" not in page] == []
+
+
+def test_no_file_is_claimed_by_two_readers():
+    from ingest.formats import READERS
+
+    for folder in ("tests/captures", "examples"):
+        for file in filter(Path.is_file, (ROOT / folder).rglob("*")):
+            with file.open("rb") as opened:
+                head = opened.read(65536)
+            assert len([reader.NAME for reader in READERS if reader.sniff(head)]) <= 1, file

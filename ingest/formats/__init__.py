@@ -60,9 +60,56 @@ class Reader(Protocol):
 
 
 # The readers import the classes above.
-from ingest.formats import dnsblast, dnsperf, dnspyre, dnstrace, flame, kxdpgun, perfdhcp, resperf  # noqa: E402
+from ingest.formats import (  # noqa: E402
+    avalanche,
+    csit,
+    cyberflood,
+    cyberflood_csv,
+    cyberflood_polls,
+    dnsblast,
+    dnsperf,
+    dnspyre,
+    dnstrace,
+    flame,
+    ixload,
+    ixnetwork,
+    kxdpgun,
+    nfvbench,
+    perfdhcp,
+    resperf,
+    testcenter_csv,
+    testcenter_periodic,
+    testcenter_results,
+    testcenter_views,
+    trex,
+    vsperf,
+)
 
-READERS: tuple[Reader, ...] = (perfdhcp, dnsblast, dnsperf, dnspyre, dnstrace, flame, kxdpgun, resperf)
+# Each file is claimed by one of them at most, so the order decides nothing but speed.
+READERS: tuple[Reader, ...] = (
+    perfdhcp,
+    avalanche,
+    csit,
+    cyberflood,
+    cyberflood_csv,
+    cyberflood_polls,
+    dnsblast,
+    dnsperf,
+    dnspyre,
+    dnstrace,
+    flame,
+    ixload,
+    ixnetwork,
+    kxdpgun,
+    nfvbench,
+    resperf,
+    testcenter_csv,
+    testcenter_periodic,
+    testcenter_results,
+    testcenter_views,
+    trex,
+    vsperf,
+)
 
 
 def recognise(head: bytes) -> Reader | None:

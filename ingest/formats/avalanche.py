@@ -1,0 +1,192 @@
+"""The reader of Spirent Avalanche's `realtime.csv` and `hostStats.csv`.
+
+realtime.csv has some lines of text, then a header of more than 255 columns whose first is `Seconds
+Elapsed`, then a sample every 4 s by default; columns are found by name, their places differ. hostStats.csv
+has a block for each VLAN: `VLAN,<n>`, two header lines, and a line for each host. kbit are 1000 bit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ingest.formats import Reject
+from ingest.formats.dns_text import quote
+from ingest.formats.throughput import (
+    MBITS,
+    Columns,
+    Line,
+    Record,
+    Table,
+    Trial,
+    Unusable,
+    account,
+    has_table,
+    head_text,
+    mean_rate,
+    number,
+    rows,
+    steady,
+    tables,
+    words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ingest.formats import Report
+
+NAME = "avalanche"
+TOOL: Final = "Spirent Avalanche"
+
+_EXPECTED: Final = "expected realtime.csv, with a row that begins with `Seconds Elapsed`, or hostStats.csv"
+_NO_HEADER: Final = "no row begins with `Seconds Elapsed`: without it nobody knows which column is which"
+_ELAPSED: Final = ("secondselapsed", "")
+_TRAFFIC: Final = ("incomingtraffic", "kbps")
+_KNOWN: Final = frozenset({"incomingtraffic", "establishedtcpconnectionrate", "currentestablishedtcpconnections"})
+_SERIES: Final = (
+    ("establishedtcpconnectionrate", "connection_rate", "connections/s", None),
+    ("currentestablishedtcpconnections", "concurrent_connections", "connections", None),
+    ("averageresponsetimeperurl", "latency_avg", "ms", "URL response"),
+    ("minimumtimetotcpsynack", "latency_min", "ms", "TCP SYN/ACK"),
+    ("averagetimetotcpsynack", "latency_avg", "ms", "TCP SYN/ACK"),
+    ("maximumtimetotcpsynack", "latency_max", "ms", "TCP SYN/ACK"),
+)
+_GOODPUT_RATE: Final = "Goodput[Http] Ave Receive Rate (bps)"
+_GOODPUT: Final = "Goodput[Http] Cumulative Receive"
+_BYTES: Final = "Bytes Received"
+_HEADER_LINES: Final = 2
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (64 KiB, or all of it) is of Avalanche.
+
+    A realtime.csv without its header row is, too, when another of its captions is there.
+    """
+
+    def is_ours(columns: Columns) -> bool:
+        return _is_header(columns) or bool(columns.names & _KNOWN)
+
+    return _begins_with_vlan(head_text(head)) or has_table(head, is_ours)
+
+
+def parse(data: bytes) -> Iterator[Report | Reject]:
+    """Yield the trial of every table in `data` and what is unusable; never raises for bad input.
+
+    realtime.csv: the achieved rate is the mean incoming traffic (Mbit/s, one way) of the steady samples.
+    hostStats.csv: it is the sum of the HTTP goodput of all hosts (Mbit/s); one core of one subtest only.
+    """
+    return account(data, _read, _EXPECTED)
+
+
+def _read(text: bytes) -> Iterator[Report | Reject]:
+    if _begins_with_vlan(text[:1000].decode("utf-8", "replace")):
+        yield from _hosts(text)
+        return
+    # The lines before the first header are Avalanche's own; how many there are is not known.
+    found = [table for table in tables(text, _is_header) if table.columns.keys]
+    if not found:
+        yield Reject(1, _NO_HEADER, _EXPECTED)
+    for table in found:
+        yield from _realtime(table)
+
+
+def _is_header(columns: Columns) -> bool:
+    return columns.keys[:1] == [_ELAPSED]
+
+
+def _begins_with_vlan(text: str) -> bool:
+    first = text.lstrip().partition("\n")[0].strip()
+    return first.startswith("VLAN,") and all(part.isdigit() for part in first[5:].rstrip(",").split("/"))
+
+
+def _realtime(table: Table) -> Iterator[Report | Reject]:
+    trial = Trial(TOOL, table.line, "realtime", MBITS)
+    traffic: list[tuple[float, float]] = []
+    times: list[float] = []
+    for row in table.rows:
+        try:
+            record = table.record(row)
+        except Unusable as fault:
+            trial.lack(row.number)
+            yield Reject(row.number, fault.reason, fault.hint)
+            continue
+        if (time_s := number(record.values[0])) is None:
+            reason = f"sample without a number of seconds: {quote(','.join(row.cells))}"
+            yield Reject(row.number, reason, "it is no sample; leave it, or export the results again")
+            continue
+        times.append(time_s)
+        if (rate := number(record.get(_TRAFFIC[0], unit=_TRAFFIC[1]), 1e-3)) is not None:
+            traffic.append((time_s, rate))
+        trial.observe("incoming_traffic", rate, MBITS, None, time_s)
+        for name, metric, unit, label in _SERIES:
+            trial.observe(metric, record.number(name), unit, label, time_s)
+        if record.cut is not None:
+            trial.cut(row.number)
+    trial.facts |= {"achieved_rate": mean_rate(trial, steady(traffic)), "duration_s": max(times, default=None)}
+    trial.details |= {"direction_scope": "one_way", "load_layer": None, "samples": len(times)}
+    try:
+        yield trial.conclude()
+    except Unusable as fault:
+        yield Reject(table.line, fault.reason, fault.hint)
+
+
+def _hosts(text: bytes) -> Iterator[Report | Reject]:
+    trial: Trial | None = None
+    vlans: list[str] = []
+    headers: list[Table] = []
+    for row in rows(text):
+        if row.cells[0] == "VLAN" and len(row.cells) > 1:
+            vlan = words(row.cells[1]) or ""
+            if trial and vlan in vlans:  # another file follows
+                yield _hosts_together(trial)
+                trial, vlans = None, []
+            trial = trial or Trial(TOOL, row.number, "hostStats", MBITS)
+            vlans.append(vlan)
+            headers = []
+        elif trial is None or len(headers) < _HEADER_LINES:
+            headers.append(Table(row.number, Columns(row.cells)))
+        elif fault := _host(trial, vlans[-1], headers[-1], row):
+            trial.lack(row.number)
+            yield fault
+    if trial:
+        yield _hosts_together(trial)
+
+
+def _hosts_together(trial: Trial) -> Report | Reject:
+    rates = [row["value"] for row in trial.observations if row["metric"] == "goodput"]
+    if rates:
+        trial.facts["achieved_rate"] = sum(rates)
+    trial.details |= {"direction_scope": "one_way", "load_layer": "goodput", "hosts": len(rates)}
+    trial.facts["protocol"] = "HTTP"
+    trial.warnings.append("A core of a subtest has a file of its own: the whole rate is the sum of all of them.")
+    try:
+        return trial.conclude()
+    except Unusable as fault:
+        return Reject(trial.line, fault.reason, fault.hint)
+
+
+def _host(trial: Trial, vlan: str, table: Table, row: Line) -> Reject | None:
+    """Add the goodput of one host; the cumulative goodput is bits, beside bytes received."""
+    label = f"VLAN {vlan}"
+    try:
+        record = table.record(row)
+    except Unusable as fault:
+        return Reject(row.number, fault.reason, fault.hint)
+    if (rate := _cell(record, _GOODPUT_RATE)) is None:
+        return Reject(row.number, f"host of {label} without `{_GOODPUT_RATE}`", "export the statistics of HTTP")
+    if record.cut is not None:
+        trial.cut(row.number)
+    bits, received = _cell(record, _GOODPUT), _cell(record, _BYTES)
+    trial.observe("goodput", rate / 1e6, MBITS, label)
+    trial.observe("goodput_bits", bits, "bit", label)
+    trial.observe("received_bytes", received, "bytes", label)
+    if rate and bits:
+        trial.facts["duration_s"] = max(trial.facts["duration_s"] or 0.0, round(bits / rate, 3))
+    if bits and received is not None and bits > 8 * received:
+        trial.warnings.append(f"{label} has more goodput than bytes: {bits:.15g} bit of {received:.15g} bytes.")
+    return None
+
+
+def _cell(record: Record, caption: str) -> float | None:
+    (key,) = Columns([caption]).keys
+    return number(record.get(key[0], unit=key[1]))

@@ -1,0 +1,203 @@
+"""The reader of Spirent CyberFlood's results of a test run (REST, JSON; the engine is Avalanche).
+
+`raw` has a Summary and series of [seconds, value], a sample every 4 s. `Live Bandwidth` is the receiving
+and the sending side added, in kbit/s of 1000 bit, without FCS; where a version has `Live Incoming
+Bandwidth`, that is the rate. Ramps and the last sample, which reads 0, are no part of it: the mean is over
+the samples at the highest desired load, and the desired load says little about the achieved one.
+`Average Throughput` matches no mean of the series in some versions, `Incoming BW` under `Protocol Data`
+is twice the rate: the one is kept as reported, the other not at all.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from ingest.formats.json_documents import each_document, items, mapping
+from ingest.formats.throughput import (
+    CONNECTIONS,
+    MBITS,
+    TRANSACTIONS,
+    Trial,
+    Unusable,
+    head_text,
+    mean_rate,
+    number,
+    steady,
+    whole,
+    words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ingest.formats import Reject, Report, Row
+
+NAME = "cyberflood"
+TOOL: Final = "Spirent CyberFlood"
+
+_EXPECTED: Final = "expected CyberFlood's results of test runs: objects with `runId`, `test` and `raw.Summary`"
+_RUN: Final = re.compile(r'"runId"\s*:')
+_RESULT: Final = re.compile(r'"(?:raw|startedAt|grade|queue)"\s*:')
+_POLL: Final = re.compile(r'"(?:subType|client)"\s*:')
+_LOAD: Final = "Load Specification"
+# What a load or a series counts, by words in its name (`https` is not one of them): unit and factor.
+_QUANTITIES: Final = (
+    (re.compile("bandwidth|throughput"), MBITS, 1e-3),
+    (re.compile("connections/s|cps"), CONNECTIONS, 1.0),
+    (re.compile("transactions/s|(?<!ht)tps"), TRANSACTIONS, 1.0),
+    (re.compile("round trip"), "ms", 1.0),
+    (re.compile("tcp connections"), "connections", 1.0),
+)
+_RATE_UNITS: Final = frozenset({MBITS, CONNECTIONS, TRANSACTIONS})
+_AVERAGES: Final = {CONNECTIONS: "Average CPS", TRANSACTIONS: "Average TPS"}
+_NO_SERIES: Final = frozenset({"Summary", "Protocol Data", "Per Port Data", "Network Packet Count", "_config"})
+_CLOCK: Final = re.compile(r"(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2}(?:\.\d+)?)", re.ASCII)
+_MILLISECONDS: Final = 1e11  # above it a time in the number of seconds would be beyond the year 5000
+_MAX_SAMPLES: Final = 100_000
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (64 KiB, or all of it) holds such results."""
+    text = head_text(head).lstrip()
+    is_json = text[:1] in {"[", "{"} and bool(_RUN.search(text))
+    return is_json and bool(_RESULT.search(text)) and not _POLL.search(text.partition('"raw"')[0])
+
+
+def parse(data: bytes) -> Iterator[Report | Reject]:
+    """Yield the trial of every test run in `data` and what is unusable; never raises for bad input.
+
+    The rate is Mbit/s, connections/s or transactions/s, by the desired load. sent, received and dropped
+    are transactions executed, passed and failed: they say nothing of lost packets.
+    """
+    return each_document(data, _trials, _EXPECTED)
+
+
+def _trials(line: int, document: Any) -> Iterator[Trial]:
+    runs = [mapping(run) for run in (document if isinstance(document, list) else [document])]
+    unfinished = 0
+    for run in runs:
+        if mapping(mapping(run.get("raw")).get("Summary")):
+            yield _trial(line, run)
+        else:
+            unfinished += 1
+    if unfinished or not runs:
+        reason = f"{unfinished} of {len(runs)} test runs have no raw.Summary: they have not finished"
+        raise Unusable(reason, "ask for the results again after the runs have finished")
+
+
+def _trial(line: int, run: Row) -> Trial:
+    raw, test = mapping(run.get("raw")), mapping(run.get("test"))
+    summary, kind = mapping(raw.get("Summary")), words(test.get("type")) or "test"
+    trial = Trial(TOOL, line, kind, None)
+    trial.facts |= {
+        "protocol": next((name for name in ("HTTPS", "HTTP") if kind.upper().startswith(name)), None),
+        "sent": whole(summary.get("Executed")),
+        "received": whole(summary.get("Passed")),
+        "dropped": whole(summary.get("Failed")),
+        "duration_s": _seconds(summary.get("Test Duration")) or number(run.get("duration")),
+        "started_at": instant(run.get("startedAt")),
+        "ended_at": instant(run.get("finishedAt")),
+    }
+    trial.details |= {
+        "counted": "transactions",
+        "verdict": words(run.get("grade")),
+        "score": number(run.get("score")),
+        "run": words(run.get("runId")),
+        "test": words(test.get("name")),
+        "average_throughput_reported": number(summary.get("Average Throughput"), 1e-3),
+    }
+    if trial.facts["dropped"]:
+        trial.warnings.append("Its failed transactions are no packet loss; many fail when the test stops.")
+    for side in ("Client Sent", "Server Received", "Server Sent", "Client Received"):
+        trial.observe(f"{side.lower().replace(' ', '_')}", number(summary.get(side)), "bytes")
+    _observe_series(trial, raw)
+    _rate(trial, raw, summary, kind)
+    return trial
+
+
+def _rate(trial: Trial, raw: Row, summary: Row, kind: str) -> None:
+    load = {str(name): samples for name, samples in mapping(raw.get(_LOAD)).items()}
+    desired_name = next((name for name in load if name.startswith("Desired ")), None)
+    subject = desired_name.removeprefix("Desired ") if desired_name else kind
+    unit, scale = _quantity(subject)
+    if unit not in _RATE_UNITS:
+        unit, scale = _quantity(kind)
+    trial.facts["rate_unit"] = unit if unit in _RATE_UNITS else MBITS
+    live_name = next((name for name in _live_names(subject, trial.facts["rate_unit"]) if name in load), None)
+    desired = _samples(load.get(desired_name or ""), scale)
+    trial.facts["offered_rate"] = max((value for _, value in desired), default=None) if unit in _RATE_UNITS else None
+    if live_name:
+        live = _samples(load[live_name], _quantity(live_name)[1])
+        trial.facts["achieved_rate"] = mean_rate(trial, _at_full_load(live, desired))
+    if trial.facts["achieved_rate"] is None:
+        trial.facts["achieved_rate"] = number(summary.get(_AVERAGES.get(trial.facts["rate_unit"], "")))
+    if live_name == "Live Bandwidth":
+        trial.details["direction_scope"] = "sum_both"
+        trial.warnings.append("Its bandwidth is both directions added; a load balancer's is one of them.")
+    elif trial.facts["rate_unit"] == MBITS:
+        trial.details["direction_scope"] = "one_way"
+    if trial.facts["rate_unit"] == MBITS:
+        trial.details["load_layer"] = "L2 without FCS"
+
+
+def _live_names(subject: str, unit: str) -> list[str]:
+    incoming = ["Live Incoming Bandwidth"] if unit == MBITS else []
+    return [*incoming, f"Live {subject}", f"Current {subject}", *(["Live Bandwidth"] if unit == MBITS else [])]
+
+
+def _at_full_load(live: list[tuple[float, float]], desired: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the live samples at the highest desired load, without those at the end that read 0."""
+    full = max((value for _, value in desired), default=0.0)
+    times = {time_s for time_s, value in desired if value == full}
+    kept = [sample for sample in live if sample[0] in times] if full > 0 else []
+    while kept and kept[-1][1] <= 0:
+        kept.pop()
+    return kept or list(steady(live))
+
+
+def _observe_series(trial: Trial, raw: Row) -> None:
+    for section, content in raw.items():
+        if section in _NO_SERIES:
+            continue
+        for name, samples in mapping(content).items() or [("", content)]:
+            unit, scale = _quantity(f"{section} {name}")
+            if not unit:
+                continue
+            metric = re.sub(r"[^a-z0-9]+", "_", f"{name or section}".lower()).strip("_")[:100] or "series"
+            for time_s, value in _samples(samples, scale):
+                trial.observe(metric, value, unit, None, time_s)
+
+
+def _quantity(name: str) -> tuple[str | None, float]:
+    lower = name.lower()
+    return next(((unit, scale) for word, unit, scale in _QUANTITIES if word.search(lower)), (None, 1.0))
+
+
+def _samples(series: object, scale: float) -> list[tuple[float, float]]:
+    pairs = [pair for pair in items(series)[:_MAX_SAMPLES] if isinstance(pair, list) and len(pair) > 1]
+    read = [(number(pair[0]), number(pair[1], scale)) for pair in pairs]
+    return [(time_s, value) for time_s, value in read if time_s is not None and value is not None]
+
+
+def _seconds(duration: object) -> float | None:
+    match = _CLOCK.fullmatch(duration.strip()[:40]) if isinstance(duration, str) else None
+    if not match:
+        text = re.sub(r"\s*s(?:ec(?:onds?)?)?\s*$", "", duration[:40]) if isinstance(duration, str) else duration
+        return number(text)
+    return int(match[1] or 0) * 3600 + int(match[2]) * 60 + float(match[3])
+
+
+def instant(value: object) -> datetime | None:
+    """Return a time that states its zone: ISO 8601 with an offset, or seconds or ms since 1970; else None."""
+    try:
+        if isinstance(value, str):
+            stated = datetime.fromisoformat(value)
+            return stated.astimezone(UTC) if stated.tzinfo else None
+        since = number(value)
+        if not since:
+            return None
+        return datetime.fromtimestamp(since / 1000 if since > _MILLISECONDS else since, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None

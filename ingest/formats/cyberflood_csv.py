@@ -1,0 +1,138 @@
+"""The reader of the `<name>_Detailed.csv` of Spirent's cf-netsecopen-tests.
+
+A row per poll of a run, with the totals and rates of the client: bandwidth in kbit/s, times in ms. Its
+client_cpu and server_cpu are those of the tester. What a run is after is its `load_type`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ingest.formats import Reject
+from ingest.formats.cyberflood import TOOL
+from ingest.formats.throughput import (
+    CONNECTIONS,
+    MBITS,
+    TRANSACTIONS,
+    Columns,
+    Record,
+    Table,
+    Trial,
+    Unusable,
+    account,
+    has_table,
+    mean_rate,
+    steady,
+    stray,
+    tables,
+    words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ingest.formats import Report
+
+NAME = "cyberflood_csv"
+
+_EXPECTED: Final = "expected <name>_Detailed.csv, from `test_name,seconds,state,current_load` on"
+_COLUMNS: Final = frozenset({"testname", "seconds", "currentload", "desiredload", "tps", "cps", "rxbandwidth"})
+# A word in the load or test type -> the column of its rate, the unit and the factor to it.
+_RATES: Final = (
+    (re.compile("bandwidth|throughput|tput"), "rxbandwidth", MBITS, 1e-3),
+    (re.compile("connections/s|cps"), "cps", CONNECTIONS, 1.0),
+    (re.compile(""), "tps", TRANSACTIONS, 1.0),
+)
+_SERIES: Final = (
+    ("rxbandwidth", "incoming_traffic", MBITS, 1e-3, None),
+    ("txbandwidth", "outgoing_traffic", MBITS, 1e-3, None),
+    ("tps", "transaction_rate", TRANSACTIONS, 1.0, None),
+    ("cps", "connection_rate", CONNECTIONS, 1.0, None),
+    ("openconns", "concurrent_connections", "connections", 1.0, None),
+    ("urlresponsetime", "latency_avg", "ms", 1.0, "URL response"),
+    ("tcpavgttsynack", "latency_avg", "ms", 1.0, "TCP SYN/ACK"),
+    ("tcpavgttfb", "latency_avg", "ms", 1.0, "TCP first byte"),
+    ("clientcpu", "generator_cpu", "%", 1.0, "client"),
+    ("servercpu", "generator_cpu", "%", 1.0, "server"),
+)
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (64 KiB, or all of it) is such a file."""
+    return has_table(head, _is_header)
+
+
+def parse(data: bytes) -> Iterator[Report | Reject]:
+    """Yield the trial of every run in `data` and what is unusable; never raises for bad input.
+
+    The rate is the mean of the steady polls in the unit of the load: Mbit/s received by the client,
+    connections/s or transactions/s. sent, received and dropped are transactions.
+    """
+    return account(data, _read, _EXPECTED)
+
+
+def _read(text: bytes) -> Iterator[Report | Reject]:
+    for table in tables(text, _is_header):
+        if not table.columns.keys:
+            yield from stray(table, _EXPECTED)
+            continue
+        runs: dict[str, list[Record]] = {}
+        lacking: list[int] = []
+        for row in table.rows:
+            try:
+                record = table.record(row)
+            except Unusable as fault:
+                yield Reject(row.number, fault.reason, fault.hint)
+                lacking.append(row.number)
+                continue
+            runs.setdefault(words(record.get("runid", "testname")) or "", []).append(record)
+        if not runs:
+            yield Reject(table.line, "header without polls", "keep the file until the run has ended")
+        for records in runs.values():
+            yield _trial(table, records, lacking)
+
+
+def _is_header(columns: Columns) -> bool:
+    return columns.names >= _COLUMNS
+
+
+def _trial(table: Table, records: list[Record], lacking: list[int]) -> Report | Reject:
+    last = records[-1]
+    kinds = [words(last.get(name)) for name in ("loadtype", "testtypev2", "testtypev1", "testname")]
+    kind = " ".join(filter(None, kinds)).lower()
+    column, unit, scale = next((column, unit, scale) for word, column, unit, scale in _RATES if word.search(kind))
+    trial = Trial(TOOL, records[0].line, words(last.get("loadtype", "testtypev1")) or "netsecopen", unit)
+    rates: list[tuple[float, float]] = []
+    for place, record in enumerate(records):
+        time_s = record.number("seconds")
+        rate = record.number(column)
+        if rate is not None:
+            rates.append((float(place) if time_s is None else time_s, rate * scale))
+        for name, metric, series_unit, factor, label in _SERIES:
+            value = record.number(name)
+            trial.observe(metric, None if value is None else value * factor, series_unit, label, time_s)
+        if record.cut is not None:
+            trial.cut(record.line)
+    for line in lacking[:1]:  # whose poll it was cannot be said
+        trial.lack(line)
+    passed, failed = last.whole("successfultxn"), [last.whole(f"{name}txn") for name in ("unsuccessful", "aborted")]
+    trial.facts |= {"received": passed, "achieved_rate": mean_rate(trial, steady(rates))}
+    if passed is not None and None not in failed:
+        trial.facts["dropped"] = sum(count or 0 for count in failed)
+        trial.facts["sent"] = passed + trial.facts["dropped"]
+    trial.facts["tool_version"] = words(last.get("version"))
+    trial.facts["duration_s"] = last.number("seconds")
+    trial.details |= {
+        "counted": "transactions",
+        "desired_load": max((load for r in records if (load := r.number("desiredload")) is not None), default=None),
+        "direction_scope": "one_way" if unit == MBITS else None,
+        "load_layer": "L2 without FCS" if unit == MBITS else None,
+        "run": words(last.get("runid")),
+        "state": words(last.get("state")),
+        "test": words(last.get("testname")),
+    }
+    try:
+        return trial.conclude()
+    except Unusable as fault:
+        return Reject(table.line, fault.reason, fault.hint)

@@ -1,0 +1,134 @@
+"""The reader of Ixia IxNetwork's QuickTest results: AggregateResults.csv and iteration.csv.
+
+AggregateResults.csv has one row per trial; captions begin with `Agg` in some versions. iteration.csv
+has a row per flow, so that the rows of one trial, frame size and iteration are one trial here. Latencies
+are nanoseconds, also where the caption says `(n)`.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from ingest.formats import Reject
+from ingest.formats.throughput import Columns, Table, Trial, Unusable, account, has_table, stray, tables, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ingest.formats import Report
+    from ingest.formats.throughput import Record
+
+NAME = "ixnetwork"
+
+_EXPECTED: Final = "expected AggregateResults.csv or iteration.csv of a QuickTest, from `Trial,Framesize,Iteration` on"
+_START: Final = [("trial", ""), ("framesize", ""), ("iteration", "")]
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (64 KiB, or all of it) is of a QuickTest."""
+    return has_table(head, _is_header)
+
+
+def parse(data: bytes) -> Iterator[Report | Reject]:
+    """Yield every trial and every unusable row of `data`, in order; never raises for bad input.
+
+    Rates are frames/s of all flows. The table states the sending rate only as a share of the line rate:
+    the offered rate is that share of the line rate which the receiving rate states in both units. An
+    empty cell is an unknown value.
+    """
+    return account(data, _read, _EXPECTED)
+
+
+def _read(text: bytes) -> Iterator[Report | Reject]:
+    for table in tables(text, _is_header):
+        if table.columns.keys:
+            yield from _trials(table)
+        else:
+            yield from stray(table, _EXPECTED)
+
+
+def _is_header(columns: Columns) -> bool:
+    return columns.keys[:3] == _START
+
+
+def _trials(table: Table) -> Iterator[Report | Reject]:
+    records: list[Record] = []
+    faults: list[Reject] = []
+    for row in table.rows:
+        try:
+            records.append(table.record(row))
+        except Unusable as fault:
+            faults.append(Reject(row.number, fault.reason, fault.hint))
+    flows = "txport" in table.columns.names
+    groups = groupby(records, _identity if flows else lambda record: (record.line,))
+    parts = [_trial(list(group)) for _, group in groups]
+    if not table.rows:
+        parts.append(Reject(table.line, "header without rows", "export the results after the test has ended"))
+    yield from sorted([*parts, *faults], key=lambda part: part.line)
+
+
+def _identity(record: Record) -> tuple[float | None, ...]:
+    return tuple(record.number(name) for name, _ in _START)
+
+
+def _trial(records: list[Record]) -> Report | Reject:
+    first = records[0]
+    trial = Trial("Ixia IxNetwork", first.line, "QuickTest")
+    fps = _total(records, "rxthroughput", "fps")
+    trial.facts |= {
+        "offered_rate": _offered(records),
+        "achieved_rate": fps,
+        "sent": _count(records, "txcount"),
+        "received": _count(records, "rxcount"),
+    }
+    flows = "txport" in first.columns.names
+    trial.details |= {
+        "direction_scope": "sum_both",
+        "frame_size_bytes": first.number("framesize"),
+        "iteration": first.whole("iteration"),
+        "trial": first.whole("trial"),
+        "received_mbit_s": _total(records, "rxthroughput", "mbps"),
+    }
+    if flows:
+        trial.details["ports_tx"] = len({words(record.get("txport")) for record in records})
+    elif (share := _number(first, "rxthroughput", "% line rate")) is not None:
+        trial.details["line_rate_share"] = share / 100
+    for record in records:
+        label = " -> ".join(filter(None, (words(record.get("txport")), words(record.get("rxport"))))) or None
+        trial.latency({name: _find(record, f"{name}latency") for name in ("min", "avg", "max")}, "ns", label)
+        if record.cut is not None:
+            trial.cut(record.line)
+    try:
+        return trial.conclude()
+    except Unusable as fault:
+        return Reject(trial.line, fault.reason, fault.hint)
+
+
+def _offered(records: list[Record]) -> float | None:
+    rates = []
+    for record in records:
+        share, received = _number(record, "txrate", "% line rate"), _number(record, "rxthroughput", "% line rate")
+        fps = _number(record, "rxthroughput", "fps")
+        if share is None or fps is None or not received:
+            return None
+        rates.append(fps * share / received)
+    return sum(rates)
+
+
+def _total(records: list[Record], name: str, unit: str) -> float | None:
+    values = [_number(record, name, unit) for record in records]
+    return None if None in values else sum(value or 0.0 for value in values)
+
+
+def _count(records: list[Record], name: str) -> int | None:
+    values = [record.whole(f"agg{name}", name, unit="frames") for record in records]
+    return None if None in values else sum(value or 0 for value in values)
+
+
+def _number(record: Record, name: str, unit: str) -> float | None:
+    return record.number(f"agg{name}", name, unit=unit)
+
+
+def _find(record: Record, name: str) -> object:
+    return record.get(f"agg{name}", name)

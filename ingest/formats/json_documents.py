@@ -1,0 +1,94 @@
+"""JSON as the readers of throughput tools get it: whole, in lines, appended to each other, or cut off."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from ingest.formats import Reject
+from ingest.formats.dns_text import quote
+from ingest.formats.throughput import Unusable, account
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ingest.formats import Report, Row
+    from ingest.formats.throughput import Trial
+
+_MAX_FAULTS: Final = 100
+_MAX_DOCUMENTS: Final = 100_000
+_NEXT: Final = re.compile(r"\s*(?=[\[{])")
+_DOCUMENT: Final = re.compile(r"^[\[{]", re.MULTILINE)
+
+
+def documents(text: str) -> Iterator[tuple[int, Any] | Reject]:
+    """Yield (line, value) of each JSON document of a text: one, JSON lines, or several appended.
+
+    What is no JSON is one reject; the next document is looked for at the begin of a later line.
+    """
+    decoder = json.JSONDecoder(parse_int=_json_integer)
+    place, line, faults, found = 0, 1, 0, 0
+    while start := _NEXT.match(text, place) or _DOCUMENT.search(text, place):
+        begin = start.end() if not start[0].strip() else start.start()
+        if skipped := text[place:begin].strip():
+            yield Reject(line, f"not JSON: {quote(skipped)}", "keep only the JSON of the tool in the file")
+        line += text.count("\n", place, begin)
+        place = begin
+        try:
+            value, end = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError) as error:
+            faults += 1
+            why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+            yield Reject(line, f"damaged JSON: {why}", "copy the whole file again; it may be cut off")
+            following = _DOCUMENT.search(text, place + 1)
+            # A hostile text would be decoded from each of its lines to its end.
+            if not following or faults == _MAX_FAULTS:
+                return
+            line += text.count("\n", place, following.start())
+            place = following.start()
+            continue
+        yield line, value
+        line += text.count("\n", place, end)
+        place = end
+        if (found := found + 1) == _MAX_DOCUMENTS:
+            break
+    if rest := text[place:].strip():
+        what = "not JSON" if found < _MAX_DOCUMENTS else f"behind {_MAX_DOCUMENTS} documents"
+        yield Reject(line, f"{what}: {quote(rest)}", "keep only the JSON of the tool in the file, or split it")
+
+
+def each_document(
+    data: bytes, trials: Callable[[int, Any], Iterator[Trial]], expected: str
+) -> Iterator[Report | Reject]:
+    """Yield what every JSON document of `data` comes to; `trials` may raise Unusable for a document."""
+
+    def read(text: bytes) -> Iterator[Report | Reject]:
+        for document in documents(text.decode("utf-8", "replace")):
+            if isinstance(document, Reject):
+                yield document
+                continue
+            found = trials(*document)
+            while True:
+                try:
+                    yield next(found).conclude()
+                except StopIteration:
+                    break
+                except Unusable as fault:
+                    yield Reject(document[0], fault.reason, fault.hint)
+
+    return account(data, read, expected)
+
+
+def mapping(value: object) -> Row:
+    """Return a JSON object, an empty one for what is none."""
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: object) -> list[Any]:
+    """Return a JSON list, an empty one for what is none."""
+    return value if isinstance(value, list) else []
+
+
+def _json_integer(digits: str) -> float:
+    return int(digits) if len(digits) <= 18 else float(digits)

@@ -1,0 +1,170 @@
+"""The reader of Spirent TestCenter's RFC 2544 tables: exported CSV and the answer of QueryResult.
+
+Both come from one view; the export has spaces in its captions, the API has none. One row is one trial:
+one frame size at one load. `Offered Load (fps)` and `Forwarding Rate (fps)` are sums over all ports that
+transmit, the load columns are per port, in the unit of their brackets. The tolerance of the verdict is
+not in the table: `Passed` does not mean that no frame was lost. A newer summary, in which each load is a
+snapshot, is read as well.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ingest.formats import Reject
+from ingest.formats.dns_text import quote
+from ingest.formats.testcenter_rfc2544 import TOOL, several_trials, trial_of
+from ingest.formats.throughput import (
+    Columns,
+    Line,
+    Table,
+    Trial,
+    Unusable,
+    account,
+    each_row,
+    has_table,
+    head_text,
+    stray,
+    tables,
+    words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ingest.formats import Report
+    from ingest.formats.throughput import Record
+
+NAME = "testcenter_csv"
+
+_EXPECTED: Final = "expected TestCenter's RFC 2544 table, from the line that begins with `Trial Number` on"
+_SIZES: Final = frozenset({"configuredframesize", "framesize"})
+_SENT: Final = frozenset({"txframecount", "txsigframecount", "txsignatureframecount"})
+_SUMMARY: Final = frozenset({"snapshotname", "aggofferedload", "aggforwardingrate", "txcount", "rxcount"})
+_TESTS: Final = {
+    "optimallearningrate": "RFC 2889",
+    "burstsize": "RFC 2544 back to back",
+    "throughput": "RFC 2544 throughput",
+}
+_ANSWER: Final = re.compile(r"-Columns\s+[{\"]")
+_BRACE: Final = re.compile(r"[{}]")
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (64 KiB, or all of it) is such a table."""
+    return has_table(head, _is_header) or _is_answer(head_text(head))
+
+
+def parse(data: bytes) -> Iterator[Report | Reject]:
+    """Yield every trial and every unusable row of `data`, in order; never raises for bad input.
+
+    Rates are frames/s of all ports. sent, received and dropped are frames; latencies (us in the table)
+    become observations in ms.
+    """
+    return account(data, _read, _EXPECTED)
+
+
+def _read(text: bytes) -> Iterator[Report | Reject]:
+    if _is_answer(text[:65536].decode("utf-8", "replace")):
+        yield from _read_answers(text.decode("utf-8", "replace"))
+        return
+    for table in tables(text, _is_header):
+        if not table.columns.keys:
+            yield from stray(table, _EXPECTED)
+        elif table.columns.names >= _SUMMARY:
+            yield from each_row(table, _snapshot)
+        else:
+            yield from _rows(table)
+
+
+def _rows(table: Table) -> Iterator[Report | Reject]:
+    numbers = table.columns.places("trialnumber")
+    test = next((test for name, test in _TESTS.items() if name in table.columns.names), "RFC 2544")
+    several = several_trials(row.cells[numbers[0]] for row in table.rows if numbers and len(row.cells) > numbers[0])
+
+    def trial(record: Record) -> Trial:
+        if numbers and not record.get("trialnumber"):
+            reason = f"row without a trial number: {quote(','.join(str(value) for value in record.values if value))}"
+            raise Unusable(reason, "it is not TestCenter's; remove it, or leave it: no trial is lost")
+        return trial_of(record, test, several=several)
+
+    yield from each_row(table, trial)
+
+
+def _snapshot(record: Record) -> Trial:
+    """Return the trial of a row of the newer summary, whose header alone is public."""
+    trial = Trial(TOOL, record.line, "RFC 2544 summary")
+    trial.facts |= {
+        "offered_rate": record.number("aggintendedload", "aggofferedload", unit="fps"),
+        "achieved_rate": record.number("aggforwardingrate", unit="fps"),
+        "sent": record.whole("txcount", unit="frames"),
+        "received": record.whole("rxcount", unit="frames"),
+    }
+    trial.details |= {
+        "direction_scope": "sum_both",
+        "frame_size_bytes": record.number("framesize", unit="bytes"),
+        "snapshot": words(record.get("snapshotname")),
+        "trial": record.whole("trial"),
+    }
+    trial.latency({"avg": record.get("streamavglatency")}, "us")
+    trial.observe("offered_rate_l1", record.number("aggofferedl1load", unit="bps"), "bit/s")
+    trial.observe("achieved_rate_l1", record.number("aggforwardingl1rate", unit="bps"), "bit/s")
+    if queue_drops := record.whole("txqueuefulldropframecount"):
+        trial.warnings.append(f"The generator itself dropped {queue_drops} frames: its queue was full.")
+    trial.warnings.append("That this kind of summary is of TestCenter is likely, not proven.")
+    return trial
+
+
+def _is_header(columns: Columns) -> bool:
+    names = columns.names
+    return bool(names & _SIZES and names & _SENT and "rxframecount" in names) or names >= _SUMMARY
+
+
+def _is_answer(text: str) -> bool:
+    return bool(_ANSWER.search(text)) and "-Output" in text
+
+
+def _read_answers(text: str) -> Iterator[Report | Reject]:
+    """Yield the trials of each `-Columns {...} -Output {{...} ...}`, a Tcl list."""
+    starts = [match.start() for match in _ANSWER.finditer(text)]
+    if before := text[: starts[0]].strip():
+        yield Reject(1, f"not of an answer: {quote(before)}", _EXPECTED)
+    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+        line = text.count("\n", 0, start) + 1
+        answer = [word for word, _ in tcl_list(text[start:end])]
+        said = dict(zip(answer[::2], answer[1::2], strict=False))
+        columns = Columns([word for word, _ in tcl_list(said.get("-Columns", ""))])
+        if not _is_header(columns):
+            reason = "answer of QueryResult without the columns of an RFC 2544 view"
+            yield Reject(line, reason, "query RFC2544ThroughputTestResultDetailedSummaryView, or another RFC2544 view")
+            continue
+        found = [([cell for cell, _ in tcl_list(word)], whole) for word, whole in tcl_list(said.get("-Output", ""))]
+        # Within one line of text, a row of values that is not closed is what a newline would be missing for.
+        yield from _rows(Table(line, columns, [Line(line, row, whole) for row, whole in found]))
+
+
+def tcl_list(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the words of a Tcl list and whether each is whole: braces and quotes hold words with spaces."""
+    place, length = 0, len(text)
+    while place < length:
+        if text[place].isspace():
+            place += 1
+            continue
+        start, depth = place, 0
+        opening = text[place]
+        if opening == "{":
+            for brace in _BRACE.finditer(text, place):
+                depth += 1 if brace[0] == "{" else -1
+                if not depth:
+                    break
+            place = brace.end() if not depth else length
+            yield text[start + 1 : place - (not depth)], not depth
+        elif opening == '"':
+            end = text.find('"', place + 1)
+            place = end + 1 if end >= 0 else length
+            yield text[start + 1 : end if end >= 0 else length], end >= 0
+        else:
+            while place < length and not text[place].isspace():
+                place += 1
+            yield text[start:place], True

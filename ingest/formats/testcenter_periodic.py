@@ -1,0 +1,180 @@
+"""The reader of Spirent TestCenter's periodic results (`stc::subscribe -filenamePrefix`).
+
+A file has a section per sample and no clock: the n-th record is n intervals after the subscription, and
+the interval (1 s unless a script has changed it) is not in the file. Counts are cumulative, rates per
+second. One file is what the ports saw of one execution, so that it gives one trial.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from ingest.formats import Reject
+from ingest.formats.dns_text import quote
+from ingest.formats.testcenter_rfc2544 import TOOL
+from ingest.formats.throughput import Columns, Line, Record, Table, Trial, Unusable, account, head_text, rows, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ingest.formats import Report
+
+NAME = "testcenter_periodic"
+
+_EXPECTED: Final = (
+    "expected TestCenter's periodic results, with `Periodic Results: <type> Record #<n>` above each sample"
+)
+_TITLE: Final = re.compile(r".{0,1000} for periodic results,*")
+_SECTION: Final = re.compile(r"=+ Periodic Results: (\w{1,100}) Record #(\d{1,9}),*", re.ASCII)
+_MERGED: Final = re.compile(r"(Generator|Analyzer|RxStream|TxStream)_Results,*")
+_MARK: Final = re.compile(
+    r"(?:\A|[\r\n])(?:[^\r\n]{0,1000} for periodic results|=+ Periodic Results: "
+    r"|(?:Generator|Analyzer|RxStream|TxStream)_Results)"
+)
+_KINDS: Final = {
+    "generatorportresults": "Generator",
+    "analyzerportresults": "Analyzer",
+    "rxstreamsummaryresults": "RxStream",
+    "rxstreamblockresults": "RxStream",
+    "rxstreamresults": "RxStream",
+    "txstreamresults": "TxStream",
+    "txstreamblockresults": "TxStream",
+}
+# Where to find the frames of a kind: those with TestCenter's signature first, all frames else.
+_SENT: Final = {
+    "Generator": ("generatorsigframecount", "totalframecount"),
+    "TxStream": ("framecount",),
+}
+_RECEIVED: Final = {
+    "RxStream": ("sigframecount", "framecount"),
+    "Analyzer": ("sigframecount", "totalframecount"),
+}
+_SERIES: Final = (
+    ("frame_rate", ("totalframerate", "framerate", "sigframerate"), "frames/s"),
+    ("bit_rate_l1", ("l1bitrate",), "bit/s"),
+    ("bit_rate_l2", ("totalbitrate", "bitrate"), "bit/s"),
+)
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (64 KiB, or all of it) holds periodic results."""
+    return bool(_MARK.search(head_text(head)))
+
+
+def parse(data: bytes) -> Iterator[Report | Reject]:
+    """Yield the trial of each subscription in `data` and what is unusable; never raises for bad input.
+
+    sent and received are the frames of all ports in the last record, where the file has that side; what
+    the ports told each time becomes observations, with t_s as if the interval were 1 s.
+    """
+    return account(data, _read, _EXPECTED)
+
+
+def _read(text: bytes) -> Iterator[Report | Reject]:
+    subscription = _Subscription(1)
+    for row in rows(text):
+        line = ",".join(row.cells)
+        section, merged = _SECTION.fullmatch(line[:2000]), _MERGED.fullmatch(line[:100])
+        restarts = section and subscription.is_over(section[1], int(section[2]))
+        if _TITLE.fullmatch(line[:2000]) or restarts:
+            yield from subscription.conclude()
+            subscription = _Subscription(row.number)
+        if section or merged:
+            name = section[1] if section else merged[1] if merged else ""
+            subscription.begin(name, int(section[2]) if section else None)
+        elif not _TITLE.fullmatch(line[:2000]) and (fault := subscription.take(row)):
+            yield fault
+    yield from subscription.conclude()
+
+
+class _Subscription:
+    """What has been read of one execution: the kinds of results and the last values of every object."""
+
+    def __init__(self, line: int) -> None:
+        self.trial = Trial(TOOL, line, "periodic results")
+        self.kind: str | None = None
+        self.record: int | None = None
+        self.table: Table | None = None
+        self.last: dict[tuple[str, str], Record] = {}
+        self.times: Counter[tuple[str, str]] = Counter()
+        self.records = 0
+        self.begun = False
+
+    def is_over(self, name: str, record: int) -> bool:
+        return self.record is not None and record <= self.record and _KINDS.get(name.lower(), name) == self.kind
+
+    def begin(self, name: str, record: int | None) -> None:
+        self.kind, self.record, self.table = _KINDS.get(name.lower(), name), record, None
+        self.begun = True
+
+    def take(self, row: Line) -> Reject | None:
+        if row.cells[0].startswith("ResultObject"):
+            self.table = Table(row.number, Columns(row.cells))
+            return None
+        if not self.table or not self.kind:
+            return Reject(row.number, f"not of a section: {quote(','.join(row.cells))}", _EXPECTED)
+        try:
+            record = self.table.record(row)
+        except Unusable as fault:
+            self.trial.lack(row.number)
+            return Reject(row.number, fault.reason, fault.hint)
+        if record.cut is not None:
+            self.trial.cut(row.number)
+        key = self.kind, words(record.get("resultobject")) or ""
+        self.times[key] += 1
+        self.records = max(self.records, self.record or self.times[key])
+        self.last[key] = record
+        self._observe(record, self.record or self.times[key])
+        return None
+
+    def _observe(self, record: Record, t_s: int) -> None:
+        label = words(record.get("resultparentname")) or words(record.get("resultparent"))
+        side = "tx" if self.kind in _SENT else "rx"
+        for metric, names, unit in _SERIES:
+            self.trial.observe(f"{side}_{metric}", record.number(*names), unit, label, t_s)
+        if self.kind == "RxStream" and record.whole("sigframecount", "framecount"):
+            values = {name: record.get(f"{name}latency") for name in ("min", "avg", "max")}
+            self.trial.latency(values, "us", label, t_s)
+
+    def conclude(self) -> Iterator[Report | Reject]:
+        trial = self.trial
+        if not self.last:
+            if self.begun:
+                yield Reject(
+                    trial.line, "periodic results without a sample", "subscribe again, before the traffic starts"
+                )
+            return
+        trial.facts["sent"] = self._total(_SENT)
+        trial.facts["received"] = self._total(_RECEIVED)
+        trial.details |= {
+            "direction_scope": "sum_both",
+            "interval_s": None,
+            "records": self.records,
+            "results": sorted({kind for kind, _ in self.last}),
+        }
+        if trial.facts["sent"] is not None:
+            trial.details["ports_tx"] = len({r.get("resultparent") for (k, _), r in self.last.items() if k in _SENT})
+        sequence = [r.whole("droppedframecount") for (kind, _), r in self.last.items() if kind == "RxStream"]
+        if any(sequence):
+            # It counts gaps in sequence numbers, and may exceed what was sent.
+            trial.details["dropped_by_sequence"] = sum(dropped or 0 for dropped in sequence)
+        trial.warnings.append("Its samples carry no clock: t_s counts them as if they were 1 s apart.")
+        if None in (trial.facts["sent"], trial.facts["received"]):
+            trial.warnings.append("Only one side is in this file: loss needs the results of the other side.")
+        if any(len({n for (k, _), n in self.times.items() if k == kind}) > 1 for kind, _ in self.times):
+            trial.completed = False
+            trial.warnings.append("Its last sample is not whole: some ports are missing in it.")
+        try:
+            yield trial.conclude()
+        except Unusable as fault:
+            yield Reject(trial.line, fault.reason, fault.hint)
+
+    def _total(self, sides: Mapping[str, tuple[str, ...]]) -> int | None:
+        """Return the frames of all objects of the first of these kinds that is there."""
+        for kind, names in sides.items():
+            counts = [record.whole(*names) for (key, _), record in self.last.items() if key == kind]
+            if known := [count for count in counts if count is not None]:
+                return sum(known)
+        return None

@@ -1,0 +1,241 @@
+"""The reader of Spirent TestCenter's results databases (SQLite 3, `.db`).
+
+A database is whatever its sender made of it: it is opened from its bytes in memory, may only be read,
+and every query has a time and a row limit. Tables and columns are found by name, because versions differ
+and their types are not public. A file holds a data set for every save; only the newest one counts.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import time
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Final
+
+from ingest.formats import Reject, Report
+from ingest.formats.dns_text import unpack
+from ingest.formats.testcenter_rfc2544 import TOOL, several_trials, trial_of
+from ingest.formats.throughput import (
+    HEAD_BYTES,
+    MAX_TEXT_BYTES,
+    Columns,
+    Record,
+    Trial,
+    Unusable,
+    words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAME = "testcenter_results"
+
+_MAGIC: Final = b"SQLite format 3\0"
+_HEADER_BYTES: Final = 100
+_SECONDS: Final = 5.0
+_STEPS_BETWEEN_CHECKS: Final = 20_000
+_MAX_ROWS: Final = 50_000
+_MAX_VALUE_BYTES: Final = 1_000_000
+_MAX_TABLES: Final = 2_000
+# The levels of an RFC 2544 result, from one load to the summary of a frame size; one of them is enough.
+_LEVELS: Final = ("PerLoadResult", "PerIterationResult", "PerFrameSizeResult")
+_RFC2544: Final = re.compile(r"Rfc2544(\w+?)(" + "|".join(_LEVELS) + ")", re.ASCII)
+_STREAMS: Final = ("TxEotStreamResults", "RxEotStreamResults")
+_PORTS: Final = ("GeneratorPortResults", "AnalyzerPortResults")
+_ALLOWED: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ})
+_HINT: Final = "save the results again with SaveDetailedResults TRUE, and copy the whole file"
+
+Tables = dict[str, list[str]]
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` is an SQLite database."""
+    return unpack(head, HEAD_BYTES)[0].startswith(_MAGIC)
+
+
+def parse(data: bytes) -> Iterator[Report | Reject]:
+    """Yield every trial and every unusable part of a database; never raises for bad input.
+
+    RFC 2544 tables give a trial for each row, as in the exported table. Without them the counters at the
+    end of the test are one trial: of the streams when they were collected, else of the ports.
+    """
+    content, fault = unpack(data, MAX_TEXT_BYTES + 1)
+    if fault or len(content) > MAX_TEXT_BYTES:
+        yield fault or Reject(1, f"more than {MAX_TEXT_BYTES // 1024**2} MiB", "save the results of fewer tests")
+        return
+    if not content.startswith(_MAGIC):
+        yield Reject(1, "not an SQLite database", "ingest the .db file that TestCenter has saved")
+        return
+    found = 0
+    try:
+        with _opened(content) as connection:
+            for part in _read(connection):
+                found += isinstance(part, Report)
+                yield part
+    except (sqlite3.Error, MemoryError, OverflowError, ValueError) as error:
+        kept = f" after {found} trials" if found else ""
+        yield Reject(1, f"database cannot be read{kept}: {error}"[:300], _HINT)
+
+
+@contextmanager
+def _opened(content: bytes) -> Iterator[sqlite3.Connection]:
+    # In memory there is no write-ahead log; the header must not ask for it.
+    if len(content) >= _HEADER_BYTES:
+        content = content[:18] + b"\1\1" + content[20:]
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.deserialize(content)
+        connection.execute("pragma trusted_schema = off")
+        connection.execute("pragma cell_size_check = on")
+        connection.execute("pragma query_only = on")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        connection.set_authorizer(_may_only_read)
+        end = time.monotonic() + _SECONDS
+        connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS_BETWEEN_CHECKS)
+        yield connection
+
+
+def _may_only_read(action: int, first: str | None, second: str | None, _base: str | None, _cause: str | None) -> int:
+    probes = action == sqlite3.SQLITE_PRAGMA and first == "table_info" and second is not None
+    return sqlite3.SQLITE_OK if action in _ALLOWED or probes else sqlite3.SQLITE_DENY
+
+
+def _read(connection: sqlite3.Connection) -> Iterator[Report | Reject]:
+    tables = _tables(connection)
+    if "DataSet" not in tables:
+        yield Reject(1, "SQLite database without a table DataSet: it is not TestCenter's", "ingest TestCenter's .db")
+        return
+    found = 0
+    for name, level in _rfc2544_tables(connection, tables):
+        for part in _rfc2544(connection, tables, name, level):
+            found += 1
+            yield part
+    if found:
+        return
+    for sent, received in (_STREAMS, _PORTS):
+        if sent in tables and received in tables and (end := _end_of_test(connection, tables, sent, received)):
+            yield end
+            return
+    names = ", ".join(sorted(name for name in tables if name.endswith(("Results", "Result")))[:5])
+    reason = "results database without a row of results" if names else "configuration without results"
+    yield Reject(1, f"TestCenter {reason}" + (f" (it has {names})" if names else ""), _HINT)
+
+
+def _tables(connection: sqlite3.Connection) -> Tables:
+    """Return the columns of every ordinary table; a view may be any program, so that it does not count."""
+    found = connection.execute("select name, sql from sqlite_master where type = 'table' limit ?", [_MAX_TABLES])
+    names = [str(name) for name, made in found if str(made)[:12].lower() == "create table"]
+    return {
+        name: [str(column[1]) for column in connection.execute(f"pragma table_info({_quoted(name)})")]
+        for name in names
+        if name == "DataSet" or name.endswith(("Results", "Result"))
+    }
+
+
+def _rfc2544_tables(connection: sqlite3.Connection, tables: Tables) -> Iterator[tuple[str, str]]:
+    """Yield (table, test) for the most detailed level that has rows, for each kind of test."""
+    matches = [match for name in sorted(tables) if (match := _RFC2544.fullmatch(name))]
+    for kind in dict.fromkeys(match[1] for match in matches):
+        named = {match[2]: match[0] for match in matches if match[1] == kind}
+        for level in _LEVELS:
+            if level in named and connection.execute(f"select 1 from {_quoted(named[level])} limit 1").fetchone():  # noqa: S608
+                yield named[level], f"RFC 2544 {_spaced(kind)}"
+                break
+
+
+def _rfc2544(connection: sqlite3.Connection, tables: Tables, name: str, test: str) -> Iterator[Report | Reject]:
+    records, _ = _newest(connection, tables, name)
+    several = several_trials(record.get("trialnum") for record in records)
+    for number, record in enumerate(records, 1):
+        try:
+            yield trial_of(record, test, several=several).conclude()
+        except Unusable as fault:
+            yield Reject(1, f"row {number} of {name}: {fault.reason}", fault.hint)
+
+
+def _end_of_test(
+    connection: sqlite3.Connection, tables: Tables, sent_table: str, received_table: str
+) -> Report | Reject | None:
+    sent, data_set = _newest(connection, tables, sent_table)
+    if not sent:
+        return None
+    received, _ = _newest(connection, tables, received_table, data_set)
+    streams = sent_table in _STREAMS
+    trial = Trial(TOOL, 1, "end of test, streams" if streams else "end of test, ports")
+    if streams:
+        # Results Reporter joins them like this; a stream that nobody received has no row.
+        ids = {record.whole("streamid") for record in sent}
+        received = [record for record in received if record.whole("comp32") in ids]
+    trial.facts |= {
+        "sent": _total(sent, "framecount" if streams else "generatorsigframecount", "totalframecount"),
+        "received": _total(received, "framecount" if streams else "sigframecount", "totalframecount"),
+    }
+    if streams and not received and trial.facts["sent"]:
+        trial.facts["received"] = 0
+    ports = {record.get("portname" if streams else "parenthnd") for record in sent}
+    trial.details |= {"direction_scope": "sum_both", "ports_tx": len(ports)}
+    _describe_bits(trial, sent, "sent")
+    _describe_bits(trial, received, "received")
+    _describe_streams(trial, sent, received)
+    saves = [Record(1, Columns(tables["DataSet"]), row) for row in _rows(connection, tables, "DataSet")]
+    trial.details["saved_at"] = next((words(r.get("createdtime")) for r in saves if r.whole("id") == data_set), None)
+    if len(saves) > 1:
+        trial.warnings.append(f"The newest of {len(saves)} data sets is read; the others are older saves.")
+    try:
+        return trial.conclude()
+    except Unusable as fault:
+        return Reject(1, f"{sent_table}: {fault.reason}", fault.hint)
+
+
+def _describe_bits(trial: Trial, records: list[Record], side: str) -> None:
+    if octets := _total(records, "octetcount", "totaloctetcount"):
+        trial.details[f"{side}_l2_bits"] = octets * 8
+    if bits := _total(records, "l1bitcount"):
+        trial.details[f"{side}_l1_bits"] = bits
+
+
+def _describe_streams(trial: Trial, sent: list[Record], received: list[Record]) -> None:
+    names = {record.whole("streamid"): words(record.get("streamblockname")) for record in sent}
+    for record in received:
+        label = names.get(record.whole("comp32"))
+        trial.latency({name: record.get(f"{name}latency") for name in ("min", "avg", "max")}, "us", label)
+        trial.observe("dropped_by_sequence", record.whole("droppedframecount"), "frames", label)
+
+
+def _total(records: list[Record], *names: str) -> int | None:
+    counts = [count for record in records if (count := record.whole(*names)) is not None]
+    return sum(counts) if counts else None
+
+
+def _newest(
+    connection: sqlite3.Connection, tables: Tables, name: str, data_set: int | None = None
+) -> tuple[list[Record], int | None]:
+    """Return the rows of a data set in the order of their Id, and which one it is: the newest unless given."""
+    columns = Columns(tables[name])
+    records = [Record(1, columns, row) for row in _rows(connection, tables, name)]
+    if "datasetid" in columns.names:
+        if data_set is None:
+            data_set = max((number for r in records if (number := r.whole("datasetid")) is not None), default=None)
+        records = [record for record in records if record.whole("datasetid") == data_set]
+    return sorted(records, key=lambda record: record.whole("id") or 0), data_set
+
+
+def _rows(connection: sqlite3.Connection, tables: Tables, name: str) -> list[tuple[object, ...]]:
+    listed = ", ".join(_quoted(caption) for caption in tables[name])
+    found = connection.execute(f"select {listed} from {_quoted(name)}")  # noqa: S608
+    rows: list[tuple[object, ...]] = found.fetchmany(_MAX_ROWS + 1)
+    if len(rows) > _MAX_ROWS:
+        message = f"table {name} has more than {_MAX_ROWS} rows"
+        raise ValueError(message)
+    return rows
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _spaced(kind: str) -> str:
+    """Return `BackToBack` as `back to back`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).lower()

@@ -1,0 +1,143 @@
+"""One row of a TestCenter RFC 2544 result, in an exported table or in a results database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ingest.formats.throughput import Trial, number, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ingest.formats.throughput import Record
+
+TOOL: Final = "Spirent TestCenter"
+
+_TRIAL: Final = ("trialnumber", "trialnum")
+_EXTREMES: Final = {"min": "minimum", "avg": "average", "max": "maximum"}
+# PERCENT_LINE_RATE, BITS_PER_SECOND and their like add 8 bytes of preamble and 12 of gap to a frame.
+_UNITS: Final = {
+    "PERCENT_LINE_RATE": "%",
+    "FRAMES_PER_SECOND": "fps",
+    "INTER_BURST_GAP": "inter burst gap",
+    "BITS_PER_SECOND": "bps",
+    "KILOBITS_PER_SECOND": "kbps",
+    "MEGABITS_PER_SECOND": "mbps",
+}
+_L1_UNITS: Final = frozenset({"%", "bps", "kbps", "mbps"})
+_SHORTFALL: Final = 0.98
+_CLOSE: Final = 0.01
+
+
+def several_trials(numbers: Iterable[object]) -> bool:
+    """Say whether the trial numbers of a table tell repetitions apart."""
+    return len({value for value in map(number, numbers) if value is not None}) > 1
+
+
+def trial_of(record: Record, test: str, *, several: bool) -> Trial:
+    """Return the trial of one row: frames/s of all ports, frames, seconds, latencies in us.
+
+    `several` says that the trial number is that of a repetition. Columns are found by name, for the
+    views have them in different orders.
+    """
+    trial = Trial(TOOL, record.line, test)
+    sent = record.whole("txframecount", "txsignatureframecount", "txsigframecount")
+    received = record.whole("rxframecount", "rxsigframecount")
+    offered, duration = _aggregate_load(record), record.number("duration", "durationinsec")
+    if record.cut is not None and _confirms(record, sent, offered):
+        duration, record.cut = number(record.cut), None
+    trial.facts |= {
+        "offered_rate": _rate(offered, sent, duration),
+        "achieved_rate": _rate(record.number("forwardingrate", "framerate"), received, duration),
+        "sent": sent,
+        "received": received,
+        "duration_s": duration,
+    }
+    repetition = record.whole(*_TRIAL)
+    if several and repetition is not None and repetition < 2**31:
+        trial.facts["repetition"] = repetition
+    trial.details |= {"direction_scope": "sum_both", "trial": repetition}
+    trial.details["verdict"] = words(record.get("result"))
+    _describe_frames(trial, record)
+    _describe_load(trial, record)
+    for kind, long in _EXTREMES.items():
+        for measure in ("latency", "jitter"):
+            names = (f"{long}{measure}", f"{kind}{measure}")
+            trial.observe(f"{measure}_{kind}", number(record.get(*names), 1e-3), "ms")
+    _check(trial, record)
+    return trial
+
+
+def _rate(printed: float | None, frames: int | None, duration: float | None) -> float | None:
+    if printed is None and frames is not None and duration:
+        return frames / duration
+    return printed
+
+
+def _aggregate_load(record: Record) -> float | None:
+    """Return the offered load in frames/s of all ports.
+
+    When the load is displayed in frames/s there are two columns of that name; the first is the load
+    of one port.
+    """
+    places = record.columns.places("offeredload", "fps")
+    displayed = "fps" in (record.columns.unit("intendedload"), record.columns.unit("throughput"))
+    if displayed:
+        places = places[1:]
+    return number(record.values[places[-1]]) if places else record.number("txframerate")
+
+
+def _confirms(record: Record, sent: int | None, offered: float | None) -> bool:
+    """Say whether a duration at the end of a line without a newline is whole: it must give the rate."""
+    duration = number(record.cut)
+    if record.columns.keys[-1][0] != "duration" or not duration or not sent or not offered:
+        return False
+    return abs(sent / duration / offered - 1) < _CLOSE
+
+
+def _describe_frames(trial: Trial, record: Record) -> None:
+    kind = words(record.get("framesizetype"))
+    trial.details["frame_size_bytes"] = record.number("configuredframesize", "framesize")
+    if average := record.number("avgframesize"):
+        trial.details["frame_size_avg_bytes"] = average
+    if kind and kind.lower() != "fixed":
+        mix = words(record.get("imixdistribution", "framelengthdistribution"))
+        trial.details["frame_mix"] = f"{kind} {mix} frames" if mix and mix != "N/A" else f"{kind} frames"
+    if burst := record.whole("burstsize"):
+        trial.details["burst_size_frames"] = burst
+
+
+def _describe_load(trial: Trial, record: Record) -> None:
+    details = trial.details
+    display = words(record.get("displayloadunit"))
+    unit = record.columns.unit("intendedload") or record.columns.unit("throughput")
+    unit = _UNITS.get(display or "", display) or unit or None
+    bracket = unit if record.columns.unit("offeredload") else None
+    intended = record.number("intendedload")
+    offered = record.number("offeredload", unit=bracket)
+    details |= {"load_unit": unit, "load_intended": intended, "load_offered": offered, "load_scope": "per_port"}
+    details["throughput"] = record.number("throughput")
+    if unit in _L1_UNITS:
+        details["load_layer"] = "L1"
+    rates = (trial.facts["achieved_rate"], trial.facts["offered_rate"])
+    if unit == "%" and offered and rates[0] is not None and rates[1]:
+        details["line_rate_share"] = rates[0] / rates[1] * offered / 100
+    if intended and offered is not None and unit != "inter burst gap" and offered < _SHORTFALL * intended:
+        trial.warnings.append(f"Of an intended load of {intended:.15g} only {offered:.15g} was offered.")
+
+
+def _check(trial: Trial, record: Record) -> None:
+    facts, details = trial.facts, trial.details
+    printed = record.whole("frameloss")
+    percent = record.number("percentloss", "percentframeloss")
+    if None not in (facts["sent"], facts["received"]):
+        lost = max(facts["sent"] - facts["received"], 0)
+        if printed not in (None, lost):
+            trial.warnings.append(f"Frame loss is printed as {printed}; sent less received is {lost}.")
+        if lost and details["verdict"] == "Passed":
+            trial.warnings.append(f"Passed with {lost} frames lost: the loss tolerance of the test is not stated.")
+    else:
+        facts["dropped"], details["loss_observed_pct"] = printed, percent
+    for name in ("maxlatencythresholdexceeded", "outofseqthresholdexceeded", "unexpectedrxsignatureframes"):
+        if str(record.get(name)).lower() in {"true", "yes", "1"}:
+            trial.warnings.append(f"TestCenter tells of this row: {name}.")

@@ -1,0 +1,172 @@
+"""The reader of Spirent TestCenter's result views: exported grids, and views printed in fixed width.
+
+A view shows one moment of one execution: a row per stream or per port. Loss is what was sent less what
+was received; `Dropped Frame Count` counts gaps in sequence numbers and may exceed what was sent. A grid
+has neither a clock nor a duration, and separates thousands by commas.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ingest.formats import Reject
+from ingest.formats.dns_text import lines, quote
+from ingest.formats.testcenter_rfc2544 import TOOL
+from ingest.formats.throughput import (
+    Columns,
+    Line,
+    Record,
+    Table,
+    Trial,
+    Unusable,
+    account,
+    has_table,
+    head_text,
+    stray,
+    tables,
+    words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ingest.formats import Report
+
+NAME = "testcenter_views"
+
+_EXPECTED: Final = "expected a view of TestCenter, from the line of its captions on"
+_TOTAL: Final = "Total"
+_SENT: Final = ("txcount", "txframecount")
+_PORT_SENT: Final = ("generatorsigcount", "generatorcount", "totaltxcount")
+_RECEIVED: Final = ("rxcount", "rxsigcount", "sigcount", "rxframecount")
+_PORT_RECEIVED: Final = ("rxsigcount", "totalrxcount")
+_STREAM: Final = ("streamblock", "streamblockname")
+_CAPTIONS: Final = re.compile(r"\S+(?: \S+)*")
+_RULE: Final = re.compile(r"-{20,}")
+_PRINTED: Final = re.compile(r"(?:\A|[\r\n])(?:Tx )?Port(?: Names?)? {2,}[^\r\n]*(?:Tx Count|Total Tx)")
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (64 KiB, or all of it) is such a view."""
+    return has_table(head, _is_view) or bool(_PRINTED.search(head_text(head)))
+
+
+def parse(data: bytes) -> Iterator[Report | Reject]:
+    """Yield the trial of every view in `data` and what is unusable; never raises for bad input.
+
+    sent, received and dropped are frames of all streams or ports; latencies become observations in ms
+    with the stream as label. Rates are there only when the view shows them.
+    """
+    return account(data, _read, _EXPECTED)
+
+
+def _read(text: bytes) -> Iterator[Report | Reject]:
+    printed = bool(_PRINTED.search(text[:65536].decode("utf-8", "replace")))
+    for table in _printed_tables(text) if printed else tables(text, _is_view):
+        if table.columns.keys:
+            yield from _view(table)
+        elif not printed or len(table.rows) > 1:  # a printed view has its title above it
+            yield from stray(table, _EXPECTED)
+
+
+def _is_view(columns: Columns) -> bool:
+    names = columns.names
+    streams = bool(names & set(_STREAM) and names & set(_SENT) and names & set(_RECEIVED))
+    return streams or (columns.keys[:1] == [("portname", "")] and "totaltxcount" in names)
+
+
+def _printed_tables(text: bytes) -> Iterator[Table]:
+    """Yield each fixed-width table: its values stand where its captions begin."""
+    table, starts = Table(1, Columns(())), [0]
+    for number, line, _ in lines(text):
+        captions = list(_CAPTIONS.finditer(line))
+        columns = Columns([caption[0] for caption in captions])
+        if len(captions) > 1 and _PRINTED.match(line):
+            yield table
+            table, starts = Table(number, columns), [caption.start() for caption in captions]
+        elif table.columns.keys and not _RULE.fullmatch(line):
+            ends = [*starts[1:], len(line)]
+            values = [line[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+            # Blanks at the end of a line are gone, so that nobody can say whether it is whole.
+            table.rows.append(Line(number, values, True))
+        elif not table.columns.keys:
+            table.rows.append(Line(number, [line], True))
+    yield table
+
+
+def _view(table: Table) -> Iterator[Report | Reject]:
+    streams = bool(table.columns.names & set(_STREAM))
+    trial = Trial(TOOL, table.line, "stream view" if streams else "port view")
+    records = []
+    for row in table.rows:
+        try:
+            record = table.record(row)
+            if str(record.values[0]).strip() != _TOTAL:
+                records.append(_counted(record, streams=streams))
+                if record.cut is not None:
+                    trial.cut(row.number)
+        except Unusable as fault:
+            trial.lack(row.number)
+            yield Reject(row.number, fault.reason, fault.hint)
+    if not records:
+        yield Reject(table.line, "view without rows", "export the view again, after the traffic has run")
+        return
+    _sum_up(trial, records, streams=streams)
+    for record in records if streams else ():
+        _describe_stream(trial, record)
+    try:
+        yield trial.conclude()
+    except Unusable as fault:
+        yield Reject(table.line, fault.reason, fault.hint)
+
+
+def _counted(record: Record, *, streams: bool) -> Record:
+    """Return a record that tells what was sent; raises Unusable for any other line below the captions."""
+    if record.whole(*(_SENT if streams else _PORT_SENT)) is None:
+        reason = (
+            f"row without a count of sent frames: {quote(','.join(str(value) for value in record.values if value))}"
+        )
+        raise Unusable(reason, "it is no stream or port; remove it, or export the view again")
+    return record
+
+
+def _sum_up(trial: Trial, records: list[Record], *, streams: bool) -> None:
+    pairs = [
+        (
+            record.whole(*(_SENT if streams else _PORT_SENT)) or 0,
+            record.whole(*(_RECEIVED if streams else _PORT_RECEIVED)),
+        )
+        for record in records
+    ]
+    trial.facts["sent"] = sum(sent for sent, _ in pairs)
+    if all(received is not None for _, received in pairs):
+        trial.facts["received"] = sum(received or 0 for _, received in pairs)
+    if streams and trial.facts["received"] is not None:
+        # A stream that was flooded must not make up for the loss of another.
+        trial.facts["dropped"] = sum(max(sent - (received or 0), 0) for sent, received in pairs)
+    for fact, name in (("offered_rate", "txrate"), ("achieved_rate", "rxrate")):
+        rates = [record.number(name, unit="fps") for record in records]
+        if None not in rates:
+            trial.facts[fact] = sum(rate or 0.0 for rate in rates)
+    port = "txport" if "txport" in records[0].columns.names else "txportname" if streams else "portname"
+    ports = {record.get(port) for record in records if record.whole(*(_SENT if streams else _PORT_SENT))}
+    trial.details |= {
+        "direction_scope": "sum_both",
+        "ports_tx": len(ports),
+        "streams" if streams else "ports": len(records),
+    }
+    for side in ("tx", "rx"):
+        for layer, names in (("l1", (f"{side}l1count",)), ("l2", (f"{side}count", f"total{side}count"))):
+            bits = [record.whole(*names, unit="bits") for record in records]
+            if None not in bits:
+                trial.details[f"{side}_{layer}_bits"] = sum(count or 0 for count in bits)
+
+
+def _describe_stream(trial: Trial, record: Record) -> None:
+    label = words(record.get(*_STREAM))
+    unit = record.columns.unit("avglatency") or "us"
+    if unit in {"us", "ms", "ns"} and record.whole(*_RECEIVED):
+        trial.latency({name: record.get(f"{name}latency") for name in ("min", "avg", "max")}, unit, label)
+    by_sequence = record.whole("droppedcount", "droppedframecount")
+    trial.observe("dropped_by_sequence", by_sequence, "frames", label)

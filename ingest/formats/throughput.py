@@ -1,0 +1,387 @@
+"""What the readers of throughput tools share: their tables, numbers and trials."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from dataclasses import dataclass, field
+from itertools import islice
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ingest.formats import Reject, Report, dns_text
+from ingest.formats.dns_text import count, lines, quote, unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from ingest.formats import Row
+
+MAX_TEXT_BYTES: Final = 32 * 1024 * 1024
+MAX_LINES: Final = 1_000_000
+HEAD_BYTES: Final = 64 * 1024
+FRAMES: Final = "frames/s"
+MBITS: Final = "Mbit/s"
+CONNECTIONS: Final = "connections/s"
+TRANSACTIONS: Final = "transactions/s"
+MS_PER: Final = {"ns": 1e-6, "n": 1e-6, "us": 1e-3, "usec": 1e-3, "ms": 1.0, "msec": 1.0, "s": 1e3, "": 1e-3}
+"""Milliseconds in a unit of time as the tools print it: IxNetwork writes `n`, a database of TestCenter nothing."""
+
+_THOUSANDS: Final = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
+_CAPTION: Final = re.compile(r"([^()]*)(?:\(([^()]*)\))?")
+_SURPLUS: Final = re.compile(r"[^a-z0-9]+")
+_TEXT_LENGTH: Final = 200
+_LARGEST: Final = 1e18
+_LARGEST_COUNT: Final = 2**63 - 1
+_HEADER_WITHIN: Final = 200  # lines of a file
+_FEWEST_COLUMNS: Final = 2
+_RATES: Final = ("offered_rate", "achieved_rate", "duration_s")
+_FACTS: Final = (
+    *("tool_version", "method", "protocol", "scenario", *_RATES),
+    *("sent", "received", "dropped", "started_at", "ended_at"),
+)
+_DETAILS: Final = (
+    *("direction_scope", "frame_size_bytes", "latency_type", "line_rate_share", "load_layer"),
+    *("loss_observed_pct", "loss_tolerance_pct", "ports_tx", "verdict"),
+)
+
+
+class Unusable(Exception):
+    """A part of a file that gives no trial: why, and what to do about it."""
+
+    def __init__(self, reason: str, hint: str) -> None:
+        super().__init__(reason)
+        self.reason, self.hint = reason, hint
+
+
+class Trial:
+    """One trial that is being read; what no source states stays None.
+
+    Attributes:
+        facts: columns of schema.TRIALS.
+        details: what else is stated. `load_layer` is L1 (preamble and gap included), L2 (with FCS) or
+            goodput; `direction_scope` is per_port, one_way or sum_both; `loss_tolerance_pct` is what the
+            test let pass, `loss_observed_pct` what was lost (0..100); `line_rate_share` is the achieved
+            rate over that of the line (0..1), known only where the line rate is stated.
+
+    """
+
+    def __init__(self, tool: str, line: int, test: str, rate_unit: str | None = FRAMES) -> None:
+        self.line, self.test = line, test
+        self.facts: Row = {"tool": tool, **dict.fromkeys(_FACTS), "rate_unit": rate_unit}
+        self.details: Row = dict.fromkeys(_DETAILS)
+        self.observations: list[Row] = []
+        self.warnings: list[str] = []
+        self.completed = True
+
+    def observe(
+        self, metric: str, value: float | None, unit: str, label: str | None = None, t_s: float | None = None
+    ) -> None:
+        """Add a row of schema.OBSERVATIONS, unless there is no value."""
+        if value is not None:
+            row = {"metric": metric, "label": label, "t_s": t_s, "value": float(value), "unit": unit}
+            self.observations.append(row)
+
+    def latency(
+        self, values: Mapping[str, object], unit: str, label: str | None = None, t_s: float | None = None
+    ) -> None:
+        """Add latencies in `unit` as milliseconds; `values` has the keys min, avg and max."""
+        for name, value in values.items():
+            self.observe(f"latency_{name}", number(value, MS_PER[unit]), "ms", label, t_s)
+
+    def lack(self, line: int) -> None:
+        """Note that a line which belongs to the trial cannot be used."""
+        self.completed = False
+        self.warnings.append(f"Line {line} cannot be used: the trial lacks what it says.")
+
+    def cut(self, line: int) -> None:
+        """Note that the last line of the file may not be whole."""
+        self.completed = False
+        self.warnings.append(f"Line {line} has no end: its last value may be cut off and is not used.")
+
+    def conclude(self) -> Report:
+        """Return the report; raises Unusable for a trial in which nothing was sent or nothing is stated."""
+        facts, details = self.facts, self.details
+        for name in ("sent", "received", "dropped"):
+            if facts[name] is not None and facts[name] > _LARGEST_COUNT:
+                self.warnings.append(f"The sum of {name} is no number that can be: it is left out.")
+                facts[name] = None
+        self._count_the_lost()
+        for name in _RATES:
+            if facts[name] is not None and facts[name] < 0:
+                self.warnings.append(f"The {name} is below zero, {facts[name]:.15g}: it is left out.")
+                facts[name] = None
+        if facts["sent"] == 0 or (facts["sent"], facts["received"], facts["achieved_rate"]) == (None, 0, None):
+            reason = "nothing was sent: all of its counters are zero"
+            raise Unusable(reason, "save the results after the traffic has run")
+        if facts["sent"] is facts["received"] is facts["achieved_rate"] is None:
+            reason = "there is neither a count of frames or transactions nor a rate that is a number"
+            raise Unusable(reason, "export the results again, with their counts and rates")
+        facts["method"] = self._method()
+        facts["completed"] = self.completed
+        facts["details"] = json.dumps(details, sort_keys=True)
+        return Report(line=self.line, facts=facts, observations=self.observations, warnings=self.warnings)
+
+    def _count_the_lost(self) -> None:
+        sent, received, dropped = (self.facts[name] for name in ("sent", "received", "dropped"))
+        if dropped is None and sent is not None and received is not None:
+            self.facts["dropped"] = dropped = max(sent - received, 0)
+            if received > sent:
+                self.warnings.append(f"More was received ({received}) than sent ({sent}): no loss is counted.")
+        if sent and dropped is not None:
+            self.details["loss_observed_pct"] = 100 * dropped / sent
+
+    def _method(self) -> str:
+        details = self.details
+        size, tolerance = details["frame_size_bytes"], details["loss_tolerance_pct"]
+        words = [
+            self.test,
+            details.get("frame_mix") or (f"{size:.15g} B frames" if size else None),
+            details["load_layer"],
+            details["direction_scope"],
+            "loss tolerance not stated" if tolerance is None else f"loss tolerance {tolerance:.15g} %",
+        ]
+        return "; ".join(word for word in words if word)
+
+
+class Line(NamedTuple):
+    """The cells of one line of a table; `ended` says whether the line has its newline."""
+
+    number: int
+    cells: list[str]
+    ended: bool
+
+
+class Columns:
+    """The captions of a table: `Offered Load (fps)` and `OfferedLoad(fps)` are ("offeredload", "fps")."""
+
+    def __init__(self, captions: Sequence[str]) -> None:
+        self.keys = [_key(caption) for caption in captions]
+        while self.keys and self.keys[-1] == ("", ""):
+            self.keys.pop()
+        self.names = frozenset(name for name, _ in self.keys)
+        self._places: dict[tuple[str, str | None], list[int]] = {}
+        for place, (name, unit) in enumerate(self.keys):
+            self._places.setdefault((name, None), []).append(place)
+            self._places.setdefault((name, unit), []).append(place)
+
+    def unit(self, name: str) -> str | None:
+        """Return the unit in the brackets of the first column of a name, None without that column."""
+        return next((self.keys[place][1] for place in self.places(name)), None)
+
+    def places(self, name: str, unit: str | None = None) -> list[int]:
+        """Return the positions of all columns of a name, or of those in one unit."""
+        return self._places.get((name, unit), [])
+
+
+@dataclass(slots=True)
+class Record:
+    """One row of a table; `cut` holds the text of its last cell when that may not be whole."""
+
+    line: int
+    columns: Columns
+    values: Sequence[object]
+    cut: str | None = None
+
+    def get(self, *names: str, unit: str | None = None) -> object:
+        """Return the value of the first of these columns that is there and not empty."""
+        found = (self.values[place] for name in names for place in self.columns.places(name, unit))
+        return next((value for value in found if value not in (None, "")), None)
+
+    def number(self, *names: str, unit: str | None = None) -> float | None:
+        """Return `get` as a number, None when it is none."""
+        return number(self.get(*names, unit=unit))
+
+    def whole(self, *names: str, unit: str | None = None) -> int | None:
+        """Return `get` as a counter, None when it is none."""
+        return whole(self.get(*names, unit=unit))
+
+
+@dataclass(slots=True)
+class Table:
+    """A header and the lines below it; the lines before the first header are a table without columns."""
+
+    line: int
+    columns: Columns
+    rows: list[Line] = field(default_factory=list)
+
+    def record(self, row: Line) -> Record:
+        """Return a row by its columns; raises Unusable when its cells do not fit the header."""
+        width = len(self.columns.keys)
+        cells = [cell.strip() for cell in row.cells]
+        if len(cells) < width or any(cells[width:]):
+            reason = f"row of {len(cells)} cells, its header in line {self.line} has {width}: {quote(','.join(cells))}"
+            raise Unusable(reason, "a value that holds a comma or a space has moved the others, or the row is cut off")
+        if row.ended:
+            return Record(row.number, self.columns, cells[:width])
+        return Record(row.number, self.columns, [*cells[: width - 1], ""], cut=cells[width - 1])
+
+
+def tables(text: bytes, is_header: Callable[[Columns], bool]) -> Iterator[Table]:
+    """Yield each table of a CSV text; every line that `is_header` accepts begins another."""
+    table = Table(1, Columns(()))
+    for row in rows(text):
+        columns = Columns(row.cells) if not row.cells[0][:1].isdigit() else None
+        if columns and is_header(columns):
+            if table.rows or table.columns.keys:
+                yield table
+            table = Table(row.number, columns)
+        elif any(row.cells):
+            table.rows.append(row)
+    if table.rows or table.columns.keys:
+        yield table
+
+
+def rows(text: bytes) -> Iterator[Line]:
+    """Yield the cells of every line that is not blank; a stray quote spoils no other line."""
+    for line, content, ended in lines(text):
+        yield Line(line, cells(content), ended)
+
+
+def cells(line: str) -> list[str]:
+    """Split one line of CSV."""
+    if '"' not in line:
+        return line.split(",")
+    try:
+        return next(csv.reader([line]))
+    except csv.Error:
+        return line.split(",")
+
+
+def each_row(table: Table, trial_of: Callable[[Record], Trial | None]) -> Iterator[Report | Reject]:
+    """Yield what every row of a table comes to, where each row is a trial (or None: nothing to tell)."""
+    for row in table.rows:
+        try:
+            record = table.record(row)
+            if not (trial := trial_of(record)):
+                continue
+            if record.cut is not None:
+                trial.cut(row.number)
+            yield trial.conclude()
+        except Unusable as fault:
+            yield Reject(row.number, fault.reason, fault.hint)
+    if not table.rows:
+        reason = "header without rows: the file is cut off, or there were no results"
+        yield Reject(table.line, reason, "export the results again, after the test has ended")
+
+
+def stray(table: Table, expected: str) -> Iterator[Reject]:
+    """Yield the reject of lines that stand before every header."""
+    for row in table.rows:
+        yield Reject(row.number, f"not of the table: {quote(','.join(row.cells))}", expected)
+
+
+def account(
+    data: bytes, read: Callable[[bytes], Iterable[Report | Reject]], expected: str
+) -> Iterator[Report | Reject]:
+    """Yield what `read` finds in the text of `data`; rejects that follow each other become one.
+
+    `data` is UTF-8 or UTF-16, perhaps in gzip. What is left of a damaged gzip is read; more than
+    MAX_TEXT_BYTES or MAX_LINES is one reject, and so is a text in which nothing was found.
+    """
+    text, fault = unpack(data, MAX_TEXT_BYTES + 1)
+    if len(text) > MAX_TEXT_BYTES:
+        yield Reject(1, f"more than {MAX_TEXT_BYTES // 1024**2} MiB of text", "split the file into one file per test")
+        return
+    if max(text.count(b"\n"), text.count(b"\r")) > MAX_LINES:
+        yield Reject(1, f"more than {MAX_LINES} lines", "split the file into one file per test")
+        return
+    waiting: Reject | None = None
+    more = found = 0
+    for part in (*read(text), *([fault] if fault else [])):
+        found += 1
+        if waiting and isinstance(part, Reject) and part is not fault:
+            more, last = more + 1, part.line
+            continue
+        if waiting:
+            yield _with_more(waiting, more, last)
+        waiting, more = (part, 0) if isinstance(part, Reject) else (None, 0)
+        last = part.line
+        if isinstance(part, Report):
+            yield part
+    if waiting:
+        yield _with_more(waiting, more, last)
+    if not found:
+        yield Reject(1, "there is no result in it", expected)
+
+
+def head_text(head: bytes) -> str:
+    """Return the text of the first bytes of a file."""
+    return unpack(head, HEAD_BYTES)[0].decode("utf-8", "replace")
+
+
+def has_table(head: bytes, is_header: Callable[[Columns], bool]) -> bool:
+    """Say whether a header that `is_header` accepts is among the first lines of a file."""
+    text = unpack(head, HEAD_BYTES)[0]
+    return any(
+        is_header(Columns(row.cells))
+        for row in islice(rows(text), _HEADER_WITHIN)
+        if len(row.cells) > _FEWEST_COLUMNS and not row.cells[0][:1].isdigit()
+    )
+
+
+def number(value: object, scale: float = 1.0) -> float | None:
+    """Return a number times `scale`, with or without separated thousands.
+
+    None for what is none, for NaN, and for what no counter or rate of a network can reach.
+    """
+    if isinstance(value, str):
+        value = value.strip().lower()
+        if _THOUSANDS.fullmatch(value):
+            value = value.replace(",", "")
+    parsed = dns_text.number(value, scale)
+    return parsed if parsed is not None and abs(parsed) <= _LARGEST else None
+
+
+def whole(value: object) -> int | None:
+    """Return a counter that may be written with separated thousands or as `60.0`; None for what is none."""
+    text = value.strip().replace(",", "") if isinstance(value, str) and _THOUSANDS.fullmatch(value.strip()) else value
+    if (exact := count(text)) is not None:
+        return exact
+    parsed = number(text)
+    return int(parsed) if parsed is not None and 0 <= parsed < 2**53 and parsed == int(parsed) else None
+
+
+def words(value: object) -> str | None:
+    """Return a text as a tool prints it, of a length and with characters that the lake can hold."""
+    if not isinstance(value, str | int | float) or isinstance(value, bool):
+        return None
+    text = str(value)[:_TEXT_LENGTH].strip().encode("utf-8", "replace").decode()
+    return text or None
+
+
+def steady(samples: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
+    """Return the (t_s, value) samples without the ramps at both ends.
+
+    The steady part reaches from the first to the last sample of at least 95 % of the median of all
+    samples above zero, so that neither a ramp nor a single peak decides.
+    """
+    positive = [value for _, value in samples if value > 0]
+    if not positive:
+        return ()
+    floor = 0.95 * median(positive)
+    reached = [place for place, (_, value) in enumerate(samples) if value >= floor]
+    return samples[reached[0] : reached[-1] + 1]
+
+
+def mean_rate(trial: Trial, samples: Sequence[tuple[float, float]]) -> float | None:
+    """Return the mean of the samples of a steady part, and tell in the details which ones they are."""
+    if not samples:
+        return None
+    trial.details["steady_from_s"], trial.details["steady_to_s"] = samples[0][0], samples[-1][0]
+    trial.details["steady_samples"] = len(samples)
+    return round(fmean(value for _, value in samples), 9)
+
+
+def _key(caption: str) -> tuple[str, str]:
+    match = _CAPTION.match(caption[:_TEXT_LENGTH].strip().lower())
+    name, unit = match.groups() if match else (caption, None)
+    # The micro sign and the Greek letter look the same; exports have either.
+    return _SURPLUS.sub("", name), (unit or "").strip().replace("\u00b5", "u").replace("\u03bc", "u")
+
+
+def _with_more(reject: Reject, more: int, last: int) -> Reject:
+    if not more:
+        return reject
+    return Reject(reject.line, f"{reject.reason}; and {more} more up to line {last}", reject.hint)

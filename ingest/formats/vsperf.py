@@ -1,0 +1,78 @@
+"""The reader of vswitchperf's result files (OPNFV vsperf, core/results/results_constants.py).
+
+`result_<n>_<test>_<deployment>.csv` has one row per trial; its columns stand in no fixed order, and a
+cell may be `Unknown`. With TestCenter its `_mbps` columns lack a factor of 8: they are megabytes per
+second, so that rates are taken from frames per second only. Which generator sent the frames is not in it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ingest.formats import Reject
+from ingest.formats.throughput import Columns, Trial, account, each_row, has_table, head_text, stray, tables, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ingest.formats import Report
+    from ingest.formats.throughput import Record
+
+NAME = "vsperf"
+
+_EXPECTED: Final = "expected vsperf's result_<n>_<test>_<deployment>.csv, with the columns tx_rate_fps and packet_size"
+_COLUMNS: Final = frozenset({"txratefps", "throughputrxfps", "packetsize"})
+_LIVE: Final = re.compile(r"\s*Time,(?:RxPrt,DrpFrCnt|StrId,BlkId,FrCnt)")
+_CLOSE: Final = 0.01
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (64 KiB, or all of it) is of vsperf."""
+    return has_table(head, _is_header) or bool(_LIVE.match(head_text(head)))
+
+
+def parse(data: bytes) -> Iterator[Report | Reject]:
+    """Yield every trial and every unusable row of `data`, in order; never raises for bad input.
+
+    Rates are frames/s as printed; there are no counts. Latencies (ns) become observations in ms. The
+    live counters that vsperf keeps while TestCenter runs (.rx, .tx) have no result and are one reject.
+    """
+    return account(data, _read, _EXPECTED)
+
+
+def _read(text: bytes) -> Iterator[Report | Reject]:
+    if _LIVE.match(text[:1000].decode("utf-8", "replace")):
+        yield Reject(1, "live counters of vsperf, without a result", "ingest its result_*.csv or Rfc2544Tput.csv")
+        return
+    for table in tables(text, _is_header):
+        if table.columns.keys:
+            yield from each_row(table, _trial)
+        else:
+            yield from stray(table, _EXPECTED)
+
+
+def _is_header(columns: Columns) -> bool:
+    return columns.names >= _COLUMNS
+
+
+def _trial(record: Record) -> Trial:
+    trial = Trial("vsperf", record.line, words(record.get("type")) or "vsperf")
+    offered, achieved = record.number("txratefps"), record.number("throughputrxfps")
+    trial.facts |= {"offered_rate": offered, "achieved_rate": achieved}
+    size, share = record.number("packetsize"), record.number("throughputrxpercent")
+    trial.details |= {
+        "frame_size_bytes": size,
+        "line_rate_share": None if share is None else share / 100,
+        "loss_observed_pct": record.number("framelosspercent"),
+        "deployment": words(record.get("deployment")),
+        "test": words(record.get("id")),
+    }
+    if genome := words(record.get("imixgenome")):
+        trial.details["frame_mix"] = f"iMIX {genome} frames"
+        trial.details["frame_size_avg_bytes"] = size = record.number("imixavgframesize")
+    trial.latency({name: record.get(f"{name}latencyns") for name in ("min", "avg", "max")}, "ns")
+    printed = record.number("throughputrxmbps")
+    if achieved and size and printed and abs(printed / (achieved * size / 1e6) - 1) < _CLOSE:
+        trial.warnings.append("Its mbps columns are megabytes per second: the factor 8 is missing. They are not used.")
+    return trial
