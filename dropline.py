@@ -60,6 +60,48 @@ def ingest(context: typer.Context, paths: Paths) -> None:
 
 
 @app.command()
+def show(context: typer.Context, file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)]) -> None:
+    """Explain one file: what it is taken for, line by line, and where each value of its trials comes from.
+
+    Nothing is stored. Use it when a file is rejected, or when a trial has a value that you did not expect.
+
+    For example: dropline show results/rep1/rate5000.txt
+    """
+    from ingest.lake import Lake
+    from ingest.show import show as explain
+
+    typer.echo(explain(file, Lake(context.obj.lake)).text())
+
+
+@app.command()
+def rejects(context: typer.Context) -> None:
+    """List what was refused: file, line, reason, and what to do about it.
+
+    Only current versions of files count: what was repaired and ingested again is no longer listed.
+    """
+    from ingest.history import rejects as refused
+    from ingest.history import rejects_text
+    from ingest.lake import Lake
+
+    typer.echo(rejects_text(refused(Lake(context.obj.lake))))
+
+
+@app.command()
+def reparse(context: typer.Context) -> None:
+    """Read all kept raw bytes again with the present readers, and say what comes out otherwise.
+
+    After an update with a better reader, history improves with it: what changed becomes a batch that supersedes the
+    old rows. Where nothing changes, nothing is written. Build afterwards.
+    """
+    from ingest.history import reparse as read_again
+    from ingest.lake import Lake
+
+    with _bar("Reading again") as progress:
+        changes = read_again(Lake.create(context.obj.lake), progress=progress)
+    typer.echo(changes.text())
+
+
+@app.command()
 def build(context: typer.Context) -> None:
     """Check the lake, compute all tables, check them, and publish the warehouse.
 
@@ -212,22 +254,25 @@ def status(context: typer.Context) -> None:
 
 
 def _ingest(home: Home, paths: list[Path]) -> Summary:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
     from ingest.intake import ingest as take_in
     from ingest.lake import Lake
 
-    columns = (TextColumn("Reading"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
-        summary = take_in(
-            paths,
-            Lake.create(home.lake),
-            progress=lambda done, total, _path: bar.update(task, completed=done, total=total),
-        )
+    with _bar("Reading") as progress:
+        summary = take_in(paths, Lake.create(home.lake), progress=progress)
     typer.echo(summary.text())
     return summary
+
+
+@contextmanager
+def _bar(label: str) -> Iterator[Callable[[int, int, str], None]]:
+    """Show how far it is; yields the function that takes (done, total, what)."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total, _: bar.update(task, completed=done, total=total)
 
 
 def _build(home: Home) -> None:

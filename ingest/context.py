@@ -158,7 +158,8 @@ class ServerConfigs:
             folder = folder.rpartition("/")[0]
             here = [c for c in self._all if (c.folder, c.path.rpartition("/")[0]) == (scope, folder)]
             if here:
-                return here[0] if len(here) == 1 else None
+                # One configuration under two names leaves no doubt.
+                return here[-1] if len({c.row["server_config_id"] for c in here}) == 1 else None
         return None
 
 

@@ -100,15 +100,49 @@ def survey(paths: Iterable[Path], max_bytes: int = MAX_BYTES) -> list[Found]:
     found = list(_walk(paths))
     _refuse_shared_names(found)
     for item in found:
-        if not item.reject:
-            _recognise(item, max_bytes)
+        if item.reject:
+            continue
+        try:
+            recognise(item, read(item.file, max_bytes, HEAD_BYTES)[0])
+        except Unreadable as error:
+            item.reject = error.reject
+    adopt(found)
+    return sorted(found, key=lambda item: (item.scope.name, item.path, item.file))
+
+
+def recognise(item: Found, head: bytes) -> None:
+    """Fill in what `head`, the first HEAD_BYTES of a file, tells of it."""
+    name = item.file.name
+    item.kind = Kind.CAMPAIGN if name == FILE_NAME else Kind.UNKNOWN
+    if item.kind is Kind.CAMPAIGN:
+        return
+    item.fact = machines.recognise(name, head)
+    if not head and not name.endswith(_MESSAGES):
+        item.reject = Reject(1, "the file is empty", "run the trial again, or remove the file")
+    elif server := servers.recognise(head):
+        item.kind, item.server = Kind.SERVER, server
+    elif reader := formats.recognise(head):
+        item.kind, item.reader = Kind.OUTPUT, reader
+    elif name.endswith(_MESSAGES):
+        item.kind = Kind.MESSAGES
+    elif servers.describe(head):
+        item.kind = Kind.CONFIGURATION
+    else:
+        item.reject = Reject(
+            1,
+            "not recognised: no traffic generator's output, server configuration or machine facts",
+            "check that it is whole; if it is no result, name it under `ignore:` in campaign.yaml",
+        )
+
+
+def adopt(found: Iterable[Found]) -> None:
+    """Make files what only their neighbours tell: machine facts by their folder, sidecars by their output."""
     folders: dict[Path, list[Found]] = defaultdict(list)
     for item in found:
         folders[item.file.parent].append(item)
     for items in folders.values():
         _adopt_machine_facts(items)
-    _adopt_sidecars(found)
-    return sorted(found, key=lambda item: (item.scope.name, item.path, item.file))
+    _adopt_sidecars([item for items in folders.values() for item in items])
 
 
 def read(file: Path, max_bytes: int = MAX_BYTES, first: int | None = None) -> tuple[bytes, int]:
@@ -127,9 +161,14 @@ def read(file: Path, max_bytes: int = MAX_BYTES, first: int | None = None) -> tu
         reason = f"cannot be read: {error.strerror}"
         raise Unreadable(reason, "check the file and its rights") from None
     if status.st_size > max_bytes or len(data) > max_bytes:
-        reason = f"{max(status.st_size, len(data))} bytes are more than the limit of {max_bytes}"
-        raise Unreadable(reason, "split it into one file per run, or compress it with gzip")
+        raise too_large(max(status.st_size, len(data)), max_bytes)
     return data, status.st_mtime_ns // 1000
+
+
+def too_large(size: int, limit: int) -> Unreadable:
+    """Return the refusal of a file of `size` bytes."""
+    reason = f"{size} bytes are more than the limit of {limit}"
+    return Unreadable(reason, "split it into one file per run, or compress it with gzip")
 
 
 def _require_regular(status: os.stat_result) -> None:
@@ -251,36 +290,6 @@ def _refuse_shared_names(found: list[Found]) -> None:
                     f"{item.scope.name!r}; give every campaign a name of its own"
                 )
                 raise CampaignError(message)
-
-
-def _recognise(item: Found, max_bytes: int) -> None:
-    """Fill in what the first bytes of a file tell."""
-    try:
-        head, _ = read(item.file, max_bytes, HEAD_BYTES)
-    except Unreadable as error:
-        item.reject = error.reject
-        return
-    name = item.file.name
-    item.kind = Kind.CAMPAIGN if name == FILE_NAME else Kind.UNKNOWN
-    if item.kind is Kind.CAMPAIGN:
-        return
-    item.fact = machines.recognise(name, head)
-    if not head and not name.endswith(_MESSAGES):
-        item.reject = Reject(1, "the file is empty", "run the trial again, or remove the file")
-    elif server := servers.recognise(head):
-        item.kind, item.server = Kind.SERVER, server
-    elif reader := formats.recognise(head):
-        item.kind, item.reader = Kind.OUTPUT, reader
-    elif name.endswith(_MESSAGES):
-        item.kind = Kind.MESSAGES
-    elif servers.describe(head):
-        item.kind = Kind.CONFIGURATION
-    else:
-        item.reject = Reject(
-            1,
-            "not recognised: no traffic generator's output, server configuration or machine facts",
-            "check that it is whole; if it is no result, name it under `ignore:` in campaign.yaml",
-        )
 
 
 def _adopt_machine_facts(items: list[Found]) -> None:

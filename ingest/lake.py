@@ -1,6 +1,6 @@
 """The lake: a folder of batches, each a set of Parquet files that appears whole or not at all.
 
-    batches/00000012-20261120T134501Z/<table>.parquet    what readers see
+    batches/00000012-20261120T134501Z/<table>.parquet    what readers see; ends in `reparse` when it brings no bytes
     staging/<id>/                                        a batch in the making
     staging/<id>.owner                                   locked for as long as its process lives
     lock                                                 held to stage, to number and to commit
@@ -35,6 +35,7 @@ Key = tuple[str, str]  # campaign, source_path
 
 _BATCH_NAME: Final = re.compile(r"[0-9]{8,18}-[0-9A-Za-z]+")
 _EMPTY: Final = "00000000-empty"
+_REREAD: Final = "reparse"  # ends the name of a batch that brings no new bytes
 
 
 class Version(NamedTuple):
@@ -42,6 +43,19 @@ class Version(NamedTuple):
 
     sha256: str
     context_sha256: str
+    status: str
+
+
+class Place(NamedTuple):
+    """Where the lake keeps the current version of one file, and as what."""
+
+    batch: str
+    origin: str  # the batch of the ingest that brought it; `batch` may have read it again
+    row_group: int
+    row: int
+    modified_at: datetime | None
+    sha256: str  # empty when the bytes could not be had
+    format: str
     status: str
 
 
@@ -55,18 +69,32 @@ class Lake:
 
     @classmethod
     def create(cls, root: Path) -> Lake:
-        """Return the lake at `root`; a new one gets an empty batch, so every table is there."""
+        """Return the lake at `root`.
+
+        A new one, and one whose newest batch an older version wrote with fewer columns, gets an empty batch: readers
+        find every table and every column somewhere.
+        """
         lake = cls(root)
         lake._staging.mkdir(parents=True, exist_ok=True)
         lake._batches.mkdir(exist_ok=True)
         with lake._locked():
-            if not lake.batches():
+            if not lake._knows_all_columns():
                 folder, owner = lake._stage()
                 for name, schema in TABLES.items():
                     pq.write_table(schema.empty_table(), folder / f"{name}.parquet")
-                lake._publish(folder, _EMPTY)
+                lake._publish(folder, lake._next_name("columns") if lake.batches() else _EMPTY)
                 _release(owner)
         return lake
+
+    def _knows_all_columns(self) -> bool:
+        newest = self.batches()[-1:]
+        held = {
+            name: pq.read_schema(self._batches / batch / f"{name}.parquet").names
+            for batch in newest
+            for name in TABLES
+            if (self._batches / batch / f"{name}.parquet").exists()
+        }
+        return bool(newest) and all(set(schema.names) <= set(held.get(name, ())) for name, schema in TABLES.items())
 
     def batches(self) -> list[str]:
         """Return the names of all batches, oldest first."""
@@ -98,13 +126,33 @@ class Lake:
                 current.update(_versions(self._batches / batch / "raw_files.parquet"))
         return current
 
-    def batch(self, after: str | None = None) -> Batch:
+    def places(self) -> dict[Key, Place]:
+        """Return where the newest version of every file is kept, in that order, without reading any content."""
+        columns = ["campaign", "source_path", *Place._fields[4:]]
+        places: dict[Key, Place] = {}
+        for batch in self.batches():
+            with pq.ParquetFile(self._batches / batch / "raw_files.parquet") as file:
+                for group in range(file.num_row_groups):
+                    rows = file.read_row_group(group, columns=columns)
+                    for row, found in enumerate(zip(*(rows[c].to_pylist() for c in columns), strict=True)):
+                        before = places.pop(found[:2], None)
+                        origin = before.origin if before and batch.endswith(_REREAD) else batch
+                        places[found[:2]] = Place(batch, origin, group, row, *found[2:])
+        return places
+
+    def contents(self, batch: str, row_group: int) -> pa.ChunkedArray:
+        """Return the kept bytes of all files of one row group, null where they could not be had."""
+        with pq.ParquetFile(self._batches / batch / "raw_files.parquet") as file:
+            return file.read_row_group(row_group, columns=["content"])["content"]
+
+    def batch(self, after: str | None = None, *, reread: bool = False) -> Batch:
         """Begin a batch; nobody sees it before `Batch.commit`.
 
         `after` is the newest batch of which the caller knows, as of now when not given: what others
-        commit later is not committed again.
+        commit later is not committed again. A `reread` batch brings no new bytes: it leaves out
+        every file of which others commit any version, so that old bytes never supersede new ones.
         """
-        return Batch(self, after)
+        return Batch(self, after, reread=reread)
 
     def commit(self, tables: Mapping[str, pa.Table]) -> str | None:
         """Write `tables` (any of schema.TABLES; the batch column is filled in) as one batch.
@@ -151,26 +199,27 @@ class Lake:
         _fsync(self._batches)
         folder.with_suffix(".owner").unlink()
 
-    def _next_name(self) -> str:
+    def _next_name(self, label: str) -> str:
         number = _number(self.batches()[-1]) + 1
-        return f"{number:08}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+        return f"{number:08}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}{label}"
 
 
 class Batch:
     """A batch in the making. Use it as a context manager: leaving without `commit` discards it.
 
     Attributes:
-        dropped: after `commit`, the files left out because another process had committed them.
+        dropped: after `commit`, the files left out because another process had committed them
+            (of a reread batch: any version of them).
         dropped_trials: how many trials went with them.
 
     """
 
-    def __init__(self, lake: Lake, after: str | None = None) -> None:
-        self._lake = Lake.create(lake.root)
+    def __init__(self, lake: Lake, after: str | None = None, *, reread: bool = False) -> None:
+        self._lake, self._reread = Lake.create(lake.root), reread
         with self._lake._locked():
             self._lake._sweep()
             self._folder, self._owner = self._lake._stage()
-            self._name = self._lake._next_name()
+            self._name = self._next_name()
             self._after = self._lake.batches()[-1] if after is None else after
         self._writers = {name: self._writer(name, self._folder) for name in TABLES}
         self.dropped: dict[Key, Version] = {}
@@ -200,12 +249,12 @@ class Batch:
             others = self._lake.current_files(self._after)
             if others:
                 own = dict(_versions(self._folder / "raw_files.parquet"))
-                self.dropped = {key: v for key, v in own.items() if others.get(key) == v}
+                self.dropped = {k: v for k, v in own.items() if k in others and (self._reread or others[k] == v)}
                 if own and len(self.dropped) == len(own):
                     self.dropped_trials = pq.read_metadata(self._folder / "trials.parquet").num_rows
                     return None
             # The number was a guess; it stands in every row.
-            name = self._lake._next_name()
+            name = self._next_name()
             if self.dropped or _number(name) != _number(self._name):
                 self._rewrite(name)
                 self._name = name
@@ -221,6 +270,9 @@ class Batch:
         if self._owner >= 0:
             _release(self._owner)
             self._owner = -1
+
+    def _next_name(self) -> str:
+        return self._lake._next_name(_REREAD if self._reread else "")
 
     def _writer(self, table: str, folder: Path) -> pq.ParquetWriter:
         schema = TABLES[table]

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 ROOT = Path(__file__).parent.parent
-COMMANDS = ("ingest", "build", "check", "app", "up", "sql", "needs", "status")
+COMMANDS = ("ingest", "show", "rejects", "reparse", "build", "check", "app", "up", "sql", "needs", "status")
 REPORT = ROOT / "examples/kea-2.2-ha/runs/v4_mt4_memfile_hot-standby/rep1/rate740.txt"
 
 
@@ -29,7 +29,7 @@ def test_every_command_is_listed_and_teaches_itself(command):
 
 
 def test_ingest_build_sql_status_from_nothing(tmp_path):
-    home, results = tmp_path / "home", tmp_path / "results"
+    home, results = tmp_path / "somebody's home", tmp_path / "results"
     results.mkdir()
     (results / "rate740.txt").write_bytes(REPORT.read_bytes())
 
@@ -58,6 +58,12 @@ def test_a_rejected_file_is_named_with_reason_and_advice_and_gives_exit_code_1(t
     assert done.returncode == 1
     assert "noise.bin" in done.stdout
     assert "1 trial" in done.stdout, "the rest goes on"
+    listed = dropline("rejects", home=tmp_path / "home")
+    assert "noise.bin" in listed.stdout
+    shown = dropline("show", str(results / "good.txt"), home=tmp_path / "home")
+    assert "perfdhcp" in shown.stdout
+    again = dropline("reparse", home=tmp_path / "home")
+    assert again.returncode == 0, again.stderr
 
 
 def test_wrong_use_gives_exit_code_2(tmp_path):

@@ -13,6 +13,7 @@ import zlib
 from typing import TYPE_CHECKING, Final
 
 from ingest.formats import Reject
+from ingest.formats.perfdhcp_kinds import kind
 from ingest.formats.perfdhcp_lines import KEYS, START, clean_counters, recognise
 from ingest.formats.perfdhcp_report import conclude
 from ingest.formats.perfdhcp_trial import Trial
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ingest.formats import Report
+    from ingest.formats.perfdhcp_lines import Handler
 
 NAME = "perfdhcp"
 MAX_TEXT_BYTES: Final = 256 * 1024 * 1024
@@ -69,6 +71,17 @@ def parse(data: bytes) -> Iterator[Report | Reject]:
         yield fault
 
 
+def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
+    """Yield (number, text, what it was taken for) of every line that is not blank; numbers count from 1.
+
+    Reads what `parse` reads, in the same way. Text glued to other text comes as a line of its own, with the number of
+    the line that holds it.
+    """
+    text, _ = _unpack(data, MAX_TEXT_BYTES)
+    for number, line, handle, trial in _walk(text, Trial()):
+        yield number, line, kind(handle, trial)
+
+
 def _unpack(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
     """Return at most `limit` bytes of text as UTF-8, and what is wrong with the gzip around it."""
     fault = None
@@ -94,6 +107,15 @@ def _gunzip(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
 def _parts(text: bytes) -> Iterator[Report | Reject]:
     """Yield what each process of the text comes to."""
     trial = Trial()
+    for *_, current in _walk(text, trial):
+        if current is not trial:
+            yield conclude(trial)
+            trial = current
+    yield conclude(trial)
+
+
+def _walk(text: bytes, trial: Trial) -> Iterator[tuple[int, str, Handler | None, Trial]]:
+    """Yield number and text of every line, who took it (None: nobody), and the trial to which it was added."""
     for number, line in _lines(text):
         key, colon, payload = line.partition(": ")
         if colon and key in KEYS:
@@ -101,14 +123,14 @@ def _parts(text: bytes) -> Iterator[Report | Reject]:
         else:
             stage, handle, payload = recognise(line, in_leases=bool(trial.leases))
         if stage and trial.is_over(stage, payload):
-            yield conclude(trial)
             trial = Trial(trial.next_version)
         trial.here = number
         if stage:
             trial.enter(stage)
-        if not handle(trial, payload):
+        understood = handle(trial, payload)
+        if not understood:
             trial.wonder(line)
-    yield conclude(trial)
+        yield number, line, handle if understood else None, trial
 
 
 def _lines(text: bytes) -> Iterator[tuple[int, str]]:

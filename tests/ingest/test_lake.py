@@ -211,3 +211,17 @@ def test_rows_that_break_the_schema_are_refused_before_anything_is_visible(lake)
         lake.commit({"trials": broken})
     assert lake.batches() == ["00000000-empty"]
     assert not list((lake.root / "staging").iterdir())
+
+
+def test_a_lake_of_an_older_version_gets_its_new_columns_and_keeps_its_rows(tmp_path):
+    lake = Lake.create(tmp_path)
+    lake.commit({"raw_files": raw_files(a="1"), "trials": trials(a="1")})
+    for file in tmp_path.glob("batches/*/trials.parquet"):
+        pq.write_table(pq.read_table(file, partitioning=None).drop_columns("details"), file)
+    before = lake.batches()
+
+    assert Lake.create(tmp_path).batches()[:-1] == before
+    assert Lake.create(tmp_path).batches()[:-1] == before, "once is enough"
+    assert lake.tables("trials").num_rows == 1
+    newest = lake.files("trials")[-1]
+    assert pq.read_schema(newest).names == TABLES["trials"].names

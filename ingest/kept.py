@@ -1,0 +1,290 @@
+"""The current files of a lake, taken for an ingest from where their bytes are kept, and the rows they once gave."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import UTC, datetime, timedelta
+from functools import cached_property, lru_cache
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ingest import formats
+from ingest.campaign import FILE_NAME, Campaign
+from ingest.context import SidecarError, read_sidecar
+from ingest.files import HEAD_BYTES, Found, Kind, Scope, Unreadable, adopt, recognise, sidecar_path, slug, too_large
+from ingest.formats import Reject
+from ingest.schema import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ingest.lake import Key, Lake, Place
+
+Rows = dict[tuple[str, str], pa.Table]  # (table, trial_id or nothing) -> its rows of one file
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+_ROW_GROUPS: Final = 4  # whose contents are held at once
+_OF_FILES: Final = ("raw_files", "trials", "rejects", "server_configs")
+_OF_TRIALS: Final = ("exchanges", "intervals", "observations")
+# size and digest stand in the key of a version; the contents are the same by that.
+_STATE: Final = ("campaign", "source_path", "format", "status", "trials", "context_sha256")
+
+
+class Kept:
+    """The current versions in `lake` as of now; raises CampaignError for a kept campaign.yaml that is of no use."""
+
+    def __init__(self, lake: Lake) -> None:
+        self._lake = lake
+        self.newest = (lake.batches() or [""])[-1]
+        self._places = lake.places()
+        self._contents = lru_cache(maxsize=_ROW_GROUPS)(lake.contents)
+        self._described = {
+            campaign: Campaign.parse(self._content(place), f"{FILE_NAME} of {campaign} as kept in the lake")
+            for (campaign, path), place in self._places.items()
+            if path == FILE_NAME and place.sha256
+        }
+        self._is_named_by_sidecars = lru_cache(maxsize=None)(self._looks_named_by_sidecars)
+        self._kept: dict[Found, tuple[Key, Place]] = {}
+
+    def survey(self) -> list[Found]:
+        """Return every file and what it is by the present code, as `files.survey` does for a folder.
+
+        A file without bytes is what it was. A campaign without a campaign.yaml stands for its folder.
+        """
+        found: dict[tuple[Path, str], Found] = {}
+        for (campaign, path), place in self._places.items():
+            scope = self._scope(campaign, path, place.origin)
+            item = Found(scope.folder / path, scope, path)
+            if scope.campaign and scope.campaign.ignores(path):
+                continue
+            # The newer one is on disk: its sidecar has moved it to another campaign.
+            found.pop((scope.folder, path), None)
+            found[scope.folder, path] = item
+            self._kept[item] = (campaign, path), place
+            if place.sha256:
+                recognise(item, self._content(place)[:HEAD_BYTES])
+                continue
+            if place.format in set(Kind):
+                item.kind = Kind(place.format)
+            if item.kind is Kind.UNREADABLE:
+                item.reject = self._refused[campaign, path]
+        adopt(found.values())
+        return list(found.values())
+
+    def read(self, item: Found, limit: int) -> tuple[bytes, int]:
+        """Return the bytes of a file of `survey` and its mtime in us; raise Unreadable as a disk would."""
+        key, place = self._kept[item]
+        if not place.sha256:
+            reject = self._refused[key]
+            raise Unreadable(reject.reason, reject.hint)
+        data = self._content(place)
+        if len(data) > limit:
+            raise too_large(len(data), limit)
+        return data, (place.modified_at - _EPOCH) // _MICROSECOND if place.modified_at else 0
+
+    def call(self, item: Found) -> str:
+        """Return the same name for all campaigns that came together in one ingest."""
+        return self._calls[item.scope.name]
+
+    def rows(self, keys: Iterable[Key]) -> dict[Key, Rows]:
+        """Return what the current versions of some files have in the lake."""
+        wanted: dict[str, set[Key]] = defaultdict(set)
+        for key in keys:
+            if key in self._places:
+                wanted[self._places[key].batch].add(key)
+        found: dict[Key, Rows] = {}
+        for batch, those in wanted.items():
+            paths = pc.field("source_path").isin([path for _, path in those])
+            tables = {name: self._select(name, batch, paths) for name in _OF_FILES}
+            trials = pc.field("trial_id").isin(tables["trials"]["trial_id"].combine_chunks())
+            tables |= {name: self._select(name, batch, trials) for name in _OF_TRIALS}
+            found |= {key: rows for key, rows in by_file(tables).items() if key in those}
+        return found
+
+    def latest(self, table: str, key: Key) -> pa.Table | None:
+        """Return the newest row of `hosts` (of a folder) or `campaigns` (path empty), whatever file brought it."""
+        return self._latest[table].get(key)
+
+    @cached_property
+    def _latest(self) -> dict[str, dict[Key, pa.Table]]:
+        return {table: by_folder(table, self._lake.tables(table)) for table in ("hosts", "campaigns")}
+
+    @cached_property
+    def _refused(self) -> dict[Key, Reject]:
+        """The first reason of every file whose bytes could not be had."""
+        columns = ["campaign", "source_path", "source_sha256", "line", "reason", "hint"]
+        rows = self._lake.tables("rejects", columns).filter(pc.field("source_sha256") == "")
+        return {(r["campaign"], r["source_path"]): Reject(r["line"], r["reason"], r["hint"]) for r in rows.to_pylist()}
+
+    def _select(self, table: str, batch: str, which: pc.Expression) -> pa.Table:
+        schema = _plain(table)
+        file = self._lake.root / "batches" / batch / f"{table}.parquet"
+        held = set(pq.read_schema(file).names)
+        columns = [name for name in schema.names if name in held]
+        rows = pq.read_table(file, columns=columns, filters=which, partitioning=None)
+        # A batch of an older version lacks columns; they are null there.
+        return (
+            pa.concat_tables([schema.empty_table(), rows], promote_options="default").select(schema.names).cast(schema)
+        )
+
+    def _content(self, place: Place) -> bytes:
+        data: bytes = self._contents(place.batch, place.row_group)[place.row].as_py()
+        return data
+
+    def _scope(self, campaign: str, path: str, origin: str) -> Scope:
+        name = campaign
+        if campaign not in self._described and self._is_named_by_sidecars(campaign):
+            name = self._folder_of(campaign, path, origin)
+        return Scope(Path(name), name, self._described.get(name))
+
+    def _folder_of(self, campaign: str, path: str, origin: str) -> str:
+        """Return whose folder a file lies in when a sidecar has named its campaign.
+
+        The machine facts and configurations were ingested under the name of the folder then. Of several folders of one
+        ingest it is the one to which the trials of the file refer, or which has an output for this sidecar.
+        """
+        beside = self._folders.get(origin, set())
+        output = self._outputs[campaign].get(path, path)
+        referred = beside & self._referred.get((campaign, output), set())
+        partners = {name for name in beside if path in self._outputs[name]}
+        everywhere = set().union(*(self._folders.get(batch, set()) for batch in self._batches[campaign]))
+        # Folders to which one trial refers hold the same machine, so any of them is as good.
+        clues = (beside, set(sorted(referred)[:1]), partners, everywhere)
+        return next((min(names) for names in clues if len(names) == 1), campaign)
+
+    def _looks_named_by_sidecars(self, campaign: str) -> bool:
+        if any(campaign in names for names in self._folders.values()):
+            return False
+        sidecars = {path for path, kind in self._files[campaign].items() if kind == Kind.SIDECAR}
+        outputs = self._files[campaign].keys() - sidecars
+        if not sidecars or {_sidecar_of(output) for output in outputs} - sidecars:
+            return False
+        place = self._places[campaign, min(sidecars)]
+        try:
+            said = read_sidecar(self._content(place)) if place.sha256 else {}
+        except SidecarError:
+            return False
+        return slug(str(said.get("campaign") or "")) == campaign
+
+    @cached_property
+    def _referred(self) -> dict[Key, set[str]]:
+        """Under which campaigns the host and the configuration of each file's trials came."""
+        referred: dict[Key, set[str]] = {}
+        for table, column in (("hosts", "host_id"), ("server_configs", "server_config_id")):
+            owners: dict[str, set[str]] = defaultdict(set)
+            for row in self._lake.tables(table, ["campaign", column]).to_pylist():
+                owners[row[column]].add(row["campaign"])
+            for row in self._lake.tables("trials", ["campaign", "source_path", column]).to_pylist():
+                key, names = (row["campaign"], row["source_path"]), owners.get(row[column], set())
+                before = referred.get(key) or names
+                referred[key] = (before & names) or before
+        return referred
+
+    @cached_property
+    def _files(self) -> dict[str, dict[str, str]]:
+        """The path and format of all files by campaign."""
+        files: dict[str, dict[str, str]] = defaultdict(dict)
+        for (campaign, path), place in self._places.items():
+            files[campaign][path] = place.format
+        return files
+
+    @cached_property
+    def _outputs(self) -> dict[str, dict[str, str]]:
+        """The path of each sidecar that there may be -> that of its output, by campaign."""
+        return defaultdict(
+            dict,
+            {
+                campaign: {beside: path for path in files if (beside := _sidecar_of(path)) != path}
+                for campaign, files in self._files.items()
+            },
+        )
+
+    @cached_property
+    def _batches(self) -> dict[str, set[str]]:
+        batches: dict[str, set[str]] = defaultdict(set)
+        for (campaign, _), place in self._places.items():
+            batches[campaign].add(place.origin)
+        return batches
+
+    @cached_property
+    def _calls(self) -> dict[str, str]:
+        together: dict[str, set[str]] = defaultdict(set)
+        for campaign, batches in self._batches.items():
+            for batch in batches:
+                together[batch].add(campaign)
+        call = {campaign: campaign for campaign in self._batches}
+        for campaigns in together.values():
+            merged = {call[campaign] for campaign in campaigns}
+            call = {campaign: min(merged) if name in merged else name for campaign, name in call.items()}
+        return call
+
+    @cached_property
+    def _folders(self) -> dict[str, set[str]]:
+        """The campaigns of each ingest that are named after their folder: no sidecar names those of such files."""
+        movable = {Kind.SIDECAR.value, *(reader.NAME for reader in formats.READERS)}
+        folders: dict[str, set[str]] = defaultdict(set)
+        for (campaign, _), place in self._places.items():
+            if campaign not in self._described and place.format not in movable:
+                folders[place.origin].add(campaign)
+        return folders
+
+
+def by_file(tables: Mapping[str, pa.Table]) -> dict[Key, Rows]:
+    """Return the rows of every file; observations that belong to no trial follow from the context, and are left out."""
+    files: dict[Key, Rows] = defaultdict(dict)
+    owner: dict[str, Key] = {}
+    for name in _OF_FILES:
+        for key, rows in by_folder(name, tables.get(name, _plain(name).empty_table())).items():
+            if name != "trials":
+                files[key][name, ""] = rows
+                continue
+            for n, trial in enumerate(rows["trial_id"].to_pylist()):
+                owner[trial] = key
+                files[key][name, trial] = rows.slice(n, 1)
+    for name in _OF_TRIALS:
+        table = tables.get(name, _plain(name).empty_table())
+        for trial, rows in _runs(table, table["trial_id"].to_pylist()).items():
+            if trial in owner:
+                files[owner[trial]][name, trial] = rows
+    return files
+
+
+def by_folder(table: str, rows: pa.Table) -> dict[Key, pa.Table]:
+    """Return the rows by campaign and source_path (empty where there is none), as far as they can change.
+
+    Of several campaigns or hosts the last one counts.
+    """
+    paths = rows["source_path"].to_pylist() if "source_path" in rows.column_names else [""] * rows.num_rows
+    keys = list(zip(rows["campaign"].to_pylist(), paths, strict=True))
+    plain = rows.select(_STATE if table == "raw_files" else _plain(table).names)
+    if table in {"hosts", "campaigns"}:
+        return {key: plain.slice(n, 1) for n, key in enumerate(keys)}
+    return _runs(plain, keys)
+
+
+def _sidecar_of(path: str) -> str:
+    """Return where the sidecar of an output lies in a folder without a campaign.yaml."""
+    return sidecar_path(Found(Path(path), Scope(Path(), ""), path))
+
+
+def _runs(rows: pa.Table, owners: list[Any]) -> dict[Any, pa.Table]:
+    """Return the rows of each owner; they mostly stand together."""
+    found: dict[Any, pa.Table] = {}
+    begin = 0
+    for owner, run in groupby(owners):
+        part = rows.slice(begin, sum(1 for _ in run))
+        begin += part.num_rows
+        found[owner] = pa.concat_tables([found[owner], part]) if owner in found else part
+    return found
+
+
+def _plain(table: str) -> pa.Schema:
+    """Return the columns to compare: neither the batch nor the contents."""
+    dropped = {"batch", "content"}
+    return pa.schema([field for field in TABLES[table] if field.name not in dropped])

@@ -1,0 +1,282 @@
+"""One file explained: what it was taken for and why, line by line, and where each value of its trials comes from."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from ingest import machines
+from ingest.campaign import FILE_NAME
+from ingest.files import HEAD_BYTES, MAX_BYTES, Found, IntakeError, Kind, Unreadable, read, survey
+from ingest.intake import printable
+from ingest.resolve import EXPLAINING, Resolver, explains_first
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from ingest.formats import Row
+    from ingest.lake import Lake
+    from ingest.rows import Outcome
+
+_ALIKE: Final = 8  # lines of one kind in a row that are still told one by one
+_LONGEST: Final = 100
+_GZIP: Final = b"\x1f\x8b"
+_UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+_AS_A_WHOLE: Final = "its content as a whole"
+_OWN: Final = {"host_id": "hosts", "server_config_id": "server_configs"}  # column -> the table that it leads to
+_KINDS: Final = {
+    Kind.CAMPAIGN: ("a campaign's description", f"its name is {FILE_NAME}"),
+    Kind.SIDECAR: ("a sidecar", "an output beside it has its name"),
+    Kind.MESSAGES: ("messages of a program", "its name, and nothing in it is anything else"),
+    Kind.CONFIGURATION: ("the configuration of a program that serves no clients", "its top-level keys"),
+    Kind.UNKNOWN: ("not recognised", "no reader knows anything in it"),
+    Kind.UNREADABLE: ("not readable", "its bytes cannot be had"),
+}
+
+
+class Line(NamedTuple):
+    """One line of a file, and what its reader took it for."""
+
+    number: int
+    text: str
+    kind: str
+
+
+class Value(NamedTuple):
+    """One value of a trial that could come from several places, and where it came from."""
+
+    column: str
+    value: Any
+    source: str
+
+
+@dataclass(slots=True)
+class Trial:
+    """One report of the file, as it would be stored.
+
+    Attributes:
+        row: its row of schema.TRIALS without the batch.
+        values: what could come from several places, with the place.
+
+    """
+
+    row: Row
+    values: list[Value]
+
+    def lines(self) -> list[str]:
+        """Return what is joined to the report, line by line."""
+        lines = [f"  {value.column:<18} {_short(str(value.value))}  <- {value.source}" for value in self.values]
+        lines += [f"  conflict: {conflict}" for conflict in self.row["conflicts"]]
+        return lines + [f"  warning: {warning}" for warning in self.row["warnings"]]
+
+
+@dataclass(slots=True)
+class Explanation:
+    """What one file is and what an ingest would make of it.
+
+    Attributes:
+        campaign, source_path: under which names it would be kept.
+        kind: what it is, in words; `why` is how that is known.
+        lines: every line that is not blank, when the reader can tell of them.
+        rejects: rows of schema.REJECTS without the batch.
+        joined: what would be joined to an output that gives no trial.
+        left_alone: whether an ingest of its folder passes it over: it is hidden, a note, or ignored by campaign.yaml.
+        known: whether the lake has this version, None when no lake was asked.
+
+    """
+
+    path: Path
+    campaign: str
+    source_path: str
+    kind: str
+    why: str
+    lines: list[Line] = field(default_factory=list)
+    trials: list[Trial] = field(default_factory=list)
+    rejects: list[Row] = field(default_factory=list)
+    joined: Trial | None = None
+    left_alone: bool = False
+    known: str | None = None
+
+    def text(self) -> str:
+        """Return the explanation for people; many lines of one kind in a row are told as one."""
+        parts = [str(self.path), f"  it is     {self.kind}", f"  known by  {self.why}"]
+        parts.append(f"  kept as   {self.source_path} of campaign {self.campaign}")
+        if self.left_alone:
+            parts.append(
+                "  note      an ingest of its folder leaves it alone: hidden, a note, or ignored by campaign.yaml"
+            )
+        parts += [f"  the lake  {self.known}"] if self.known else []
+        parts += self._lines_text()
+        for number, trial in enumerate(self.trials, 1):
+            parts += [f"report {number}, from line {trial.row['source_line']} on: {_figures(trial.row)}"]
+            parts += trial.lines()
+        for reject in self.rejects:
+            parts += [f"rejected, line {reject['line']}: {reject['reason']}", f"  -> {reject['hint']}"]
+        if self.joined:
+            parts += ["joined to it, if it gave a trial:", *self.joined.lines()]
+        return "\n".join(printable(part).replace("\n", " ") for part in parts)
+
+    def _lines_text(self) -> Iterator[str]:
+        width = max((len(line.kind) for line in self.lines), default=0)
+        for kind, run in groupby(self.lines, key=lambda line: line.kind):
+            alike = list(run)
+            told = alike if len(alike) <= _ALIKE else alike[:3]
+            for line in told:
+                yield f"{line.number:>7}  {kind:<{width}}  {_short(line.text)}"
+            if len(told) < len(alike):
+                yield f"{'...':>7}  {kind:<{width}}  {len(alike) - len(told)} more, up to line {alike[-1].number}"
+
+
+def show(path: Path, lake: Lake | None = None, *, within: Path | None = None) -> Explanation:
+    """Explain one file on disk; nothing is stored.
+
+    The context is that of an ingest of the folder `within`: when not given, of the nearest folder above that holds a
+    campaign.yaml, else of the file alone with its sidecar. Raises IntakeError for a path that is no file and
+    CampaignError for an unusable campaign.yaml.
+    """
+    target, found, left_alone = _find(path, within)
+    resolver = Resolver(found, {}, lambda item, limit: read(item.file, limit))
+    around: list[Outcome] = []
+    own: Outcome | None = None
+    for item in sorted(found, key=explains_first):
+        if item is target or item.kind in EXPLAINING:
+            for outcome in resolver.outcomes(item):
+                around.append(outcome)
+                # All facts of a machine come with the first of its files.
+                if item.file.parent == target.file.parent and outcome.raw["source_path"] == target.path:
+                    own = outcome
+    if own is None:
+        message = f"{path}: it changed while it was read; show it again"
+        raise IntakeError(message)
+    kind, why = _kind(target)
+    explanation = Explanation(target.file, *own.key, kind, why, rejects=own.rejects, left_alone=left_alone)
+    explanation.lines = _lines(target, own)
+    places = _places(around)
+    explanation.trials = [Trial(row, _values(row, places)) for row in own.rows.get("trials", [])]
+    if target.kind is Kind.OUTPUT and not explanation.trials:
+        row = resolver.joined(target)
+        explanation.joined = Trial(row, _values(row, places))
+    explanation.known = _known(own, lake) if lake else None
+    return explanation
+
+
+def _find(path: Path, within: Path | None) -> tuple[Found, list[Found], bool]:
+    """Return the file, all that an ingest would find with it, and whether it leaves the file alone."""
+    file = path.absolute()
+    file = file.parent.resolve() / file.name
+    if file.is_dir():
+        message = f"{path}: a folder; name one file in it"
+        raise IntakeError(message)
+    if within and not file.is_relative_to(within.resolve()):
+        message = f"{path}: it does not lie in {within}"
+        raise IntakeError(message)
+    folder = within or next((above for above in file.parents if (above / FILE_NAME).is_file()), None)
+    for place in (folder, path):
+        found = survey([place]) if place else []
+        target = next((item for item in found if item.file in {file, file.resolve()}), None)
+        if target:
+            return target, found, bool(folder) and place is path
+    message = f"{path}: an ingest leaves it alone"
+    raise IntakeError(message)
+
+
+def _kind(item: Found) -> tuple[str, str]:
+    """Return what a file is and how that is known."""
+    name = item.file.name
+    if item.kind is Kind.OUTPUT and item.reader:
+        return f"output of {item.reader.NAME}", _deciding_line(item, item.reader.sniff) or _AS_A_WHOLE
+    if item.kind is Kind.SERVER and item.server:
+        return f"a server configuration of {item.server.PRODUCT}", _deciding_line(
+            item, item.server.sniff
+        ) or _AS_A_WHOLE
+    if item.kind is Kind.MACHINE:
+        if item.fact is None:
+            return "a file among machine facts", "the folder it lies in"
+        by_content = _deciding_line(item, lambda head: machines.recognise("", head) == item.fact)
+        return f"machine facts: {item.fact}", by_content or f"its name {name}"
+    return _KINDS[item.kind]
+
+
+def _deciding_line(item: Found, sniff: Callable[[bytes], bool]) -> str | None:
+    """Return the line with which the beginning of a file is recognised, None when it is not."""
+    try:
+        head = _plain(read(item.file, MAX_BYTES, HEAD_BYTES)[0])
+    except Unreadable as error:
+        return str(error)
+    lines = head.splitlines(keepends=True)
+    if not lines or not sniff(head):
+        return None
+    low, high = 0, len(lines)  # the first `high` lines are recognised, the first `low` are not
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if sniff(b"".join(lines[:middle])) else (middle, high)
+    return f"line {high}: {_short(lines[high - 1].decode('utf-8', 'replace').strip())}"
+
+
+def _plain(head: bytes) -> bytes:
+    """Return the text in gzip or UTF-16 as UTF-8, as far as it goes."""
+    if head.startswith(_GZIP):
+        try:
+            head = zlib.decompressobj(wbits=31).decompress(head, HEAD_BYTES)
+        except zlib.error:
+            return head
+    return head.decode("utf-16", "replace").encode() if head.startswith(_UTF16_MARKS) else head
+
+
+def _lines(item: Found, outcome: Outcome) -> list[Line]:
+    explain = getattr(item.reader, "explain", None)
+    if explain is None or item.kind is not Kind.OUTPUT or outcome.raw["content"] is None:
+        return []
+    try:
+        return [Line(*line) for line in explain(outcome.raw["content"])]
+    except Exception as error:  # a fault of the reader; the reject tells of it, too
+        return [Line(1, "", f"the {outcome.raw['format']} reader failed: {type(error).__name__}: {error}")]
+
+
+def _places(outcomes: list[Outcome]) -> dict[tuple[str, str], str]:
+    """Return (column, identifier) -> where the host or the configuration was read."""
+    return {
+        (column, row[column]): row["source_path"]
+        for outcome in outcomes
+        for column, table in _OWN.items()
+        for row in outcome.rows.get(table, [])
+    }
+
+
+def _values(row: Row, places: dict[tuple[str, str], str]) -> list[Value]:
+    values = [Value(column, row[column], source) for column, source in row["context_sources"]]
+    values += [
+        Value(column, row[column], words.format(places.get((column, row[column]), "")))
+        for column, words in (("host_id", "machine facts {}"), ("server_config_id", "server configuration {}"))
+        if row.get(column)
+    ]
+    return values
+
+
+def _known(outcome: Outcome, lake: Lake) -> str:
+    """Say whether the lake has this version of a file."""
+    files = lake.current_files()
+    version = files.get(outcome.key)
+    if version == outcome.version:
+        return f"knows this version: {version.status}"
+    if version and version.sha256 == outcome.version.sha256:
+        return f"knows these bytes ({version.status}); what is joined to them or read from them here differs"
+    if version:
+        return "knows another version of this file"
+    same = sorted(key for key, each in files.items() if each.sha256 == outcome.version.sha256 and each.sha256)
+    return f"knows these bytes as {same[0][1]} of campaign {same[0][0]}" if same else "does not know it"
+
+
+def _figures(row: Row) -> str:
+    figures = [f"{row['offered_rate']:g} offered"] if row.get("offered_rate") is not None else []
+    if row.get("achieved_rate") is not None:
+        figures.append(f"{row['achieved_rate']:g} {row.get('rate_unit') or 'per second'} achieved")
+    figures += [f"{row[name]} {name}" for name in ("sent", "received", "dropped") if row.get(name) is not None]
+    return ", ".join([*figures, "completed" if row["completed"] else "not completed"])
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."

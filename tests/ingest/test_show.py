@@ -1,0 +1,252 @@
+"""One file explained: what it is and why, line by line, and where each value comes from."""
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest.campaign import CampaignError
+from ingest.files import IntakeError
+from ingest.formats import Reject, perfdhcp, perfdhcp_kinds, perfdhcp_lines
+from ingest.intake import ingest
+from ingest.show import show
+
+ODD = Path(__file__).parents[1] / "captures" / "perfdhcp" / "odd"
+OUTPUT = "runs/v4_st_memfile_hot-standby/rep1/rate740.txt"
+SIDECAR = OUTPUT.replace(".txt", ".json")
+CONFIG = "configs/v4_st_memfile_hot-standby_ha1.json"
+
+
+def kinds(explanation):
+    return {line.number: line.kind for line in explanation.lines}
+
+
+def sources(values):
+    return {value.column: (value.value, value.source) for value in values}
+
+
+def test_every_line_of_a_good_file_is_told(tree):
+    told = show(tree / OUTPUT)
+    assert (told.kind, told.campaign, told.source_path) == ("output of perfdhcp", "kea-2.2-ha", OUTPUT)
+    assert told.why.startswith("line 1: Running: perfdhcp -4 -r 740")
+    text = (tree / OUTPUT).read_text().splitlines()
+    assert [line.number for line in told.lines] == [n for n, line in enumerate(text, 1) if line.strip()]
+    assert [line.text for line in told.lines] == [line for line in text if line.strip()]
+    assert {n: kinds(told)[n] for n in (1, 2, 4, 7, 11, 12, 15, 20, 28, 39)} == {
+        1: "header: the command line",
+        2: "header: the scenario",
+        4: "interim counters (-t)",
+        7: "rate",
+        11: "head of the statistics of DISCOVER-OFFER",
+        12: "counter of DISCOVER-OFFER",
+        15: "drops ratio of DISCOVER-OFFER",
+        20: "delay of DISCOVER-OFFER",
+        28: "counter of REQUEST-ACK",
+        39: "count of collected packets, end of the statistics of REQUEST-ACK",
+    }
+    assert told.rejects == []
+    assert "report 1, from line 1 on: 740 offered, 739.063 leases/s achieved, 4438 sent" in told.text()
+
+
+def test_every_value_is_told_with_the_sidecar_configuration_or_machine_it_comes_from(tree):
+    (trial,) = show(tree / OUTPUT).trials
+    said = sources(trial.values)
+    assert said["ha_mode"] == ("hot-standby", f"server configuration {CONFIG}")
+    assert said["server_config_id"][1] == f"server configuration {CONFIG}"
+    assert said["testbed"] == ("kea-netns-2core", f"sidecar {SIDECAR}")
+    assert said["offered_rate"] == (740, "text")
+    assert said["host_id"][1] == "machine facts machine"
+
+
+def test_sources_that_disagree_are_told(tree):
+    sidecar = json.loads((tree / SIDECAR).read_text())
+    (tree / SIDECAR).write_text(json.dumps(sidecar | {"backend": "mysql"}))
+    told = show(tree / OUTPUT)
+    (conflict,) = told.trials[0].row["conflicts"]
+    assert conflict.startswith("backend: server configuration ")
+    assert f"conflict: {conflict}" in told.text()
+
+
+def test_a_campaign_without_a_description_is_the_folder_that_is_named(bare):
+    output = bare / "rep1" / "rate740.txt"
+    shutil.copy(Path(__file__).parents[2] / "examples" / "kea-2.2-ha" / CONFIG, bare / "rep1" / "kea.conf")
+    sidecar = output.with_suffix(".json")
+    said = {k: v for k, v in json.loads(sidecar.read_text()).items() if not k.startswith("config")}
+    sidecar.write_text(json.dumps(said))
+    alone, among = show(output), show(output, within=bare)
+    assert (alone.campaign, alone.source_path, among.source_path) == ("c6", "rate740.txt", "rep1/rate740.txt")
+    assert "server_config_id" not in sources(alone.trials[0].values)
+    assert sources(among.trials[0].values)["ha_mode"][1] == "server configuration rep1/kea.conf"
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "kind"),
+    [
+        ("010_v4_x_l", 40, "known text without a figure"),
+        ("010_v4_x_l", 41, "lease (-x l)"),
+        ("014_v4_t1_C_comma", 3, "interim counters (-t)"),
+        ("035_v4_avalanche_big", 2, "header: the scenario"),
+        ("043_v4_f", 43, "drops ratio of REQUEST-ACK (renewal)"),
+        ("121_err_unroutable", 5, "error that ended perfdhcp"),
+        ("127_err_unknown_opt", 10, "usage text"),
+    ],
+)
+def test_odd_lines_are_told(name, number, kind):
+    assert kinds(show(ODD / f"{name}.txt"))[number] == kind
+
+
+def test_a_file_that_gives_no_trial_tells_why_and_what_would_be_joined():
+    told = show(ODD / "089_v4_sigterm.txt")
+    assert told.trials == []
+    assert [reject["line"] for reject in told.rejects] == [1]
+    assert sources(told.joined.values)["exit_code"] == (-15, "sidecar 089_v4_sigterm.json")
+    text = told.text()
+    assert "rejected, line 1: no final report, 2 interim lines" in text
+    assert "-> run the trial again" in text
+    assert "warning: server configuration 'configs/v4_st_memfile_none.json' is not among" in text
+
+
+def test_a_line_that_nobody_knows_is_told_as_such(tree):
+    output = tree / OUTPUT
+    output.write_text(output.read_text().replace("orphans: 0", "orphans: zero", 1))
+    told = show(output)
+    assert kinds(told)[16] == "not understood"
+    assert "Line 16 is not understood" in told.text()
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "why"),
+    [
+        (CONFIG, "a server configuration of ISC Kea", 'line 2: "Dhcp4": {'),
+        ("machine/lscpu.json", "machine facts: lscpu", 'line 2: "lscpu": ['),
+        ("machine/hostname.txt", "machine facts: hostname", "its name hostname.txt"),
+        ("campaign.yaml", "a campaign's description", "its name is campaign.yaml"),
+        (SIDECAR, "a sidecar", "an output beside it has its name"),
+    ],
+)
+def test_what_explains_trials_is_known_for_what_it_is(path, kind, why, tree):
+    told = show(tree / path)
+    assert (told.kind, told.why, told.source_path) == (kind, why, path)
+    assert (told.lines, told.trials, told.rejects) == ([], [], [])
+
+
+def test_an_unknown_file_is_told_with_what_to_do(tree):
+    (tree / "strange.bin").write_bytes(b"\x00\x1b[2Jx")
+    told = show(tree / "strange.bin")
+    assert told.kind == "not recognised"
+    assert "-> check that it is whole" in told.text()
+
+
+def test_compressed_text_is_recognised_by_its_line(bare):
+    output = bare / "rep1" / "rate740.txt"
+    packed = output.with_name("rate740.txt.gz")
+    packed.write_bytes(gzip.compress(output.read_bytes()))
+    told = show(packed)
+    assert told.why.startswith("line 1: Running: perfdhcp")
+    assert len(told.lines) == len(show(output).lines)
+    assert len(told.trials) == 1
+
+
+def test_whether_the_lake_knows_the_version_is_told(tree, lake):
+    output = tree / OUTPUT
+    assert show(output).known is None
+    assert show(output, lake).known == "does not know it"
+    ingest([tree], lake)
+    batches = lake.batches()
+    assert show(output, lake).known == "knows this version: trials"
+    assert show(tree / "machine" / "lscpu.json", lake).known == "knows this version: context"
+    copied = shutil.copy(output, tree / "copy.txt")
+    assert show(copied, lake).known == f"knows these bytes as {OUTPUT} of campaign kea-2.2-ha"
+    sidecar = json.loads((tree / SIDECAR).read_text())
+    (tree / SIDECAR).write_text(json.dumps(sidecar | {"backend_version": "9.9"}))
+    assert show(output, lake).known == (
+        "knows these bytes (trials); what is joined to them or read from them here differs"
+    )
+    output.write_text(output.read_text() + "\n")
+    assert show(output, lake).known == "knows another version of this file"
+    assert lake.batches() == batches
+
+
+def test_control_characters_and_many_alike_lines_stay_harmless(tree):
+    output = tree / OUTPUT
+    interim = "sent: 2000/2000; received: 2000/2000; drops: 0/0; rejected: 0/0\n"
+    output.write_text(output.read_text().replace("***Rate", interim * 50 + "\x07\x9b31m evil\u202e\n***Rate", 1))
+    told = show(output)
+    text = told.text()
+    assert all(char.isprintable() or char == "\n" for char in text)
+    assert len(told.lines) > 80
+    assert text.count("sent: ") == 3
+    assert "49 more, up to line 55" in text
+
+
+def test_a_reader_that_fails_is_told(bare, monkeypatch):
+    def failing(data):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(perfdhcp, "parse", failing)
+    monkeypatch.setattr(perfdhcp, "explain", failing)
+    told = show(bare / "rep1" / "rate740.txt")
+    assert "ZeroDivisionError" in told.rejects[0]["reason"]
+    assert "ZeroDivisionError" in told.lines[0].kind
+
+
+def test_a_file_that_an_ingest_leaves_alone_is_told_all_the_same(tree):
+    (tree / "runs" / "notes.md").write_text("x")
+    told = show(tree / "runs" / "notes.md")
+    assert told.left_alone
+    assert "leaves it alone" in told.text()
+    assert not show(tree / OUTPUT).left_alone
+
+
+@pytest.mark.parametrize(("path", "why"), [("none.txt", "no such file"), ("runs", "a folder; name one file")])
+def test_what_is_no_file_is_refused(path, why, tree):
+    with pytest.raises(IntakeError, match=why):
+        show(tree / path)
+
+
+def test_a_file_outside_the_named_folder_is_refused(tree, bare):
+    with pytest.raises(IntakeError, match="does not lie in"):
+        show(tree / OUTPUT, within=bare)
+
+
+def test_a_broken_campaign_yaml_is_refused(tree):
+    (tree / "campaign.yaml").write_text("campaign: A B\n")
+    with pytest.raises(CampaignError, match=r"campaign\.yaml, line 1"):
+        show(tree / OUTPUT)
+
+
+def test_every_handler_of_the_reader_has_its_words():
+    table = [*perfdhcp_lines.KEYS.values(), *perfdhcp_lines._LINES.values()]
+    table += [entry[1:] for entry in (*perfdhcp_lines._STARTS, *perfdhcp_lines._PATTERNS)]
+    handlers = {getattr(handle, "func", handle) for _, handle in table}
+    assert handlers <= perfdhcp_kinds._KINDS.keys()
+
+
+CAPTURES = [path.read_bytes() for path in sorted(ODD.glob("[01]*.txt")) if path.stat().st_size < 4000]
+damaged = st.builds(
+    lambda one, two, start, end, junk: one[:start] + junk + two[end:],
+    st.sampled_from(CAPTURES),
+    st.sampled_from(CAPTURES),
+    st.integers(0, 4000),
+    st.integers(0, 4000),
+    st.binary(max_size=30),
+)
+
+
+@given(damaged | st.binary(max_size=500))
+@settings(max_examples=200, deadline=None)
+def test_lines_of_any_input_are_told_as_the_reader_takes_them(data):
+    told = list(perfdhcp.explain(data))
+    parts = list(perfdhcp.parse(data))
+    numbers = [number for number, _, _ in told]
+    assert numbers == sorted(numbers)
+    assert all(text and kind for _, text, kind in told)
+    reports = [part for part in parts if not isinstance(part, Reject)]
+    ends = [kind for _, _, kind in told if kind.startswith("count of collected packets, end")]
+    assert len(ends) + sum("no delays" in kind for _, _, kind in told) >= sum(len(r.exchanges) for r in reports)
+    for report in reports:
+        assert report.line in numbers
