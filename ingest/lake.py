@@ -87,14 +87,14 @@ class Lake:
         return lake
 
     def _knows_all_columns(self) -> bool:
-        newest = self.batches()[-1:]
-        held = {
-            name: pq.read_schema(self._batches / batch / f"{name}.parquet").names
-            for batch in newest
-            for name in TABLES
-            if (self._batches / batch / f"{name}.parquet").exists()
-        }
-        return bool(newest) and all(set(schema.names) <= set(held.get(name, ())) for name, schema in TABLES.items())
+        if not (batches := self.batches()):
+            return False
+        files = {name: self._batches / batches[-1] / f"{name}.parquet" for name in TABLES}
+        try:
+            held = {name: pq.read_schema(file).names for name, file in files.items() if file.exists()}
+        except pa.ArrowInvalid:  # damaged: whoever reads its rows can name it
+            return True
+        return all(set(schema.names) <= set(held.get(name, ())) for name, schema in TABLES.items())
 
     def batches(self) -> list[str]:
         """Return the names of all batches, oldest first."""
