@@ -1,37 +1,25 @@
-"""What the readers of DNS generators share: the text of a file, its lines, numbers and rows."""
+"""What the readers of DNS generators share: a trial in the making, and how a text is cut into trials."""
 
 from __future__ import annotations
 
-import gzip
-import io
 import json
-import math
 import re
-import zlib
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from ingest.formats import Reject, Report
+from ingest.formats.text import LONGEST, MAX_TEXT_BYTES, lines, quote, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ingest.formats import Row
 
-MAX_TEXT_BYTES: Final = 256 * 1024 * 1024
-LONGEST: Final = 4000  # characters of a line that is worth matching with a pattern
 
-_HEAD_BYTES: Final = 64 * 1024
-_CHUNK_BYTES: Final = 1024 * 1024
-_UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
-_ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*\x07?|[^\[\]])")
-_NUMBER: Final = re.compile(r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.ASCII)
-_BLANK: Final = " \t\r\n\0"
 _RECORDER: Final = ("Script started", "Script done")
 _INTERRUPT: Final = re.compile(r"(?:\^C\s*)+")
 _COMMAND: Final = re.compile(r'COMMAND="([^"]*)"')
 _NAMED: Final = 3
-_QUOTED: Final = 80
 _FACTS: Final[Row] = {
     **dict.fromkeys(("tool_version", "command", "method")),
     "protocol": "DNS",
@@ -189,91 +177,3 @@ def read(data: bytes, kind: type[Trial]) -> Iterator[Report | Reject]:
         yield trial.conclude()
     if fault:
         yield fault
-
-
-def head_text(head: bytes) -> str:
-    """Return the text of the first bytes of a file, without what colours it."""
-    text, _ = unpack(head, _HEAD_BYTES)
-    return _ESCAPE.sub("", text.decode("utf-8", "replace"))
-
-
-def unpack(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
-    """Return at most `limit` bytes of text as UTF-8, and what is wrong with the gzip around it."""
-    fault = None
-    if data.startswith(b"\x1f\x8b"):
-        data, fault = _gunzip(data, limit)
-    if data.startswith(_UTF16_MARKS):
-        data = data[: 2 * limit].decode("utf-16", "replace").encode()
-    return data.removeprefix(b"\xef\xbb\xbf")[:limit], fault
-
-
-def lines(text: bytes) -> Iterator[tuple[int, str, bool]]:
-    """Yield (number, line, whether it ended) of all that is not blank; CR ends a line, too."""
-    # Terminals and their recorders turn \n into \r\n, sometimes both of them do.
-    plain = text.replace(b"\r\r\n", b"\r\n")
-    stream = io.TextIOWrapper(io.BytesIO(plain), encoding="utf-8", errors="replace")
-    for number, raw in enumerate(stream, 1):
-        if line := clean(raw):
-            yield number, line, raw.endswith("\n")
-
-
-def clean(raw: str) -> str:
-    """Return a line without what surrounds and colours it."""
-    line = raw.strip(_BLANK)
-    return _ESCAPE.sub("", line).strip(_BLANK) if "\x1b" in line else line
-
-
-def count(value: object) -> int | None:
-    """Return a counter; None for what is none, and for what no 64-bit integer can hold."""
-    if isinstance(value, str) and value.isdecimal() and value.isascii() and len(value) <= 18:
-        return int(value)
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**18:
-        return value
-    return None
-
-
-def number(value: object, scale: float = 1.0) -> float | None:
-    """Return a finite number times `scale`; None for -nan, inf, and what is none."""
-    if isinstance(value, str):
-        value = float(value) if len(value) < LONGEST and _NUMBER.fullmatch(value) else None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        result = value * scale
-    except OverflowError:
-        return None
-    # Seconds become milliseconds without the noise of binary fractions.
-    return round(result, 9) if math.isfinite(result) else None
-
-
-def json_object(line: str) -> Row | None:
-    """Return the JSON object that `line` is, or None."""
-    if not line.startswith("{"):
-        return None
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def quote(text: str) -> str:
-    """Return `text` in quotes, shortened to what a message can hold."""
-    return repr(text if len(text) <= _QUOTED else text[:_QUOTED] + "...")
-
-
-def plural(amount: float, noun: str) -> str:
-    """Return an amount with its noun: `1 client`, `2 clients`, `0.5 s` where the noun is a unit."""
-    return f"{amount:.15g} {noun}" + "s" * (amount != 1 and len(noun) > 1)
-
-
-def _gunzip(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
-    text = bytearray()
-    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-        try:
-            while len(text) < limit and (chunk := file.read1(min(limit, _CHUNK_BYTES))):
-                text += chunk
-        except (OSError, EOFError, zlib.error) as error:
-            reason = f"gzip file is damaged after {len(text)} bytes of text: {error}"
-            return bytes(text), Reject(1, reason, "copy the file again; what could be read is kept")
-    return bytes(text), None

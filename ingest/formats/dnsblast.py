@@ -12,7 +12,8 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ingest.formats import Reject
-from ingest.formats.dns_text import MAX_TEXT_BYTES, Trial, clean, count, head_text, number, unpack
+from ingest.formats.dns_text import Trial
+from ingest.formats.text import MAX_TEXT_BYTES, clean, count, head_text, number, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

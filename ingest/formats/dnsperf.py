@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats.dns_text import head_text, number, plural, read
+from ingest.formats.dns_text import read
 from ingest.formats.dnsperf_text import LOAD_OPTIONS, PerfTrial, shared_words
+from ingest.formats.text import head_text, number, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,8 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from ingest.formats.dns_text import LONGEST, Trial, count, number, plural, quote
+from ingest.formats.dns_text import Trial
+from ingest.formats.text import LONGEST, count, number, plural, quote
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats.dns_text import count, head_text, json_object, number, plural, read
+from ingest.formats.dns_text import read
 from ingest.formats.dnstrace_text import TableTrial
+from ingest.formats.text import count, head_text, json_object, number, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats.dns_text import head_text, plural, read
+from ingest.formats.dns_text import read
 from ingest.formats.dnstrace_text import BENCHMARKING, TableTrial
+from ingest.formats.text import head_text, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

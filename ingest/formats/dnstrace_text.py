@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from ingest.formats.dns_text import LONGEST, Trial, count, number, plural
+from ingest.formats.dns_text import Trial
+from ingest.formats.text import LONGEST, count, number, plural
 
 if TYPE_CHECKING:
     from ingest.formats import Report

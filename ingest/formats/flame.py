@@ -12,7 +12,8 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats.dns_text import LONGEST, Trial, count, head_text, json_object, number, read
+from ingest.formats.dns_text import Trial, read
+from ingest.formats.text import LONGEST, count, head_text, json_object, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ingest.formats import Reject
-from ingest.formats.dns_text import quote
+from ingest.formats.text import quote
 from ingest.formats.throughput import (
     MBITS,
     Columns,

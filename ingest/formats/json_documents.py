@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from ingest.formats import Reject
-from ingest.formats.dns_text import quote
+from ingest.formats.text import quote
 from ingest.formats.throughput import Unusable, account
 
 if TYPE_CHECKING:

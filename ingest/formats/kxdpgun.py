@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats.dns_text import LONGEST, Trial, count, head_text, number, plural, read
+from ingest.formats.dns_text import Trial, read
+from ingest.formats.text import LONGEST, count, head_text, number, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,10 +6,7 @@ test_control.cc, stats_mgr.h, avalanche_scen.cc); its options are in perfdhcp(8)
 
 from __future__ import annotations
 
-import gzip
-import io
 import re
-import zlib
 from typing import TYPE_CHECKING, Final
 
 from ingest.formats import Reject
@@ -17,6 +14,7 @@ from ingest.formats.perfdhcp_kinds import kind
 from ingest.formats.perfdhcp_lines import KEYS, START, clean_counters, recognise
 from ingest.formats.perfdhcp_report import conclude
 from ingest.formats.perfdhcp_trial import Trial
+from ingest.formats.text import HEAD_BYTES, MAX_TEXT_BYTES, lines, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,16 +23,8 @@ if TYPE_CHECKING:
     from ingest.formats.perfdhcp_lines import Handler
 
 NAME = "perfdhcp"
-MAX_TEXT_BYTES: Final = 256 * 1024 * 1024
 
-_GZIP: Final = b"\x1f\x8b"
-_UTF8_MARK: Final = b"\xef\xbb\xbf"
-_UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
-_HEAD_BYTES: Final = 64 * 1024
-_CHUNK_BYTES: Final = 1024 * 1024
-_BLANK: Final = " \t\r\n\0"  # a crash may leave NULs where the file system lost a block
 _FAILED: Final = "Failed to receive DHCP packet: "
-_ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*\x07?|[^\[\]])")
 _MARK: Final = re.compile(
     rb"(?:\A|[\r\n])[ \t\0]*(?:\x1b\[[0-9;?]*[A-Za-z])*(?:\^C)?(?:"
     rb"Running: perfdhcp|Scenario: (?:basic|avalanche)\.|perfdhcp \[-"
@@ -47,7 +37,7 @@ _MARK: Final = re.compile(
 
 def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (at least 64 KiB, or all of it) is of perfdhcp."""
-    text, _ = _unpack(head, _HEAD_BYTES)
+    text, _ = unpack(head, HEAD_BYTES)
     if _MARK.search(text):
         return True
     first = next((line for _, line in _lines(text)), "")
@@ -60,7 +50,7 @@ def parse(data: bytes) -> Iterator[Report | Reject]:
     Takes UTF-8, UTF-16 with its mark, and gzip of these, with LF, CRLF or CR. Never raises for bad
     input; more than MAX_TEXT_BYTES of text is one reject.
     """
-    text, fault = _unpack(data, MAX_TEXT_BYTES + 1)
+    text, fault = unpack(data, MAX_TEXT_BYTES + 1)
     if len(text) > MAX_TEXT_BYTES:
         reason = f"more than {MAX_TEXT_BYTES // 1024**2} MiB of text"
         yield Reject(1, reason, "split the file between two reports, or leave out -x t and -x l")
@@ -77,31 +67,9 @@ def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
     Reads what `parse` reads, in the same way. Text glued to other text comes as a line of its own, with the number of
     the line that holds it.
     """
-    text, _ = _unpack(data, MAX_TEXT_BYTES)
+    text, _ = unpack(data, MAX_TEXT_BYTES)
     for number, line, handle, trial in _walk(text, Trial()):
         yield number, line, kind(handle, trial)
-
-
-def _unpack(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
-    """Return at most `limit` bytes of text as UTF-8, and what is wrong with the gzip around it."""
-    fault = None
-    if data.startswith(_GZIP):
-        data, fault = _gunzip(data, limit)
-    if data.startswith(_UTF16_MARKS):
-        data = data[: 2 * limit].decode("utf-16", "replace").encode()
-    return data.removeprefix(_UTF8_MARK)[:limit], fault
-
-
-def _gunzip(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
-    text = bytearray()
-    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-        try:
-            while len(text) < limit and (chunk := file.read1(min(limit, _CHUNK_BYTES))):
-                text += chunk
-        except (OSError, EOFError, zlib.error) as error:
-            reason = f"gzip file is damaged after {len(text)} bytes of text: {error}"
-            return bytes(text), Reject(1, reason, "copy the file again; what could be read is kept")
-    return bytes(text), None
 
 
 def _parts(text: bytes) -> Iterator[Report | Reject]:
@@ -135,14 +103,8 @@ def _walk(text: bytes, trial: Trial) -> Iterator[tuple[int, str, Handler | None,
 
 def _lines(text: bytes) -> Iterator[tuple[int, str]]:
     """Yield (number, line) of all that is not blank; what got glued to other text is set apart."""
-    # Terminals and their recorders turn \n into \r\n, sometimes both of them do.
-    plain = text.replace(b"\r\r\n", b"\r\n")
-    stream = io.TextIOWrapper(io.BytesIO(plain), encoding="utf-8", errors="replace")
-    for number, raw in enumerate(stream, 1):
-        line = raw.strip(_BLANK)
-        if "\x1b" in line:
-            line = _ESCAPE.sub("", line).strip(_BLANK)
-        if not raw.endswith("\n"):
+    for number, line, ended in lines(text):
+        if not ended:
             line = _unfinished(line)
         begin = line.find(START, 1)
         if begin > 0:

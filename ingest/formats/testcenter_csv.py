@@ -13,8 +13,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ingest.formats import Reject
-from ingest.formats.dns_text import quote
 from ingest.formats.testcenter_rfc2544 import TOOL, several_trials, trial_of
+from ingest.formats.text import quote
 from ingest.formats.throughput import (
     Columns,
     Line,

@@ -12,8 +12,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from ingest.formats import Reject
-from ingest.formats.dns_text import quote
 from ingest.formats.testcenter_rfc2544 import TOOL
+from ingest.formats.text import quote
 from ingest.formats.throughput import Columns, Line, Record, Table, Trial, Unusable, account, head_text, rows, words
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Final
 
 from ingest.formats import Reject, Report
-from ingest.formats.dns_text import unpack
 from ingest.formats.testcenter_rfc2544 import TOOL, several_trials, trial_of
+from ingest.formats.text import unpack
 from ingest.formats.throughput import (
     HEAD_BYTES,
     MAX_TEXT_BYTES,

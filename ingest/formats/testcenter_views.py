@@ -11,8 +11,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ingest.formats import Reject
-from ingest.formats.dns_text import lines, quote
 from ingest.formats.testcenter_rfc2544 import TOOL
+from ingest.formats.text import lines, quote
 from ingest.formats.throughput import (
     Columns,
     Line,

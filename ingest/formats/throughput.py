@@ -10,8 +10,8 @@ from itertools import islice
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ingest.formats import Reject, Report, dns_text
-from ingest.formats.dns_text import count, lines, quote, unpack
+from ingest.formats import Reject, Report, text
+from ingest.formats.text import count, lines, quote, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -330,7 +330,7 @@ def number(value: object, scale: float = 1.0) -> float | None:
         value = value.strip().lower()
         if _THOUSANDS.fullmatch(value):
             value = value.replace(",", "")
-    parsed = dns_text.number(value, scale)
+    parsed = text.number(value, scale)
     return parsed if parsed is not None and abs(parsed) <= _LARGEST else None
 
 

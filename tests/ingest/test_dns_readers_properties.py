@@ -23,7 +23,7 @@ from ingest.formats import (
     kxdpgun,
     resperf,
 )
-from ingest.formats.dns_text import lines
+from ingest.formats.text import lines
 
 READERS = (dnsblast, dnsperf, resperf, flame, dnspyre, dnstrace, kxdpgun)
 CAPTURES = Path(__file__).parents[1] / "captures" / "dns"

@@ -246,7 +246,8 @@ def test_lines_of_any_input_are_told_as_the_reader_takes_them(data):
     assert numbers == sorted(numbers)
     assert all(text and kind for _, text, kind in told)
     reports = [part for part in parts if not isinstance(part, Reject)]
-    ends = [kind for _, _, kind in told if kind.startswith("count of collected packets, end")]
+    # The last line of an exchange may have lost its number and is then not understood, but it is told.
+    ends = [text for _, text, _ in told if text.startswith("collected packets:")]
     assert len(ends) + sum("no delays" in kind for _, _, kind in told) >= sum(len(r.exchanges) for r in reports)
     for report in reports:
         assert report.line in numbers
