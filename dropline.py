@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -155,7 +156,10 @@ def up(
     if pipeline.is_current(context.obj):
         typer.echo("The warehouse is up to date.")
     else:
-        _build(context.obj)
+        # In a process of its own: dbt and Great Expectations would stay in the memory of the dashboard.
+        command = [sys.executable, __file__, "--home", str(context.obj.root), "build"]
+        if code := subprocess.run(command).returncode:  # noqa: S603 - ourselves
+            raise typer.Exit(code)
     open_app(context, port, browser)
 
 

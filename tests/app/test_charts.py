@@ -127,7 +127,7 @@ def test_intervals_single_runs_and_capacities_are_drawn_apart() -> None:
     singles = pd.DataFrame({"row": ["DHCPv4, multi"], "backend": ["memfile"], "rate": [18800.0], "run": ["run 1"]})
     spec = capacity.capacities(capacities(), "leases/s", singles, name_values=True).to_dict()
     assert marks(spec) == ["rule", "tick", "point", "text"]
-    assert "Fastest measured: memfile multi, 18,977 leases/s" in spec["description"]
+    assert "Fastest measured: 18,977 leases/s, memfile multi" in spec["description"]
     assert "≥ 2,559" in {row.get("shown") for row in values(spec)}
 
 
