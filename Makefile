@@ -4,7 +4,7 @@ BIN := .venv/bin
 HOME_DIR ?= data
 
 .DEFAULT_GOAL := help
-.PHONY: help up test setup lint format docs lock clean
+.PHONY: help up test setup lint format docs bench lock clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -40,6 +40,10 @@ docs: setup ## write the dbt site (all tables, columns and their lineage) to doc
 	$(BIN)/dbt --quiet build --exclude-resource-type unit_test && \
 	$(BIN)/dbt --quiet docs generate --static --target-path docs/site
 	@mv docs/site/static_index.html docs/site/index.html
+
+bench: setup ## measure, as ratios in one run, and write benchmarks/results
+	@echo "==> Measuring the ingest"
+	@$(BIN)/python -m benchmarks.ingest
 
 lock: ## pin the packages again (needs uv)
 	uv pip compile pyproject.toml $(LOCK) -o requirements.lock

@@ -8,6 +8,7 @@ import json
 import math
 import re
 import zlib
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from ingest.formats import Reject
@@ -31,6 +32,7 @@ _NUMBER: Final = re.compile(r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.ASCII)
 _QUOTED: Final = 80
 
 
+@lru_cache(maxsize=1)  # every reader is asked about the same head
 def head_text(head: bytes) -> str:
     """Return the text of the first bytes of a file, without what colours it."""
     text, _ = unpack(head, HEAD_BYTES)

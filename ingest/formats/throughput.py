@@ -6,6 +6,7 @@ import csv
 import json
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -306,6 +307,7 @@ def account(
         yield Reject(1, "there is no result in it", expected)
 
 
+@lru_cache(maxsize=1)  # every reader is asked about the same head
 def head_text(head: bytes) -> str:
     """Return the text of the first bytes of a file."""
     return unpack(head, HEAD_BYTES)[0].decode("utf-8", "replace")
@@ -313,12 +315,17 @@ def head_text(head: bytes) -> str:
 
 def has_table(head: bytes, is_header: Callable[[Columns], bool]) -> bool:
     """Say whether a header that `is_header` accepts is among the first lines of a file."""
+    return any(map(is_header, _possible_headers(head)))
+
+
+@lru_cache(maxsize=1)
+def _possible_headers(head: bytes) -> list[Columns]:
     text = unpack(head, HEAD_BYTES)[0]
-    return any(
-        is_header(Columns(row.cells))
+    return [
+        Columns(row.cells)
         for row in islice(rows(text), _HEADER_WITHIN)
         if len(row.cells) > _FEWEST_COLUMNS and not row.cells[0][:1].isdigit()
-    )
+    ]
 
 
 def number(value: object, scale: float = 1.0) -> float | None:
