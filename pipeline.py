@@ -345,7 +345,8 @@ def _project_sha256() -> str:
     digest = hashlib.sha256()
     folders = ("models", "macros", "seeds", "expectations")
     files = (file for folder in folders for file in (PROJECT / folder).rglob("*") if file.suffix in _MAKES_TABLES)
-    for file in sorted([*files, PROJECT / "dbt_project.yml", PROJECT / "profiles.yml", Path(__file__)]):
+    here = [Path(__file__), Path(transform.__file__), PROJECT / "dbt_project.yml", PROJECT / "profiles.yml"]
+    for file in sorted([*files, *here]):
         digest.update(file.read_bytes())
     return digest.hexdigest()
 

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from ingest.formats import Reject, Report
-from ingest.formats.text import LONGEST, MAX_TEXT_BYTES, lines, quote, unpack
+from ingest.formats.text import LONGEST, lines, parts, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -161,19 +161,15 @@ def read(data: bytes, kind: type[Trial]) -> Iterator[Report | Reject]:
     Takes UTF-8, UTF-16 with its mark, and gzip of these, with LF, CRLF or CR. Never raises for bad
     input; more than MAX_TEXT_BYTES of text is one reject.
     """
-    text, fault = unpack(data, MAX_TEXT_BYTES + 1)
-    if len(text) > MAX_TEXT_BYTES:
-        reason = f"more than {MAX_TEXT_BYTES // 1024**2} MiB of text"
-        yield Reject(1, reason, "split the file between two reports, or log fewer lines")
-        return
-    if text or not fault:
-        trial = kind()
-        for number, line, ended in lines(text):
-            if trial.line and trial.begins_with(line):
-                yield trial.conclude()
-                trial = kind()
-            trial.here, trial.ended = number, ended
-            trial.read(line)
-        yield trial.conclude()
-    if fault:
-        yield fault
+    return parts(data, lambda text: _trials(text, kind), "split the file between two reports, or log fewer lines")
+
+
+def _trials(text: bytes, kind: type[Trial]) -> Iterator[Report | Reject]:
+    trial = kind()
+    for number, line, ended in lines(text):
+        if trial.line and trial.begins_with(line):
+            yield trial.conclude()
+            trial = kind()
+        trial.here, trial.ended = number, ended
+        trial.read(line)
+    yield trial.conclude()

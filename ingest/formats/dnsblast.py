@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ingest.formats import Reject
 from ingest.formats.dns_text import Trial
-from ingest.formats.text import MAX_TEXT_BYTES, clean, count, head_text, number, unpack
+from ingest.formats.text import clean, count, head_text, number, parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,15 +55,7 @@ def sniff(head: bytes) -> bool:
 
 def parse(data: bytes) -> Iterator[Report | Reject]:
     """Yield every run and every unusable part of `data`, in order; never raises for bad input."""
-    text, fault = unpack(data, MAX_TEXT_BYTES + 1)
-    if len(text) > MAX_TEXT_BYTES:
-        reason = f"more than {MAX_TEXT_BYTES // 1024**2} MiB of text"
-        yield Reject(1, reason, "split the file between two runs")
-        return
-    if text or not fault:
-        yield from _runs(text.decode("utf-8", "replace"))
-    if fault:
-        yield fault
+    return parts(data, lambda text: _runs(text.decode("utf-8", "replace")), "split the file between two runs")
 
 
 def _runs(text: str) -> Iterator[Report | Reject]:

@@ -9,17 +9,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats import Reject
 from ingest.formats.perfdhcp_kinds import kind
 from ingest.formats.perfdhcp_lines import KEYS, START, clean_counters, recognise
 from ingest.formats.perfdhcp_report import conclude
 from ingest.formats.perfdhcp_trial import Trial
-from ingest.formats.text import HEAD_BYTES, MAX_TEXT_BYTES, lines, unpack
+from ingest.formats.text import HEAD_BYTES, MAX_TEXT_BYTES, lines, parts, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Report
+    from ingest.formats import Reject, Report
     from ingest.formats.perfdhcp_lines import Handler
 
 NAME = "perfdhcp"
@@ -50,15 +49,7 @@ def parse(data: bytes) -> Iterator[Report | Reject]:
     Takes UTF-8, UTF-16 with its mark, and gzip of these, with LF, CRLF or CR. Never raises for bad
     input; more than MAX_TEXT_BYTES of text is one reject.
     """
-    text, fault = unpack(data, MAX_TEXT_BYTES + 1)
-    if len(text) > MAX_TEXT_BYTES:
-        reason = f"more than {MAX_TEXT_BYTES // 1024**2} MiB of text"
-        yield Reject(1, reason, "split the file between two reports, or leave out -x t and -x l")
-        return
-    if text or not fault:
-        yield from _parts(text)
-    if fault:
-        yield fault
+    return parts(data, _parts, "split the file between two reports, or leave out -x t and -x l", MAX_TEXT_BYTES)
 
 
 def explain(data: bytes) -> Iterator[tuple[int, str, str]]:

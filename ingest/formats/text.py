@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 from ingest.formats import Reject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from ingest.formats import Row
+    from ingest.formats import Report, Row
 
 MAX_TEXT_BYTES: Final = 256 * 1024 * 1024
 LONGEST: Final = 4000  # characters of a line that is worth matching with a pattern
@@ -47,6 +47,23 @@ def unpack(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
     if data.startswith(_UTF16_MARKS):
         data = data[: 2 * limit].decode("utf-16", "replace").encode()
     return data.removeprefix(_UTF8_MARK)[:limit], fault
+
+
+def parts(
+    data: bytes, read: Callable[[bytes], Iterator[Report | Reject]], advice: str, limit: int = MAX_TEXT_BYTES
+) -> Iterator[Report | Reject]:
+    """Yield what `read` finds in the text of `data`, and what is wrong with the gzip around it.
+
+    Takes UTF-8, UTF-16 with its mark, and gzip of these; more than `limit` bytes of text is one reject with `advice`.
+    """
+    text, fault = unpack(data, limit + 1)
+    if len(text) > limit:
+        yield Reject(1, f"more than {limit // 1024**2} MiB of text", advice)
+        return
+    if text or not fault:
+        yield from read(text)
+    if fault:
+        yield fault
 
 
 def lines(text: bytes) -> Iterator[tuple[int, str, bool]]:

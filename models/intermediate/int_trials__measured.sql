@@ -92,6 +92,7 @@ with_period as (
 
     select
         *,
+        coalesce(first_sent, sent) as requests_sent,
         case when elapsed_s < 0.95 * duration_s then elapsed_s else duration_s end as test_period_s
     from joined
 
@@ -103,9 +104,8 @@ with_rates as (
         *,
         achieved_rate as reported_rate,
         coalesce(completed_leases / nullif(test_period_s, 0), achieved_rate) as computed_rate,
-        coalesce(first_sent, sent) as requests_sent,
         -- one packet of grace: perfdhcp sends rate x period - 1
-        coalesce(coalesce(first_sent, sent) + 1 < 0.98 * offered_rate * test_period_s, false) as is_sending_short,
+        coalesce(requests_sent + 1 < 0.98 * offered_rate * test_period_s, false) as is_sending_short,
         -- a closed loop whose window is full waits for the server and cannot offer more (Little's law)
         coalesce(achieved_rate * avg_latency_ms / 1000 > 0.9 * outstanding_window, false) as is_window_full,
         {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method, repetition') }} as run_id
