@@ -34,10 +34,12 @@ if TYPE_CHECKING:
 FILE_NAME: Final = "campaign.yaml"
 MAX_BYTES: Final = 256 * 1024
 MAX_DEPTH: Final = 16
+SIDECARS: Final = ("{stem}.json", "{stem}.meta.json", "{prefix}-meta.json", "meta.json")
 
 # What a path, a sidecar or the defaults may say of a trial beside its configuration.
 WHOLE_NUMBERS: Final = frozenset(
-    {name for name, kind in CONFIGURATION if pa.types.is_integer(kind)} | {"repetition", "exit_code"}
+    {name for name, kind in CONFIGURATION if pa.types.is_integer(kind)}
+    | {"repetition", "exit_code", "requests_planned"}
 )
 FIELDS: Final = (*(name for name, _ in CONFIGURATION), "tool_version", "repetition", "offered_rate")
 
@@ -162,7 +164,7 @@ def _inside(folder: str) -> str:
 
 
 def _known_field(name: str) -> str:
-    known = (*FIELDS, "started_at", "ended_at", "exit_code", "server_wiped")
+    known = (*FIELDS, "command", "requests_planned", "started_at", "ended_at", "exit_code", "server_wiped")
     if name not in known:
         message = f"there is no column {name!r}; {_nearest(name, known)}"
         raise ValueError(message)
@@ -171,8 +173,11 @@ def _known_field(name: str) -> str:
 
 def _sidecar_template(text: str) -> str:
     _inside(text)
-    if "{stem}" not in text and "{name}" not in text:
-        message = f"{text!r} must hold {{stem}} (the output's name without its ending) or {{name}}"
+    if unknown := re.search(r"\{(?!(?:stem|name|prefix)\})[^}]*\}?", text):
+        message = (
+            f"{text!r}: {unknown[0]} is none of {{stem}} (the output's name without its ending), {{name}}, and "
+            "{prefix} (its name up to the first '-')"
+        )
         raise ValueError(message)
     return text
 
@@ -183,6 +188,7 @@ def _path_template(text: str) -> str:
 
 Column = Annotated[str, BeforeValidator(_known_field)]
 PathTemplate = Annotated[Words, AfterValidator(_path_template)]
+SidecarTemplate = Annotated[str, BeforeValidator(_sidecar_template)]
 Folder = Annotated[str, BeforeValidator(_inside)]
 
 
@@ -203,9 +209,9 @@ class Campaign(_Strict):
     values: dict[Column, dict[str, Words]] = Field(
         {}, description="Per column: what a path or a sidecar writes -> what it means."
     )
-    sidecar: Annotated[str, BeforeValidator(_sidecar_template)] = Field(
-        "{stem}.json",
-        description="Where an output's sidecar lies, relative to the output's folder.",
+    sidecar: Annotated[tuple[SidecarTemplate, ...], BeforeValidator(_listed), Field(max_length=20)] = Field(
+        SIDECARS,
+        description="Where an output's sidecar lies, relative to the output's folder; the first that is there is used.",
     )
     sidecar_fields: dict[Column, Words] = Field({}, description="Column -> key of the sidecar; dots lead into objects.")
     machines: dict[Folder, Literal["server", "generator", "database", "other"]] = Field(

@@ -27,22 +27,29 @@ SIDECAR_FIELDS: Final[tuple[tuple[str, str], ...]] = (
     ("threads", "server_threads"),
     ("ha_mode", "ha"),
     ("repetition", "rep"),
+    ("repetition", "repeat"),
+    ("product", "server"),
     ("product_version", "kea_version"),
     ("tool_version", "perfdhcp_version"),
+    ("tool_version", "tool_commit"),
+    ("offered_rate", "pps"),
+    ("requests_planned", "count"),
     ("testbed", "host"),
     ("exit_code", "rc"),
     ("started_at", "start_utc"),
     ("ended_at", "end_utc"),
     ("server_wiped", "lease_db_wiped_before"),
-    *((c, c) for c in (*FIELDS, "exit_code", "started_at", "ended_at", "server_wiped")),
+    *((c, c) for c in (*FIELDS, "command", "requests_planned", "exit_code", "started_at", "ended_at", "server_wiped")),
 )
 _RESOLVED: Final = frozenset({column for column, _ in SIDECAR_FIELDS})
-_OF_ONE_PROCESS: Final = frozenset({"started_at", "ended_at", "exit_code", "offered_rate", "completed"})
+_OF_ONE_PROCESS: Final = frozenset(
+    {"started_at", "ended_at", "exit_code", "offered_rate", "completed", "command", "requests_planned"}
+)
 _SERVER_COLUMNS: Final = (
     *("product", "product_version", "protocol", "backend", "threading", "threads"),
     *("packet_queue_size", "ha_mode"),
 )
-_REPETITION_LEVEL: Final = re.compile(r"(?:rep|repetition|run)[-_]?([0-9]{1,9})", re.IGNORECASE)
+_REPETITION_LEVEL: Final = re.compile(r"(?:rep|repetition|run|r)[-_]?([0-9]{1,9})", re.IGNORECASE)
 _MAX_OBSERVATIONS: Final = 1000
 
 
@@ -81,6 +88,7 @@ class Context:
         warnings: what could not be found or used, one sentence each.
         observations: rows of schema.OBSERVATIONS without the keys.
         own: columns with one source only: host_id, server_config_id, context_path.
+        shared: whether the sidecar serves the outputs of several processes.
 
     """
 
@@ -88,10 +96,11 @@ class Context:
     warnings: tuple[str, ...] = ()
     observations: tuple[Row, ...] = ()
     own: Row = field(default_factory=dict)
+    shared: bool = False
 
     def sha256(self) -> str:
         """Return the digest of everything here; another digest makes a new version of the file."""
-        parts = [self.claims, self.warnings, self.observations, self.own]
+        parts = [self.claims, self.warnings, self.observations, self.own, self.shared]
         text = json.dumps(parts, sort_keys=True, default=str, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -100,13 +109,19 @@ class Context:
 
         The text goes first, except for `scenario`, of which a generator knows only its own. What a
         sidecar says of one process (its times, exit code, rate and signal) is left out when the
-        report is not alone in its file.
+        report is not alone in its file, or the file not alone with its sidecar. A trial is complete
+        when its text or its sidecar knows that all requests were sent, and nobody interrupted it.
         """
+        alone = alone and not self.shared
         outside = [c for c in self.claims if alone or c.column not in _OF_ONE_PROCESS]
+        if facts.get("command"):  # the text's own and the one as it was called differ by the program's folder
+            outside = [c for c in outside if c.column != "command"]
         weak = {c.column for c in outside} & {"scenario"}
         text = (Claim(c, v, "text") for c, v in facts.items() if c in _RESOLVED - weak)
         resolved, sources, conflicts = settle([*text, *outside])
-        completed = bool(facts.get("completed")) and bool(resolved.get("completed", True))
+        planned, sent = resolved.get("requests_planned"), facts.get("sent")
+        whole = bool(facts.get("completed")) or (planned is not None and sent is not None and sent >= planned)
+        completed = whole and bool(resolved.get("completed", True))
         return {
             **facts,
             **self.own,
@@ -136,7 +151,8 @@ class ServerConfigs:
         The first of several is the server under test. The digest decides; without it the end of the
         path does, within the campaign's folder first.
         """
-        path, digest = _first_text(sidecar.get("config")), _first_text(sidecar.get("config_sha256"))
+        path = _first_text(sidecar.get("config")) or _first_text(sidecar.get("server_config"))
+        digest = _first_text(sidecar.get("config_sha256"))
         if digest and (found := [c for c in self._all if c.sha256 == digest]):
             return min(found, key=lambda c: (c.folder != scope, c.path != path, c.folder, c.path)), []
         if not path:
@@ -171,10 +187,13 @@ def gather(
     sidecar: tuple[str, Row] | None = None,
     host_id: str | None = None,
     sha256: str = "",
+    *,
+    shared: bool = False,
 ) -> Context:
     """Collect what stands around the output `path`, of digest `sha256`, in the campaign's `scope`.
 
-    `sidecar` is the path and the contents of the output's sidecar, when it has one.
+    `sidecar` is the path and the contents of the output's sidecar, when it has one; `shared` says that it is that of
+    other processes, too.
     """
     values = campaign.values if campaign else {}
     notes: list[str] = []
@@ -197,7 +216,7 @@ def gather(
     if campaign:
         defaults: dict[str, Any] = dict(campaign.defaults)
         claims += _claims(defaults.items(), "campaign.yaml defaults", {}, notes)
-    if "config" in contents or "config_sha256" in contents:
+    if any(contents.get(key) for key in ("config", "server_config", "config_sha256")):
         server, doubts = servers.named(contents, scope)
         notes += doubts
     else:
@@ -209,7 +228,7 @@ def gather(
         "server_config_id": server.row["server_config_id"] if server else None,
         "context_path": context_path(path),
     }
-    return Context(tuple(claims), tuple(notes), tuple(_observations(contents)), own)
+    return Context(tuple(claims), tuple(notes), tuple(_observations(contents)), own, shared)
 
 
 def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:
@@ -330,13 +349,17 @@ def _first_text(value: object) -> str | None:
 def _observations(sidecar: Row) -> list[Row]:
     """Return what the sidecar watched beside the trial: CPU, load, UDP counters, leases."""
     host = _first_text(sidecar.get("host"))
-    load = str(sidecar.get("loadavg_before") or "").split(" ")[0]
+    load = sidecar.get("loadavg_before")
+    load = str(_first_text(load) or "").split(" ")[0]
+    deaths = sidecar.get("server_deaths")
     rows = [
         *_numbers("perfdhcp_cpu_s", sidecar.get("perfdhcp_cpu_s"), "s", host),
         *_numbers("server_cpu_s", sidecar.get("server_cpu_s"), "s", host),
         *_numbers("db_cpu_s", sidecar.get("db_cpu_s"), "s", host),
         *_numbers("other_cpu_s", sidecar.get("other_cpu_s"), "s", host),
         *_numbers("loadavg_before", load, "processes", host),
+        *_numbers("server_deaths", len(deaths) if isinstance(deaths, list) else None, "deaths", host),
+        *_numbers("rmem_default", sidecar.get("rmem_default"), "bytes", host),
         *_numbers("host_cpu_jiffies", sidecar.get("host_cpu_jiffies"), "jiffies", host),
     ]
     for namespace, counters in _items(sidecar.get("udp_delta")):

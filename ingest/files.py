@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 import stat
 from collections import defaultdict
@@ -12,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from errors import DroplineError
-from ingest import formats, machines, servers
-from ingest.campaign import FILE_NAME, Campaign, CampaignError
+from ingest import figures, foreign, formats, machines, servers, watched
+from ingest.campaign import FILE_NAME, SIDECARS, Campaign, CampaignError
 from ingest.formats import Reject
 
 if TYPE_CHECKING:
@@ -21,11 +22,18 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from ingest.formats import Reader
+    from ingest.watched import Watcher
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 HEAD_BYTES: Final = 64 * 1024
 _IGNORED: Final = re.compile(r"\..*|README.*|LICENSE.*|.*\.md|.*~", re.DOTALL)
 _MESSAGES: Final = (".err", ".stderr")
+
+
+_UNRECOGNISED: Final = (
+    "not recognised: no traffic generator's output, counters, server configuration or machine facts",
+    "check that it is whole; if it is no result, name it under `ignore:` in campaign.yaml",
+)
 
 
 class IntakeError(DroplineError):
@@ -48,6 +56,8 @@ class Kind(StrEnum):
     MACHINE = "machine"
     SIDECAR = "sidecar"
     OUTPUT = "output"
+    WATCHED = "watched"  # counters or probes beside trials
+    FIGURES = "figures"  # read from a published document
     MESSAGES = "stderr"
     CONFIGURATION = "configuration"  # of a program that serves no clients
     UNKNOWN = "unknown"
@@ -70,7 +80,7 @@ class Found:
     Attributes:
         path: relative to the scope's folder, with forward slashes, always valid text.
         reject: why it is of no use, when it is UNKNOWN or UNREADABLE.
-        reader: what reads it, when it is an OUTPUT; `server` likewise.
+        reader: what reads it, when it is an OUTPUT; `server` and `watcher` likewise.
         fact: which kind of machine fact it holds, when it is known.
 
     """
@@ -82,12 +92,19 @@ class Found:
     reject: Reject | None = None
     reader: Reader | None = None
     server: ModuleType | None = None
+    watcher: Watcher | None = None
     fact: str | None = None
 
     @property
     def folder(self) -> str:
         """The folder of the file relative to the scope, `.` for the scope itself."""
         return self.path.rpartition("/")[0] or "."
+
+    @property
+    def stem(self) -> str:
+        """The path without ending: what one process wrote shares it."""
+        folder, slash, name = self.path.rpartition("/")
+        return folder + slash + stem_of(name)
 
 
 def survey(paths: Iterable[Path], max_bytes: int = MAX_BYTES) -> list[Found]:
@@ -123,16 +140,16 @@ def recognise(item: Found, head: bytes) -> None:
         item.kind, item.server = Kind.SERVER, server
     elif reader := formats.recognise(head):
         item.kind, item.reader = Kind.OUTPUT, reader
+    elif watcher := watched.recognise(head):
+        item.kind, item.watcher = Kind.WATCHED, watcher
+    elif figures.recognise(head):
+        item.kind = Kind.FIGURES
     elif name.endswith(_MESSAGES):
         item.kind = Kind.MESSAGES
     elif servers.describe(head):
         item.kind = Kind.CONFIGURATION
     else:
-        item.reject = Reject(
-            1,
-            "not recognised: no traffic generator's output, server configuration or machine facts",
-            "check that it is whole; if it is no result, name it under `ignore:` in campaign.yaml",
-        )
+        item.reject = Reject(1, *(foreign.describe(head) or _UNRECOGNISED))
 
 
 def adopt(found: Iterable[Found]) -> None:
@@ -182,13 +199,22 @@ def slug(name: str) -> str:
     return re.sub(r"[^a-z0-9._-]+", "-", name.lower())[:100].strip("-._") or "campaign"
 
 
-def sidecar_path(item: Found) -> str:
-    """Return where the sidecar of an output lies, relative to its scope."""
-    template = item.scope.campaign.sidecar if item.scope.campaign else "{stem}.json"
-    folder, _, name = item.path.rpartition("/")
-    stem = name.removesuffix(".gz").rpartition(".")[0] or name
-    path = template.replace("{stem}", stem).replace("{name}", name)
-    return f"{folder}/{path}" if folder else path
+def stem_of(name: str) -> str:
+    """Return a file's name without its ending (`.gz` beside)."""
+    return name.removesuffix(".gz").rpartition(".")[0] or name
+
+
+def sidecar_paths(item: Found) -> list[str]:
+    """Return where the sidecar of an output may lie, relative to its scope; the first that is there counts."""
+    templates = item.scope.campaign.sidecar if item.scope.campaign else SIDECARS
+    folder, slash, name = item.path.rpartition("/")
+    names = {"{stem}": stem_of(name), "{name}": name, "{prefix}": name.partition("-")[0]}
+    paths = []
+    for path in templates:
+        for field, text in names.items():
+            path = path.replace(field, text)
+        paths.append(posixpath.normpath(folder + slash + path))
+    return [path for path in paths if path != item.path]
 
 
 def _walk(paths: Iterable[Path]) -> Iterator[Found]:
@@ -213,7 +239,7 @@ def _walk(paths: Iterable[Path]) -> Iterator[Found]:
 def _walk_single(folder: Path, names: set[str]) -> Iterator[Found]:
     """Yield files that were named one by one, with campaign.yaml and the sidecars beside them."""
     scope = _scope(folder, (folder / FILE_NAME).is_file()) or Scope(folder, slug(folder.name))
-    beside = {sidecar_path(Found(folder / name, scope, name)) for name in names} | {FILE_NAME}
+    beside = {path for name in names for path in sidecar_paths(Found(folder / name, scope, name))} | {FILE_NAME}
     for name in sorted(names | {name for name in beside if (folder / name).is_file()}):
         yield _found(folder / name, scope)
 
@@ -317,9 +343,10 @@ def _tell_of_a_machine(facts: set[str]) -> bool:
 
 def _adopt_sidecars(found: list[Found]) -> None:
     partners = {
-        (item.scope.folder, sidecar_path(item))
+        (item.scope.folder, path)
         for item in found
-        if item.kind in {Kind.OUTPUT, Kind.UNKNOWN} and sidecar_path(item) != item.path
+        if item.kind in {Kind.OUTPUT, Kind.UNKNOWN}
+        for path in sidecar_paths(item)
     }
     for item in found:
         if item.kind is Kind.UNKNOWN and (item.scope.folder, item.path) in partners:

@@ -13,10 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ingest import formats
 from ingest.campaign import FILE_NAME, Campaign
-from ingest.context import SidecarError, read_sidecar
-from ingest.files import HEAD_BYTES, Found, Kind, Scope, Unreadable, adopt, recognise, sidecar_path, slug, too_large
+from ingest.files import HEAD_BYTES, Found, Kind, Scope, Unreadable, adopt, recognise, too_large
 from ingest.formats import Reject
 from ingest.schema import TABLES
 
@@ -49,7 +47,6 @@ class Kept:
             for (campaign, path), place in self._places.items()
             if path == FILE_NAME and place.sha256
         }
-        self._is_named_by_sidecars = lru_cache(maxsize=None)(self._looks_named_by_sidecars)
         self._kept: dict[Found, tuple[Key, Place]] = {}
 
     def survey(self) -> list[Found]:
@@ -59,7 +56,7 @@ class Kept:
         """
         found: dict[tuple[Path, str], Found] = {}
         for (campaign, path), place in self._places.items():
-            scope = self._scope(campaign, path, place.origin)
+            scope = self._scope(campaign, place)
             item = Found(scope.folder / path, scope, path)
             if scope.campaign and scope.campaign.ignores(path):
                 continue
@@ -104,6 +101,9 @@ class Kept:
             tables = {name: self._select(name, batch, paths) for name in _OF_FILES}
             trials = pc.field("trial_id").isin(tables["trials"]["trial_id"].combine_chunks())
             tables |= {name: self._select(name, batch, trials) for name in _OF_TRIALS}
+            if "source_path" in self._held("observations", batch):
+                watched = self._select("observations", batch, paths & pc.field("trial_id").is_null())
+                tables["observations"] = pa.concat_tables([tables["observations"], watched])
             found |= {key: rows for key, rows in by_file(tables).items() if key in those}
         return found
 
@@ -124,92 +124,33 @@ class Kept:
 
     def _select(self, table: str, batch: str, which: pc.Expression) -> pa.Table:
         schema = _plain(table)
-        file = self._lake.root / "batches" / batch / f"{table}.parquet"
-        held = set(pq.read_schema(file).names)
+        held = self._held(table, batch)
         columns = [name for name in schema.names if name in held]
-        rows = pq.read_table(file, columns=columns, filters=which, partitioning=None)
+        rows = pq.read_table(self._file(table, batch), columns=columns, filters=which, partitioning=None)
         # A batch of an older version lacks columns; they are null there.
         return (
             pa.concat_tables([schema.empty_table(), rows], promote_options="default").select(schema.names).cast(schema)
         )
 
+    def _held(self, table: str, batch: str) -> set[str]:
+        return set(pq.read_schema(self._file(table, batch)).names)
+
+    def _file(self, table: str, batch: str) -> Path:
+        return self._lake.root / "batches" / batch / f"{table}.parquet"
+
     def _content(self, place: Place) -> bytes:
         data: bytes = self._contents(place.batch, place.row_group)[place.row].as_py()
         return data
 
-    def _scope(self, campaign: str, path: str, origin: str) -> Scope:
-        name = campaign
-        if campaign not in self._described and self._is_named_by_sidecars(campaign):
-            name = self._folder_of(campaign, path, origin)
+    def _scope(self, campaign: str, place: Place) -> Scope:
+        name = place.scope or campaign
         return Scope(Path(name), name, self._described.get(name))
-
-    def _folder_of(self, campaign: str, path: str, origin: str) -> str:
-        """Return whose folder a file lies in when a sidecar has named its campaign.
-
-        The machine facts and configurations were ingested under the name of the folder then. Of several folders of one
-        ingest it is the one to which the trials of the file refer, or which has an output for this sidecar.
-        """
-        beside = self._folders.get(origin, set())
-        output = self._outputs[campaign].get(path, path)
-        referred = beside & self._referred.get((campaign, output), set())
-        partners = {name for name in beside if path in self._outputs[name]}
-        everywhere = set().union(*(self._folders.get(batch, set()) for batch in self._batches[campaign]))
-        # Folders to which one trial refers hold the same machine, so any of them is as good.
-        clues = (beside, set(sorted(referred)[:1]), partners, everywhere)
-        return next((min(names) for names in clues if len(names) == 1), campaign)
-
-    def _looks_named_by_sidecars(self, campaign: str) -> bool:
-        if any(campaign in names for names in self._folders.values()):
-            return False
-        sidecars = {path for path, kind in self._files[campaign].items() if kind == Kind.SIDECAR}
-        outputs = self._files[campaign].keys() - sidecars
-        if not sidecars or {_sidecar_of(output) for output in outputs} - sidecars:
-            return False
-        place = self._places[campaign, min(sidecars)]
-        try:
-            said = read_sidecar(self._content(place)) if place.sha256 else {}
-        except SidecarError:
-            return False
-        return slug(str(said.get("campaign") or "")) == campaign
-
-    @cached_property
-    def _referred(self) -> dict[Key, set[str]]:
-        """Under which campaigns the host and the configuration of each file's trials came."""
-        referred: dict[Key, set[str]] = {}
-        for table, column in (("hosts", "host_id"), ("server_configs", "server_config_id")):
-            owners: dict[str, set[str]] = defaultdict(set)
-            for row in self._lake.tables(table, ["campaign", column]).to_pylist():
-                owners[row[column]].add(row["campaign"])
-            for row in self._lake.tables("trials", ["campaign", "source_path", column]).to_pylist():
-                key, names = (row["campaign"], row["source_path"]), owners.get(row[column], set())
-                before = referred.get(key) or names
-                referred[key] = (before & names) or before
-        return referred
-
-    @cached_property
-    def _files(self) -> dict[str, dict[str, str]]:
-        """The path and format of all files by campaign."""
-        files: dict[str, dict[str, str]] = defaultdict(dict)
-        for (campaign, path), place in self._places.items():
-            files[campaign][path] = place.format
-        return files
-
-    @cached_property
-    def _outputs(self) -> dict[str, dict[str, str]]:
-        """The path of each sidecar that there may be -> that of its output, by campaign."""
-        return defaultdict(
-            dict,
-            {
-                campaign: {beside: path for path in files if (beside := _sidecar_of(path)) != path}
-                for campaign, files in self._files.items()
-            },
-        )
 
     @cached_property
     def _batches(self) -> dict[str, set[str]]:
         batches: dict[str, set[str]] = defaultdict(set)
         for (campaign, _), place in self._places.items():
-            batches[campaign].add(place.origin)
+            batches[place.scope or campaign].add(place.origin)
         return batches
 
     @cached_property
@@ -224,19 +165,9 @@ class Kept:
             call = {campaign: min(merged) if name in merged else name for campaign, name in call.items()}
         return call
 
-    @cached_property
-    def _folders(self) -> dict[str, set[str]]:
-        """The campaigns of each ingest that are named after their folder: no sidecar names those of such files."""
-        movable = {Kind.SIDECAR.value, *(reader.NAME for reader in formats.READERS)}
-        folders: dict[str, set[str]] = defaultdict(set)
-        for (campaign, _), place in self._places.items():
-            if campaign not in self._described and place.format not in movable:
-                folders[place.origin].add(campaign)
-        return folders
-
 
 def by_file(tables: Mapping[str, pa.Table]) -> dict[Key, Rows]:
-    """Return the rows of every file; observations that belong to no trial follow from the context, and are left out."""
+    """Return the rows of every file."""
     files: dict[Key, Rows] = defaultdict(dict)
     owner: dict[str, Key] = {}
     for name in _OF_FILES:
@@ -252,6 +183,10 @@ def by_file(tables: Mapping[str, pa.Table]) -> dict[Key, Rows]:
         for trial, rows in _runs(table, table["trial_id"].to_pylist()).items():
             if trial in owner:
                 files[owner[trial]][name, trial] = rows
+    watched = tables.get("observations", _plain("observations").empty_table())
+    of_files = watched.filter(pc.field("trial_id").is_null() & pc.field("source_path").is_valid())
+    for key, rows in by_folder("observations", of_files).items():
+        files[key]["observations", ""] = rows
     return files
 
 
@@ -266,11 +201,6 @@ def by_folder(table: str, rows: pa.Table) -> dict[Key, pa.Table]:
     if table in {"hosts", "campaigns"}:
         return {key: plain.slice(n, 1) for n, key in enumerate(keys)}
     return _runs(plain, keys)
-
-
-def _sidecar_of(path: str) -> str:
-    """Return where the sidecar of an output lies in a folder without a campaign.yaml."""
-    return sidecar_path(Found(Path(path), Scope(Path(), ""), path))
 
 
 def _runs(rows: pa.Table, owners: list[Any]) -> dict[Any, pa.Table]:

@@ -57,6 +57,7 @@ class Place(NamedTuple):
     sha256: str  # empty when the bytes could not be had
     format: str
     status: str
+    scope: str | None  # the campaign of its folder, null in batches of old
 
 
 class Lake:
@@ -134,7 +135,9 @@ class Lake:
             with pq.ParquetFile(self._batches / batch / "raw_files.parquet") as file:
                 for group in range(file.num_row_groups):
                     rows = file.read_row_group(group, columns=columns)
-                    for row, found in enumerate(zip(*(rows[c].to_pylist() for c in columns), strict=True)):
+                    absent = pa.nulls(rows.num_rows)
+                    held = (rows[c] if c in rows.column_names else absent for c in columns)
+                    for row, found in enumerate(zip(*(column.to_pylist() for column in held), strict=True)):
                         before = places.pop(found[:2], None)
                         origin = before.origin if before and batch.endswith(_REREAD) else batch
                         places[found[:2]] = Place(batch, origin, group, row, *found[2:])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import posixpath
+import os.path
+import re
+from bisect import bisect
 from collections import defaultdict
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ingest import machines
 from ingest.context import (
@@ -18,19 +20,21 @@ from ingest.context import (
     gather,
     read_sidecar,
 )
-from ingest.files import MAX_BYTES, Found, Kind, Unreadable, sidecar_path, slug
-from ingest.formats import Reject
-from ingest.rows import Content, Outcome, campaign_row, context_file, output, rejected
+from ingest.files import MAX_BYTES, Found, Kind, Unreadable, sidecar_paths, slug
+from ingest.formats import READERS, Reject
+from ingest.rows import Content, Outcome, campaign_row, context_file, output, rejected, watched
 from ingest.servers import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from ingest.formats import Report, Row
+    from ingest.formats import Reader, Row
     from ingest.lake import Key, Version
+    from ingest.watched import Watcher
 
 _MAX_SIDECAR_BYTES: Final = 1024 * 1024
+_READERS: Final = {reader.NAME: reader for reader in READERS}
 EXPLAINING: Final = (Kind.CAMPAIGN, Kind.SERVER, Kind.MACHINE)
 
 
@@ -59,6 +63,14 @@ class Resolver:
             if item.kind is Kind.MACHINE:
                 self._machines[item.file.parent].append(item)
         self._hosts: dict[Path, dict[str, str]] = defaultdict(dict)  # scope -> folder -> host_id
+        self._served: dict[Found, set[str]] = defaultdict(set)  # sidecar -> stems of its outputs
+        self._outputs: dict[tuple[Path, str], dict[str, Found]] = defaultdict(dict)  # folder -> stem -> output
+        for item in found:
+            if item.kind is not Kind.OUTPUT:
+                continue
+            self._outputs[item.scope.folder, item.folder].setdefault(item.stem, item)
+            if sidecar := self._sidecar_of(item):
+                self._served[sidecar].add(item.stem)
         self._servers = ServerConfigs()
         self._read_sidecar = lru_cache(maxsize=16)(self._load_sidecar)
 
@@ -85,9 +97,11 @@ class Resolver:
             return self._sidecar(item)
         content = self._read(item)
         if item.reject:
-            return rejected(item, item.scope.name, [item.reject], content)
+            return rejected(item, item.scope.name, self._silence(item, content) or [item.reject], content)
         if item.kind is Kind.OUTPUT:
             return self._output(item, content)
+        if item.kind is Kind.WATCHED:
+            return self._watched(item, content)
         if item.kind is Kind.SERVER:
             return self._server(item, content)
         outcome = context_file(item, item.scope.name, content, item.kind.value)
@@ -152,8 +166,15 @@ class Resolver:
             return rejected(item, self._campaign(item), [reject], content)
         return context_file(item, self._campaign(item), content, item.kind.value)
 
+    def _silence(self, item: Found, content: Content) -> list[Reject]:
+        """Return what it means that a file is empty, when its sidecar names the generator."""
+        said = self._said(self._sidecar_of(item)) if not content.data else None
+        reader = _READERS.get(str(said.get("tool"))) if isinstance(said, dict) else None
+        return [part for part in _parsed(reader, b"") if isinstance(part, Reject)] if reader else []
+
     def _sidecar_of(self, item: Found) -> Found | None:
-        return self._sidecars.get((item.scope.folder, posixpath.normpath(sidecar_path(item))))
+        there = (self._sidecars.get((item.scope.folder, path)) for path in sidecar_paths(item))
+        return next((sidecar for sidecar in there if sidecar), None)
 
     def _said(self, sidecar: Found | None) -> Row | Exception | None:
         """Return what a sidecar says, or why it cannot be used."""
@@ -164,6 +185,9 @@ class Resolver:
 
     def _campaign(self, item: Found) -> str:
         """Return the campaign of a file: that of its campaign.yaml, its sidecar, or its folder."""
+        if item.kind is Kind.WATCHED:
+            beside = self._beside(item)
+            return self._campaign(beside) if beside else item.scope.name
         if item.scope.campaign or item.kind not in {Kind.OUTPUT, Kind.SIDECAR}:
             return item.scope.name
         said = self._said(item if item.kind is Kind.SIDECAR else self._sidecar_of(item))
@@ -181,6 +205,7 @@ class Resolver:
             (sidecar.path, said) if sidecar and isinstance(said, dict) else None,
             self._host_of(item),
             content.sha256,
+            shared=sidecar is not None and len(self._served[sidecar]) > 1,
         )
         if sidecar and isinstance(said, Exception):
             note = f"sidecar {sidecar.path} cannot be used: {said}"
@@ -199,15 +224,53 @@ class Resolver:
     def _output(self, item: Found, content: Content) -> Outcome:
         assert item.reader is not None  # noqa: S101 -- that is what makes it an OUTPUT
         campaign, context = self._campaign(item), self._context(item, content)
+        if known := self._unchanged(item, campaign, content, context, "trials"):
+            return known
+        return output(item, campaign, content, context, list(_parsed(item.reader, content.data)))
+
+    def _watched(self, item: Found, content: Content) -> Outcome:
+        assert item.watcher is not None  # noqa: S101 -- that is what makes it WATCHED
+        beside = self._beside(item)
+        own = {"beside": beside.stem if beside else None, "moment": _moment(item.file.name)}
+        campaign, context = self._campaign(item), Context(own=own)
+        if known := self._unchanged(item, campaign, content, context, "observations"):
+            return known
+        return watched(item, campaign, content, context, _parsed(item.watcher, content.data))
+
+    def _unchanged(self, item: Found, campaign: str, content: Content, context: Context, status: str) -> Outcome | None:
+        """Return a file without its rows when the lake knows this version and nothing of it was refused."""
         known = self._known.get((campaign, item.path))
-        if known == (content.sha256, context.sha256(), "trials"):
-            outcome = context_file(item, campaign, content, item.reader.NAME)
-            outcome.raw |= {"context_sha256": known.context_sha256, "status": known.status}
-            return outcome
-        parsed: list[Report | Reject]
-        try:
-            parsed = list(item.reader.parse(content.data))
-        except Exception as error:
-            fault = f"the {item.reader.NAME} reader failed: {type(error).__name__}: {error}"
-            parsed = [Reject(1, fault, "this is a fault of the reader: report it with the file")]
-        return output(item, campaign, content, context, parsed)
+        if known != (content.sha256, context.sha256(), status):
+            return None
+        outcome = context_file(item, campaign, content, item.kind.value)
+        outcome.raw |= {"context_sha256": known.context_sha256, "status": known.status}
+        return outcome
+
+    def _beside(self, item: Found) -> Found | None:
+        """Return the output that a file of counters lies beside: the one whose name begins most like its own.
+
+        Where no two names begin alike, it is the output of the only process in the folder; of several, none.
+        """
+        outputs = self._outputs.get((item.scope.folder, item.folder), {})
+        stems = sorted(outputs)  # those that begin alike stand together
+        place = bisect(stems, item.stem)
+        near = stems[max(place - 2, 0) : place + 2]
+        alike = [len(os.path.commonprefix([stem, item.stem])) for stem in near]  # noqa: RUF071 -- of names, too
+        if not near or alike.count(max(alike)) > 1:
+            return None
+        return outputs[near[alike.index(max(alike))]]
+
+
+def _parsed(reader: Reader | Watcher, data: bytes) -> Iterator[Any]:
+    """Yield what a reader finds; a reader that fails yields a reject that says so."""
+    try:
+        yield from reader.parse(data)
+    except Exception as error:
+        fault = f"the {reader.NAME} reader failed: {type(error).__name__}: {error}"
+        yield Reject(1, fault, "this is a fault of the reader: report it with the file")
+
+
+def _moment(name: str) -> str | None:
+    """Return `before` or `after` when a file's name says so."""
+    words = re.findall("before|after", name)
+    return words[-1] if words else None

@@ -13,14 +13,17 @@ from ingest.context import Context
 from ingest.formats import Reject, Report, Row
 from ingest.lake import Version
 from ingest.schema import TABLES
+from ingest.watched import Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ingest.files import Found
     from ingest.lake import Key
 
 NO_CONTEXT: Final = Context().sha256()
+
+_SAMPLES: Final = 50_000  # of a file of counters that are held at once
 
 
 class Content(NamedTuple):
@@ -33,10 +36,18 @@ class Content(NamedTuple):
 
 @dataclass(slots=True)
 class Outcome:
-    """What one file came to: its row of raw_files, and all other rows that come from it."""
+    """What one file came to: its row of raw_files, and all other rows that come from it.
+
+    Attributes:
+        raw: the row of schema.RAW_FILES without the batch.
+        rows: the rows of the other tables.
+        observations: what a file of counters holds, in parts, as they are too many for rows.
+
+    """
 
     raw: Row
     rows: dict[str, list[Row]] = field(default_factory=dict)
+    observations: list[pa.Table] = field(default_factory=list)
 
     @property
     def key(self) -> Key:
@@ -103,6 +114,21 @@ def output(
     return outcome
 
 
+def watched(
+    item: Found, campaign: str, content: Content, context: Context, parsed: Iterable[Sample | Reject]
+) -> Outcome:
+    """Return the outcome of a file of counters or probes; `context` names the output that it lies beside."""
+    rejects: list[Reject] = []
+    fixed = {"campaign": campaign, "source_path": item.path, **context.own}
+    observations = [_observed(samples, fixed) for samples in _samples(parsed, rejects)]
+    if not observations:
+        return rejected(item, campaign, rejects, content, context)
+    status = "partly_rejected" if rejects else "observations"
+    name = item.watcher.NAME if item.watcher else item.kind.value
+    raw = _raw(item, campaign, content, name, status, context)
+    return Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]}, observations)
+
+
 def unfit(outcome: Outcome, error: Exception) -> Outcome:
     """Return the outcome of a file that holds a value which no column of the lake can hold."""
     raw = outcome.raw | {"status": "rejected", "trials": 0}
@@ -131,16 +157,20 @@ def reject_row(raw: Row, reject: Reject) -> Row:
     }
 
 
-def tables(outcomes: Iterable[Outcome]) -> dict[str, pa.Table]:
+def tables(outcomes: Sequence[Outcome]) -> dict[str, pa.Table]:
     """Return the Arrow tables of all outcomes; raises as Arrow does for values that do not fit."""
     rows: dict[str, list[Row]] = {name: [] for name in TABLES}
     for outcome in outcomes:
         rows["raw_files"].append(outcome.raw)
         for name, more in outcome.rows.items():
             rows[name] += more
-    return {
+    written = {
         name: pa.Table.from_pylist(found, schema=_without_batch(TABLES[name])) for name, found in rows.items() if found
     }
+    if watched := [part for outcome in outcomes for part in outcome.observations]:
+        own = [written["observations"]] if "observations" in written else []
+        written["observations"] = pa.concat_tables([*own, *watched])
+    return written
 
 
 def _raw(
@@ -153,6 +183,7 @@ def _raw(
 ) -> Row:
     return {
         "campaign": campaign,
+        "scope": item.scope.name,
         "source_path": item.path,
         "size_bytes": len(content.data),
         "modified_at": content.modified_us,
@@ -191,8 +222,36 @@ def _add_trial(outcome: Outcome, report: Report, index: int, context: Context, *
         watched += [row | key for row in context.observations]
     elif index == 0:
         watched += context.observations
-    campaign = {"campaign": raw["campaign"]}
-    rows.setdefault("observations", []).extend(row | campaign for row in watched)
+    source = {"campaign": raw["campaign"], "source_path": raw["source_path"]}
+    rows.setdefault("observations", []).extend(row | source for row in watched)
+
+
+def _samples(parsed: Iterable[Sample | Reject], rejects: list[Reject]) -> Iterator[list[Sample]]:
+    """Yield the samples in lists that are not too long; put what is refused into `rejects`."""
+    waiting: list[Sample] = []
+    for part in parsed:
+        if isinstance(part, Reject):
+            rejects.append(part)
+            continue
+        waiting.append(part)
+        if len(waiting) == _SAMPLES:
+            yield waiting
+            waiting = []
+    if waiting:
+        yield waiting
+
+
+def _observed(samples: Sequence[Sample], fixed: Row) -> pa.Table:
+    """Return samples as rows of schema.OBSERVATIONS; `fixed` are the columns that all of them share."""
+    schema = _without_batch(TABLES["observations"])
+    named = dict(zip(("observed_at", *Sample._fields[1:]), zip(*samples, strict=True), strict=True))
+    columns = [
+        pa.array(named[column.name], column.type)
+        if column.name in named
+        else pa.repeat(pa.scalar(fixed.get(column.name), column.type), len(samples))
+        for column in schema
+    ]
+    return pa.table(columns, schema=schema)
 
 
 def _without_batch(schema: pa.Schema) -> pa.Schema:

@@ -83,6 +83,7 @@ TRIALS: Final = _table(
     ("exit_code", pa.int32()),
     ("completed", FLAG),  # a whole final report, and nobody interrupted the trial
     ("server_wiped", FLAG),  # the server had no leases when the trial began
+    ("requests_planned", COUNT),  # how many requests the generator was asked to send
     ("details", TEXT),  # what else the tool says of the trial, as JSON: transport, window, load layer, ...
     ("warnings", pa.list_(TEXT)),
     ("context_sources", pa.map_(TEXT, TEXT)),  # column -> where its value came from
@@ -128,9 +129,13 @@ INTERVALS: Final = _table(
 )
 
 OBSERVATIONS: Final = _table(
-    ("trial_id", TEXT),
+    ("trial_id", TEXT),  # null for a file of its own: the models find its trials, by time or by `beside`
     ("batch", TEXT),
     ("campaign", TEXT),
+    ("source_path", TEXT),
+    ("beside", TEXT),  # path without ending of the output that lies beside a file of its own
+    ("moment", TEXT),  # before | after | null, of a snapshot without a clock
+    ("observed_at", TIME),
     ("host", TEXT),
     ("metric", TEXT),
     ("label", TEXT),  # which exchange, interface or process the value belongs to
@@ -204,6 +209,7 @@ SERVER_CONFIGS: Final = _table(
 RAW_FILES: Final = _table(
     ("campaign", TEXT),
     ("batch", TEXT),
+    ("scope", TEXT),  # the campaign of the folder; a sidecar may have named another
     ("source_path", TEXT),
     ("size_bytes", COUNT),
     ("modified_at", TIME),
@@ -211,7 +217,7 @@ RAW_FILES: Final = _table(
     ("context_sha256", TEXT),  # of all that was joined to the file: a new context is a new version
     ("content", pa.binary()),
     ("format", TEXT),  # perfdhcp, kea, lscpu, campaign, sidecar, ...
-    ("status", TEXT),  # trials | context | rejected | partly_rejected
+    ("status", TEXT),  # trials | observations | figures | context | rejected | partly_rejected
     ("trials", pa.int32()),
     required="campaign batch source_path size_bytes sha256 context_sha256 status",
 )

@@ -32,6 +32,7 @@ _KINDS: Final = {
     Kind.SIDECAR: ("a sidecar", "an output beside it has its name"),
     Kind.MESSAGES: ("messages of a program", "its name, and nothing in it is anything else"),
     Kind.CONFIGURATION: ("the configuration of a program that serves no clients", "its top-level keys"),
+    Kind.FIGURES: ("figures of a published document", "its columns"),
     Kind.UNKNOWN: ("not recognised", "no reader knows anything in it"),
     Kind.UNREADABLE: ("not readable", "its bytes cannot be had"),
 }
@@ -197,6 +198,8 @@ def _kind(item: Found) -> tuple[str, str]:
             return "a file among machine facts", "the folder it lies in"
         by_content = _deciding_line(item, lambda head: machines.recognise("", head) == item.fact)
         return f"machine facts: {item.fact}", by_content or f"its name {name}"
+    if item.kind is Kind.WATCHED and item.watcher:
+        return f"counters or probes: {item.watcher.NAME}", _deciding_line(item, item.watcher.sniff) or _AS_A_WHOLE
     return _KINDS[item.kind]
 
 

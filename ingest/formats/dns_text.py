@@ -40,6 +40,7 @@ class Trial(ABC):
         notes: warnings of the report.
         error: what the tool says went wrong, and `usage` whether it printed how it is called.
         interrupted: whether a Ctrl-C stands in the text.
+        silence: what it means when the tool printed nothing, and what to do.
 
     """
 
@@ -47,6 +48,7 @@ class Trial(ABC):
     expected: ClassVar[str]
     usage_hint: ClassVar[str] = "call it with a server and queries, without -h"
     remedies: ClassVar[tuple[tuple[str, str], ...]] = ()
+    silence: ClassVar[tuple[str, str] | None] = None
 
     def __init__(self) -> None:
         self.line = self.here = 0
@@ -134,7 +136,7 @@ class Trial(ABC):
         if self._strange:
             reason = f"nothing of {self.tool} was recognised{self._first_strange()}"
             return Reject(self._strange[0][0], reason, self.expected)
-        return Reject(1, "there is no text in it", self.expected)
+        return Reject(1, *(self.silence or ("there is no text in it", self.expected)))
 
     @property
     def unfinished(self) -> str:

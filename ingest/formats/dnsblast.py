@@ -93,6 +93,11 @@ def _parts(line: str) -> Iterator[_Status | str]:
 class _Run(Trial):
     tool = NAME
     expected = "expected the status lines of dnsblast: `Sent: [..] - Received: [..] - ...`"
+    silence = (
+        "no status line: dnsblast sent a query or two and then nothing more, because at "
+        "many rates (300, 750, 2500, 5000) its wait underflows (unsigned) to days, or it was ended",
+        "choose a rate of 200, 400, 500, 1000, 2000, 4000 or 10000, and check that the server is up",
+    )
     usage_hint = "give it a host and at most count, rate and port; its exit code 0 means nothing"
     remedies = (
         ("send_count > 0", "give a count of 1 or more"),
@@ -161,12 +166,7 @@ class _Run(Trial):
         if self.statuses:
             return self._report()
         if self.recorded and not (self.error or self.usage or self.line):
-            return Reject(
-                1,
-                "no status line: dnsblast sent a query or two and then nothing more, because at "
-                "many rates (300, 750, 2500, 5000) its wait underflows (unsigned) to days, or it was ended",
-                "choose a rate of 200, 400, 500, 1000, 2000, 4000 or 10000, and check that the server is up",
-            )
+            return Reject(1, *self.silence)
         return self.reject()
 
     def _report(self) -> Report:

@@ -64,6 +64,10 @@ class _Run(PerfTrial):
     title = "DNS Resolution Performance Testing Tool"
     flags = "eDvWhHR"
     expected = "expected the output of resperf, or its plot file (-P) from `# time` on"
+    silence = (
+        "resperf printed nothing: it keeps its output until the end, and loses it when it is interrupted",
+        "let it run to its end; what it saw meanwhile is in its plot file (-P)",
+    )
 
     def __init__(self) -> None:
         super().__init__()

@@ -35,7 +35,7 @@ def test_only_the_name_is_required_and_the_method_is_that_of_isc():
         "discard_highest": 1,
         "discard_from_runs": 5,
     }
-    assert read.sidecar == "{stem}.json"
+    assert read.sidecar == ("{stem}.json", "{stem}.meta.json", "{prefix}-meta.json", "meta.json")
 
 
 def test_words_of_yaml_stay_what_was_written():
@@ -69,7 +69,7 @@ FAULTS = {
     "a folder outside": ("campaign: a\nmachines: {../hw: server}\n", "line 2", "leads out"),
     "a role": ("campaign: a\nmachines: {hw: srv}\n", "line 2", "'server'"),
     "a sidecar outside": ("campaign: a\nsidecar: ../{stem}.json\n", "line 2", "leads out"),
-    "one sidecar for all": ("campaign: a\nsidecar: all.json\n", "line 2", "{stem}"),
+    "a sidecar of an unknown field": ("campaign: a\nsidecar: '{rate}.json'\n", "line 2", "{stem}"),
     "a URL": ("campaign: a\nsource_url: file:///etc/passwd\n", "line 2", "source_url"),
     "a method without a run left": ("campaign: a\nmethod: {discard_from_runs: 2}\n", "fewer than"),
     "a star": ("campaign: a\npath: 'runs/*.txt'\n", "line 2", "{_}"),

@@ -68,6 +68,7 @@ def test_a_real_sidecar_fills_the_configuration_and_names_itself_as_the_source()
         "offered_rate": 1050.0,
         "exit_code": 3,
         "completed": True,
+        "command": "/usr/sbin/perfdhcp -4 -r 1050 -R 10000000 -p 3 -d 1 -d 1 -t 1 -l hbr0",
         "server_wiped": True,
         "host_id": "h",
         "server_config_id": None,

@@ -19,7 +19,7 @@ CAPTURES = [
 KEYS = {"trial_id", "batch"}
 EXCHANGE = set(schema.EXCHANGES.names) - KEYS
 INTERVAL = set(schema.INTERVALS.names) - KEYS
-OBSERVATION = set(schema.OBSERVATIONS.names) - KEYS - {"campaign", "host"}
+OBSERVATION = {"metric", "label", "t_s", "value", "unit"}
 
 captures = st.sampled_from(CAPTURES)
 tokens = st.sampled_from(

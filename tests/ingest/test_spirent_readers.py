@@ -127,7 +127,7 @@ TRIALS = {
         {"latency_max": 0.3105},
     ),
 }
-OBSERVATION = set(schema.OBSERVATIONS.names) - {"trial_id", "batch", "campaign", "host"}
+OBSERVATION = {"metric", "label", "t_s", "value", "unit"}
 
 
 def read(name):
