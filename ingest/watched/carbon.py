@@ -1,0 +1,57 @@
+"""The reader of Carbon's plaintext protocol: `path value seconds-since-1970` a line.
+
+It is what a server sends to Graphite or Metronome (Graphite manual, "Feeding In Your Data"), kept in a file.
+PowerDNS names its paths `pdns.<host>.<instance>.<counter>`, with the dots of the host's name made `_`
+(Authoritative Server manual, `carbon-ourname`, `carbon-namespace`, `carbon-instance`); one push holds all counters.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ingest.formats.text import head_text
+from ingest.watched import Sample, pdns
+from ingest.watched.samples import account, each_line, instant, real
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ingest.formats import Reject
+
+NAME = "carbon"
+
+_EXPECTED: Final = "expected `path value seconds`, a line for each value"
+_LINE: Final = re.compile(r"([\w-]+(?:\.[^\s.;]+)+)((?:;[^\s;=]+=[^\s;]*)*)[ \t]+(\S+)[ \t]+(\d{9,10}(?:\.\d+)?)")
+_ENOUGH: Final = 10  # lines that tell the format
+_OWN_INSTANCE: Final = "auth"
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (64 KiB, or all of it) holds lines of Carbon."""
+    lines = head_text(head).splitlines(keepends=True)[:_ENOUGH]
+    whole = [line.strip() for line in lines if line.endswith(("\n", "\r")) and line.strip()]
+    return bool(whole) and all(map(_LINE.fullmatch, whole))
+
+
+def parse(data: bytes) -> Iterator[Sample | Reject]:
+    """Yield the value of each line of `data` and what is unusable; never raises for bad input.
+
+    A path of PowerDNS gives the metric `pdns.<counter>` with its unit, and the host; the label is the instance, when
+    it is not that of the authoritative server. Any other path is the metric, and its tags (`;name=value`) the label.
+    """
+    return account(data, lambda text: each_line(text, _samples, _EXPECTED), _EXPECTED)
+
+
+def _samples(line: str) -> list[Sample] | None:
+    match = _LINE.fullmatch(line)
+    value, at = (real(match[3]), instant(match[4])) if match else (None, None)
+    if not match or value is None or not at:
+        return None
+    path, tags = match[1], match[2].removeprefix(";") or None
+    names = path.split(".", 3)
+    if names[0] != "pdns" or len(names) < 4:
+        return [Sample(at, path, value, None, tags)]
+    _, host, instance, counter = names
+    label = None if instance == _OWN_INSTANCE else instance
+    return [Sample(at, f"pdns.{counter}", value, pdns.unit(counter), label, host)]

@@ -1,0 +1,141 @@
+"""The reader of Amazon CloudWatch's metrics (API reference: GetMetricData, GetMetricStatistics).
+
+The JSON is what `aws cloudwatch get-metric-data` and `get-metric-statistics` print. The CSV is what the console
+downloads of a graph: rows that describe the columns, first `Full label`, then Id, Label, Unit and others that the
+console has; below them a row for each time. Its times carry no zone; CloudWatch counts, and shows by default, in UTC.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from ingest.formats import Reject
+from ingest.formats.json_documents import items, mapping
+from ingest.formats.text import head_text, quote
+from ingest.watched import Sample
+from ingest.watched.samples import account, each_document, instant, real, words
+from ingest.watched.tables import first_rows, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from ingest.formats import Row
+
+NAME = "cloudwatch"
+
+_EXPECTED: Final = "expected the JSON of `aws cloudwatch get-metric-data`, or the CSV of a graph in the console"
+_JSON: Final = re.compile(r'\s*\{\s*"(?:MetricDataResults|Messages|NextToken|Label|Datapoints)"\s*:')
+_LISTS: Final = ('"MetricDataResults"', '"Datapoints"')
+_TITLE: Final = "Full label"
+_TIME: Final = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?", re.ASCII)
+_STATISTICS: Final = ("SampleCount", "Average", "Sum", "Minimum", "Maximum")
+_UNITS: Final = {
+    "Percent": "%",
+    "Bytes": "bytes",
+    "Seconds": "s",
+    "Milliseconds": "ms",
+    "Microseconds": "us",
+    "Count": None,
+    "None": None,
+    "No unit": None,
+    "": None,
+}
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (64 KiB, or all of it) holds metrics of CloudWatch."""
+    text = head_text(head)
+    if _JSON.match(text):
+        return any(name in text for name in _LISTS)
+    return any(row[0] == _TITLE for row in first_rows(text, 1))
+
+
+def parse(data: bytes) -> Iterator[Sample | Reject]:
+    """Yield each value in `data` as `cloudwatch.<label of the metric>` and what is unusable; never raises.
+
+    The label is the statistic of get-metric-statistics (`Average`, `p99`), else the id of the series (`m1`).
+    """
+    return account(data, _read, _EXPECTED)
+
+
+def _read(text: bytes) -> Iterator[Sample | Reject]:
+    if text[:100].lstrip().startswith(b"{"):
+        return each_document(text, _document)
+    return _table(text.decode("utf-8", "replace"))
+
+
+def _document(line: int, document: Any) -> Iterator[Sample | Reject]:
+    answer = mapping(document)
+    for point in map(mapping, items(answer.get("Datapoints"))):
+        yield from _point(line, words(answer.get("Label")), point)
+    for result in map(mapping, items(answer.get("MetricDataResults"))):
+        yield from _result(line, result)
+
+
+def _point(line: int, metric: str | None, point: Row) -> Iterator[Sample | Reject]:
+    at = instant(point.get("Timestamp"))
+    said = {name: point[name] for name in _STATISTICS if name in point} | mapping(point.get("ExtendedStatistics"))
+    values = {name: real(value) for name, value in said.items()}
+    if not at or not metric or not values or None in values.values():
+        yield Reject(line, f"not a data point: {quote(str(point))}", "expected a time with its zone, and statistics")
+        return
+    unit = _unit(words(point.get("Unit")) or "")
+    for name, value in values.items():
+        if value is not None:
+            # A count of samples has no unit, whatever was sampled.
+            yield Sample(at, f"cloudwatch.{metric}", value, None if name == "SampleCount" else unit, words(name))
+
+
+def _result(line: int, result: Row) -> Iterator[Sample | Reject]:
+    name, label = words(result.get("Label")), words(result.get("Id"))
+    times, values = items(result.get("Timestamps")), items(result.get("Values"))
+    for said, number in zip(times, values, strict=False):
+        at, value = instant(said), real(number)
+        if at and name and value is not None:
+            yield Sample(at, f"cloudwatch.{name}", value, None, label)
+        else:
+            reason = f"not a time and a value: {quote(str([said, number]))} of {quote(str(label))}"
+            yield Reject(line, reason, "expected a time with its zone, and a number")
+    if len(times) != len(values) or result.get("StatusCode", "Complete") != "Complete":
+        status = quote(str(result.get("StatusCode")))
+        reason = f"{len(times)} times and {len(values)} values of {quote(str(label))}, status {status}"
+        yield Reject(line, reason, "repeat the call until it is Complete; the values that are there are kept")
+
+
+def _table(text: str) -> Iterator[Sample | Reject]:
+    about: dict[str, list[str]] = {}
+    begun = False
+    for part in rows(text):
+        if isinstance(part, Reject):
+            yield part
+            continue
+        line, cells = part
+        if cells[0] == _TITLE:
+            about, begun = {_TITLE: cells}, False
+        elif at := _time(cells[0]):
+            begun = True
+            yield from _row(line, at, about, cells)
+        elif about and not begun:
+            about[cells[0]] = cells
+        else:
+            yield Reject(line, f"not a row of a table: {quote(','.join(cells))}", _EXPECTED)
+
+
+def _time(cell: str) -> datetime | None:
+    return instant(cell.replace("/", "-") + "+00:00") if _TIME.fullmatch(cell) else instant(cell)
+
+
+def _row(line: int, at: datetime, about: dict[str, list[str]], cells: list[str]) -> Iterator[Sample | Reject]:
+    for place, cell in enumerate(cells[1:], 1):
+        said = {name: column[place] for name, column in about.items() if place < len(column)}
+        metric, value = said.get("Label") or said.get(_TITLE), real(cell)
+        if metric and value is not None:
+            yield Sample(at, f"cloudwatch.{metric}", value, _unit(said.get("Unit", "")), said.get("Id") or None)
+        elif cell:
+            yield Reject(line, f"not a value below a label: {quote(cell)}", _EXPECTED)
+
+
+def _unit(said: str) -> str | None:
+    return _UNITS.get(said, said)

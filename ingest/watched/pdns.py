@@ -1,0 +1,115 @@
+"""The reader of what PowerDNS counts, in three ways of asking it (Authoritative Server manual, "Statistics").
+
+`pdns_control show '*'` answers with one line, `name=value,...,`, without a time. A poller of the HTTP API writes a
+JSON object a line: `utc` and the counters, or `utc` and `error` while the server is down. The API itself answers
+with a JSON array, also without a time. In that array a RingStatisticItem lists names and addresses, most frequent
+ones first, up to 10 000 of them: they are left out on purpose, as they tell of the queries and not of the server.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from ingest.formats import Reject
+from ingest.formats.json_documents import items, mapping
+from ingest.formats.text import head_text, json_object, quote
+from ingest.watched import Sample
+from ingest.watched.samples import account, each_document, each_line, instant, real, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from ingest.formats import Row
+
+NAME = "pdns"
+
+_EXPECTED: Final = "expected the answer of `pdns_control show '*'`, of the statistics API, or JSON lines with `utc`"
+_SHOWN: Final = re.compile(r"\s*(?:[a-z][a-z0-9-]*=\d+,){5}")
+_PAIR: Final = re.compile(r"([a-z][a-z0-9-]*)=(-?\d{1,18})", re.ASCII)
+_ARRAY: Final = re.compile(r'\s*\[\s*\{[^{}\[\]]*"type"\s*:\s*"(?:Map|Ring)?StatisticItem"')
+_UNITS: Final = {"real-memory-usage": "bytes", "uptime": "s", "user-msec": "ms", "sys-msec": "ms"}
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (64 KiB, or all of it) holds counters of PowerDNS."""
+    text = head_text(head)
+    if _SHOWN.match(text):
+        return "udp-queries=" in text or "questions=" in text
+    first = text.lstrip().splitlines()[:1]
+    return bool(_ARRAY.match(text)) or any(map(_is_poll, map(json_object, first)))
+
+
+def parse(data: bytes) -> Iterator[Sample | Reject]:
+    """Yield the counters `pdns.<name>` in `data` and what is unusable; never raises for bad input.
+
+    A poll that failed is `pdns.unreachable` with the value 1, labelled with the error. The label of an entry of a
+    MapStatisticItem is its name: a query type, a response code, a size.
+    """
+    return account(data, _read, _EXPECTED)
+
+
+def unit(name: str) -> str | None:
+    """Return the unit of a counter of PowerDNS, as its manual gives it; None for a count."""
+    if name.endswith("latency"):
+        return "us"
+    return "bytes" if name.endswith("-bytes") else _UNITS.get(name)
+
+
+def _is_poll(row: Row | None) -> bool:
+    return row is not None and "utc" in row and ("udp-queries" in row or row.keys() == {"utc", "error"})
+
+
+def _read(text: bytes) -> Iterator[Sample | Reject]:
+    begin = text[:100].lstrip()
+    if begin.startswith(b"["):
+        return each_document(text, _statistics)
+    if begin.startswith(b"{"):
+        return each_line(text, _poll, "expected a JSON object with `utc` and counters or `error`")
+    return _shown(text)
+
+
+def _shown(text: bytes) -> Iterator[Sample | Reject]:
+    plain = text.decode("utf-8", "replace")
+    for number, line in enumerate(plain.splitlines(keepends=True), 1):
+        *pairs, last = line.split(",")  # each value has its comma, unless somebody edited the text
+        whole = last != last.rstrip("\r\n")
+        for pair in filter(str.strip, [*pairs, last] if whole else pairs):
+            if match := _PAIR.fullmatch(pair.strip()):
+                yield _sample(None, match[1], float(match[2]))
+            else:
+                yield Reject(number, f"not understood: {quote(pair)}", _EXPECTED)
+        if last and not whole:
+            yield Reject(number, f"the last value is cut off: {quote(last)}", "copy the whole file again")
+
+
+def _poll(line: str) -> Iterator[Sample] | None:
+    row = json_object(line) or {}
+    at = instant(row.pop("utc", None))
+    if not at:
+        return None
+    if "error" in row:
+        return iter([Sample(at, "pdns.unreachable", 1.0, None, words(row["error"]))])
+    values = {str(words(name)): real(value) for name, value in row.items()}
+    if not values or None in values.values():
+        return None
+    return (_sample(at, name, value) for name, value in values.items() if value is not None)
+
+
+def _statistics(line: int, document: Any) -> Iterator[Sample | Reject]:
+    for item in map(mapping, items(document)):
+        name, kind = words(item.get("name")), item.get("type")
+        if kind == "RingStatisticItem":
+            continue
+        entries = items(item.get("value")) if kind == "MapStatisticItem" else [{"value": item.get("value")}]
+        for entry in map(mapping, entries):
+            value = real(entry.get("value"))
+            if name is None or value is None:
+                yield Reject(line, f"not a counter: {quote(str(item))}", "expected a name and a number")
+            else:
+                yield _sample(None, name, value, words(entry.get("name")))
+
+
+def _sample(at: datetime | None, name: str, value: float, label: str | None = None) -> Sample:
+    return Sample(at, f"pdns.{name}", value, unit(name), label)

@@ -1,0 +1,67 @@
+r"""The reader of probe logs: one query after the other, asked of a DNS server while it is under load.
+
+Two lines with `#` tell the server and the columns, then each line is one query, with tabs between: when it was
+sent (UTC), the name asked, the response code, the latency in ms (`-` without a reply) and how it went (`ok`, `wrong`,
+`timeout`, `error:<reason>`). Queries that got no reply have no latency: percentiles over the others are of survivors.
+After a timeout the probe is late, so that time, not lines, must be counted.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ingest.formats.text import head_text
+from ingest.watched import Sample
+from ingest.watched.samples import account, each_line, instant, real
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ingest.formats import Reject
+
+NAME = "probe"
+
+_COLUMNS: Final = "# utc\tname\trcode\tlatency_ms\tstatus"
+_EXPECTED: Final = "expected five columns: utc, name, rcode, latency_ms, status"
+_SERVER: Final = re.compile(r"# .*\bserver=(\S+)")
+_FAILURE: Final = re.compile(r"timeout|wrong|error:\S{1,100}")
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (64 KiB, or all of it) is a probe log."""
+    lines = head_text(head).splitlines()[:2]
+    return len(lines) > 1 and lines[0].startswith("# ") and lines[1].strip() == _COLUMNS
+
+
+def parse(data: bytes) -> Iterator[Sample | Reject]:
+    """Yield `probe_latency` (ms) of each reply, `probe_failure` (1) of each other probe, and what is unusable.
+
+    The label of a failure is its status, the host the server that was asked. Never raises for bad input.
+    """
+    return account(data, _read, _EXPECTED)
+
+
+def _read(text: bytes) -> Iterator[Sample | Reject]:
+    host = None
+
+    def samples(line: str) -> list[Sample] | None:
+        nonlocal host
+        if line.startswith("#"):
+            host = match[1] if (match := _SERVER.match(line)) else host
+            return []
+        sample = _sample(line.split("\t"), host)
+        return [sample] if sample else None
+
+    return each_line(text, samples, _EXPECTED)
+
+
+def _sample(cells: list[str], host: str | None) -> Sample | None:
+    if len(cells) != 5 or not (at := instant(cells[0])):
+        return None
+    latency, status = cells[3:]
+    if status == "ok" and (value := real(latency)) is not None:
+        return Sample(at, "probe_latency", value, "ms", host=host)
+    if _FAILURE.fullmatch(status):
+        return Sample(at, "probe_failure", 1.0, "probes", status, host)
+    return None

@@ -1,0 +1,96 @@
+"""The reader of Linux's network counters: /proc/net/snmp, netstat, snmp6, udp and udp6 (man proc(5)).
+
+They count since boot, for the whole host or network namespace, and carry no time. snmp and netstat give two lines a
+protocol, names and then values; snmp6 a name and a value a line. udp and udp6 are a table of sockets; `drops` is what
+a socket's full buffer lost, and `rx_queue` the memory that waiting datagrams take (kernel, net/ipv4/udp.c).
+Files may stand one after the other.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from typing import TYPE_CHECKING, Final
+
+from ingest.formats.text import head_text
+from ingest.watched import Sample
+from ingest.watched.samples import account, each_line, real
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ingest.formats import Reject
+
+NAME = "proc_net"
+
+_EXPECTED: Final = "expected what `cat` prints of /proc/net/snmp, netstat, snmp6, udp or udp6, unchanged"
+_BEGIN: Final = re.compile(
+    r"\s*(?:(?:Ip: Forwarding|TcpExt: SyncookiesSent|Udp: InDatagrams) |Ip6InReceives\s+\d"
+    r"|sl\s+local_address\s+rem(?:ote)?_address\s.*\bdrops\b)"
+)
+_PROTOCOL: Final = re.compile(r"([A-Z]\w+): (.+)")
+_COUNTER: Final = re.compile(r"([A-Z][A-Za-z]*6)(\w+)\s+(\d{1,18})", re.ASCII)
+# sl, local and remote address, st, tx_queue:rx_queue, seven more, drops
+_SOCKET: Final = re.compile(
+    r"\d+:\s+([0-9A-F]{8}(?:[0-9A-F]{24})?):([0-9A-F]{4})\s+\S+\s+\S+\s+[0-9A-F]{8}:([0-9A-F]{8})"
+    r"\s+(?:\S+\s+){7}(\d{1,18})",
+    re.ASCII,
+)
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (64 KiB, or all of it) holds these counters."""
+    return bool(_BEGIN.match(head_text(head)))
+
+
+def parse(data: bytes) -> Iterator[Sample | Reject]:
+    """Yield each counter in `data` and what is unusable; never raises for bad input.
+
+    The metric is `<protocol>.<name>`, as in `udp.RcvbufErrors` and `udp6.InErrors`. A socket gives `udp_socket.drops`
+    (packets) and `udp_socket.rx_queue` (bytes), labelled with its local address, as in `127.0.0.1:5300`.
+    """
+    return account(data, _read, _EXPECTED)
+
+
+def _read(text: bytes) -> Iterator[Sample | Reject]:
+    names: dict[str, list[str]] = {}
+
+    def samples(line: str) -> list[Sample] | None:
+        if match := _PROTOCOL.fullmatch(line):
+            return _protocol(names, match[1], match[2].split())
+        if match := _COUNTER.fullmatch(line):
+            return [Sample(None, f"{match[1].lower()}.{match[2]}", float(match[3]), None)]
+        if match := _SOCKET.fullmatch(line):
+            return _socket(*match.groups())
+        return [] if line.startswith("sl ") else None
+
+    return each_line(text, samples, _EXPECTED)
+
+
+def _protocol(names: dict[str, list[str]], protocol: str, cells: list[str]) -> list[Sample] | None:
+    """Keep a line of names; return the samples of a line of values, by the names above it."""
+    if not any(cell.lstrip("-").isdecimal() for cell in cells):
+        names[protocol] = cells
+        return []
+    values = [value for cell in cells if (value := real(cell)) is not None]
+    known = names.pop(protocol, [])
+    if len(known) != len(cells) or len(values) != len(cells):
+        return None
+    metrics = (f"{protocol.lower()}.{name}" for name in known)
+    return [Sample(None, metric, value, None) for metric, value in zip(metrics, values, strict=True)]
+
+
+def _socket(address: str, port: str, waiting: str, drops: str) -> list[Sample]:
+    label = f"{_address(address)}:{int(port, 16)}"
+    return [
+        Sample(None, "udp_socket.rx_queue", float(int(waiting, 16)), "bytes", label),
+        Sample(None, "udp_socket.drops", float(drops), "packets", label),
+    ]
+
+
+def _address(digits: str) -> str:
+    """Return an address that the kernel printed as 32-bit numbers of a little-endian machine (x86, arm64)."""
+    packed = b"".join(bytes.fromhex(digits[place : place + 8])[::-1] for place in range(0, len(digits), 8))
+    if len(packed) == 4:
+        return socket.inet_ntop(socket.AF_INET, packed)
+    return f"[{socket.inet_ntop(socket.AF_INET6, packed)}]"

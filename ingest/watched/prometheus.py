@@ -1,0 +1,134 @@
+r"""The reader of Prometheus metrics: what a server exposes, and what the HTTP API answers.
+
+The text is that of `curl .../metrics` (prometheus.io, "Exposition formats", 0.0.4) or of OpenMetrics 1.0: `# HELP`,
+`# TYPE` and `# UNIT` lines, and `name{label="value",...} value [timestamp]` lines. OpenMetrics counts timestamps in
+seconds, Prometheus in ms: their sizes tell them apart. Exemplars are left out. Buckets and quantiles stay as they are.
+
+The JSON is that of `/api/v1/query_range` and `/api/v1/query` ("HTTP API"): a matrix or a vector of series.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from ingest.formats import Reject
+from ingest.formats.json_documents import items, mapping
+from ingest.formats.text import head_text, quote
+from ingest.watched import Sample
+from ingest.watched.samples import account, each_document, each_line, instant, real, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ingest.formats import Row
+
+NAME = "prometheus"
+NO_NUMBER: Final = frozenset({"nan", "inf", "+inf", "-inf"})
+UNNAMED: Final = "promql"  # an expression such as rate(x[1m]) leaves no name
+
+_EXPECTED: Final = "expected the text of a /metrics page, or the JSON of /api/v1/query_range"
+_BEGIN: Final = re.compile(r"\s*# (?:HELP [a-zA-Z_:][\w:]* |TYPE [a-zA-Z_:][\w:]* [a-z]+\s)", re.ASCII)
+_API: Final = re.compile(r'\s*\{\s*"(?:status|data)"\s*:')
+_KINDS: Final = ('"resultType"', '"errorType"')
+_SET: Final = r'\{(?P<labels>(?:[^"{}]++|"(?:[^"\\]++|\\.)*+")*+)\}'
+_LINE: Final = re.compile(
+    rf"(?P<name>[a-zA-Z_:][\w:]*+)\s*(?:{_SET})?\s*(?P<value>[-+.\w]+)(?:\s+(?P<at>[-+.\w]+))?(?:\s+# \{{.*)?", re.ASCII
+)
+_SERIES: Final = re.compile(rf"(?P<name>[a-zA-Z_:][\w:]*)?\s*{_SET}", re.ASCII)
+_LABEL: Final = re.compile(r'([a-zA-Z_]\w*)\s*=\s*("(?:[^"\\]++|\\.)*+")', re.ASCII)
+_ESCAPES: Final = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
+_UNIT: Final = re.compile(r"_(seconds|bytes)(?:_total|_sum)?\Z")
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (64 KiB, or all of it) holds metrics of Prometheus."""
+    text = head_text(head)
+    return bool(_BEGIN.match(text) or (_API.match(text) and any(kind in text for kind in _KINDS)))
+
+
+def parse(data: bytes) -> Iterator[Sample | Reject]:
+    """Yield each value in `data` and what is unusable; NaN and infinity are left out. Never raises for bad input.
+
+    The label is the set of labels, sorted and escaped as in the text, `a="b",c="d"`; the host is that of the label
+    `instance`. A series without a name, as PromQL gives, is `promql`.
+    """
+    return account(data, _read, _EXPECTED)
+
+
+def series(text: str) -> tuple[str, str | None, str | None] | None:
+    """Return metric, label and host of a series that is written as `name{label="value"}`; None for other texts."""
+    match = _SERIES.fullmatch(text.strip())
+    return _named(match["name"], match["labels"]) if match else None
+
+
+def labelled(labels: dict[str, str]) -> tuple[str, str | None, str | None]:
+    """Return metric, label and host of a set of labels, one of which may be the name."""
+    rest = {name: value for name, value in labels.items() if name != "__name__"}
+    label = ",".join(f'{name}="{value.translate(_ESCAPES)}"' for name, value in sorted(rest.items()))
+    return labels.get("__name__") or UNNAMED, label or None, _host(rest.get("instance"))
+
+
+def unit(metric: str) -> str | None:
+    """Return the unit that a metric's name tells (prometheus.io, "Metric and label naming"); None for a count."""
+    match = _UNIT.search(metric)
+    return {"seconds": "s", "bytes": "bytes"}[match[1]] if match else None
+
+
+def _read(text: bytes) -> Iterator[Sample | Reject]:
+    if text[:100].lstrip().startswith(b"{"):
+        return each_document(text, _answer)
+    return each_line(text, _exposed, 'expected `name{label="value"} value`, as a /metrics page has it')
+
+
+def _exposed(line: str) -> list[Sample] | None:
+    if line.startswith("#"):
+        return []
+    match = _LINE.fullmatch(line)
+    at = instant(match["at"]) if match and match["at"] else None
+    if not match or (match["at"] and not at):
+        return None
+    if match["value"].lower() in NO_NUMBER:
+        return []
+    value = real(match["value"])
+    metric, label, host = _named(match["name"], match["labels"] or "")
+    return None if value is None else [Sample(at, metric, value, unit(metric), label, host)]
+
+
+@lru_cache(maxsize=4096)  # a text that was appended scrape by scrape repeats its series
+def _named(name: str | None, labels: str) -> tuple[str, str | None, str | None]:
+    found = {label: value[1:-1] for label, value in _LABEL.findall(labels)}
+    metric = name or found.get("__name__") or UNNAMED
+    sorted_labels = ",".join(f'{label}="{value}"' for label, value in sorted(found.items()) if label != "__name__")
+    return metric, sorted_labels or None, _host(found.get("instance"))
+
+
+def _host(instance: str | None) -> str | None:
+    """Return the host of `<host>:<port>`, which `instance` is unless somebody relabelled it."""
+    return (instance.rpartition(":")[0] or instance) if instance else None
+
+
+def _answer(line: int, document: Any) -> Iterator[Sample | Reject]:
+    answer = mapping(document)
+    if answer.get("status") != "success":
+        reason = f"the query failed: {quote(str(answer.get('error')))}"
+        yield Reject(line, reason, "repair the query and save its answer again")
+        return
+    for result in map(mapping, items(mapping(answer.get("data")).get("result"))):
+        yield from _result(line, result)
+
+
+def _result(line: int, result: Row) -> Iterator[Sample | Reject]:
+    labels = {str(words(name)): str(words(value)) for name, value in mapping(result.get("metric")).items()}
+    metric, label, host = labelled(labels)
+    for pair in items(result.get("values")) or [result.get("value")]:
+        said, text = pair if isinstance(pair, list) and len(pair) == 2 else (None, None)
+        at, value = instant(said), real(text)
+        if at and value is not None:
+            yield Sample(at, metric, value, unit(metric), label, host)
+        elif not at or str(text).lower() not in NO_NUMBER:
+            reason = f"not a time and a value: {quote(str(pair))} of {quote(metric)}"
+            yield Reject(
+                line, reason, 'expected [seconds, "value"]; histograms cannot be read, ask for their quantiles'
+            )

@@ -1,0 +1,125 @@
+"""The reader of metrics that were exported as CSV: by Grafana, or from the API of Prometheus.
+
+Grafana's panel inspector and Explore give a wide table: `Time`, then a column a series, headed by the series'
+`name{label="value"}` or by its legend. A table of series by rows has `Series`, `Time` and `Value`. Scripts around the
+HTTP API, and VictoriaMetrics, give a long table: name, labels, timestamp and value in any order, a label a column.
+
+The last row may lack its end of line, as exports do: digits that a cut took from it cannot be missed.
+
+With "Formatted data" Grafana writes times in the zone of the dashboard, without naming it, and rounded values with
+units, scaled row by row. Such times cannot be told in UTC: they are rejects. Without it, times are ms since 1970.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ingest.formats import Reject
+from ingest.formats.text import head_text, quote
+from ingest.watched import Sample
+from ingest.watched.prometheus import NO_NUMBER, UNNAMED, labelled, series, unit
+from ingest.watched.samples import account, instant, real
+from ingest.watched.tables import first_rows, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+NAME = "prometheus_csv"
+
+_EXPECTED: Final = "expected a row for each time, below a head with `Time`, or with name, timestamp and value"
+_FORMATTED: Final = "switch off `Formatted data` and export it again, or write times with their zone (...T12:00:00Z)"
+_NAMES: Final = frozenset({"name", "__name__", "metric", "series"})
+_TIMES: Final = frozenset({"time", "timestamp", "__time__", "__timestamp__"})
+_VALUES: Final = frozenset({"value", "__value__"})
+_ABSENT: Final = frozenset({"", "null", "undefined", *NO_NUMBER})
+_TIME: Final = re.compile(r"\d{9,19}(?:\.\d+)?|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d.*)?", re.ASCII)
+_WITH_UNIT: Final = re.compile(r"([+-]?[\d.]+(?:[eE][+-]?\d+)?)\s*([^\d\s.][^\d]{0,20})", re.ASCII)
+
+
+class _Head(NamedTuple):
+    """The columns of a table: their names, and the places of those that are no labels.
+
+    A wide table has no `value` but the series (metric, label, host) of each column behind the first.
+    """
+
+    cells: list[str]
+    time: int
+    value: int | None
+    name: int | None = None
+    series: tuple[tuple[str, str | None, str | None], ...] = ()
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (64 KiB, or all of it) is such a table."""
+    found = first_rows(head_text(head), 2)
+    columns = _head(found[0]) if len(found) == 2 else None
+    return bool(columns and len(found[1]) == len(found[0]) and _TIME.fullmatch(found[1][columns.time]))
+
+
+def parse(data: bytes) -> Iterator[Sample | Reject]:
+    """Yield the value of each series at each time in `data` and what is unusable; never raises for bad input.
+
+    Metric, label and host are as in `prometheus`; a legend is the metric as a whole. Empty cells and NaN are left out.
+    """
+    return account(data, _read, _EXPECTED)
+
+
+def _read(text: bytes) -> Iterator[Sample | Reject]:
+    head = None
+    for part in rows(text.decode("utf-8", "replace")):
+        if isinstance(part, Reject):
+            yield part
+            continue
+        line, cells = part
+        if found := _head(cells):
+            head = found
+        elif not head or len(cells) != len(head.cells):
+            yield Reject(line, f"not a row of the table above it: {quote(','.join(cells))}", _EXPECTED)
+        elif at := instant(cells[head.time]):
+            yield from _row(line, at, head, cells)
+        else:
+            what = "a time without its zone" if _TIME.fullmatch(cells[head.time]) else "not a time"
+            yield Reject(line, f"{what}: {quote(cells[head.time])}", _FORMATTED)
+
+
+def _head(cells: list[str]) -> _Head | None:
+    """Return the columns that a row of names tells; None for any other row."""
+    names = [cell.lower() for cell in cells]
+    time, value, name = (
+        next((place for place, cell in enumerate(names) if cell in known), None) for known in (_TIMES, _VALUES, _NAMES)
+    )
+    if time is None or len(names) < 2:
+        return None
+    distinct = len(set(names)) == len(names)
+    if value is not None and name is not None:
+        return _Head(cells, time, value, name) if distinct else None
+    if cells[0] != "Time":
+        return None
+    # A table of one query has its labels as columns; without a label it is a series named Value.
+    if distinct and value == len(names) - 1 > 1:
+        return _Head(cells, time, value)
+    return _Head(cells, 0, None, series=tuple(series(cell) or (cell, None, None) for cell in cells[1:]))
+
+
+def _row(line: int, at: datetime, head: _Head, cells: list[str]) -> Iterator[Sample | Reject]:
+    wide = zip(head.series, cells[1:], strict=True)
+    for (metric, label, host), cell in wide if head.value is None else [(_long(head, cells), cells[head.value])]:
+        if cell.lower() in _ABSENT:
+            continue
+        match = _WITH_UNIT.fullmatch(cell)
+        value = real(match[1] if match else cell)
+        if value is None:
+            yield Reject(line, f"not a value: {quote(cell)} of {quote(metric)}", _EXPECTED)
+        else:
+            yield Sample(at, metric, value, match[2].strip() if match else unit(metric), label, host)
+
+
+def _long(head: _Head, cells: list[str]) -> tuple[str, str | None, str | None]:
+    name = cells[head.name] if head.name is not None else UNNAMED
+    if found := series(name):
+        return found
+    others = {head.time, head.value, head.name}
+    labels = {head.cells[place]: cell for place, cell in enumerate(cells) if cell and place not in others}
+    return labelled(labels | {"__name__": name})

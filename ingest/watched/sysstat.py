@@ -1,0 +1,107 @@
+"""The reader of `sadf -j`, which exports what sar recorded as JSON (man sadf(1), sar(1); sysstat 10.0.3 and later).
+
+Each host has a list of statistics, each of these a timestamp and sections: an object of fields, a list of objects (one
+for each CPU, interface, disk), or a section of sections (`network`, `io`). Names and fields differ between versions;
+they are taken as they are.
+
+`sadf` gives UTC unless -T or -t asks for the local time of the reader or of the writer. Up to 12.6 the timestamp says
+`utc` 1 or 0, later `tz` with the name of the zone. A local time cannot be told in UTC: names of zones are ambiguous,
+and with `utc` 0 the zone is nowhere. Such statistics are a reject, as are those of `iostat -o JSON` and `mpstat -o
+JSON`, which have local times only. sysstat 10.0.3 and 10.0.4 write the time as HH-MM-SS.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from ingest.formats import Reject
+from ingest.formats.json_documents import items, mapping
+from ingest.formats.text import head_text, quote
+from ingest.watched import Sample
+from ingest.watched.samples import account, each_document, instant, real, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from ingest.formats import Row
+
+NAME = "sysstat"
+
+_EXPECTED: Final = "expected the JSON of `sadf -j`, with sysstat, hosts and statistics"
+_BEGIN: Final = re.compile(r'\s*\{\s*"sysstat"\s*:\s*\{\s*"(?:sysdata-version|hosts)"')
+_IDENTIFIERS: Final = frozenset({"number", "line", "bus_number"})  # numbers that tell which; texts always do
+_CLOCK_NAMES: Final = frozenset({"UTC", "GMT"})
+_UNITS: Final = {
+    "cpu-load": "%",
+    "cpu-load-all": "%",
+    "memory": "kB",
+    **dict.fromkeys(("net-dev", "net-edev", "net-udp", "net-udp6", "softnet"), "packets/s"),
+}
+_COUNTS: Final = frozenset({"blg_len"})
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (64 KiB, or all of it) is JSON of sysstat."""
+    return bool(_BEGIN.match(head_text(head)))
+
+
+def parse(data: bytes) -> Iterator[Sample | Reject]:
+    """Yield each field in `data` as `sar.<section>.<field>` and what is unusable; never raises for bad input.
+
+    The label is what identifies the object (`all`, `eth0`, `vda`), the host the node's name. Percentages stay 0..100.
+    """
+    return account(data, lambda text: each_document(text, _hosts), _EXPECTED)
+
+
+def _hosts(line: int, document: Any) -> Iterator[Sample | Reject]:
+    for host in map(mapping, items(mapping(mapping(document).get("sysstat")).get("hosts"))):
+        name, local = words(host.get("nodename")), 0
+        for statistics in map(mapping, items(host.get("statistics"))):
+            if at := _instant(mapping(statistics.get("timestamp"))):
+                yield from _sections(at, name, statistics)
+            else:
+                local += 1
+                said = statistics.get("timestamp")
+        if local:
+            reason = f"{local} statistics of {quote(str(name))} have no time in UTC, the last one {quote(str(said))}"
+            yield Reject(line, reason, "export them again with `sadf -j`, without -T and -t")
+
+
+def _instant(timestamp: Row) -> datetime | None:
+    if timestamp.get("utc") != 1 and str(timestamp.get("tz")) not in _CLOCK_NAMES:
+        return None
+    clock = str(timestamp.get("time")).replace("-", ":")
+    return instant(f"{timestamp.get('date')}T{clock}+00:00")
+
+
+def _sections(at: datetime, host: str | None, statistics: Row) -> Iterator[Sample]:
+    """Yield the fields of all sections; a section of sections is opened, however deep it is."""
+    pending = [(name, value) for name, value in reversed(statistics.items()) if name != "timestamp"]
+    while pending:
+        section, value = pending.pop()
+        inner = []
+        for row in map(mapping, items(value) or [value]):
+            label = words(" ".join(_identifiers(row)))
+            for field, cell in row.items():
+                if isinstance(cell, dict | list):
+                    inner.append((field, cell))
+                elif field not in _IDENTIFIERS and (number := real(cell)) is not None:
+                    yield Sample(at, words(f"sar.{section}.{field}") or "", number, _unit(section, field), label, host)
+        pending += reversed(inner)
+
+
+def _identifiers(row: Row) -> Iterator[str]:
+    for field, cell in row.items():
+        if isinstance(cell, str) or (field in _IDENTIFIERS and real(cell) is not None):
+            yield str(cell)
+
+
+def _unit(section: str, field: str) -> str | None:
+    """Return the unit of a field where sar(1) leaves no doubt."""
+    if field.endswith("-percent"):
+        return "%"
+    if section == "net-dev" and field.endswith("kB"):
+        return "kB/s"
+    return None if field in _COUNTS else _UNITS.get(section)

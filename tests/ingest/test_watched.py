@@ -1,0 +1,512 @@
+"""What the readers of watched files make of real captures, and of texts made after the documentation of a tool.
+
+The captures are of PowerDNS 4.7.3 (counters, carbon, API, /metrics), of Linux 6 (/proc/net) and of sysstat 12.6.1
+(names of node and kernel made neutral). The layouts of Grafana, CloudWatch, the API of Prometheus, and of other
+versions of sysstat are made here after their manuals and sources.
+"""
+
+import gzip
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from ingest.formats import READERS, Reject
+from ingest.watched import WATCHERS, Sample, recognise, samples
+
+CAPTURES = Path(__file__).parents[1] / "captures"
+NAMES = {
+    "carbon.log": "carbon",
+    "pdns-metrics.prom": "prometheus",
+    "pdns-series.jsonl": "pdns",
+    "pdns-show.txt": "pdns",
+    "pdns-statistics.json": "pdns",
+    "probe.tsv": "probe",
+    "proc-net-snmp.txt": "proc_net",
+    "proc-net-snmp6.txt": "proc_net",
+    "proc-net-udp.txt": "proc_net",
+    "proc-net-udp6.txt": "proc_net",
+    "sadf-local-time.json": "sysstat",
+    "sadf.json": "sysstat",
+}
+NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+NOON_S = int(NOON.timestamp())
+
+
+def capture(name: str) -> bytes:
+    return (CAPTURES / "watched" / name).read_bytes()
+
+
+def read(data: bytes | str, name: str | None = None) -> list[Sample | Reject]:
+    """Read a text by the reader that claims it, which must be the named one."""
+    data = data.encode() if isinstance(data, str) else data
+    watcher = recognise(data[:65536])
+    assert watcher, data[:200]
+    assert name in {None, watcher.NAME}
+    return list(watcher.parse(data))
+
+
+def found(data: bytes | str, name: str | None = None) -> list[Sample]:
+    """Read a text of which every part is of use."""
+    parts = read(data, name)
+    assert all(isinstance(part, Sample) for part in parts), parts
+    return parts
+
+
+def reject(data: bytes | str, name: str | None = None) -> Reject:
+    (part,) = read(data, name)
+    assert isinstance(part, Reject), part
+    return part
+
+
+def values(parts: list[Sample], metric: str) -> list[float]:
+    return [part.value for part in parts if part.metric == metric]
+
+
+def test_every_capture_has_its_reader():
+    assert {path.name for path in (CAPTURES / "watched").iterdir()} == NAMES.keys()
+    for file, name in NAMES.items():
+        assert [watcher.NAME for watcher in WATCHERS if watcher.sniff(capture(file)[:65536])] == [name], file
+
+
+def test_no_file_is_claimed_by_two_readers_and_no_sidecar_by_any():
+    for path in (path for path in CAPTURES.rglob("*") if path.is_file()):
+        head = path.read_bytes()[:65536]
+        claims = [reader.NAME for reader in (*READERS, *WATCHERS) if reader.sniff(head)]
+        assert len(claims) <= 1, path
+        if path.name.endswith("meta.json"):
+            assert not claims, path
+
+
+@pytest.mark.parametrize("name", sorted(NAMES.keys() - {"sadf-local-time.json"}))
+def test_wrappings_of_a_text_change_nothing(name):
+    plain = capture(name)
+    expected = found(plain)
+    assert expected
+    wrapped = {
+        "gzip": gzip.compress(plain),
+        "byte order mark": b"\xef\xbb\xbf" + plain,
+        "UTF-16": plain.decode().encode("utf-16"),
+        "CRLF": plain.replace(b"\n", b"\r\n"),
+        "CR": plain.replace(b"\n", b"\r"),
+    }
+    for wrapping, data in wrapped.items():
+        assert found(data, NAMES[name]) == expected, wrapping
+
+
+@pytest.mark.parametrize("name", sorted(NAMES.keys() - {"sadf-local-time.json"}))
+def test_damaged_gzip_keeps_what_could_be_read(name):
+    data = gzip.compress(capture(name) + b"\n" * 100)
+    *kept, fault = read(data[:-4], NAMES[name])
+    assert kept == found(capture(name))
+    assert "gzip file is damaged" in fault.reason
+
+
+def test_probe_gives_latencies_of_replies_and_counts_other_probes_by_status():
+    parts = found(capture("probe.tsv"), "probe")
+    latencies = [part for part in parts if part.metric == "probe_latency"]
+    failures = [part for part in parts if part.metric == "probe_failure"]
+    assert (len(latencies), len(failures)) == (34, 10)
+    at = datetime(2026, 11, 20, 11, 33, 1, 30000, UTC)
+    assert latencies[-1] == Sample(at, "probe_latency", 1.074, "ms", None, "127.0.0.1")
+    assert [part.label for part in failures].count("timeout") == 3
+    assert [part.label for part in failures].count("error:Connection_refused") == 7
+    assert {(part.value, part.unit) for part in failures} == {(1.0, "probes")}
+
+
+def test_probe_line_that_is_cut_off_is_told():
+    text = capture("probe.tsv")
+    *kept, cut = read(text[:-20])
+    assert len(kept) == 43
+    assert cut.line == 46
+    assert "cut off" in cut.reason
+
+
+def test_pdns_control_gives_counters_with_the_units_of_the_manual():
+    parts = {part.metric: part for part in found(capture("pdns-show.txt"), "pdns")}
+    assert len(parts) == 99
+    assert parts["pdns.udp-queries"] == Sample(None, "pdns.udp-queries", parts["pdns.udp-queries"].value, None)
+    units = {part.unit for metric, part in parts.items() if metric.endswith("latency")}
+    assert units == {"us"}
+    assert parts["pdns.uptime"].unit == "s"
+    assert parts["pdns.sys-msec"].unit == "ms"
+    assert parts["pdns.real-memory-usage"].unit == parts["pdns.udp-answers-bytes"].unit == "bytes"
+
+
+def test_pdns_control_that_is_cut_off_loses_its_last_value_only():
+    *kept, cut = read(capture("pdns-show.txt").rstrip()[:-2])
+    assert len(kept) == 98
+    assert cut == Reject(1, "the last value is cut off: 'xfr-queue='", "copy the whole file again")
+
+
+def test_poller_gives_counters_with_their_time_and_tells_when_the_server_was_down():
+    parts = found(capture("pdns-series.jsonl"), "pdns")
+    assert parts[0] == Sample(datetime(2026, 11, 20, 11, 32, 54, 574000, UTC), "pdns.udp-queries", 121.0, None)
+    down = [part for part in parts if part.metric == "pdns.unreachable"]
+    lines = capture("pdns-series.jsonl").count(b'"error":')
+    assert len(down) == lines > 0
+    assert down[0].value == 1.0
+    assert "Connection refused" in down[0].label
+
+
+def test_statistics_of_the_api_leave_out_rings_and_label_maps():
+    parts = found(capture("pdns-statistics.json"), "pdns")
+    assert len(parts) == 99 + 3 + 2 + 2
+    assert values(parts, "pdns.udp-queries") == [80.0]
+    types = {part.label: part.value for part in parts if part.metric == "pdns.response-by-qtype"}
+    assert types == {"A": 27.0, "TXT": 31.0, "AAAA": 22.0}
+
+
+def test_carbon_of_powerdns_gives_99_counters_a_push():
+    parts = found(capture("carbon.log"), "carbon")
+    at = datetime(2026, 11, 21, 20, 59, tzinfo=UTC)
+    assert [part.at for part in parts].count(at) == 99
+    assert len({part.at for part in parts}) == 2
+    assert parts[0] == Sample(at, "pdns.backend-queries", 0.0, None, None, "bench")
+    assert next(part.unit for part in parts if part.metric == "pdns.latency") == "us"
+
+
+@pytest.mark.parametrize(
+    ("line", "sample"),
+    [
+        (f"pdns.ns1_lab.auth.latency 206 {NOON_S}", Sample(NOON, "pdns.latency", 206.0, "us", None, "ns1_lab")),
+        (f"pdns.ns1.recursor.questions 5 {NOON_S}", Sample(NOON, "pdns.questions", 5.0, None, "recursor", "ns1")),
+        (f"servers.kea-1.cpu.user 12.5 {NOON_S}", Sample(NOON, "servers.kea-1.cpu.user", 12.5, None)),
+        (f"disk.used;dc=a;disk=sda\t1e3 {NOON_S}", Sample(NOON, "disk.used", 1000.0, None, "dc=a;disk=sda")),
+    ],
+)
+def test_carbon_path_tells_metric_host_and_label(line, sample):
+    assert found(line + "\n", "carbon") == [sample]
+
+
+def test_carbon_line_that_is_cut_off_has_no_time():
+    *kept, cut = read(capture("carbon.log")[:-4])
+    assert len(kept) == 197
+    assert "cut off" in cut.reason
+
+
+def test_snmp_is_matched_by_name():
+    parts = found(capture("proc-net-snmp.txt"), "proc_net")
+    assert values(parts, "udp.RcvbufErrors") == values(parts, "udp.InErrors") == [473936.0]
+    assert values(parts, "tcp.MaxConn") == [-1.0]
+    assert values(parts, "udplite.InErrors") == [0.0]
+
+
+def test_snmp_line_with_too_few_values_is_told_and_the_rest_is_kept():
+    *kept, bad = read("Udp: InDatagrams NoPorts\nUdp: 1 2\nIp: Forwarding DefaultTTL\nIp: 2\n")
+    assert [(part.metric, part.value) for part in kept] == [("udp.InDatagrams", 1.0), ("udp.NoPorts", 2.0)]
+    assert bad.line == 4
+
+
+def test_snmp6_is_named_like_snmp():
+    parts = found(capture("proc-net-snmp6.txt"), "proc_net")
+    assert values(parts, "udp6.InDatagrams") == [80.0]
+    assert values(parts, "icmp6.InErrors") == values(parts, "udplite6.InErrors") == [0.0]
+
+
+def test_sockets_are_labelled_with_their_address():
+    parts = found(capture("proc-net-udp.txt") + capture("proc-net-udp6.txt"), "proc_net")
+    assert [part.label for part in parts] == ["127.0.0.1:5300"] * 2 + ["[::1]:5300"] * 2
+    line = (
+        b"  15: 0000000000000000FFFF00000A0200C0:0035 00000000000000000000000000000000:0000 07 00000000:0003A980"
+        b" 00:00000000 00000000     0        0 999 2 00000000d5b4ba7c 1995\n"
+    )
+    assert found(capture("proc-net-udp6.txt") + line)[2:] == [
+        Sample(None, "udp_socket.rx_queue", 240000.0, "bytes", "[::ffff:192.0.2.10]:53"),
+        Sample(None, "udp_socket.drops", 1995.0, "packets", "[::ffff:192.0.2.10]:53"),
+    ]
+
+
+def test_sadf_gives_sections_with_labels_units_and_host():
+    parts = found(capture("sadf.json"), "sysstat")
+    at = datetime(2026, 11, 21, 20, 58, 7, tzinfo=UTC)
+    now = {(part.metric, part.label): part for part in parts if part.at == at}
+    assert now["sar.cpu-load.usr", "all"] == Sample(at, "sar.cpu-load.usr", 16.42, "%", "all", "ns1.bench.example")
+    assert now["sar.cpu-load.idle", "1"].value == 69.0
+    assert now["sar.queue.runq-sz", None].unit is None
+    assert now["sar.net-dev.rxkB", "lo"].unit == "kB/s"
+    assert now["sar.net-udp.idgmerr", None].unit == "packets/s"
+    assert now["sar.io-reads.rtps", None].value == 1452.0
+    assert now["sar.disk.util-percent", "vda"].unit == "%"
+    assert now["sar.memory.memfree", None].unit == "kB"
+    assert len({part.at for part in parts}) == 4
+
+
+def test_sections_of_sadf_stay_in_the_order_of_the_file():
+    metrics = list(dict.fromkeys(part.metric.split(".")[1] for part in found(capture("sadf.json"))))
+    assert metrics[-6:] == ["net-dev", "net-edev", "net-sock", "net-udp", "net-udp6", "softnet"]
+
+
+def sadf(timestamp: dict, **sections: object) -> str:
+    host = {"nodename": "kea1", "statistics": [{"timestamp": timestamp, **sections}]}
+    return json.dumps({"sysstat": {"sysdata-version": 2.13, "hosts": [host]}})
+
+
+@pytest.mark.parametrize(
+    "timestamp",
+    [
+        {"date": "2026-11-20", "time": "12:00:00", "utc": 1, "interval": 1},
+        {"date": "2026-11-20", "time": "12-00-00", "utc": 1, "interval": 184467440737095516},
+        {"date": "2026-11-20", "time": "12:00:00", "tz": "UTC", "interval": 1},
+    ],
+    ids=["10 to 12.6", "10.0.3", "12.7"],
+)
+def test_timestamps_of_all_versions_of_sysstat_are_known(timestamp):
+    serial = [{"line": 0, "rxint": 3.0}]
+    frequency = [{"number": "all", "frequency": 2400.0}]
+    assert found(sadf(timestamp, serial=serial, **{"cpu-frequency": frequency}), "sysstat") == [
+        Sample(NOON, "sar.serial.rxint", 3.0, None, "0", "kea1"),
+        Sample(NOON, "sar.cpu-frequency.frequency", 2400.0, None, "all", "kea1"),
+    ]
+
+
+def test_local_times_of_sysstat_are_one_reject():
+    told = reject(capture("sadf-local-time.json"), "sysstat")
+    assert "4 statistics of 'ns1.bench.example' have no time in UTC" in told.reason
+    assert "without -T and -t" in told.hint
+    zone = sadf({"date": "2026-11-20", "time": "12:00:00", "tz": "CET"}, queue={"blocked": 0})
+    mpstat = sadf("12:00:00 PM", **{"cpu-load": [{"cpu": "all", "idle": 99.0}]})
+    for text in (zone, mpstat):
+        assert "no time in UTC" in reject(text, "sysstat").reason
+
+
+def test_metrics_page_of_powerdns():
+    parts = found(capture("pdns-metrics.prom"), "prometheus")
+    assert len(parts) == 100
+    assert values(parts, "pdns_auth_udp_queries") == [80.0]
+    assert parts[-1] == Sample(None, "pdns_auth_info", 1.0, None, 'version="4.7.3"')
+
+
+EXPOSED = rf"""# HELP http_request_duration_seconds Latency.
+# TYPE http_request_duration_seconds histogram
+http_request_duration_seconds_bucket{{le="0.05"}} 24054 # {{trace_id="Kp}}",x="1"}} 0.043 {NOON_S}.5
+http_request_duration_seconds_bucket{{le="+Inf",}} 144320
+http_request_duration_seconds_sum 5.3423e+04
+http_request_duration_seconds_count 144320
+
+# a comment
+msdos_file_access_seconds{{path="C:\\DIR\\F }}.TXT", error="Cannot \"x\"\n"}} 1.458255915E9
+rpc{{quantile="0.5"}} NaN
+rpc{{quantile="0.9"}} +Inf
+up {{ job = "b" , instance="10.0.0.2:9100"}} 1 {NOON_S}000
+tiny 3e-12 {NOON_S}000
+process_resident_memory_bytes 2.5e+07
+"""
+
+
+def test_text_format_of_prometheus():
+    assert found(EXPOSED, "prometheus") == [
+        Sample(None, "http_request_duration_seconds_bucket", 24054.0, None, 'le="0.05"'),
+        Sample(None, "http_request_duration_seconds_bucket", 144320.0, None, 'le="+Inf"'),
+        Sample(None, "http_request_duration_seconds_sum", 53423.0, "s"),
+        Sample(None, "http_request_duration_seconds_count", 144320.0, None),
+        Sample(
+            None,
+            "msdos_file_access_seconds",
+            1458255915.0,
+            "s",
+            r'error="Cannot \"x\"\n",path="C:\\DIR\\F }.TXT"',
+        ),
+        Sample(NOON, "up", 1.0, None, 'instance="10.0.0.2:9100",job="b"', "10.0.0.2"),
+        Sample(NOON, "tiny", 3e-12, None),
+        Sample(None, "process_resident_memory_bytes", 2.5e7, "bytes"),
+    ]
+
+
+def test_timestamps_of_openmetrics_are_seconds():
+    text = f"# TYPE foo counter\n# UNIT foo seconds\nfoo_seconds_total 17.0 {NOON_S}.000\n# EOF\n"
+    assert found(text, "prometheus") == [Sample(NOON, "foo_seconds_total", 17.0, "s")]
+
+
+@pytest.mark.parametrize("line", ["foo5", "foo", 'foo{a="b} 1', "foo 1 2 3", "foo 0x10", "1foo 1", "foo 1 tomorrow"])
+def test_line_that_is_no_metric_is_told(line):
+    *kept, bad = read(f"# HELP a b\na 1\n{line}\n", "prometheus")
+    assert kept == [Sample(None, "a", 1.0, None)]
+    assert bad.line == 3
+    assert line in bad.reason
+
+
+def answer(kind: str, *results: dict) -> str:
+    return json.dumps({"status": "success", "data": {"resultType": kind, "result": list(results)}})
+
+
+def test_answers_of_the_api_of_prometheus():
+    series = {"metric": {"__name__": "up", "job": 'a"b', "instance": "kea1:9100"}}
+    matrix = answer("matrix", series | {"values": [[NOON_S, "1"], [NOON_S + 0.5, "NaN"], [NOON_S + 15, "0"]]})
+    first, second = found(matrix, "prometheus")
+    assert first == Sample(NOON, "up", 1.0, None, r'instance="kea1:9100",job="a\"b"', "kea1")
+    assert (second.at.second, second.value) == (15, 0.0)
+    vector = answer("vector", {"metric": {}, "value": [NOON_S, "0.25"]})
+    assert found(matrix + "\n" + vector)[2] == Sample(NOON, "promql", 0.25, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"status":"error","errorType":"bad_data","error":"parse error: unexpected end"}', "unexpected end"),
+        (answer("matrix"), "there is no value in it"),
+        (answer("matrix", {"metric": {"__name__": "x"}, "histograms": [[NOON_S, {}]]}), "not a time and a value"),
+        (answer("matrix", {"metric": {}, "values": [[1, "2"]]}), "not a time and a value"),
+        (answer("matrix", {"metric": {}, "values": [[NOON_S, "1"]]})[:-9], "damaged JSON"),
+    ],
+)
+def test_answer_without_values_is_one_reject(text, reason):
+    assert reason in reject(text, "prometheus").reason
+
+
+UP = '"{__name__=""up"", instance=""kea1:9100"", job=""node""}"'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'"Time",{UP},"CPU busy"\r\n{NOON_S}000,1,45%\r\n',
+        f'sep=,\n"Time",{UP},"CPU busy"\n2026-11-20T12:00:00.000Z,1,45 %\n',
+        f'"Time",{UP},"CPU busy"\n2026-11-20 13:00:00+01:00,1,45%\n{NOON_S + 60}000,,NaN',
+    ],
+    ids=["ms since 1970", "ISO 8601 and separator", "zone, empty cells and no end of line"],
+)
+def test_wide_tables_of_grafana(text):
+    assert found(text, "prometheus_csv") == [
+        Sample(NOON, "up", 1.0, None, 'instance="kea1:9100",job="node"', "kea1"),
+        Sample(NOON, "CPU busy", 45.0, "%"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"name,job,instance,timestamp,value\nup,node,kea1:9100,{NOON_S},1\n",
+        "timestamp,value,__name__,instance,job\n2026-11-20T12:00:00Z,1.0,up,kea1:9100,node\n",
+        f'"Time","__name__","instance","job","Value"\n{NOON_S}000,up,kea1:9100,node,1\n',
+        'Series;Time;Value\n"up{job=""node"",instance=""kea1:9100""}";2026-11-20T12:00:00.000Z;1\n',
+    ],
+    ids=["script", "ISO 8601, other order", "table panel of Grafana", "series by rows"],
+)
+def test_long_tables(text):
+    assert found(text, "prometheus_csv") == [Sample(NOON, "up", 1.0, None, 'instance="kea1:9100",job="node"', "kea1")]
+
+
+def test_table_of_a_query_without_name_keeps_its_labels():
+    text = f'"Time","job","Value"\n{NOON_S}000,node,0.5\n'
+    assert found(text, "prometheus_csv") == [Sample(NOON, "promql", 0.5, None, 'job="node"')]
+
+
+def test_times_without_zone_are_one_reject_that_says_how_to_export():
+    rows = "".join(f"2026-11-20 12:00:{second:02},1\n" for second in range(60))
+    told = reject(f'"Time","up"\n{rows}', "prometheus_csv")
+    assert "a time without its zone: '2026-11-20 12:00:00'; 59 more parts" in told.reason
+    assert "Formatted data" in told.hint
+
+
+def test_tables_one_after_the_other_and_bad_rows_are_accounted_for():
+    text = f'"Time","a"\n{NOON_S}000,1\nsoon,2\n{NOON_S}000\n{NOON_S}000,x y\n"Time","b","c"\n{NOON_S}000,3,4\n'
+    parts = read(text, "prometheus_csv")
+    assert [(part.metric, part.value) for part in parts if isinstance(part, Sample)] == [("a", 1), ("b", 3), ("c", 4)]
+    assert [part.line for part in parts if isinstance(part, Reject)] == [3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"Time","a"\n',
+        '"Time","a"\n0.5,1\n1.0,2\n',
+        f"time,a\n{NOON_S}000,1\n",
+        f"name,timestamp\nup,{NOON_S}\n",
+        f"Time\n{NOON_S}000\n",
+        f"name,name,timestamp,value\nup,up,{NOON_S},1\n",
+        "Seconds Elapsed,Value\n1,2\n",
+    ],
+)
+def test_other_tables_with_a_time_are_not_claimed(text):
+    assert recognise(text.encode()) is None
+
+
+def test_get_metric_statistics():
+    document = {
+        "Label": "CPUUtilization",
+        "Datapoints": [
+            {"Timestamp": "2026-11-20T12:00:00+00:00", "Average": 12.5, "SampleCount": 5.0, "Unit": "Percent"},
+            {"Timestamp": "2026-11-20T13:00:00+01:00", "ExtendedStatistics": {"p99": 99.0}, "Unit": "Percent"},
+            {"Timestamp": "2026-11-20T12:00:00", "Average": 1.0, "Unit": "Percent"},
+        ],
+    }
+    *kept, bad = read(json.dumps(document, indent=4), "cloudwatch")
+    assert kept == [
+        Sample(NOON, "cloudwatch.CPUUtilization", 5.0, None, "SampleCount"),
+        Sample(NOON, "cloudwatch.CPUUtilization", 12.5, "%", "Average"),
+        Sample(NOON, "cloudwatch.CPUUtilization", 99.0, "%", "p99"),
+    ]
+    assert "not a data point" in bad.reason
+
+
+def test_get_metric_data():
+    result = {
+        "Id": "m1",
+        "Label": "NetworkIn",
+        "Timestamps": ["2026-11-20T12:00:00Z", NOON_S],
+        "Values": [1.0, 2.0],
+        "StatusCode": "Complete",
+    }
+    text = json.dumps({"MetricDataResults": [result], "Messages": []})
+    expected = [Sample(NOON, "cloudwatch.NetworkIn", value, None, "m1") for value in (1.0, 2.0)]
+    assert found(text, "cloudwatch") == expected
+    *kept, bad = read(text.replace("Complete", "PartialData"))
+    assert kept == expected
+    assert "PartialData" in bad.reason
+
+
+def test_download_of_the_console_of_cloudwatch():
+    text = (
+        'Full label,"i-1 CPUUtilization","i-1 NetworkIn"\nId,m1,m2\nLabel,CPUUtilization,NetworkIn\n'
+        "Unit,Percent,Bytes\nStatistic,Average,Sum\n2026/11/20 12:00:00,12.5,\n2026-11-20T12:00:00Z,,1000\nend,1,2\n"
+    )
+    *kept, bad = read(text, "cloudwatch")
+    assert kept == [
+        Sample(NOON, "cloudwatch.CPUUtilization", 12.5, "%", "m1"),
+        Sample(NOON, "cloudwatch.NetworkIn", 1000.0, "bytes", "m2"),
+    ]
+    assert bad.line == 8
+
+
+@pytest.mark.parametrize(
+    ("value", "at"),
+    [
+        (NOON_S, NOON),
+        (f"{NOON_S}000", NOON),
+        (NOON_S * 10**6, NOON),
+        (NOON_S * 10**9, NOON),
+        ("2026-11-20T13:00:00+01:00", NOON),
+        ("2026-11-20 12:00:00", None),
+        ("17952947", None),
+        ("0001-01-01T00:00:00+14:00", None),
+        (True, None),
+        ("noon", None),
+    ],
+)
+def test_instants(value, at):
+    assert samples.instant(value) == at
+
+
+def test_a_broken_file_makes_few_rejects():
+    begin = "# HELP a b\na 1\n"
+    sample, *rejects = read(begin + "broken\n" * 1000, "prometheus")
+    assert sample.value == 1.0
+    assert len(rejects) == samples.MAX_REJECTS + 1
+    assert rejects[-1].reason.startswith("980 more parts are unusable, the last one: not understood: 'broken'")
+    assert rejects[-1].line == 1002
+    assert "; 999 more parts are unusable" in reject("# HELP a b\n" + "broken\n" * 1000).reason
+
+
+def test_an_endless_file_is_cut_off(monkeypatch):
+    monkeypatch.setattr(samples, "MAX_SAMPLES", 3)
+    parts = read("# HELP a b\nbad\n" + "a 1\n" * 10)
+    assert [type(part) for part in parts] == [Reject, Sample, Sample, Sample, Reject]
+    assert parts[-1].reason == "more than 3 values: the rest is left out"
+
+
+def test_more_text_than_memory_can_hold_is_one_reject(monkeypatch):
+    monkeypatch.setattr(samples, "MAX_TEXT_BYTES", 2 * 1024**2)
+    data = gzip.compress(b"# HELP a b\n" + b"a 1\n" * 10**6)
+    assert reject(data).reason == "more than 2 MiB of text"
