@@ -4,7 +4,7 @@ BIN := .venv/bin
 HOME_DIR ?= data
 
 .DEFAULT_GOAL := help
-.PHONY: help up test setup lint format docs bench lock clean
+.PHONY: help up test fuzz setup lint format docs bench lock clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -17,6 +17,10 @@ test: .venv/.ready-dev ## set up and run every check: lint, types, unit, propert
 	@$(MAKE) --no-print-directory lint
 	@echo "==> Testing"
 	@$(BIN)/python -m pytest
+
+fuzz: .venv/.ready-dev ## give 200,000 damaged files to all readers; OPTIONS='--seed N --cases N' for others
+	@echo "==> Fuzzing the readers"
+	@$(BIN)/python tests/fuzz/fuzz.py $(OPTIONS)
 
 setup: .venv/.ready ## make the environment that `up` needs
 

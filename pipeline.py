@@ -343,7 +343,7 @@ def _write_build_info(database: Path, batches: Sequence[str]) -> None:
 
 def _project_sha256() -> str:
     digest = hashlib.sha256()
-    folders = ("models", "macros", "seeds", "expectations")
+    folders = ("models", "macros", "seeds", "expectations", "inference")
     files = (file for folder in folders for file in (PROJECT / folder).rglob("*") if file.suffix in _MAKES_TABLES)
     here = [Path(__file__), Path(transform.__file__), PROJECT / "dbt_project.yml", PROJECT / "profiles.yml"]
     for file in sorted([*files, *here]):

@@ -138,11 +138,16 @@ def _check_batches(
             "from hosts_of_lake group by host_id"
         )
         validator = Validator(connection)
+        files = {table: Lake(lake).files(table) for table in TABLES}
         for number, batch in enumerate(batches, 1):
             if progress:
                 progress(f"checking batch {batch} ({number} of {len(batches)})")
-            for table in TABLES:
-                _view(connection, table, [lake / "batches" / batch / f"{table}.parquet"])
+            for table, schema in TABLES.items():
+                file = lake / "batches" / batch / f"{table}.parquet"
+                if file in files[table]:
+                    _view(connection, table, [file])
+                else:  # the batch is older than the table
+                    connection.register(table, schema.empty_table())
             found: list[Finding] = []
             seconds: dict[str, float] = {}
             for suite in lake_suites.SUITES:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ingest.campaign import FIELDS
+from ingest.schema import CONFIGURATION
 from ingest.servers import kea
 from ingest.vocabulary import normalise
 
@@ -49,7 +50,12 @@ _SERVER_COLUMNS: Final = (
     *("product", "product_version", "protocol", "backend", "threading", "threads"),
     *("packet_queue_size", "ha_mode"),
 )
-_REPETITION_LEVEL: Final = re.compile(r"(?:rep|repetition|run|r)[-_]?([0-9]{1,9})", re.IGNORECASE)
+# `run3`, or `Q500-r3` at the end of a name; not `dell-r340`.
+_REPETITION: Final = re.compile(
+    r"(?:\A|(?<=.)[-_])(?:(?:rep|repetition|run)[-_]?([0-9]{1,9})|r([0-9]{1,2}))\Z", re.IGNORECASE | re.DOTALL
+)
+_DIGITS: Final = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,6})?")
+_CONFIGURATION: Final = tuple(name for name, _ in CONFIGURATION)
 _MAX_OBSERVATIONS: Final = 1000
 
 
@@ -87,7 +93,8 @@ class Context:
         claims: what the server's configuration, the sidecar, the path and the defaults say.
         warnings: what could not be found or used, one sentence each.
         observations: rows of schema.OBSERVATIONS without the keys.
-        own: columns with one source only: host_id, server_config_id, context_path.
+        own: columns with one source only: host_id, server_config_id.
+        path: of the output, relative to the campaign's folder.
         shared: whether the sidecar serves the outputs of several processes.
 
     """
@@ -96,6 +103,7 @@ class Context:
     warnings: tuple[str, ...] = ()
     observations: tuple[Row, ...] = ()
     own: Row = field(default_factory=dict)
+    path: str = ""
     shared: bool = False
 
     def sha256(self) -> str:
@@ -125,6 +133,7 @@ class Context:
         return {
             **facts,
             **self.own,
+            "context_path": context_path(self.path, resolved),
             **resolved,
             "completed": completed,
             "context_sources": sorted(sources.items()),
@@ -226,9 +235,8 @@ def gather(
     own = {
         "host_id": host_id,
         "server_config_id": server.row["server_config_id"] if server else None,
-        "context_path": context_path(path),
     }
-    return Context(tuple(claims), tuple(notes), tuple(_observations(contents)), own, shared)
+    return Context(tuple(claims), tuple(notes), tuple(_observations(contents)), own, path, shared)
 
 
 def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:
@@ -259,15 +267,25 @@ def read_sidecar(data: bytes) -> Row:
     return contents
 
 
-def context_path(path: str) -> str:
-    """Return the folder of a file without the levels that count repetitions, `.` for none."""
-    folders = path.split("/")[:-1]
-    return "/".join(f for f in folders if not _REPETITION_LEVEL.fullmatch(f)) or "."
+def context_path(path: str, known: Mapping[str, Any]) -> str:
+    """Return the folder of a file without the levels of which `known`, columns of schema.TRIALS, tells: `.` for none.
+
+    These count repetitions, name the offered rate, or are a word of the configuration, such as the backend.
+    """
+    words = {str(known[column]).lower() for column in _CONFIGURATION if known.get(column) is not None}
+    rate = known.get("offered_rate")
+    levels = (_REPETITION.sub("", level) for level in path.split("/")[:-1])
+    own = (
+        level
+        for level in levels
+        if level.lower() not in {"", *words} and (rate is None or rate not in map(float, _DIGITS.findall(level)))
+    )
+    return "/".join(own) or "."
 
 
 def _repetition(path: str) -> list[tuple[str, str]]:
-    levels = [_REPETITION_LEVEL.fullmatch(folder) for folder in path.split("/")[:-1]]
-    return [("repetition", level[1]) for level in levels if level][-1:]
+    levels = [_REPETITION.search(folder) for folder in path.split("/")[:-1]]
+    return [("repetition", level[1] or level[2]) for level in levels if level][-1:]
 
 
 def _sidecar_fields(campaign: Campaign | None) -> list[tuple[str, str]]:

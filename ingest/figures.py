@@ -1,6 +1,318 @@
-"""Figures read from published documents."""
+"""Figures that people read from published documents and give as a table: CSV or Parquet.
+
+One row is one figure as a source prints it; the columns are those of schema.FIGURES, in any order,
+and docs/how-to/bring-your-own-figures.md describes them for people. CSV may be UTF-8 or UTF-16, with
+or without a byte order mark, with commas, semicolons or tabs (RFC 4180 and what spreadsheets make of it).
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import hashlib
+import io
+import json
+import math
+import re
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ingest.formats import Reject
+from ingest.formats.text import head_text, unpack
+from ingest.schema import CONFIGURATION, FIGURES
+from ingest.vocabulary import normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ingest.formats import Row
+
+    Record = tuple[int, dict[str, str]]  # line, column -> text that is not blank
+
+NAME: Final = "figures"
+COLUMNS: Final = tuple(
+    name for name in FIGURES.names if name not in {"batch", "campaign", "source_path", "source_sha256", "line"}
+)
+REQUIRED: Final = ("location", "metric", "value", "unit")  # and source_id or source_title
+# The units in which a metric that states a capacity is comparable with others.
+UNITS: Final = {
+    "leases_per_second": ("leases/s",),
+    "queries_per_second": ("queries/s",),
+    "sustained_queries_per_second": ("queries/s",),
+    "updates_per_second": ("updates/s",),
+    "throughput_mbps": ("Mbit/s", "Mbps"),
+    "transactions_per_second": ("transactions/s",),
+    "ssl_transactions_per_second": ("TLS transactions/s", "transactions/s"),
+    "connections_per_second": ("connections/s",),
+}
+WORDS: Final[dict[str, tuple[str, ...]]] = {
+    "domain": ("dhcp", "dns", "adc"),
+    "ip_version": ("4", "6"),
+    "threading": ("single", "multi"),
+    "qualifier": ("exact", "approx", "at_least", "at_most", "greater_than", "less_than"),
+    "loss_basis": ("worst_exchange", "packet", "lease"),
+    "evidence_kind": (
+        *("measured", "measured_screenshot", "vendor_claim", "claim_by_source", "derived_by_source"),
+        *("chart_read_by_eye", "opinion_of_source", "hearsay"),
+    ),
+    "quality_flag": (
+        *("ok", "superseded", "fails_own_rule_on_whole_exchange", "drops_include_packets_in_flight_at_exit"),
+        *("client_limited", "duplicate_value_in_other_cell", "number_inferred", "rate_is_sent_not_answered"),
+        *("unit_interpreted", "min_greater_than_average", "limited_by_offered_rate", "misread_by_source"),
+        *("off_by_one_run_against_raw_log", "repeated_from_other_source", "above_capacity"),
+        *("scale_typo_in_source", "contradicted_in_source", "no_number_in_text"),
+    ),
+}
+
+_SOURCE: Final = ("source_id", "source_title")
+_PARQUET: Final = b"PAR1"
+_DELIMITERS: Final = ",;\t"
+_KINDS: Final = {field.name: field.type for field in FIGURES}
+_NORMALISED: Final = frozenset(name for name, _ in CONFIGURATION)
+_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
+_WHOLE: Final = re.compile(r"([0-9]{1,9})(?:\.0*)?")
+_URL: Final = re.compile(r"https?://\S+")
+_LONGEST: Final = 2000  # characters of a text
+_MAX_BYTES: Final = 64 * 1024 * 1024  # of text
+_MAX_ROWS: Final = 1_000_000
+_FORM: Final = "docs/how-to/bring-your-own-figures.md describes the form"
+
+
+class _Unfit(ValueError):
+    """A row that is no figure: what was expected, and what to do."""
+
+    def __init__(self, reason: str, hint: str = f"correct the row; {_FORM}") -> None:
+        super().__init__(reason)
+        self.hint = hint
 
 
 def recognise(head: bytes) -> bool:
-    """Say whether a file is a table of figures."""
-    return False
+    """Say whether a file is a table of figures; `head` is its first 64 KiB, or all of it.
+
+    Of CSV the header decides. Parquet names its columns at its end, so each such file counts as one.
+    """
+    if head.startswith(_PARQUET):
+        return True
+    names = set(_first_record(head_text(head)))
+    return {"metric", "value"} <= names and not names.isdisjoint(_SOURCE)
+
+
+def parse(data: bytes) -> Iterator[Row | Reject]:
+    """Yield every figure and every row that is none, in order.
+
+    A figure is a row of schema.FIGURES without the columns that only the caller knows (batch, campaign,
+    source_path, source_sha256). `line` is that of the text, from 1; for Parquet the number of the row.
+    `figure_id` is the one given, else a digest of the row; `source_id` likewise, else made of the
+    title. Words of a configuration become those of the warehouse. When the header has a column that
+    nobody knows, or lacks one, nothing of the file is used.
+    """
+    lines: dict[str, int] = {}
+    for part in _parquet(data) if data.startswith(_PARQUET) else _csv(data):
+        if isinstance(part, Reject):
+            yield part
+            continue
+        line, cells = part
+        try:
+            figure = _figure(cells)
+        except _Unfit as error:
+            yield Reject(line, str(error), error.hint)
+            continue
+        first = lines.setdefault(figure["figure_id"], line)
+        if first == line:
+            yield {**figure, "line": line}
+        else:
+            reason = f"the figure of line {first} again: figure_id {figure['figure_id']!r:.80}"
+            yield Reject(line, reason, "remove it, or give each figure a figure_id of its own")
+
+
+def _csv(data: bytes) -> Iterator[Record | Reject]:
+    text, fault = unpack(data, _MAX_BYTES + 1)
+    if len(text) > _MAX_BYTES:
+        yield Reject(1, f"more than {_MAX_BYTES // 1024**2} MiB of text", "split it into several files")
+        return
+    try:
+        yield from _records(text.decode())
+    except UnicodeDecodeError as error:
+        reason = f"expected UTF-8, found the byte 0x{text[error.start]:02x}"
+        yield Reject(text.count(b"\n", 0, error.start) + 1, reason, "save the table as CSV in UTF-8")
+    if fault:
+        yield fault
+
+
+def _records(text: str) -> Iterator[Record | Reject]:
+    """Yield the rows below the header; a header that comes again, as in appended files, is passed over."""
+    header = _first_record(text)
+    faults = _header_faults(header)
+    if faults:
+        yield from faults
+        return
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    line = 1
+    try:
+        for cells in reader:
+            if any(map(_clean, cells)) and _names(cells) != header:
+                yield _record(header, cells, line)
+            line = reader.line_num + 1
+    except csv.Error as error:
+        reason = f"no CSV from here to the end of the file: {error}"
+        yield Reject(line, reason, 'put text with the separator or quotes in it into "quotes", quotes doubled')
+
+
+def _record(header: Sequence[str], cells: Sequence[str], line: int) -> Record | Reject:
+    surplus = cells[len(header) :]
+    if len(cells) < len(header) or any(map(_clean, surplus)):
+        reason = f"expected {len(header)} values as in the header, found {len(cells)}"
+        return Reject(line, reason, 'put values that hold the separator into "quotes"')
+    return line, {name: text for name, cell in zip(header, cells, strict=False) if (text := _clean(cell))}
+
+
+def _parquet(data: bytes) -> Iterator[Record | Reject]:
+    try:
+        file = pq.ParquetFile(pa.BufferReader(data))
+        groups = (file.metadata.row_group(group) for group in range(file.num_row_groups))
+        if file.metadata.num_rows > _MAX_ROWS or sum(group.total_byte_size for group in groups) > _MAX_BYTES:
+            yield Reject(1, f"more than {_MAX_ROWS} rows or {_MAX_BYTES // 1024**2} MiB", "split it into several files")
+            return
+        table = file.read()
+        columns = [column.cast(pa.string()).to_pylist() for column in table.columns]
+    except (pa.ArrowException, OSError, ValueError) as error:
+        reason = f"no readable Parquet with one value in each cell: {' '.join(str(error).split()):.200}"
+        yield Reject(1, reason, "write the table again, with text and numbers only")
+        return
+    header = _names(table.column_names)
+    yield from (faults := _header_faults(header))
+    for number, cells in enumerate(zip(*columns, strict=True) if not faults else (), 1):
+        yield _record(header, [cell or "" for cell in cells], number)
+
+
+def _first_record(text: str) -> list[str]:
+    """Return the columns that the first line of a CSV text names."""
+    return _split(_first_line(text), _delimiter(text))
+
+
+def _delimiter(text: str) -> str:
+    line = _first_line(text)
+    return max(_DELIMITERS, key=lambda mark: len(set(COLUMNS).intersection(_split(line, mark))))
+
+
+def _first_line(text: str) -> str:
+    lines = (line for line in io.StringIO(text, newline="") if line.strip("\ufeff \t\r\n,;"))
+    return next(lines, "")
+
+
+def _split(line: str, delimiter: str) -> list[str]:
+    try:
+        return _names(next(csv.reader([line], delimiter=delimiter), []))
+    except csv.Error:
+        return []
+
+
+def _names(cells: Sequence[str]) -> list[str]:
+    """Return column names as they are compared: lower case, `_` for blanks, none without a name at the end."""
+    names = ["_".join(_clean(cell).lower().split()) for cell in cells]
+    while names and not names[-1]:
+        names.pop()
+    return names
+
+
+def _clean(cell: str) -> str:
+    return " ".join(cell.replace("\ufeff", "").split())
+
+
+def _header_faults(header: Sequence[str]) -> list[Reject]:
+    faults = []
+    for name in dict.fromkeys(header):
+        if name not in COLUMNS:
+            near = difflib.get_close_matches(name, COLUMNS, n=1)
+            advice = f"did you mean {near[0]!r}? Else" if near else "rename it, or"
+            faults.append(Reject(1, f"there is no column {name!r:.80}", f"{advice} remove it; {_FORM}"))
+        elif header.count(name) > 1:
+            faults.append(Reject(1, f"the column {name!r} stands twice", "keep one of them"))
+    missing = [name for name in REQUIRED if name not in header]
+    if not set(_SOURCE).intersection(header):
+        missing.insert(0, "source_id (or source_title)")
+    if missing:
+        faults.append(Reject(1, f"expected the columns {', '.join(missing)}, too", f"add them; {_FORM}"))
+    return faults
+
+
+def _figure(cells: dict[str, str]) -> Row:
+    """Return the row that the cells give; raises _Unfit."""
+    row: Row = {}
+    for column, text in cells.items():
+        for name, value in _values(column, text).items():
+            if name == column or name not in cells:
+                row[name] = value
+    row.setdefault("source_id", _slug(cells.get("source_title", "")))
+    if missing := [name for name in ("source_id", *REQUIRED) if row.get(name) in (None, "")]:
+        message = f"expected a value of {', '.join(missing)}, found none"
+        raise _Unfit(message)
+    _check_unit(row)
+    if row.get("discard_lowest", 0) + row.get("discard_highest", 0) >= row.get("repetitions", math.inf):
+        message = "discard_lowest and discard_highest together must be fewer than repetitions"
+        raise _Unfit(message)
+    digest = hashlib.sha256(json.dumps(row, sort_keys=True).encode()).hexdigest()[:16]
+    return {"figure_id": digest, **row}
+
+
+def _values(column: str, text: str) -> Row:
+    """Return what the text of one cell says: usually `{column: value}`."""
+    if len(text) > _LONGEST:
+        message = f"{column}: expected at most {_LONGEST} characters, found {len(text)}"
+        raise _Unfit(message)
+    said: Row = {column: text}
+    if column in _NORMALISED:
+        try:
+            said = normalise(column, text)
+        except ValueError as error:
+            raise _Unfit(str(error)) from None
+    elif pa.types.is_integer(_KINDS[column]):
+        said = {column: _whole(column, text)}
+    elif pa.types.is_floating(_KINDS[column]):
+        said = {column: _number(column, text)}
+    if column in WORDS and str(said[column]) not in WORDS[column]:
+        message = f"{column}: expected one of {', '.join(WORDS[column])}, found {text!r:.80}"
+        raise _Unfit(message)
+    if column == "source_url" and not _URL.fullmatch(text):
+        message = f"source_url: expected an address that begins with https:// or http://, found {text!r:.80}"
+        raise _Unfit(message)
+    return said
+
+
+def _whole(column: str, text: str) -> int:
+    if not (found := _WHOLE.fullmatch(text)):
+        message = f"{column}: expected a whole number, found {text!r:.80}"
+        raise _Unfit(message)
+    return int(found[1])
+
+
+def _number(column: str, text: str) -> float:
+    value = float(text) if len(text) < 100 and _NUMBER.fullmatch(text) else math.nan
+    if not math.isfinite(value):
+        message = f"{column}: expected a number, found {text!r:.80}"
+        raise _Unfit(message, "write it as 1234.5: a point before the fraction, nothing between thousands, no unit")
+    if column != "value" and value < 0:
+        message = f"{column}: expected a number from 0 on, found {text!r:.80}"
+        raise _Unfit(message)
+    if column == "loss_limit_ratio" and value > 1:
+        message = f"loss_limit_ratio: expected a ratio from 0 to 1, found {text!r:.80}"
+        raise _Unfit(message, "write 2.5 % as 0.025")
+    return value
+
+
+def _check_unit(row: Row) -> None:
+    units = UNITS.get(row["metric"])
+    if units is None:
+        return
+    if row["unit"] not in units:
+        message = f"unit: expected {' or '.join(units)} for {row['metric']}, found {row['unit']!r:.80}"
+        raise _Unfit(message, f"convert the value to {units[0]}, or name another metric")
+    if row["value"] <= 0:
+        message = f"value: expected {row['metric']} above 0, found {row['value']:g}"
+        raise _Unfit(message)
+
+
+def _slug(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", title.lower())[:100].strip("-")

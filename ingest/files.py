@@ -28,6 +28,7 @@ MAX_BYTES: Final = 64 * 1024 * 1024
 HEAD_BYTES: Final = 64 * 1024
 _IGNORED: Final = re.compile(r"\..*|README.*|LICENSE.*|.*\.md|.*~", re.DOTALL)
 _MESSAGES: Final = (".err", ".stderr")
+_ENDING: Final = re.compile(r"(?<=[^/])\.[A-Za-z][^./]*\Z")
 
 
 _UNRECOGNISED: Final = (
@@ -102,9 +103,8 @@ class Found:
 
     @property
     def stem(self) -> str:
-        """The path without ending: what one process wrote shares it."""
-        folder, slash, name = self.path.rpartition("/")
-        return folder + slash + stem_of(name)
+        """The path without ending, as stg_trials has it: what one process wrote shares it, but out.1 and out.2."""
+        return _ENDING.sub("", self.path.removesuffix(".gz"))
 
 
 def survey(paths: Iterable[Path], max_bytes: int = MAX_BYTES) -> list[Found]:
@@ -199,16 +199,12 @@ def slug(name: str) -> str:
     return re.sub(r"[^a-z0-9._-]+", "-", name.lower())[:100].strip("-._") or "campaign"
 
 
-def stem_of(name: str) -> str:
-    """Return a file's name without its ending (`.gz` beside)."""
-    return name.removesuffix(".gz").rpartition(".")[0] or name
-
-
 def sidecar_paths(item: Found) -> list[str]:
     """Return where the sidecar of an output may lie, relative to its scope; the first that is there counts."""
     templates = item.scope.campaign.sidecar if item.scope.campaign else SIDECARS
     folder, slash, name = item.path.rpartition("/")
-    names = {"{stem}": stem_of(name), "{name}": name, "{prefix}": name.partition("-")[0]}
+    stem = name.removesuffix(".gz").rpartition(".")[0] or name
+    names = {"{stem}": stem, "{name}": name, "{prefix}": name.partition("-")[0]}
     paths = []
     for path in templates:
         for field, text in names.items():

@@ -28,7 +28,7 @@ Rows = dict[tuple[str, str], pa.Table]  # (table, trial_id or nothing) -> its ro
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _ROW_GROUPS: Final = 4  # whose contents are held at once
-_OF_FILES: Final = ("raw_files", "trials", "rejects", "server_configs")
+_OF_FILES: Final = ("raw_files", "trials", "rejects", "server_configs", "figures")
 _OF_TRIALS: Final = ("exchanges", "intervals", "observations")
 # size and digest stand in the key of a version; the contents are the same by that.
 _STATE: Final = ("campaign", "source_path", "format", "status", "trials", "context_sha256")
@@ -98,7 +98,9 @@ class Kept:
         found: dict[Key, Rows] = {}
         for batch, those in wanted.items():
             paths = pc.field("source_path").isin([path for _, path in those])
-            tables = {name: self._select(name, batch, paths) for name in _OF_FILES}
+            # batches older than a table have none of it
+            there = [name for name in _OF_FILES if self._file(name, batch).exists()]
+            tables = {name: self._select(name, batch, paths) for name in there}
             trials = pc.field("trial_id").isin(tables["trials"]["trial_id"].combine_chunks())
             tables |= {name: self._select(name, batch, trials) for name in _OF_TRIALS}
             if "source_path" in self._held("observations", batch):

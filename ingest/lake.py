@@ -18,6 +18,7 @@ import shutil
 import uuid
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import dropwhile
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 import pyarrow as pa
@@ -105,8 +106,9 @@ class Lake:
         return sorted((n for n in names if _BATCH_NAME.fullmatch(n)), key=_number)
 
     def files(self, table: str) -> list[Path]:
-        """Return the Parquet files of one table, oldest first."""
-        return [self._batches / batch / f"{table}.parquet" for batch in self.batches()]
+        """Return the Parquet files of one table, oldest first; batches older than the table have none."""
+        files = (self._batches / batch / f"{table}.parquet" for batch in self.batches())
+        return list(dropwhile(lambda file: not file.exists(), files))
 
     def tables(self, table: str, columns: Sequence[str] | None = None) -> pa.Table:
         """Return all rows of one table over all batches, superseded versions included."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from ingest import machines
+from ingest import figures, machines
 from ingest.context import (
     Context,
     ServerConfig,
@@ -22,12 +22,13 @@ from ingest.context import (
 )
 from ingest.files import MAX_BYTES, Found, Kind, Unreadable, sidecar_paths, slug
 from ingest.formats import READERS, Reject
-from ingest.rows import Content, Outcome, campaign_row, context_file, output, rejected, watched
+from ingest.rows import Content, Outcome, campaign_row, context_file, output, published, rejected, watched
 from ingest.servers import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
+    from types import ModuleType
 
     from ingest.formats import Reader, Row
     from ingest.lake import Key, Version
@@ -104,6 +105,8 @@ class Resolver:
             return self._watched(item, content)
         if item.kind is Kind.SERVER:
             return self._server(item, content)
+        if item.kind is Kind.FIGURES:
+            return published(item, item.scope.name, content, _parsed(figures, content.data))
         outcome = context_file(item, item.scope.name, content, item.kind.value)
         if item.kind is Kind.CAMPAIGN and item.scope.campaign:
             outcome.rows["campaigns"] = [campaign_row(item.scope.campaign)]
@@ -261,7 +264,7 @@ class Resolver:
         return outputs[near[alike.index(max(alike))]]
 
 
-def _parsed(reader: Reader | Watcher, data: bytes) -> Iterator[Any]:
+def _parsed(reader: Reader | Watcher | ModuleType, data: bytes) -> Iterator[Any]:
     """Yield what a reader finds; a reader that fails yields a reject that says so."""
     try:
         yield from reader.parse(data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import pyarrow as pa
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ingest.lake import Key
 
 NO_CONTEXT: Final = Context().sha256()
+
+Part = TypeVar("Part")
 
 _SAMPLES: Final = 50_000  # of a file of counters that are held at once
 
@@ -129,6 +131,17 @@ def watched(
     return Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]}, observations)
 
 
+def published(item: Found, campaign: str, content: Content, parsed: Iterable[Row | Reject]) -> Outcome:
+    """Return the outcome of a table of figures from published documents."""
+    rejects: list[Reject] = []
+    source = {"campaign": campaign, "source_path": item.path, "source_sha256": content.sha256}
+    rows = [row | source for row in _without_rejects(parsed, rejects)]
+    if not rows:
+        return rejected(item, campaign, rejects, content)
+    raw = _raw(item, campaign, content, item.kind.value, "partly_rejected" if rejects else "figures")
+    return Outcome(raw, {"figures": rows, "rejects": [reject_row(raw, reject) for reject in rejects]})
+
+
 def unfit(outcome: Outcome, error: Exception) -> Outcome:
     """Return the outcome of a file that holds a value which no column of the lake can hold."""
     raw = outcome.raw | {"status": "rejected", "trials": 0}
@@ -229,16 +242,21 @@ def _add_trial(outcome: Outcome, report: Report, index: int, context: Context, *
 def _samples(parsed: Iterable[Sample | Reject], rejects: list[Reject]) -> Iterator[list[Sample]]:
     """Yield the samples in lists that are not too long; put what is refused into `rejects`."""
     waiting: list[Sample] = []
-    for part in parsed:
-        if isinstance(part, Reject):
-            rejects.append(part)
-            continue
-        waiting.append(part)
+    for sample in _without_rejects(parsed, rejects):
+        waiting.append(sample)
         if len(waiting) == _SAMPLES:
             yield waiting
             waiting = []
     if waiting:
         yield waiting
+
+
+def _without_rejects(parsed: Iterable[Part | Reject], rejects: list[Reject]) -> Iterator[Part]:
+    for part in parsed:
+        if isinstance(part, Reject):
+            rejects.append(part)
+        else:
+            yield part
 
 
 def _observed(samples: Sequence[Sample], fixed: Row) -> pa.Table:

@@ -55,7 +55,7 @@ TRIALS: Final = _table(
     ("campaign", TEXT),
     ("source_path", TEXT),  # relative to the campaign's folder, with forward slashes
     ("source_sha256", TEXT),
-    ("context_path", TEXT),  # folder of the file without its rep<N> levels
+    ("context_path", TEXT),  # folder of the file without the levels that other columns tell of
     ("report_index", pa.int32()),  # 0 for the first report of a file
     ("source_line", pa.int32()),  # where the report begins, from 1
     ("tool", TEXT),
@@ -233,6 +233,48 @@ REJECTS: Final = _table(
     required="campaign batch source_path reason hint",
 )
 
+# A figure as a published document prints it; the columns that a figures file may have, and where it stood in one.
+FIGURES: Final = _table(
+    ("figure_id", TEXT),  # within its file: as given, else a digest of the figure
+    ("batch", TEXT),
+    ("campaign", TEXT),
+    ("source_path", TEXT),
+    ("source_sha256", TEXT),
+    ("line", pa.int32()),
+    ("source_id", TEXT),
+    ("source_title", TEXT),
+    ("source_publisher", TEXT),
+    ("source_date", TEXT),  # as far as it is known: a year, a month, a day
+    ("source_url", TEXT),
+    ("location", TEXT),  # where in the source
+    ("test_date", TEXT),
+    ("domain", TEXT),  # dhcp | dns | adc
+    *CONFIGURATION,
+    ("ip_version", pa.int32()),
+    ("transport", TEXT),
+    ("osi_layer", pa.int32()),
+    ("scenario_detail", TEXT),
+    ("metric", TEXT),
+    ("value", NUMBER),
+    ("unit", TEXT),
+    ("qualifier", TEXT),  # exact | approx | at_least | at_most | greater_than | less_than
+    ("repetitions", pa.int32()),
+    ("discard_lowest", pa.int32()),
+    ("discard_highest", pa.int32()),
+    ("loss_limit_ratio", NUMBER),
+    ("loss_basis", TEXT),
+    ("drop_time_s", NUMBER),
+    ("offered_rate", NUMBER),
+    ("offered_rate_unit", TEXT),
+    ("duration_s", NUMBER),
+    ("tool", TEXT),
+    ("tool_version", TEXT),
+    ("evidence_kind", TEXT),  # measured | vendor_claim | hearsay | ...
+    ("quality_flag", TEXT),
+    ("note", TEXT),
+    required="figure_id batch campaign source_path source_sha256 line source_id location metric value unit",
+)
+
 TABLES: Final[dict[str, pa.Schema]] = {
     "campaigns": CAMPAIGNS,
     "trials": TRIALS,
@@ -243,4 +285,5 @@ TABLES: Final[dict[str, pa.Schema]] = {
     "server_configs": SERVER_CONFIGS,
     "raw_files": RAW_FILES,
     "rejects": REJECTS,
+    "figures": FIGURES,
 }

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import pyarrow as pa
+
 from ingest import machines
 from ingest.campaign import FILE_NAME
 from ingest.files import HEAD_BYTES, MAX_BYTES, Found, IntakeError, Kind, Unreadable, read, survey
@@ -86,6 +88,7 @@ class Explanation:
         joined: what would be joined to an output that gives no trial.
         left_alone: whether an ingest of its folder passes it over: it is hidden, a note, or ignored by campaign.yaml.
         known: whether the lake has this version, None when no lake was asked.
+        beside: the output, without ending, that a file of counters lies beside.
 
     """
 
@@ -100,11 +103,13 @@ class Explanation:
     joined: Trial | None = None
     left_alone: bool = False
     known: str | None = None
+    beside: str | None = None
 
     def text(self) -> str:
         """Return the explanation for people; many lines of one kind in a row are told as one."""
         parts = [str(self.path), f"  it is     {self.kind}", f"  known by  {self.why}"]
         parts.append(f"  kept as   {self.source_path} of campaign {self.campaign}")
+        parts += [f"  beside    {self.beside}"] if self.beside else []
         if self.left_alone:
             parts.append(
                 "  note      an ingest of its folder leaves it alone: hidden, a note, or ignored by campaign.yaml"
@@ -155,6 +160,7 @@ def show(path: Path, lake: Lake | None = None, *, within: Path | None = None) ->
     kind, why = _kind(target)
     explanation = Explanation(target.file, *own.key, kind, why, rejects=own.rejects, left_alone=left_alone)
     explanation.lines = _lines(target, own)
+    explanation.beside = own.observations[0]["beside"][0].as_py() if own.observations else None
     places = _places(around)
     explanation.trials = [Trial(row, _values(row, places)) for row in own.rows.get("trials", [])]
     if target.kind is Kind.OUTPUT and not explanation.trials:
@@ -230,6 +236,8 @@ def _plain(head: bytes) -> bytes:
 
 
 def _lines(item: Found, outcome: Outcome) -> list[Line]:
+    if item.kind is Kind.WATCHED:
+        return list(_metrics(outcome))
     explain = getattr(item.reader, "explain", None)
     if explain is None or item.kind is not Kind.OUTPUT or outcome.raw["content"] is None:
         return []
@@ -237,6 +245,17 @@ def _lines(item: Found, outcome: Outcome) -> list[Line]:
         return [Line(*line) for line in explain(outcome.raw["content"])]
     except Exception as error:  # a fault of the reader; the reject tells of it, too
         return [Line(1, "", f"the {outcome.raw['format']} reader failed: {type(error).__name__}: {error}")]
+
+
+def _metrics(outcome: Outcome) -> Iterator[Line]:
+    """Yield what was watched, a metric a line; a file of counters is told by its values, not by its text."""
+    if not outcome.observations:
+        return
+    table = pa.concat_tables(outcome.observations)
+    counted = table.group_by("metric").aggregate([("value", "count"), ("value", "min"), ("value", "max")])
+    for number, row in enumerate(counted.sort_by("metric").to_pylist(), 1):
+        values = f"{row['value_min']:g} to {row['value_max']:g}" if row["value_count"] > 1 else f"{row['value_min']:g}"
+        yield Line(number, values, f"{row['metric']} ({row['value_count']})")
 
 
 def _places(outcomes: list[Outcome]) -> dict[tuple[str, str], str]:

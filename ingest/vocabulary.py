@@ -11,13 +11,32 @@ Value = str | int | float
 
 _ENUMERATIONS: Final = frozenset({"backend", "threading", "ha_mode", "scenario"})
 
+_PRODUCTS: Final[dict[str, tuple[str, ...]]] = {
+    "ISC Kea": ("kea", "isc kea", "isc-kea", "kea dhcp", "kea-dhcp4", "kea-dhcp6"),
+    "ISC DHCP": ("isc dhcp", "isc-dhcp", "dhcpd", "isc-dhcp-server"),
+    "ISC BIND 9": ("bind", "bind 9", "bind9", "isc bind", "isc bind 9", "named"),
+    "PowerDNS Authoritative Server": (
+        *("pdns", "pdns_server", "pdns-server", "powerdns authoritative", "powerdns authoritative server"),
+        *("powerdns auth", "powerdns authoritative nameserver"),
+    ),
+    "PowerDNS": ("powerdns",),
+    "PowerDNS Recursor": ("powerdns recursor", "pdns_recursor", "pdns-recursor"),
+    "Knot DNS": ("knot dns", "knotd"),
+    "Knot Resolver": ("knot resolver", "kresd"),
+    "NSD": ("nsd",),
+    "Unbound": ("unbound",),
+    "YADIFA": ("yadifa", "yadifad"),
+}
 _SYNONYMS: Final[dict[str, dict[str, str]]] = {
-    "product": dict.fromkeys(("kea", "isc kea", "isc-kea", "kea dhcp", "kea-dhcp4", "kea-dhcp6"), "ISC Kea")
-    | dict.fromkeys(("isc dhcp", "isc-dhcp", "dhcpd", "isc-dhcp-server"), "ISC DHCP"),
+    "product": {spelling: product for product, spellings in _PRODUCTS.items() for spelling in spellings},
     "protocol": dict.fromkeys(("4", "v4", "ipv4", "dhcp", "dhcp4", "dhcpv4"), "DHCPv4")
-    | dict.fromkeys(("6", "v6", "ipv6", "dhcp6", "dhcpv6"), "DHCPv6"),
+    | dict.fromkeys(("6", "v6", "ipv6", "dhcp6", "dhcpv6"), "DHCPv6")
+    | {"dns": "DNS"},
     # Kea reaches MariaDB by its backend of type mysql; backend_version tells the two apart.
-    "backend": {"mariadb": "mysql"} | dict.fromkeys(("postgres", "pgsql", "postgre", "psql"), "postgresql"),
+    # PowerDNS launches the backends gmysql, gpgsql and gsqlite3.
+    "backend": dict.fromkeys(("mariadb", "gmysql"), "mysql")
+    | dict.fromkeys(("postgres", "pgsql", "postgre", "psql", "gpgsql"), "postgresql")
+    | dict.fromkeys(("sqlite3", "gsqlite3"), "sqlite"),
     "threading": dict.fromkeys(("st", "off", "no", "false", "single-threaded", "singlethreaded"), "single")
     | dict.fromkeys(("mt", "on", "yes", "true", "multi-threaded", "multithreaded"), "multi"),
     "ha_mode": dict.fromkeys(("no", "off", "false", "standalone", "no-ha", "noha"), "none")
@@ -27,15 +46,20 @@ _SYNONYMS: Final[dict[str, dict[str, str]]] = {
 }
 _MULTI_WITH_THREADS: Final = re.compile(r"(?:mt|multi)[-_ ]?(?:x)?([0-9]{1,6})")
 _VERSION: Final = re.compile(r"[0-9]+(?:\.[0-9]+)+(?:-MariaDB)?")
+# A release with its stage (`2.7.0-git`, `9.20.0rc1`, `9.16.1-P2`); what a distribution adds is no part of it.
+_PRODUCT_WITH_VERSION: Final = re.compile(
+    r"(?P<product>[^(/]{1,80}?)[ /-]v?"
+    r"(?P<version>[0-9]+(?:\.[0-9]+)+(?:-?(?:alpha|beta|rc|git|P|S)[0-9]*)?)(?![0-9A-Za-z.]).*"
+)
 _WHOLE: Final = re.compile(r"\+?[0-9]{1,10}(?:\.0+)?")
 
 
 def normalise(column: str, value: object) -> dict[str, Value]:
     """Return what `value` says, in the warehouse's words: usually `{column: word}`.
 
-    One value may say more than one thing (`mt4`: multi-threading, 4 threads). An unknown word is
-    kept, in lower case where the column is an enumeration; an empty one says nothing. Raises
-    ValueError for what the column cannot hold.
+    One value may say more than one thing (`mt4`: multi-threading, 4 threads; `Kea 2.2.0`: a known
+    product and its version). An unknown word is kept, in lower case where the column is an
+    enumeration; an empty one says nothing. Raises ValueError for what the column cannot hold.
     """
     if value is None:
         return {}
@@ -51,6 +75,9 @@ def normalise(column: str, value: object) -> dict[str, Value]:
         return {column: _rate(text)}
     if column in {"backend_version", "tool_version"} and (version := _VERSION.search(text)):
         return {column: version[0]}
+    if column == "product" and (found := _PRODUCT_WITH_VERSION.fullmatch(text)):
+        product = _SYNONYMS["product"].get(found["product"].lower())
+        return {"product": product, "product_version": found["version"]} if product else {"product": text}
     return _word(column, text)
 
 

@@ -82,6 +82,57 @@ where coalesce(ci_low, lps) >= required_lps
 order by coalesce(ci_low, lps) desc
 {%- endmacro %}
 
+{% macro compare_function() -%}
+create or replace macro compare(a, b) as table
+with
+
+pairs as (
+
+    select
+        treatment.loss_goal,
+        treatment.rate_unit,
+        {%- for side in ['treatment', 'baseline'] %}
+        {{ side }}.configuration as {{ side }}_configuration,
+        {{ side }}.configuration_id as {{ side }}_configuration_id,
+        {{ side }}.rate as {{ side }}_rate,
+        {{ side }}.rate_undisturbed as {{ side }}_undisturbed,
+        {{ side }}.stdev_undisturbed as {{ side }}_stdev,
+        {{ side }}.runs_undisturbed as {{ side }}_undisturbed_runs,
+        {{ side }}.runs_undisturbed + {{ side }}.runs_dipping as {{ side }}_runs{{ "," if not loop.last }}
+        {%- endfor %}
+    from capacity as treatment
+    inner join capacity as baseline
+        on treatment.loss_goal = baseline.loss_goal
+            and treatment.rate_unit = baseline.rate_unit
+    where a in (treatment.configuration_id, treatment.configuration)
+        and b in (baseline.configuration_id, baseline.configuration)
+
+),
+
+{{ tested_pairs_from_pairs() }}
+
+select
+    loss_goal,
+    rate_unit,
+    treatment_configuration as configuration_a,
+    baseline_configuration as configuration_b,
+    treatment_rate as rate_a,
+    baseline_rate as rate_b,
+    treatment_runs as runs_a,
+    baseline_runs as runs_b,
+    ratio,
+    ratio_undisturbed,
+    ci_low,
+    ci_high,
+    p_value,
+    p_floor,
+    {{ comparison_verdict('p_value', 1) }} as verdict,
+    treatment_configuration_id as configuration_id_a,
+    baseline_configuration_id as configuration_id_b
+from tested_pairs
+order by loss_goal, configuration_a, configuration_b
+{%- endmacro %}
+
 {#- Run once at the end of a build. -#}
 {% macro create_calculator() -%}
     {%- if target.type == 'duckdb' %}
@@ -97,5 +148,14 @@ order by coalesce(ci_low, lps) desc
     {{ configurations_meeting_function() }};
     comment on macro table configurations_meeting is
     'Measured and published configurations whose leases per second reach the figure given, fastest first.';
+    {%- endif %}
+{%- endmacro %}
+
+{#- Run after the last of the tables that compare() reads. -#}
+{% macro create_comparison() -%}
+    {%- if target.type == 'duckdb' %}
+    {{ compare_function() }};
+    comment on macro table compare is
+    'Two configurations, by id or name, at each loss goal: rates, ratio with interval, rank test and a verdict on a.';
     {%- endif %}
 {%- endmacro %}

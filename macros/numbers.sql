@@ -14,3 +14,8 @@
         when 'lease' then loss_lease
     end
 {%- endmacro %}
+
+{#- 0.6730 as '67.30 %': for texts that people read. -#}
+{% macro percent(ratio) -%}
+    format('{:.2f} %', 100 * ({{ ratio }}))
+{%- endmacro %}

@@ -16,14 +16,17 @@
     select
         '{{ factor }}' as factor,
         treatment.loss_goal,
+        treatment.rate_unit,
         baseline.configuration_id as baseline_configuration_id,
         treatment.configuration_id as treatment_configuration_id,
         baseline.rate as baseline_rate,
         treatment.rate as treatment_rate,
-        baseline.rate_mean as baseline_mean,
-        treatment.rate_mean as treatment_mean,
-        baseline.rate_stdev as baseline_stdev,
-        treatment.rate_stdev as treatment_stdev,
+        baseline.rate_undisturbed as baseline_undisturbed,
+        treatment.rate_undisturbed as treatment_undisturbed,
+        baseline.stdev_undisturbed as baseline_stdev,
+        treatment.stdev_undisturbed as treatment_stdev,
+        baseline.runs_undisturbed as baseline_undisturbed_runs,
+        treatment.runs_undisturbed as treatment_undisturbed_runs,
         baseline.rated_runs as baseline_runs,
         treatment.rated_runs as treatment_runs
     from capacity as treatment

@@ -2,6 +2,6 @@
 {% macro tabulated_degrees_of_freedom(degrees) -%}
     case
         when {{ degrees }} <= 30 then round(floor(round({{ degrees }} * 10, 6)) / 10, 1)
-        else least(floor({{ degrees }}), 200)
+        when {{ degrees }} > 30 then least(floor({{ degrees }}), 200)
     end
 {%- endmacro %}

@@ -17,8 +17,8 @@ ROOT = Path(__file__).parent.parent
 
 # On a developer's machine the property tests look for new cases each time; CI judges a change by fixed ones.
 settings.register_profile("ci", derandomize=True, deadline=None)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+settings.register_profile("developer", deadline=None)
+settings.load_profile("ci" if os.environ.get("CI") else "developer")
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ MAY_NOT_IMPORT = {
     "ingest": {"app", "expectations", "pipeline", "dropline", "dbt", "streamlit", "great_expectations", "pandas"},
     "app": {"ingest", "expectations", "pipeline", "dropline", "dbt", "great_expectations"},
     "expectations": {"app", "pipeline", "dropline", "dbt", "streamlit"},
+    "inference": {"app", "expectations", "ingest", "pipeline", "dropline", "dbt", "streamlit", "duckdb", "pandas"},
 }
 
 
@@ -90,16 +91,29 @@ def test_the_sql_of_the_readme_runs_as_it_stands(warehouse_home):
 
 def test_every_reader_is_in_the_reference():
     from ingest.formats import READERS
+    from ingest.watched import WATCHERS
 
     page = (ROOT / "docs" / "reference" / "formats.md").read_text("utf-8")
-    assert [reader.NAME for reader in READERS if f"`{reader.NAME}`" not in page] == []
+    assert [reader.NAME for reader in (*READERS, *WATCHERS) if f"`{reader.NAME}`" not in page] == []
 
 
 def test_no_file_is_claimed_by_two_readers():
     from ingest.formats import READERS
+    from ingest.watched import WATCHERS
 
     for folder in ("tests/captures", "examples"):
         for file in filter(Path.is_file, (ROOT / folder).rglob("*")):
             with file.open("rb") as opened:
                 head = opened.read(65536)
-            assert len([reader.NAME for reader in READERS if reader.sniff(head)]) <= 1, file
+            assert len([reader.NAME for reader in (*READERS, *WATCHERS) if reader.sniff(head)]) <= 1, file
+
+
+def test_the_how_to_of_a_new_format_shows_the_files_as_they_are():
+    page = (ROOT / "docs" / "how-to" / "add-a-format.md").read_text("utf-8")
+    for file in (
+        "ingest/formats/queryperf.py",
+        "tests/captures/dns/tools/queryperf/documented/queryperf.out",
+    ):
+        assert (ROOT / file).read_text("utf-8").strip() in page, file
+    (line,) = re.findall(r"```text\n( +\"queryperf\",)\n```", page)
+    assert line in (ROOT / "ingest" / "formats" / "__init__.py").read_text("utf-8")

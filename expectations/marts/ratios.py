@@ -17,6 +17,7 @@ def _suite(table: str, ratio: str, numerator: str, denominator: str, treatment_i
                 {numerator} as numerator,
                 {denominator} as denominator,
                 abs({ratio} * {denominator} / nullif({numerator}, 0) - 1) as relative_error,
+                ratio_undisturbed,
                 ci_low,
                 ci_high
             from {table}
@@ -41,19 +42,19 @@ def _suite(table: str, ratio: str, numerator: str, denominator: str, treatment_i
             ),
             not_above(
                 "ci_low",
-                "ratio",
+                "ratio_undisturbed",
                 code=f"{table}_below_interval",
                 severity="critical",
-                reason="The confidence interval of a ratio contains it.",
-                detail=f"{ratio} {{ratio:.6g}}, interval from {{ci_low:.6g}}",
+                reason="The interval of the ratio of undisturbed rates contains it.",
+                detail=f"{ratio} {{ratio_undisturbed:.6g}} undisturbed, interval from {{ci_low:.6g}}",
             ),
             not_above(
-                "ratio",
+                "ratio_undisturbed",
                 "ci_high",
                 code=f"{table}_above_interval",
                 severity="critical",
-                reason="The confidence interval of a ratio contains it.",
-                detail=f"{ratio} {{ratio:.6g}}, interval up to {{ci_high:.6g}}",
+                reason="The interval of the ratio of undisturbed rates contains it.",
+                detail=f"{ratio} {{ratio_undisturbed:.6g}} undisturbed, interval up to {{ci_high:.6g}}",
             ),
             between(
                 "positive_ratio",

@@ -78,6 +78,7 @@ _MODULES = (
     "ixnetwork",
     "kxdpgun",
     "nfvbench",
+    "queryperf",
     "resperf",
     "testcenter_csv",
     "testcenter_periodic",

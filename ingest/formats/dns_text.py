@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from ingest.formats import Reject, Report
-from ingest.formats.text import LONGEST, lines, parts, quote
+from ingest.formats.text import LONGEST, MAX_SERIES, MAX_TEXT_BYTES, lines, parts, quote, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +28,16 @@ _FACTS: Final[Row] = {
     **dict.fromkeys(("sent", "received", "dropped", "malformed")),
     **dict.fromkeys(("duration_s", "drop_time_s", "drop_time_second_s", "wait_s", "clients")),
 }
+
+
+class State(NamedTuple):
+    """What a trial has come to."""
+
+    facts: Row
+    observations: int
+    strange: int
+    error: tuple[int, str] | None
+    usage: bool
 
 
 class Trial(ABC):
@@ -90,6 +100,25 @@ class Trial(ABC):
         elif line:
             self.line = self.line or self.here
 
+    def state(self) -> State:
+        """Return what the lines so far have come to, for `taken_for`."""
+        return State(dict(self.facts), len(self.observations), self._strange_count, self.error, self.usage)
+
+    def taken_for(self, before: State) -> str:
+        """Return in words what the line was taken for that was read since `before`."""
+        if self._strange_count > before.strange:
+            return f"not of {self.tool}"
+        if self.error != before.error:
+            return "an error message"
+        if self.usage and not before.usage:
+            return "usage text"
+        if columns := [name for name, value in self.facts.items() if value != before.facts[name]]:
+            return f"gives {', '.join(columns)}"
+        metrics = dict.fromkeys(row["metric"] for row in self.observations[before.observations :])
+        if len(metrics) > 1:
+            return f"values of {len(metrics)} metrics"
+        return f"values of {', '.join(metrics)}" if metrics else f"of {self.tool}"
+
     def observe(
         self,
         metric: str,
@@ -98,9 +127,10 @@ class Trial(ABC):
         label: str | None = None,
         t_s: float | None = None,
     ) -> None:
-        """Add a row of schema.OBSERVATIONS, unless there is no value."""
-        if value is not None:
-            row = {"metric": metric, "label": label, "t_s": t_s, "value": value, "unit": unit}
+        """Add a row of schema.OBSERVATIONS, unless there is no value, or there are MAX_SERIES."""
+        if value is not None and len(self.observations) < MAX_SERIES:
+            # A whole number beyond 2^53 is none that Arrow takes for a double.
+            row = {"metric": metric, "label": label, "t_s": t_s, "value": float(value), "unit": unit}
             self.observations.append(row)
 
     def report(self, *, completed: bool) -> Report:
@@ -109,6 +139,8 @@ class Trial(ABC):
             self.notes.append(f"Line {self.error[0]} tells an error: {quote(self.error[1])}.")
         if self.interrupted:
             self.notes.append("The trial was interrupted by Ctrl-C.")
+        if len(self.observations) == MAX_SERIES:
+            self.notes.append(f"Of what was observed the first {MAX_SERIES} values are kept.")
         return Report(
             line=self.line,
             facts={
@@ -166,12 +198,30 @@ def read(data: bytes, kind: type[Trial]) -> Iterator[Report | Reject]:
     return parts(data, lambda text: _trials(text, kind), "split the file between two reports, or log fewer lines")
 
 
+def explain(data: bytes, kind: type[Trial]) -> Iterator[tuple[int, str, str]]:
+    """Yield (number, text, what it was taken for) of every line that is not blank; reads as `read` does."""
+    text, _ = unpack(data, MAX_TEXT_BYTES)
+    for number, line, trial in _walk(text, kind):
+        before = trial.state()
+        trial.read(line)
+        yield number, line, trial.taken_for(before)
+
+
 def _trials(text: bytes, kind: type[Trial]) -> Iterator[Report | Reject]:
+    current: Trial | None = None
+    for _, line, trial in _walk(text, kind):
+        if current is not None and trial is not current:
+            yield current.conclude()
+        current = trial
+        trial.read(line)
+    yield (current or kind()).conclude()
+
+
+def _walk(text: bytes, kind: type[Trial]) -> Iterator[tuple[int, str, Trial]]:
+    """Yield number and text of every line, and the trial that is to read it."""
     trial = kind()
     for number, line, ended in lines(text):
         if trial.line and trial.begins_with(line):
-            yield trial.conclude()
             trial = kind()
         trial.here, trial.ended = number, ended
-        trial.read(line)
-    yield trial.conclude()
+        yield number, line, trial

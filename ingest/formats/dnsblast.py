@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ingest.formats import Reject
 from ingest.formats.dns_text import Trial
-from ingest.formats.text import clean, count, head_text, number, parts
+from ingest.formats.text import MAX_TEXT_BYTES, clean, count, head_text, number, parts, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,6 +56,20 @@ def sniff(head: bytes) -> bool:
 def parse(data: bytes) -> Iterator[Report | Reject]:
     """Yield every run and every unusable part of `data`, in order; never raises for bad input."""
     return parts(data, lambda text: _runs(text.decode("utf-8", "replace")), "split the file between two runs")
+
+
+def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
+    """Yield (number, text, what it was taken for) of every status line and every line between; a CR ends a line."""
+    text, _ = unpack(data, MAX_TEXT_BYTES)
+    for here, line in enumerate(_ENDS.split(text.decode("utf-8", "replace"))[::2], 1):
+        run = _Run()
+        for part in _parts(line):
+            if isinstance(part, _Status):
+                yield here, f"{part.sent} sent, {part.received} received, {part.ratio} %", "status line"
+            else:
+                before = run.state()
+                run.read(part)
+                yield here, part, run.taken_for(before)
 
 
 def _runs(text: str) -> Iterator[Report | Reject]:

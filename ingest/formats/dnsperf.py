@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from ingest.formats import dns_text
 from ingest.formats.dns_text import read
 from ingest.formats.dnsperf_text import LOAD_OPTIONS, PerfTrial, shared_words
 from ingest.formats.text import head_text, number, plural
@@ -47,6 +48,11 @@ def sniff(head: bytes) -> bool:
 def parse(data: bytes) -> Iterator[Report | Reject]:
     """Yield every report and every unusable part of `data`, in order; never raises for bad input."""
     return read(data, _Run)
+
+
+def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
+    """Yield (number, text, what it was taken for) of every line that is not blank."""
+    return dns_text.explain(data, _Run)
 
 
 class _Run(PerfTrial):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from ingest.formats import dns_text
 from ingest.formats.dns_text import read
 from ingest.formats.dnstrace_text import TableTrial
 from ingest.formats.text import count, head_text, json_object, number, plural
@@ -62,6 +63,11 @@ def parse(data: bytes) -> Iterator[Report | Reject]:
     printed, and counts failed requests, too; it is 0 where no request was answered.
     """
     return read(data, _Run)
+
+
+def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
+    """Yield (number, text, what it was taken for) of every line that is not blank."""
+    return dns_text.explain(data, _Run)
 
 
 class _Run(TableTrial):

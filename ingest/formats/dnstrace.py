@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from ingest.formats import dns_text
 from ingest.formats.dns_text import read
 from ingest.formats.dnstrace_text import BENCHMARKING, TableTrial
 from ingest.formats.text import head_text, plural
@@ -35,6 +36,11 @@ def parse(data: bytes) -> Iterator[Report | Reject]:
     Received are answers of any code; the success codes count NOERROR only.
     """
     return read(data, _Run)
+
+
+def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
+    """Yield (number, text, what it was taken for) of every line that is not blank."""
+    return dns_text.explain(data, _Run)
 
 
 class _Run(TableTrial):

@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
+from ingest.formats import dns_text
 from ingest.formats.dns_text import Trial, read
 from ingest.formats.text import LONGEST, count, head_text, json_object, number
 
@@ -89,6 +90,11 @@ def sniff(head: bytes) -> bool:
 def parse(data: bytes) -> Iterator[Report | Reject]:
     """Yield every report and every unusable part of `data`, in order; never raises for bad input."""
     return read(data, _Run)
+
+
+def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
+    """Yield (number, text, what it was taken for) of every line that is not blank."""
+    return dns_text.explain(data, _Run)
 
 
 class _Run(Trial):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _MAX_FAULTS: Final = 100
 _MAX_DOCUMENTS: Final = 100_000
+_MAX_VALUES: Final = 3_000_000  # a value of two or three bytes may need 200 of memory
 _NEXT: Final = re.compile(r"\s*(?=[\[{])")
 _DOCUMENT: Final = re.compile(r"^[\[{]", re.MULTILINE)
 
@@ -25,8 +26,12 @@ _DOCUMENT: Final = re.compile(r"^[\[{]", re.MULTILINE)
 def documents(text: str) -> Iterator[tuple[int, Any] | Reject]:
     """Yield (line, value) of each JSON document of a text: one, JSON lines, or several appended.
 
-    What is no JSON is one reject; the next document is looked for at the begin of a later line.
+    What is no JSON is one reject; the next document is looked for at the begin of a later line. A text of more than
+    _MAX_VALUES values is one reject, too.
     """
+    if sum(map(text.count, "{[,")) > _MAX_VALUES:
+        yield Reject(1, f"more than {_MAX_VALUES} values", "split the file into one file per test")
+        return
     decoder = json.JSONDecoder(parse_int=_json_integer)
     place, line, faults, found = 0, 1, 0, 0
     while start := _NEXT.match(text, place) or _DOCUMENT.search(text, place):

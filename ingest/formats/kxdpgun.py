@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from ingest.formats import dns_text
 from ingest.formats.dns_text import Trial, read
 from ingest.formats.text import LONGEST, count, head_text, number, plural
 
@@ -54,6 +55,11 @@ def parse(data: bytes) -> Iterator[Report | Reject]:
     The achieved rate is that of the replies; over TCP and QUIC connections count as queries.
     """
     return read(data, _Run)
+
+
+def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
+    """Yield (number, text, what it was taken for) of every line that is not blank."""
+    return dns_text.explain(data, _Run)
 
 
 class _Run(Trial):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ingest.formats import Reject, Report
 from ingest.formats.perfdhcp_options import EXCHANGES, parse_command, parse_options
 from ingest.formats.perfdhcp_trial import PLACES, Stage
+from ingest.formats.text import MAX_SERIES
 
 if TYPE_CHECKING:
     from ingest.formats import Row
@@ -62,7 +63,7 @@ def _report(trial: Trial) -> Report:
         line=trial.line,
         facts={**_facts(trial, options), "completed": not (faults or trial.interrupted)},
         exchanges=trial.exchanges,
-        intervals=_intervals(trial.interims, slots, options.report_s if options else None),
+        intervals=_intervals(trial.interims[:MAX_SERIES], slots, options.report_s if options else None),
         observations=trial.observations,
         warnings=[
             *faults,
@@ -186,6 +187,8 @@ def _notes(trial: Trial, options: Options | None) -> list[str]:
         notes.append("There is no `Running:` line, so the options of this trial are not known.")
     if trial.interrupted:
         notes.append("The trial was interrupted by Ctrl-C.")
+    if max(len(trial.interims), len(trial.observations)) >= MAX_SERIES:
+        notes.append(f"Of the interim lines and of the packets the first {MAX_SERIES} are kept.")
     if _is_avalanche(trial) and any(row["drops"] for row in trial.exchanges):
         notes.append("The avalanche was interrupted before all clients had their answers.")
     if options and options.ignored:

@@ -7,6 +7,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
 from ingest.formats.perfdhcp_options import EXCHANGES
+from ingest.formats.text import MAX_SERIES
 
 if TYPE_CHECKING:
     from ingest.formats import Row
@@ -160,9 +161,11 @@ class Trial:
         label: str | None = None,
         t_s: float | None = None,
     ) -> None:
-        """Add a row of schema.OBSERVATIONS."""
-        row = {"metric": metric, "label": label, "t_s": t_s, "value": value, "unit": unit}
-        self.observations.append(row)
+        """Add a row of schema.OBSERVATIONS, unless there are MAX_SERIES."""
+        if len(self.observations) < MAX_SERIES:
+            # A whole number beyond 2^53 is none that Arrow takes for a double.
+            row = {"metric": metric, "label": label, "t_s": t_s, "value": float(value), "unit": unit}
+            self.observations.append(row)
 
     def fail(self, error: str) -> bool:
         """Note that perfdhcp ended with an error."""

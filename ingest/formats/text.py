@@ -11,14 +11,18 @@ import zlib
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats import Reject
+from ingest.formats import Reject, Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ingest.formats import Report, Row
+    from ingest.formats import Row
 
-MAX_TEXT_BYTES: Final = 256 * 1024 * 1024
+MAX_TEXT_BYTES: Final = 128 * 1024 * 1024
+MAX_LINES: Final = 1_000_000
+MAX_SERIES: Final = 200_000  # values of a report that are kept: more are two days of a line a second
+MAX_ROWS: Final = 500_000  # of all reports of a text together
+MAX_REJECTS: Final = 1000
 LONGEST: Final = 4000  # characters of a line that is worth matching with a pattern
 
 _GZIP: Final = b"\x1f\x8b"
@@ -54,14 +58,19 @@ def parts(
 ) -> Iterator[Report | Reject]:
     """Yield what `read` finds in the text of `data`, and what is wrong with the gzip around it.
 
-    Takes UTF-8, UTF-16 with its mark, and gzip of these; more than `limit` bytes of text is one reject with `advice`.
+    Takes UTF-8, UTF-16 with its mark, and gzip of these; more than `limit` bytes of text, or than MAX_LINES, is one
+    reject with `advice`; so is what follows the first MAX_ROWS rows, and what would be rejected beyond MAX_REJECTS.
     """
     text, fault = unpack(data, limit + 1)
     if len(text) > limit:
         yield Reject(1, f"more than {limit // 1024**2} MiB of text", advice)
         return
+    # What is read of a line may need a hundred times its bytes.
+    if max(text.count(b"\n"), text.count(b"\r")) > MAX_LINES:
+        yield Reject(1, f"more than {MAX_LINES} lines", advice)
+        return
     if text or not fault:
-        yield from read(text)
+        yield from _bounded(read(text), advice)
     if fault:
         yield fault
 
@@ -124,6 +133,22 @@ def quote(text: str) -> str:
 def plural(amount: float, noun: str) -> str:
     """Return an amount with its noun: `1 client`, `2 clients`, `0.5 s` where the noun is a unit."""
     return f"{amount:.15g} {noun}" + "s" * (amount != 1 and len(noun) > 1)
+
+
+def _bounded(found: Iterator[Report | Reject], advice: str) -> Iterator[Report | Reject]:
+    rows = rejects = 0
+    for part in found:
+        last = part.line
+        if rows > MAX_ROWS:
+            yield Reject(last, f"{rows} values stand above: from here on the file is not read", advice)
+            break
+        if isinstance(part, Report):
+            rows += len(part.exchanges) + len(part.intervals) + len(part.observations)
+            yield part
+        elif (rejects := rejects + 1) <= MAX_REJECTS:
+            yield part
+    if rejects > MAX_REJECTS:
+        yield Reject(last, f"{rejects - MAX_REJECTS} more parts up to here cannot be used", advice)
 
 
 def _gunzip(data: bytes, limit: int) -> tuple[bytes, Reject | None]:

@@ -16,6 +16,7 @@ Facts = dict[str, Any]
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _NO_VALUE: Final = frozenset({"", "-", "none", "unknown", "unknown!", "not specified", "not provided", "n/a", "(null)"})
 _SIZE: Final = re.compile(r"([0-9]{1,15}(?:[.,][0-9]{1,6})?)\s*([KMGTPE]?)(?:i?B)?", re.IGNORECASE)
+_MAX_TEXT_BYTES: Final = 8 * 1024 * 1024
 _MAX_LINE: Final = 2000
 _MAX_COUNT: Final = 2**31 - 1
 _MAX_BYTES: Final = 2**62
@@ -26,7 +27,10 @@ class FactError(ValueError):
 
 
 def text(data: bytes) -> str:
-    """Return `data` as text without a BOM, carriage returns and control characters."""
+    """Return `data` as text without a BOM, carriage returns and control characters; FactError when it is too much."""
+    if len(data) > _MAX_TEXT_BYTES:
+        message = f"expected what one machine says of itself, found more than {_MAX_TEXT_BYTES // 1024**2} MiB"
+        raise FactError(message)
     return _CONTROL.sub("", data.decode("utf-8-sig", "replace"))
 
 

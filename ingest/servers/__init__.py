@@ -1,16 +1,16 @@
 """Server configurations: how each kind is recognised, and what its module returns.
 
-A module offers `PRODUCT`, `sniff(head) -> bool`, `describe(head) -> str | None` and
-`parse(data) -> Row`: a row of `schema.SERVER_CONFIGS` without the columns that only the caller
-knows (batch, campaign, source_path, source_sha256). `parse` raises ConfigError, and nothing else,
-for what it cannot use.
+A module offers `PRODUCT`, `sniff(head) -> bool` and `parse(data) -> Row`: a row of
+`schema.SERVER_CONFIGS` without the columns that only the caller knows (batch, campaign, source_path,
+source_sha256). `parse` raises ConfigError, and nothing else, for what it cannot use. One that knows
+configurations of programs beside the server names them by `describe(head) -> str | None`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ingest.servers import kea
+from ingest.servers import databases, kea, powerdns
 from ingest.servers.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ConfigError", "describe", "recognise"]
 
-_MODULES: Final[tuple[ModuleType, ...]] = (kea,)
+_MODULES: Final[tuple[ModuleType, ...]] = (kea, powerdns)
+_DESCRIBERS: Final = (kea.describe, databases.describe)
 
 
 def recognise(head: bytes) -> ModuleType | None:
@@ -27,5 +28,5 @@ def recognise(head: bytes) -> ModuleType | None:
 
 
 def describe(head: bytes) -> str | None:
-    """Name a known configuration that no module reads, e.g. a control agent's; else None."""
-    return next((words for module in _MODULES if (words := module.describe(head))), None)
+    """Name a known configuration that no module reads, e.g. a control agent's or a database's; else None."""
+    return next((words for describe in _DESCRIBERS if (words := describe(head))), None)

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ingest.servers.errors import ConfigError
+from ingest.servers.plain import decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,13 +33,7 @@ _WHOLE: Final = "check that the file is whole; `kea-dhcp4 -t FILE` (kea-dhcp6) n
 
 def loads(data: bytes) -> Any:
     """Return the value that `data` holds; ConfigError names the line of what is no such JSON."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        hint = "save the file as UTF-8, or check that it is a configuration at all"
-        message = f"expected UTF-8, found the byte 0x{data[error.start]:02x}"
-        raise ConfigError(message, hint, line) from None
+    text = decode(data)
     try:
         return json.loads(_plain(text), parse_constant=_refuse)
     except json.JSONDecodeError as error:

@@ -7,14 +7,13 @@ the version of the server stays None here, for a configuration does not name its
 
 from __future__ import annotations
 
-import hashlib
 import ipaddress
-import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
 from ingest.servers import commented_json
 from ingest.servers.errors import ConfigError
+from ingest.servers.plain import identity, settings_json, unicode
 
 if TYPE_CHECKING:
     from ingest.formats import Row
@@ -28,12 +27,6 @@ _OTHERS: Final = {
     "Netconf": "a configuration of the Kea NETCONF agent",
 }
 _HA_HOOK: Final = re.compile(r"libdhcp_ha(?:\..*)?")
-_SECRET: Final = re.compile(
-    r"passw|passphrase|secret|token|credential|basic-auth|^authentication$|^(?:(?:auth|api)[-_])?key$",
-    re.IGNORECASE,
-)
-_CREDENTIALS: Final = re.compile(r"(?<=://)[^\s\"]{0,500}@")
-_MASK: Final = "***"
 _MAX_INT32: Final = 2**31 - 1
 _MAX_INT64: Final = 2**63 - 1
 _HINT: Final = "compare with the Kea Administrator Reference Manual; `kea-dhcp4 -t FILE` checks a file"
@@ -78,7 +71,7 @@ def parse(data: bytes) -> Row:
     try:
         document = commented_json.loads(data)
         name, config = _server(document)
-        settings = json.dumps(_masked(document), sort_keys=True, ensure_ascii=False, allow_nan=False)
+        settings = settings_json(document)
     except RecursionError:
         message = "nested too deeply for a configuration"
         raise ConfigError(message, _HINT) from None
@@ -87,10 +80,9 @@ def parse(data: bytes) -> Row:
     except ValueError:  # 1e999 is read as infinity
         message = "a number in the configuration is out of all range"
         raise ConfigError(message, _HINT) from None
-    settings = _unicode(settings)
     hooks = _objects(config, "hooks-libraries")
     return {
-        "server_config_id": hashlib.sha256(settings.encode()).hexdigest()[:16],
+        "server_config_id": identity(settings),
         "product": PRODUCT,
         "product_version": None,
         "protocol": f"DHCPv{_FAMILIES[name]}",
@@ -210,16 +202,6 @@ def _library(hook: Row) -> str:
     return (_text(hook, "library") or "").rpartition("/")[2]
 
 
-def _masked(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {
-            key: _MASK if _SECRET.search(key) and item is not None else _masked(item) for key, item in value.items()
-        }
-    if isinstance(value, list):
-        return [_masked(item) for item in value]
-    return _CREDENTIALS.sub(f"{_MASK}@", value) if isinstance(value, str) else value
-
-
 def _object(parent: Row, key: str) -> Row:
     value = parent.get(key, {})
     if not isinstance(value, dict):
@@ -241,7 +223,7 @@ def _text(parent: Row, key: str) -> str | None:
     value = parent.get(key)
     if not isinstance(value, str | None):
         raise _unexpected(key, "a text", value)
-    return " ".join(_unicode(value).split())[:500] or None if value else None
+    return " ".join(unicode(value).split())[:500] or None if value else None
 
 
 def _flag(parent: Row, key: str) -> bool | None:
@@ -271,9 +253,4 @@ def _unexpected(key: str, expected: str, value: Any) -> ConfigError:
 
 def _kind(value: Any) -> str:
     names = {dict: "an object", list: "a list", type(None): "null"}
-    return names.get(type(value)) or f"{_unicode(str(value))[:80]!r}"
-
-
-def _unicode(text: str) -> str:
-    """Replace halves of surrogate pairs, which JSON can spell but UTF-8 cannot hold."""
-    return text.encode("utf-8", "replace").decode()
+    return names.get(type(value)) or f"{unicode(str(value))[:80]!r}"

@@ -25,7 +25,7 @@ capacities as (
             -- the protocol of DHCP names the version already
             case when figures.domain <> 'dhcp' then 'IPv' || cast(figures.ip_version as varchar) end,
             figures.transport
-        ) as method,
+        ) as conditions,
         cast(null as varchar) as unnamed_folder,
         figures.rate_unit,
         figures.drop_time_s,
@@ -43,13 +43,33 @@ capacities as (
 
 ),
 
+told_apart as (
+
+    select
+        *,
+        -- a source may give several figures of one configuration: they stay several
+        concat_ws(
+            '; ',
+            nullif(conditions, ''),
+            case
+                when
+                    count(*) over (
+                        partition by campaign, {{ configuration_columns() }}, rate_unit, conditions, loss_goal
+                    ) > 1
+                    then 'figure ' || figure_id
+            end
+        ) as method
+    from capacities
+
+),
+
 identified as (
 
     select
         *,
         {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', rate_unit, method') }} as configuration_id,
         {{ configuration_label() }} as configuration
-    from capacities
+    from told_apart
 
 )
 

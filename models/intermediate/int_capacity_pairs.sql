@@ -6,9 +6,38 @@ capacity as (
 
 ),
 
+runs as (
+
+    select * from {{ ref('int_runs__identified') }}
+
+),
+
+run_rates as (
+
+    select * from {{ ref('int_run_capacity') }}
+
+),
+
 student_t as (
 
     select * from {{ ref('student_t') }}
+
+),
+
+mann_whitney as (
+
+    select * from {{ ref('mann_whitney') }}
+
+),
+
+run_capacity as (
+
+    select
+        runs.configuration_id,
+        run_rates.loss_goal,
+        run_rates.rate
+    from run_rates
+    inner join runs on run_rates.run_id = runs.run_id
 
 ),
 
@@ -36,44 +65,56 @@ pairs as (
 
 ),
 
-with_variances as (
+{{ tested_pairs_from_pairs() }},
+
+numbered_tests as (
 
     select
         *,
-        treatment_rate / baseline_rate as ratio,
-        -- variance of the logarithm of each mean, to first order
-        treatment_stdev * treatment_stdev / (treatment_runs * treatment_mean * treatment_mean) as treatment_variance,
-        baseline_stdev * baseline_stdev / (baseline_runs * baseline_mean * baseline_mean) as baseline_variance
-    from pairs
+        -- a pair and its mirror image are one test
+        dense_rank() over (
+            partition by factor, loss_goal, rate_unit, p_value is null
+            order by
+                p_value,
+                least(baseline_configuration_id, treatment_configuration_id),
+                greatest(baseline_configuration_id, treatment_configuration_id)
+        ) as place
+    from tested_pairs
 
 ),
 
-with_degrees_of_freedom as (
+counted_tests as (
 
     select
         *,
-        sqrt(treatment_variance + baseline_variance) as log_ratio_error,
-        -- Welch and Satterthwaite
-        (treatment_variance + baseline_variance) * (treatment_variance + baseline_variance)
-        / nullif(
-            treatment_variance * treatment_variance / nullif(treatment_runs - 1, 0)
-            + baseline_variance * baseline_variance / nullif(baseline_runs - 1, 0), 0
-        ) as degrees_of_freedom
-    from with_variances
+        max(place) over (partition by factor, loss_goal, rate_unit, p_value is null) as tests
+    from numbered_tests
 
 ),
 
-with_interval as (
+-- Holm: the smallest p value counts as often as there are tests, the next once less
+adjusted as (
 
     select
-        with_degrees_of_freedom.*,
-        with_degrees_of_freedom.ratio * exp(-student_t.t_975 * with_degrees_of_freedom.log_ratio_error) as ci_low,
-        with_degrees_of_freedom.ratio * exp(student_t.t_975 * with_degrees_of_freedom.log_ratio_error) as ci_high
-    from with_degrees_of_freedom
-    left join student_t
-        on student_t.degrees_of_freedom
-            = {{ tabulated_degrees_of_freedom('with_degrees_of_freedom.degrees_of_freedom') }}
+        *,
+        case
+            when p_value is not null
+                then max(least(1, (tests - place + 1) * p_value)) over (
+                        partition by factor, loss_goal, rate_unit, p_value is null
+                        order by place
+                    )
+        end as p_value_holm
+    from counted_tests
+
+),
+
+with_verdict as (
+
+    select
+        *,
+        {{ comparison_verdict('p_value_holm', 'tests') }} as verdict
+    from adjusted
 
 )
 
-select * from with_interval
+select * from with_verdict

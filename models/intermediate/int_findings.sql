@@ -43,6 +43,18 @@ quality_flags as (
 
 ),
 
+claims as (
+
+    select * from {{ ref('int_claims') }}
+
+),
+
+claim_terms as (
+
+    select * from {{ ref('reported_claim_terms') }}
+
+),
+
 rejects as (
 
     select * from {{ ref('stg_rejects') }}
@@ -114,6 +126,62 @@ trial_findings as (
         cast(malformed as varchar) || ' packets could not be decoded by the generator.' as detail
     from trials
     where malformed > 0
+    union all
+    select
+        trial_id,
+        'printed_ratio_misleads' as finding,
+        'warning' as severity,
+        'The generator printed ' || {{ percent('ratio_printed') }}
+        || ', the counters give ' || {{ percent('ratio_true') }}
+        || ' answered: it stops counting before the last answers are in.' as detail
+    from trials
+    where abs(ratio_printed - ratio_true) > 0.005
+    union all
+    select
+        trial_id,
+        'receive_buffer_overrun' as finding,
+        'warning' as severity,
+        {{ short_number('lost_in_receive_buffer') }}
+        || ' datagrams, ' || {{ percent('lost_in_receive_buffer / sent') }}
+        || ' of those sent, found the receive buffer of a UDP socket full (RcvbufErrors, which PowerDNS shows as '
+        || 'udp-in-errors): the loss is the buffer''s, raise net.core.rmem_default or the server''s SO_RCVBUF.'
+            as detail
+    from trials
+    where lost_in_receive_buffer > 0
+    union all
+    select
+        trial_id,
+        'server_restarted' as finding,
+        'warning' as severity,
+        'The server died or was started anew during the trial.' as detail
+    from trials
+    where is_server_restarted
+    union all
+    select
+        trial_id,
+        'probes_failed' as finding,
+        'warning' as severity,
+        cast(probes_failed as varchar) || ' probe queries timed out, were refused or answered wrongly during the trial.'
+            as detail
+    from trials
+    where probes_failed > 0
+    union all
+    select
+        trial_id,
+        'generator_stalled' as finding,
+        'warning' as severity,
+        'dnsblast sent ' || cast(sent as varchar) || ' of ' || cast(requests_planned as varchar)
+        || ' queries and then nothing more: its wait underflows (unsigned) to days once it is behind.' as detail
+    from trials
+    where tool = 'dnsblast' and sent < requests_planned
+    union all
+    select
+        trial_id,
+        'same_process' as finding,
+        'info' as severity,
+        'Another file of the same process tells of this trial, too; that one counts.' as detail
+    from trials
+    where twin_of is not null
     union all
     select
         trial_id,
@@ -191,17 +259,52 @@ configuration_findings as (
 
 ),
 
+exact_figures as (
+
+    select
+        figures.figure_id,
+        figures.source_id,
+        figures.metric,
+        figures.value,
+        published_capacity.configuration,
+        published_capacity.testbed,
+        published_capacity.conditions
+    from figures
+    inner join published_capacity on figures.figure_id = published_capacity.figure_id
+    where figures.evidence_kind = 'measured' and figures.qualifier = 'exact'
+
+),
+
 identical_figures as (
 
     select
-        source_id,
-        metric,
-        value,
-        count(*) as cells
-    from figures
-    where evidence_kind = 'measured' and rate_unit is not null and qualifier = 'exact'
-    group by source_id, metric, value
-    having count(*) > 1
+        one.figure_id,
+        one.value,
+        string_agg(other.figure_id || ' (' || other.configuration || ')', ', ' order by other.figure_id) as others
+    from exact_figures as one
+    inner join exact_figures as other
+        on one.source_id = other.source_id
+            and one.metric = other.metric
+            and one.value = other.value
+            and (
+                one.configuration <> other.configuration
+                or one.testbed is distinct from other.testbed
+                or one.conditions is distinct from other.conditions
+            )
+    group by one.figure_id, one.value
+
+),
+
+contradicted_claims as (
+
+    select distinct
+        claim_terms.figure_id,
+        claims.statement,
+        claims.location,
+        claims.arithmetic
+    from claims
+    inner join claim_terms on claims.claim_id = claim_terms.claim_id
+    where claims.verdict = 'contradicted_in_source' and claim_terms.figure_id is not null
 
 ),
 
@@ -216,17 +319,18 @@ figure_findings as (
     inner join quality_flags on figures.quality_flag = quality_flags.quality_flag
     union all
     select
-        figures.figure_id,
+        figure_id,
         'identical_figures' as finding,
         'warning' as severity,
-        'The same value, ' || {{ short_number('figures.value') }} || ', stands in '
-        || cast(identical_figures.cells as varchar) || ' cells of the source.' as detail
-    from figures
-    inner join identical_figures
-        on figures.source_id = identical_figures.source_id
-            and figures.metric = identical_figures.metric
-            and figures.value = identical_figures.value
-    where figures.evidence_kind = 'measured' and figures.qualifier = 'exact'
+        'The same value, ' || {{ short_number('value') }} || ', also stands for ' || others || '.' as detail
+    from identical_figures
+    union all
+    select
+        figure_id,
+        'source_contradicts_itself' as finding,
+        'info' as severity,
+        'The source says: "' || statement || '" (' || location || '). Its own numbers: ' || arithmetic || '.' as detail
+    from contradicted_claims
 
 ),
 

@@ -16,9 +16,11 @@ steps as (
         median(loss_worst_exchange) as loss_worst_exchange,
         median(loss_packet) as loss_packet,
         median(loss_lease) as loss_lease,
-        bool_or(is_generator_limited) as is_generator_limited
+        bool_or(is_generator_limited) as is_generator_limited,
+        bool_or(is_pace_lost) as is_pace_lost,
+        bool_or(is_unsustained) as is_unsustained
     from trials
-    where completed and offered_rate is not null
+    where completed and offered_rate is not null and twin_of is null
     group by run_id, offered_rate
 
 )

@@ -18,6 +18,18 @@ server_configs as (
 
 ),
 
+files as (
+
+    select * from {{ ref('stg_raw_files') }}
+
+),
+
+accounting as (
+
+    select * from {{ ref('int_query_accounting') }}
+
+),
+
 observations as (
 
     select * from {{ ref('stg_observations') }}
@@ -55,10 +67,62 @@ exchange_totals as (
 
 ),
 
+described_campaigns as (
+
+    select distinct campaign
+    from files
+    where format = 'campaign'
+
+),
+
+files_of_processes as (
+
+    -- the text and the JSON of one process tell of the same trials: the fuller one counts
+    select
+        campaign,
+        source_path,
+        first_value(source_path) over (
+            partition by campaign, stem, tool
+            order by
+                count(*) desc, count(sent) + count(received) + count(achieved_rate) + count(command) desc, source_path
+        ) as fullest_path
+    from trials
+    group by campaign, stem, tool, source_path
+
+),
+
+twins as (
+
+    select
+        trials.trial_id,
+        coalesce(same_report.trial_id, first_report.trial_id) as twin_of
+    from trials
+    inner join files_of_processes
+        on trials.campaign = files_of_processes.campaign
+            and trials.source_path = files_of_processes.source_path
+            and trials.source_path <> files_of_processes.fullest_path
+    inner join trials as first_report
+        on trials.campaign = first_report.campaign
+            and files_of_processes.fullest_path = first_report.source_path
+            and first_report.report_index = 0
+    left join trials as same_report
+        on trials.campaign = same_report.campaign
+            and files_of_processes.fullest_path = same_report.source_path
+            and trials.report_index = same_report.report_index
+
+),
+
 joined as (
 
     select
         trials.*,
+        twins.twin_of,
+        accounting.answered,
+        accounting.ratio_printed,
+        accounting.ratio_true,
+        accounting.lost_in_receive_buffer,
+        accounting.probes_failed,
+        accounting.is_server_restarted,
         exchange_totals.first_sent,
         exchange_totals.last_received,
         exchange_totals.completed_leases,
@@ -68,22 +132,27 @@ joined as (
         closed_loops.avg_latency_ms,
         closed_loops.outstanding_window,
         server_configs.pool_addresses as pool_size,
-        coalesce(exchange_totals.loss_worst_exchange, trials.dropped / nullif(trials.sent, 0)) as loss_worst_exchange,
-        coalesce(exchange_totals.loss_packet, trials.dropped / nullif(trials.sent, 0)) as loss_packet,
+        -- dnsblast stops counting before the last answers are in; the counters around it know them
         coalesce(
-            1 - exchange_totals.completed_leases / nullif(exchange_totals.first_sent, 0),
+            case when accounting.ratio_printed is not null then 1 - accounting.ratio_true end,
             trials.dropped / nullif(trials.sent, 0)
-        ) as loss_lease,
+        ) as loss_plain,
+        exchange_totals.loss_worst_exchange as loss_of_exchanges,
+        exchange_totals.loss_packet as loss_of_packets,
         -- perfdhcp's rate is answers over wall time, so the two of them tell when a limit ended the trial early
         exchange_totals.last_received / nullif(trials.achieved_rate, 0) as elapsed_s,
         -- nothing but the folder tells such trials apart
         case
+            when described_campaigns.campaign is null and trials.scenario is null then trials.context_path
             when trials.product is null and trials.backend is null and trials.threading is null
                 then trials.context_path
         end as unnamed_folder
     from trials
     left join exchange_totals on trials.trial_id = exchange_totals.trial_id
     left join closed_loops on trials.trial_id = closed_loops.trial_id
+    left join accounting on trials.trial_id = accounting.trial_id
+    left join described_campaigns on trials.campaign = described_campaigns.campaign
+    left join twins on trials.trial_id = twins.trial_id
     left join server_configs on trials.server_config_id = server_configs.server_config_id
 
 ),
@@ -92,6 +161,9 @@ with_period as (
 
     select
         *,
+        coalesce(loss_of_exchanges, loss_plain) as loss_worst_exchange,
+        coalesce(loss_of_packets, loss_plain) as loss_packet,
+        coalesce(1 - completed_leases / nullif(first_sent, 0), loss_plain) as loss_lease,
         coalesce(first_sent, sent) as requests_sent,
         case when elapsed_s < 0.95 * duration_s then elapsed_s else duration_s end as test_period_s
     from joined
@@ -103,13 +175,34 @@ with_rates as (
     select
         *,
         achieved_rate as reported_rate,
-        coalesce(completed_leases / nullif(test_period_s, 0), achieved_rate) as computed_rate,
+        coalesce(
+            completed_leases / nullif(test_period_s, 0),
+            -- dnsblast prints a mean since its start that it cuts off at the offered rate
+            case when ratio_printed is not null then offered_rate * ratio_true end,
+            achieved_rate
+        ) as computed_rate,
         -- one packet of grace: perfdhcp sends rate x period - 1
         coalesce(requests_sent + 1 < 0.98 * offered_rate * test_period_s, false) as is_sending_short,
+        coalesce(
+            rate_unit = 'queries/s' and requests_sent + 1 < 0.99 * offered_rate * test_period_s, false
+        ) as is_pace_lost,
         -- a closed loop whose window is full waits for the server and cannot offer more (Little's law)
         coalesce(achieved_rate * avg_latency_ms / 1000 > 0.9 * outstanding_window, false) as is_window_full,
-        {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method, repetition') }} as run_id
+        {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method, repetition') }}
+            as own_run_id
     from with_period
+
+),
+
+with_runs as (
+
+    select
+        *,
+        -- a twin stands in the run of the trial that counts
+        first_value(own_run_id) over (
+            partition by coalesce(twin_of, trial_id) order by twin_of nulls first
+        ) as run_id
+    from with_rates
 
 ),
 
@@ -118,6 +211,7 @@ with_pool as (
     select
         *,
         is_sending_short or is_window_full as is_generator_limited,
+        is_pace_lost or coalesce(rate_unit = 'queries/s' and probes_failed > 0, false) as is_unsustained,
         case
             when server_wiped = false
                 then sum(completed_leases) over (
@@ -125,7 +219,7 @@ with_pool as (
                     )
             else completed_leases
         end as leases_granted
-    from with_rates
+    from with_runs
 
 )
 

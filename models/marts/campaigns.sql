@@ -26,7 +26,7 @@ files as (
 
 sources as (
 
-    select * from {{ ref('reported_sources') }}
+    select * from {{ ref('stg_published_sources') }}
 
 ),
 

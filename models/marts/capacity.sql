@@ -1,3 +1,4 @@
+-- depends_on: {{ ref('run_capacity') }}, {{ ref('student_t') }}, {{ ref('mann_whitney') }} (read by compare)
 with
 
 capacity as (
@@ -89,8 +90,17 @@ select
     capacity.rate_median,
     capacity.rate_mean,
     capacity.rate_stdev,
+    capacity.runs_dipping,
+    capacity.runs_undisturbed,
+    capacity.rate_undisturbed,
+    capacity.stdev_undisturbed,
     capacity.ci_low,
     capacity.ci_high,
+    capacity.resolution,
+    capacity.detectable_ratio,
+    capacity.runs_for_1_percent,
+    capacity.runs_for_2_percent,
+    capacity.runs_for_5_percent,
     capacity.rate_interpolated,
     capacity.status,
     coalesce(judged.quality, 'ok') as quality,

@@ -21,6 +21,7 @@ select
     steps.loss_worst_exchange,
     steps.loss_packet,
     steps.loss_lease,
-    steps.is_generator_limited
+    steps.is_generator_limited,
+    steps.is_unsustained
 from steps
 inner join runs on steps.run_id = runs.run_id

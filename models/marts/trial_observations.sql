@@ -2,16 +2,19 @@ with
 
 observations as (
 
-    select * from {{ ref('stg_observations') }}
+    select * from {{ ref('int_observations') }}
 
 )
 
 select
     trial_id,
     campaign,
+    source_path,
     host,
     metric,
     label,
+    moment,
+    observed_at,
     t_s,
     value,
     unit

@@ -12,12 +12,22 @@ trials as (
 
 ),
 
+files as (
+
+    select * from {{ ref('stg_raw_files') }}
+
+),
+
 current_versions as (
 
     select
         observations.trial_id,
         observations.batch,
         observations.campaign,
+        observations.source_path,
+        observations.beside,
+        observations.moment,
+        observations.observed_at,
         observations.host,
         observations.metric,
         observations.label,
@@ -25,9 +35,14 @@ current_versions as (
         observations.value,
         observations.unit
     from observations
-    inner join trials
+    left join trials
         on observations.trial_id = trials.trial_id
             and observations.batch = trials.batch
+    left join files
+        on observations.campaign = files.campaign
+            and observations.source_path = files.source_path
+            and observations.batch = files.batch
+    where trials.trial_id is not null or (observations.trial_id is null and files.batch is not null)
 
 )
 

@@ -1,20 +1,41 @@
+{%- set columns -%}
+    figure_id, source_id, location, test_date, domain, product, product_version, protocol, ip_version,
+    transport, osi_layer, backend, backend_version, ha_mode, threading, threads, packet_queue_size, scenario,
+    scenario_detail, metric, value, unit, qualifier, repetitions, discard_lowest, discard_highest,
+    loss_limit_ratio, loss_basis, drop_time_s, offered_rate, offered_rate_unit, duration_s, tool, tool_version,
+    testbed, evidence_kind, quality_flag, note
+{%- endset -%}
 with
 
-figures as (
+reported as (
 
     select * from {{ ref('reported_figures') }}
 
 ),
 
+ingested as (
+
+    select * from {{ ref('stg_figures') }}
+
+),
+
 sources as (
 
-    select * from {{ ref('reported_sources') }}
+    select * from {{ ref('stg_published_sources') }}
 
 ),
 
 metrics as (
 
     select * from {{ ref('capacity_metrics') }}
+
+),
+
+figures as (
+
+    select {{ columns }} from reported
+    union all
+    select {{ columns }} from ingested
 
 ),
 

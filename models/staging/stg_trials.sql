@@ -19,6 +19,8 @@ current_versions as (
         trials.batch,
         trials.campaign,
         trials.source_path,
+        -- what one process wrote into several files shares the path without its ending; out.1 and out.2 are two
+        regexp_replace(regexp_replace(trials.source_path, '[.]gz$', ''), '([^/])[.][A-Za-z][^./]*$', '\1') as stem,
         trials.source_sha256,
         trials.context_path,
         trials.report_index,
@@ -58,6 +60,7 @@ current_versions as (
         trials.exit_code,
         trials.completed,
         trials.server_wiped,
+        trials.requests_planned,
         trials.details,
         trials.warnings,
         trials.context_sources,

@@ -50,7 +50,7 @@ def test_every_configuration_has_a_label_of_its_own(warehouse: Warehouse) -> Non
 
 
 def test_the_goal_of_isc_comes_first(warehouse: Warehouse) -> None:
-    assert [goal["loss_goal"] for goal in queries.loss_goals(warehouse)][:3] == ["isc", "ndr", "pdr"]
+    assert [goal["loss_goal"] for goal in queries.loss_goals(warehouse)][:4] == ["isc", "ndr", "permille", "pdr"]
 
 
 def test_capacities_agree_with_leases_per_second(warehouse: Warehouse) -> None:

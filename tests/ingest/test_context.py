@@ -160,6 +160,9 @@ def test_own_sidecar_fields_replace_the_known_ones_and_values_are_translated():
         ("a/run-12/1.txt", 12, "a"),
         ("Rep1/a/repetition_2/1.txt", 2, "a"),
         ("runs/1.txt", None, "runs"),
+        ("lmdb/r2/1.txt", 2, "lmdb"),
+        ("ramp-r3/1.txt", 3, "ramp"),
+        ("dell-r340/1.txt", None, "dell-r340"),
         ("rep/1.txt", None, "rep"),
         ("1.txt", None, "."),
     ],
@@ -170,7 +173,14 @@ def test_folders_of_repetitions_count_and_do_not_name_the_set_up(path, repetitio
         repetition,
         "path" if repetition else None,
     )
-    assert row["context_path"] == folder == context_path(path)
+    assert row["context_path"] == folder == context_path(path, {})
+
+
+def test_a_folder_that_names_the_rate_or_a_word_of_the_configuration_does_not_name_the_set_up():
+    known = {"backend": "lmdb", "offered_rate": 300.0}
+    assert context_path("dns/dnsblast-one-cpu/LMDB/r1/00300pps/dnsblast.out", known) == "dns/dnsblast-one-cpu"
+    assert context_path("ramp/lmdb/Q00300-r2/dnsperf.out", known) == "ramp"
+    assert context_path("ramp/mysql/Q00500-r2/dnsperf.out", known) == "ramp/mysql/Q00500"
 
 
 @pytest.mark.parametrize(("version", "threading"), [("2.2.0", "single"), ("2.4.0", "multi")])

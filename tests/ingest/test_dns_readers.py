@@ -1,7 +1,8 @@
 """What the readers of DNS generators make of real captures and of variants derived from them.
 
 The captures are of dnsblast 1be795a, dnsperf and resperf 2.10.0, flame 0.11.0, dnspyre 3.4.1,
-dnstrace 082df79 and kxdpgun 3.2.6 against PowerDNS 4.7.3. `expected.tsv` beside them tells what
+dnstrace 082df79 and kxdpgun 3.2.6 against PowerDNS 4.7.3; that of queryperf is made after its
+source. `expected.tsv` beside them tells what
 each of them comes to.
 """
 
@@ -24,12 +25,14 @@ from ingest.formats import (
     flame,
     kxdpgun,
     perfdhcp,
+    queryperf,
     resperf,
 )
 from ingest.formats.dnstrace_text import duration_s
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "dns"
-READERS = {reader.NAME: reader for reader in (dnsblast, dnsperf, resperf, flame, dnspyre, dnstrace, kxdpgun)}
+_READERS = (dnsblast, dnsperf, resperf, flame, dnspyre, dnstrace, kxdpgun, queryperf)
+READERS = {reader.NAME: reader for reader in _READERS}
 with (CAPTURES / "expected.tsv").open(newline="") as file:
     TRIALS = {row["capture"]: row for row in csv.DictReader(file, delimiter="\t")}
 

@@ -21,11 +21,12 @@ from ingest.formats import (
     dnstrace,
     flame,
     kxdpgun,
+    queryperf,
     resperf,
 )
 from ingest.formats.text import lines
 
-READERS = (dnsblast, dnsperf, resperf, flame, dnspyre, dnstrace, kxdpgun)
+READERS = (dnsblast, dnsperf, resperf, flame, dnspyre, dnstrace, kxdpgun, queryperf)
 CAPTURES = Path(__file__).parents[1] / "captures" / "dns"
 OBSERVATION = {"metric", "label", "t_s", "value", "unit"}
 FACTS = (set(schema.TRIALS.names) | {"details"}) - {"trial_id", "batch"}

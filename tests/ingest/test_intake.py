@@ -404,3 +404,19 @@ def test_an_ingest_into_no_lake_yet_makes_one(bare, tmp_path):
     lake = Lake(tmp_path / "new" / "lake")
     assert ingest([bare], lake).trials == 2
     assert len(lake.batches()) == 2
+
+
+def test_all_captures_in_one_call_end_as_trials_counters_context_or_a_reject_that_says_why(lake):
+    captures = Path(__file__).parents[1] / "captures"
+    summary = ingest([captures], lake)
+    assert summary.seen == summary.ingested + summary.skipped + summary.rejected > 800
+    assert summary.seen == sum(path.is_file() and path.suffix != ".md" for path in captures.rglob("*"))
+    files = rows(lake, "raw_files")
+    kinds = Counter(row["status"] for row in files)
+    assert min(kinds[status] for status in ("trials", "observations", "context", "rejected")) > 50
+    # Nothing that people keep among their results is a riddle, but a table that these tests made.
+    riddles = {r["source_path"] for r in summary.rejects if r["reason"].startswith("not recognised")}
+    assert riddles == {"dns/expected.tsv"}
+    again = ingest([captures], lake)
+    assert (again.batch, again.ingested) == (None, 0)
+    assert again.rejects == summary.rejects

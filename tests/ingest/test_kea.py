@@ -336,7 +336,6 @@ def test_a_configuration_is_known_by_its_outermost_keys_alone() -> None:
         b'{ "text": "Dhcp4" }',
         b'"Dhcp4": {}',
         b"Running: perfdhcp -4 -r 100 10.0.0.1",
-        (CONFIGS / "mariadb.cnf").read_bytes(),
         b"",
     ):
         assert servers.recognise(data) is None

@@ -1,0 +1,341 @@
+"""How the rate grows with the number of threads: the Universal Scalability Law, fitted or refused with a reason.
+
+The law (N. J. Gunther, "Guerrilla Capacity Planning", Springer 2007, chapter 6; arXiv:0808.1431):
+
+    X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1))
+
+lambda is the rate of one thread, sigma (0..1) the share of the work that is done by one thread at a time (contention),
+kappa the cost of keeping each pair of threads consistent (coherency). With kappa > 0 the rate is highest at
+sqrt((1 - sigma) / kappa) threads and falls beyond.
+
+With a = 1/lambda, b = a sigma and c = a kappa the relative error of a fit is linear in its parameters:
+
+    measured / fitted - 1 = measured / N (a + b (N - 1) + c N (N - 1)) - 1
+
+so that the bounded least squares on relative errors has one minimum, found by non-negative least squares, and so has
+every profile of it. All rates are in one unit, per second.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq, nnls
+from scipy.special import fdtri, stdtrit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+PARAMETERS: Final = 3
+SPREAD: Final = 2  # the most threads must be at least so many times the fewest
+TOLERANCE: Final = 0.05  # how far two rates may differ by chance where none was repeated
+WORST_RESIDUAL: Final = 0.10  # a law that misses by more, root mean square over the thread counts, is not the server's
+_LEVEL: Final = 0.95
+_NOTHING: Final = 1e-12  # a sum of squared relative errors that is rounding
+_SMALLEST: Final = 1e-9  # where the search for an open end begins
+_LARGEST: Final = 1e9  # where it gives up: the end is open
+
+
+class Estimate(NamedTuple):
+    """A value with its 95 % interval; an end is None where it is open or the data leave no freedom to judge it."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+class Fit(NamedTuple):
+    """The law of one server.
+
+    Attributes:
+        rate_one_thread: lambda, the rate of one thread.
+        sigma: contention, 0..1.
+        kappa: coherency, from 0.
+        peak_threads: the number of threads with the highest rate; None where kappa = 0 is not excluded.
+        residual_ratio: root mean square of the relative errors of the thread counts' mean rates.
+
+    """
+
+    rate_one_thread: Estimate
+    sigma: Estimate
+    kappa: Estimate
+    peak_threads: Estimate | None
+    residual_ratio: float
+
+    def rate(self, threads: float) -> float:
+        """Return the rate that the law gives for so many threads."""
+        return law(threads, self.rate_one_thread.value, self.sigma.value, self.kappa.value)
+
+    def gain_ratio(self, threads: int) -> float:
+        """Return what one thread more than `threads` adds, as a share of their rate; negative where it costs."""
+        return self.rate(threads + 1) / self.rate(threads) - 1
+
+
+class Refusal(NamedTuple):
+    """Why no law is fitted, in words."""
+
+    reason: str
+
+
+class _Data(NamedTuple):
+    threads: Array  # one value per run
+    rates: Array  # divided by their mean, so that all columns of a fit have a similar size
+
+
+def law(threads: float, rate_one_thread: float, sigma: float, kappa: float) -> float:
+    """Return X(N) of the Universal Scalability Law, in the unit of `rate_one_thread`."""
+    return rate_one_thread * threads / (1 + sigma * (threads - 1) + kappa * threads * (threads - 1))
+
+
+def above_cores(threads: Sequence[int], cores: int | None) -> list[int]:
+    """Return the distinct thread counts above the physical `cores`, where threads share a core; none if unknown."""
+    return sorted({count for count in threads if cores is not None and count > cores})
+
+
+def summarise(threads: Sequence[int], rates: Sequence[float], cores: int | None = None) -> dict[str, object]:
+    """Return the row of the warehouse on one server; arguments and errors are those of `fit`.
+
+    `status` is `fitted`, `two_points` (only the efficiency can be told) or `refused`; `reason` says why, or what to
+    keep in mind; `threads_above_cores` are the thread counts above the physical cores. A fit adds its figures, those
+    with an interval also as `_ci_low` and `_ci_high`, and for one thread more than the most measured `next_threads`,
+    their rate by the law `next_rate`, and `next_gain_ratio`, what it adds to the law's rate before.
+    """
+    found = fit(threads, rates, cores)
+    shared = above_cores(threads, cores)
+    if isinstance(found, Refusal):
+        status = "two_points" if len(set(threads)) == PARAMETERS - 1 else "refused"
+        return {"status": status, "reason": found.reason, "threads_above_cores": shared}
+    most = max(threads)
+    return {
+        "status": "fitted",
+        "reason": _caveats(threads, shared, cores, found),
+        "threads_above_cores": shared,
+        **_columns("rate_one_thread", found.rate_one_thread),
+        **_columns("sigma", found.sigma),
+        **_columns("kappa", found.kappa),
+        **_columns("peak_threads", found.peak_threads),
+        "residual_ratio": found.residual_ratio,
+        "next_threads": most + 1,
+        "next_rate": found.rate(most + 1),
+        "next_gain_ratio": found.gain_ratio(most),
+    }
+
+
+def _columns(name: str, estimate: Estimate | None) -> dict[str, float | None]:
+    ends = (name, f"{name}_ci_low", f"{name}_ci_high")
+    return dict(zip(ends, estimate, strict=True)) if estimate else {}
+
+
+def _caveats(threads: Sequence[int], shared: Sequence[int], cores: int | None, found: Fit) -> str:
+    said = [f"{len(set(threads))} thread counts, {len(threads)} rates"]
+    if found.sigma.low is None and found.sigma.high is None:
+        said.append("no more than the law has parameters, so that there is no interval")
+    elif found.peak_threads is None:
+        said.append("kappa = 0 is not excluded, so that no peak is told")
+    if shared:
+        said.append(f"{', '.join(map(str, shared))} threads share the {cores} physical cores")
+    return "; ".join(said) + "."
+
+
+def fit(threads: Sequence[int], rates: Sequence[float], cores: int | None = None) -> Fit | Refusal:
+    """Fit the law to the rates of runs, or say why the data cannot bear it.
+
+    Args:
+        threads: the number of threads of each run, from 1.
+        rates: the rate of each run, above 0; as many.
+        cores: physical cores of the machine, None if unknown.
+
+    Raises:
+        ValueError: the two differ in length, or hold a number outside its range.
+
+    """
+    if len(threads) != len(rates):
+        message = f"There are {len(threads)} thread counts and {len(rates)} rates; give one rate for each."
+        raise ValueError(message)
+    if any(count < 1 for count in threads) or not all(rate > 0 and math.isfinite(rate) for rate in rates):
+        message = f"Threads must be 1 or more and rates finite and above 0; got {list(threads)} and {list(rates)}."
+        raise ValueError(message)
+    counts = np.asarray(threads, np.float64)
+    values = np.asarray(rates, np.float64)
+    reason = _unfit(counts, values, cores)
+    return Refusal(reason) if reason else _fit(counts, values)
+
+
+def _unfit(threads: Array, rates: Array, cores: int | None) -> str | None:
+    """Return what stands against a fit before one is tried."""
+    counts = np.unique(threads)
+    if len(counts) < PARAMETERS:
+        return f"{_many(len(counts), 'distinct thread count')}; the law has three parameters and needs three."
+    if counts[-1] < SPREAD * counts[0]:
+        return f"From {counts[0]:g} to {counts[-1]:g} threads is too little spread: the most must be twice the fewest."
+    if cores is not None and counts[0] > cores:
+        return f"All thread counts lie above the {cores} physical cores, where threads share a core."
+    return _superlinear(threads, rates)
+
+
+def _superlinear(threads: Array, rates: Array) -> str | None:
+    """Return the pair of thread counts between which the rate of one thread grows by more than noise."""
+    counts = np.unique(threads)
+    yields = [rates[threads == count] / count for count in counts]
+    repeats = len(rates) - len(counts)
+    pairs = list(itertools.combinations(range(len(counts)), 2))
+    squares = sum(float(np.sum((values / values.mean() - 1) ** 2)) for values in yields)
+    # one chance in a hundred for all pairs together (Bonferroni)
+    noise = stdtrit(repeats, 1 - 0.01 / len(pairs)) * math.sqrt(squares / repeats) if repeats else TOLERANCE
+    for few, many in pairs:
+        growth = yields[many].mean() / yields[few].mean() - 1
+        error = math.sqrt(1 / len(yields[few]) + 1 / len(yields[many])) if repeats else 1
+        if growth > max(noise * error, math.sqrt(_NOTHING)):
+            return (
+                f"From {counts[few]:g} to {counts[many]:g} threads the rate of one thread grows by {growth:.0%}, more "
+                "than noise: superlinear, so that something else than the threads changes."
+            )
+    return None
+
+
+def _fit(threads: Array, rates: Array) -> Fit | Refusal:
+    scale = float(rates.mean())
+    data = _Data(threads, rates / scale)
+    weights, squares = _least(data, np.ones_like(threads), threads, threads * (threads - 1))
+    apart, serial, pairwise = (float(weight) for weight in weights)
+    one = apart + serial
+    if one < _NOTHING:
+        return Refusal("The rates fall so steeply that the law knows no rate of one thread.")
+    sigma, kappa = serial / one, pairwise / one
+    residuals = data.rates * (one + serial * (threads - 1) + pairwise * threads * (threads - 1)) / threads - 1
+    residual = _missed(threads, residuals)
+    reason = _unconvincing(data, squares, residual)
+    if reason:
+        return Refusal(reason)
+    error = _error(threads, residuals)
+    if error is None:
+        return Fit(Estimate(scale / one), Estimate(sigma), Estimate(kappa), None, residual)
+    variance, freedom = error
+    limit = squares + max(float(stdtrit(freedom, (1 + _LEVEL) / 2)) ** 2 * variance, _NOTHING)
+    one_ends = _ends(lambda value: _squares_at_one(data, value), one, limit, (0, math.inf))
+    kappa_ends = _ends(lambda value: _squares_at_kappa(data, value), kappa, limit, (0, math.inf))
+    peak = None
+    if kappa_ends[0]:
+        at = max(math.sqrt(apart / pairwise), 1.0)
+        peak = Estimate(at, *_ends(lambda value: _squares_at_peak(data, value), at, limit, (1, math.inf)))
+    return Fit(
+        Estimate(scale / one, *_inverse(scale, one_ends)),
+        Estimate(sigma, *_ends(lambda value: _squares_at_sigma(data, value), sigma, limit, (0, 1))),
+        Estimate(kappa, *kappa_ends),
+        peak,
+        residual,
+    )
+
+
+def _unconvincing(data: _Data, squares: float, residual: float) -> str | None:
+    """Return what stands against a fit once it is there: `squares` its relative errors, `residual` their size."""
+    if residual > WORST_RESIDUAL:
+        return f"The law misses the rates by {residual:.0%}, more than {WORST_RESIDUAL:.0%}: they do not follow it."
+    runs = len(data.rates)
+    if runs > PARAMETERS:
+        flat = _least(data, data.threads)[1] / (runs - 1) <= squares / (runs - PARAMETERS)
+    else:
+        flat = data.rates.max() < (1 + TOLERANCE) * data.rates.min()
+    if flat:
+        return "A constant describes the rates as well as the law: they do not show that threads matter."
+    return None
+
+
+def _error(threads: Array, residuals: Array) -> tuple[float, int] | None:
+    """Return the variance of one run's relative error and its degrees of freedom; None if nothing is left over.
+
+    Where the law misses the means by more than the runs scatter (lack of fit), the misses count as the error, else all
+    residuals do. The F test between the two is at 25 %, as advised before pooling (Bozivich, Bancroft and Hartley,
+    "Power of analysis of variance test procedures for certain incompletely specified models", 1956).
+    """
+    counts = np.unique(threads)
+    repeats, spare = len(threads) - len(counts), len(counts) - PARAMETERS
+    if not repeats + spare:
+        return None
+    squares = float(np.sum(residuals**2))
+    pure = sum(float(np.sum((group - group.mean()) ** 2)) for group in _grouped(threads, residuals))
+    if repeats and spare:
+        lack = (squares - pure) / spare
+        if lack > fdtri(spare, repeats, 0.75) * pure / repeats:
+            return lack, spare
+    return squares / (repeats + spare), repeats + spare
+
+
+def _missed(threads: Array, residuals: Array) -> float:
+    return math.sqrt(float(np.mean([group.mean() ** 2 for group in _grouped(threads, residuals)])))
+
+
+def _grouped(threads: Array, values: Array) -> list[Array]:
+    return [values[threads == count] for count in np.unique(threads)]
+
+
+def _least(data: _Data, *columns: Array) -> tuple[Array, float]:
+    """Return the non-negative weights of `columns` in N / X(N) and the least sum of squared relative errors."""
+    weights, norm = nnls(np.column_stack(columns) * (data.rates / data.threads)[:, None], np.ones_like(data.rates))
+    return weights, float(norm) ** 2
+
+
+def _squares_at_sigma(data: _Data, sigma: float) -> float:
+    threads = data.threads
+    return _least(data, 1 + sigma * (threads - 1), threads * (threads - 1))[1]
+
+
+def _squares_at_kappa(data: _Data, kappa: float) -> float:
+    pairwise = kappa * data.threads * (data.threads - 1)
+    return _least(data, 1 + pairwise, data.threads + pairwise)[1]
+
+
+def _squares_at_peak(data: _Data, peak: float) -> float:
+    # kappa = (1 - sigma) / peak^2
+    return _least(data, 1 + data.threads * (data.threads - 1) / peak**2, data.threads)[1]
+
+
+def _squares_at_one(data: _Data, one: float) -> float:
+    """`one` is 1/lambda: what the fixed rate of one thread leaves over is shared by contention and coherency."""
+    per_thread = data.rates / data.threads
+    serial, pairwise = per_thread * (data.threads - 1), per_thread * data.threads * (data.threads - 1)
+    left = 1 - one * per_thread
+    weights, norm = nnls(np.column_stack([serial, pairwise]), left)
+    if weights[0] > one:  # sigma stays within 1
+        norm = nnls(pairwise[:, None], left - one * serial)[1]
+    return float(norm) ** 2
+
+
+def _ends(
+    squares_at: Callable[[float], float], estimate: float, limit: float, bounds: tuple[float, float]
+) -> tuple[float | None, float | None]:
+    """Return the profile-likelihood interval: where the least squares at a fixed value reach `limit`.
+
+    The values within are one interval: the parameters within the limit are a convex set, and each value that is
+    profiled is a ratio of two linear functions of them.
+    """
+
+    def excess(value: float) -> float:
+        return squares_at(value) - limit
+
+    def end(bound: float) -> float | None:
+        if math.isinf(bound):
+            bound = max(2 * estimate, _SMALLEST)
+            while excess(bound) <= 0:
+                bound *= 2
+                if bound > _LARGEST:
+                    return None
+        return bound if excess(bound) <= 0 else float(brentq(excess, estimate, bound, xtol=1e-12))
+
+    return end(bounds[0]), end(bounds[1])
+
+
+def _inverse(scale: float, ends: tuple[float | None, float | None]) -> tuple[float | None, float | None]:
+    low, high = ends
+    return scale / high if high else None, scale / low if low else None
+
+
+def _many(number: int, what: str) -> str:
+    return f"There is one {what}" if number == 1 else f"There are {number} {what}s"

@@ -1,0 +1,90 @@
+"""The reader of queryperf's output, the load generator that came with BIND 9 (contrib/queryperf/queryperf.c).
+
+Queries per second are completed queries by run time; with at most 20 queries under way by default (`-q`) it is a
+closed loop that waits for the server.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ingest.formats import dns_text
+from ingest.formats.dns_text import Trial, read
+from ingest.formats.text import count, head_text, number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ingest.formats import Reject, Report
+
+NAME = "queryperf"
+
+_TITLE: Final = "DNS Query Performance Testing Tool"
+_MARK: Final = re.compile(rf"(?:\A|[\r\n])[ \t]*{_TITLE}")
+_FIGURE: Final = re.compile(
+    r"([A-Z][\w ()?]{2,30}):\s+(\d{1,18}(?:\.\d{1,9})?)(?:%| (?:queries|sec|seconds|times|qps))"
+)
+_RCODE: Final = re.compile(r"Returned +([A-Z]+)")
+_PROSE: Final = ("[Status]", "[Timeout]", "Statistics:", "Parse input file:", "Ended due to:", "Started at:")
+_ESSENTIAL: Final = ("Queries sent", "Queries completed", "Queries lost", "Ran for")
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (64 KiB, or all of it) is of queryperf."""
+    return bool(_MARK.search(head_text(head)))
+
+
+def parse(data: bytes) -> Iterator[Report | Reject]:
+    """Yield every report and every unusable part of `data`, in order; never raises for bad input."""
+    return read(data, _Run)
+
+
+def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
+    """Yield (number, text, what it was taken for) of every line that is not blank."""
+    return dns_text.explain(data, _Run)
+
+
+class _Run(Trial):
+    tool = NAME
+    expected = f"expected the output of queryperf, from `{_TITLE}` on"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.figures: dict[str, str] = {}
+
+    def begins_with(self, line: str) -> bool:
+        return line == _TITLE
+
+    def take(self, line: str) -> bool:
+        if line.startswith("Version: $Id: queryperf.c,v "):
+            self.facts["tool_version"] = line.split(" ")[3]
+        elif match := _FIGURE.fullmatch(line):
+            self.figures[match[1].strip()] = match[2]
+        elif line.startswith("Finished at:"):
+            self.details["outcome"] = "ended by itself"
+        else:
+            return line == _TITLE or line.startswith(_PROSE)
+        return True
+
+    def conclude(self) -> Report | Reject:
+        if not self.figures.keys() >= set(_ESSENTIAL):
+            return self.reject()
+        sent, received, dropped = (count(self.figures[name]) for name in _ESSENTIAL[:3])
+        self.facts |= {
+            "sent": sent,
+            "received": received,
+            "dropped": dropped,
+            "duration_s": number(self.figures["Ran for"]),
+            "achieved_rate": number(self.figures.get("Queries per second")),
+        }
+        for name in ("average", "min", "max"):
+            if received:
+                self.observe(f"latency_{name[:3]}", number(self.figures.get(f"RTT {name}"), 1000), "ms")
+        for name, value in self.figures.items():
+            if code := _RCODE.fullmatch(name):
+                self.observe("responses", count(value), "responses", code[1])
+        whole = self.facts["achieved_rate"] is not None
+        if not whole:
+            self.notes.append("Report cut off: the queries per second at its end are missing.")
+        return self.report(completed=whole)

@@ -1,0 +1,64 @@
+"""What the readers of server configurations share: the text in the bytes, and settings without their secrets."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import Any, Final
+
+from ingest.servers.errors import ConfigError
+
+MAX_BYTES: Final = 8 * 1024 * 1024  # what is read of it may need fifty times as much memory
+_MASK: Final = "***"
+_SECRET: Final = re.compile(
+    r"passw|passphrase|secret|token|credential|basic-auth|^authentication$|^(?:(?:auth|api)[-_])?key$",
+    re.IGNORECASE,
+)
+_CREDENTIALS: Final = re.compile(r"(?<=://)[^\s\"]{0,500}@")
+_CONNECTION_STRING: Final = re.compile(r"\b(passw(?:or)?d|pwd|secret)(\s{0,9}=\s{0,9})[^\s;,&]+", re.IGNORECASE)
+
+
+def decode(data: bytes) -> str:
+    """Return the text of a configuration; ConfigError for more than MAX_BYTES, and with its line for no UTF-8."""
+    if len(data) > MAX_BYTES:
+        message = f"more than {MAX_BYTES // 1024**2} MiB for a configuration"
+        hint = "keep host reservations in a database; a configuration without them says as much of the server"
+        raise ConfigError(message, hint)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        hint = "save the file as UTF-8, or check that it is a configuration at all"
+        message = f"expected UTF-8, found the byte 0x{data[error.start]:02x}"
+        raise ConfigError(message, hint, line) from None
+
+
+def unicode(text: str) -> str:
+    """Replace halves of surrogate pairs, which JSON can spell but UTF-8 cannot hold."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def settings_json(document: Any) -> str:
+    """Return a whole configuration as JSON with sorted keys, secrets masked.
+
+    Raises ValueError for a number that JSON cannot hold, RecursionError for too deep a nesting.
+    """
+    return unicode(json.dumps(_masked(document), sort_keys=True, ensure_ascii=False, allow_nan=False))
+
+
+def identity(settings: str) -> str:
+    """Return the `server_config_id` of what `settings_json` gave."""
+    return hashlib.sha256(settings.encode()).hexdigest()[:16]
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: _MASK if _SECRET.search(key) and item is not None else _masked(item) for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_masked(item) for item in value]
+    if not isinstance(value, str):
+        return value
+    return _CONNECTION_STRING.sub(rf"\1\2{_MASK}", _CREDENTIALS.sub(f"{_MASK}@", value))

@@ -1,0 +1,126 @@
+{#- What a relation of configurations says of each in some columns: one row per configuration and column. -#}
+{% macro facts_in_columns(relation, aspect, columns) -%}
+    select
+        configuration_id,
+        '{{ aspect }}' as aspect,
+        false as may_be_absent,
+        unnest(['{{ columns | join("', '") }}']) as item,
+        unnest([{% for column in columns %}cast({{ column }} as varchar){{ ', ' if not loop.last }}{% endfor %}]) as value
+    from {{ relation }}
+{%- endmacro %}
+
+{#-
+    The CTEs that find what differs between the two configurations of each row of the CTE `pairs` (configuration_id_a,
+    configuration_id_b), from the table or CTE `configuration_facts`; the last is `graded_differences`. The function for
+    analysts and the mart share them, so that they cannot disagree.
+-#}
+{% macro differences_of_pairs() -%}
+sides as (
+
+    select
+        pairs.*,
+        facts.*,
+        facts.value as value_a,
+        null as value_b
+    from pairs
+    inner join configuration_facts as facts on pairs.configuration_id_a = facts.configuration_id
+    union all
+    select
+        pairs.*,
+        facts.*,
+        null as value_a,
+        facts.value as value_b
+    from pairs
+    inner join configuration_facts as facts on pairs.configuration_id_b = facts.configuration_id
+
+),
+
+items as (
+
+    select
+        configuration_id_a,
+        configuration_id_b,
+        aspect,
+        item,
+        any_value(value_a) as value_a,
+        any_value(value_b) as value_b,
+        any_value(may_be_absent) as may_be_absent,
+        any_value(grade) as grade,
+        any_value(goes_with) as goes_with,
+        any_value(why) as why
+    from sides
+    group by configuration_id_a, configuration_id_b, aspect, item
+
+),
+
+with_lists as (
+
+    select
+        *,
+        -- where one side has no list at all, its items are not known; that is a difference of its own
+        count(value_a) filter (where may_be_absent) over pair_and_aspect > 0
+        and count(value_b) filter (where may_be_absent) over pair_and_aspect > 0 as both_are_listed
+    from items
+    window pair_and_aspect as (partition by configuration_id_a, configuration_id_b, aspect)
+
+),
+
+graded_differences as (
+
+    select
+        configuration_id_a,
+        configuration_id_b,
+        aspect,
+        item,
+        coalesce(value_a, case when may_be_absent then 'not set' end) as value_a,
+        coalesce(value_b, case when may_be_absent then 'not set' end) as value_b,
+        case
+            when not may_be_absent and (value_a is null or value_b is null) then 'unknown'
+            else grade
+        end as grade,
+        goes_with,
+        why
+    from with_lists
+    where value_a is distinct from value_b and (both_are_listed or not may_be_absent)
+
+)
+{%- endmacro %}
+
+{#- 1 for the worst: `same` has no rows, so that there is none for it. -#}
+{% macro rank_of_grade(grade) -%}
+    case {{ grade }} when 'unfair' then 1 when 'unknown' then 2 when 'minor' then 3 end
+{%- endmacro %}
+
+{% macro differences_function() -%}
+create or replace macro differences(a, b) as table
+with
+
+pairs as (
+
+    select
+        a as configuration_id_a,
+        b as configuration_id_b
+
+),
+
+{{ differences_of_pairs() }}
+
+select
+    aspect,
+    item,
+    value_a,
+    value_b,
+    grade,
+    why
+from graded_differences
+order by {{ rank_of_grade('grade') }}, aspect, item
+{%- endmacro %}
+
+{#- Run after the model that the function reads. -#}
+{% macro create_functions_over_facts() -%}
+    {%- if target.type == 'duckdb' %}
+    {{ differences_function() }};
+    comment on macro table differences is
+    'What differs between two configurations (by configuration_id), graded: unfair, unknown (one side does not say), minor.';
+    {%- endif %}
+{%- endmacro %}

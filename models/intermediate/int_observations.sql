@@ -1,0 +1,132 @@
+with
+
+observations as (
+
+    select * from {{ ref('stg_observations') }}
+
+),
+
+trials as (
+
+    select * from {{ ref('stg_trials') }}
+
+),
+
+spans as (
+
+    select
+        trial_id,
+        campaign,
+        source_path,
+        stem,
+        started_at,
+        coalesce(ended_at, {{ later('started_at', 'duration_s') }}) as ended_at
+    from trials
+
+),
+
+watched_files as (
+
+    select
+        campaign,
+        source_path,
+        beside,
+        regexp_extract(source_path, '^(.*/)?[^/]*$', 1) as folder,
+        min(observed_at) as first_observed_at,
+        max(observed_at) as last_observed_at
+    from observations
+    where trial_id is null
+    group by campaign, source_path, beside
+
+),
+
+candidates as (
+
+    -- counters that lie beside an output are its own, from shortly before it to shortly after
+    select
+        watched_files.campaign,
+        watched_files.source_path,
+        spans.trial_id,
+        spans.started_at,
+        {{ later('spans.started_at', -30) }} as watched_from,
+        {{ later('spans.ended_at', 30) }} as watched_until,
+        1 as choice
+    from watched_files
+    inner join spans
+        on watched_files.campaign = spans.campaign
+            and watched_files.beside = spans.stem
+            and (
+                watched_files.first_observed_at is null
+                or (
+                    watched_files.first_observed_at <= {{ later('spans.ended_at', 30) }}
+                    and watched_files.last_observed_at >= {{ later('spans.started_at', -30) }}
+                )
+            )
+    union all
+    -- others are of the trials that ran meanwhile: those in folders below, else all of the campaign
+    select
+        watched_files.campaign,
+        watched_files.source_path,
+        spans.trial_id,
+        spans.started_at,
+        spans.started_at as watched_from,
+        spans.ended_at as watched_until,
+        case when starts_with(spans.source_path, watched_files.folder) then 2 else 3 end as choice
+    from watched_files
+    inner join spans
+        on watched_files.campaign = spans.campaign
+            and watched_files.first_observed_at <= spans.ended_at
+            and watched_files.last_observed_at >= spans.started_at
+
+),
+
+chosen as (
+
+    select *
+    from candidates
+    qualify choice = min(choice) over (partition by campaign, source_path)
+
+),
+
+aligned as (
+
+    select
+        observations.trial_id,
+        observations.campaign,
+        observations.source_path,
+        observations.host,
+        observations.metric,
+        observations.label,
+        observations.moment,
+        observations.observed_at,
+        observations.t_s,
+        observations.value,
+        observations.unit
+    from observations
+    where observations.trial_id is not null
+    union all
+    select
+        chosen.trial_id,
+        observations.campaign,
+        observations.source_path,
+        observations.host,
+        observations.metric,
+        observations.label,
+        observations.moment,
+        observations.observed_at,
+        {{ seconds_between('chosen.started_at', 'observations.observed_at') }} as t_s,
+        observations.value,
+        observations.unit
+    from observations
+    left join chosen
+        on observations.campaign = chosen.campaign
+            and observations.source_path = chosen.source_path
+            and (
+                observations.observed_at is null
+                or observations.observed_at between chosen.watched_from and chosen.watched_until
+            )
+    where observations.trial_id is null
+
+)
+
+select * from aligned

@@ -1,0 +1,119 @@
+with
+
+trials as (
+
+    select * from {{ ref('stg_trials') }}
+
+),
+
+observations as (
+
+    select * from {{ ref('int_observations') }}
+    where trial_id is not null
+
+),
+
+counters as (
+
+    select * from {{ ref('int_counters') }}
+
+),
+
+network as (
+
+    select
+        trial_id,
+        sum(change) filter (where metric = 'udp.OutDatagrams') as datagrams_out,
+        sum(change) filter (where metric = 'udp.RcvbufErrors') as lost_in_receive_buffer,
+        sum(change) filter (where metric = 'udp.NoPorts') as lost_at_closed_port
+    from counters
+    group by trial_id
+
+),
+
+server as (
+
+    select
+        trial_id,
+        sum(change) filter (where metric = 'pdns.udp-answers') as answers,
+        sum(change) filter (where metric = 'pdns.uptime') as uptime_s
+    from counters
+    group by trial_id
+
+),
+
+watched as (
+
+    select
+        observations.trial_id,
+        count(*) filter (where observations.metric in ('probe_latency', 'probe_failure')) as probes,
+        count(*) filter (where observations.metric = 'probe_latency') as probes_answered,
+        count(*) filter (
+            where observations.metric = 'probe_failure'
+            and observations.observed_at between trials.started_at and trials.ended_at
+        ) as probes_failed,
+        max(observations.value) filter (where observations.metric = 'pdns.qsize-q') as queue_peak,
+        max(observations.value) filter (where observations.metric = 'server_deaths') as server_deaths
+    from observations
+    inner join trials on observations.trial_id = trials.trial_id
+    group by observations.trial_id
+
+),
+
+accounts as (
+
+    select
+        trials.trial_id,
+        trials.sent,
+        trials.received,
+        network.lost_in_receive_buffer,
+        network.lost_at_closed_port,
+        watched.probes,
+        watched.probes_answered,
+        watched.probes_failed,
+        watched.queue_peak,
+        round(cast(json_extract_string(trials.details, '$.ratio_printed') as double) / 100, 4) as ratio_printed,
+        coalesce(watched.server_deaths, 0) > 0
+        -- a server that has been up for less than the trial took was started meanwhile, and counts from 0 again
+        or coalesce(
+            server.uptime_s < {{ seconds_between('trials.started_at', 'trials.ended_at') }} - 2, false
+        ) as is_server_restarted,
+        server.answers - coalesce(watched.probes_answered, 0) as answered_by_server,
+        -- generator, probe and server on one machine: its datagrams are queries, probes, and the answers to both
+        network.datagrams_out - trials.sent - coalesce(watched.probes + watched.probes_answered, 0)
+            as answered_by_network
+    from trials
+    left join network on trials.trial_id = network.trial_id
+    left join server on trials.trial_id = server.trial_id
+    left join watched on trials.trial_id = watched.trial_id
+    where
+        trials.rate_unit = 'queries/s'
+        and coalesce(network.trial_id, server.trial_id, watched.trial_id) is not null
+
+),
+
+with_answers as (
+
+    select
+        *,
+        case
+            when not is_server_restarted and answered_by_server between received - 3 and sent + 3
+                then least(answered_by_server, sent)
+            when answered_by_network between received - 3 and sent + 3
+                then least(answered_by_network, sent)
+        end as answered
+    from accounts
+
+),
+
+with_ratios as (
+
+    select
+        *,
+        answered / nullif(sent, 0) as ratio_true,
+        sent - answered - lost_in_receive_buffer - lost_at_closed_port as lost_in_server
+    from with_answers
+
+)
+
+select * from with_ratios

@@ -1,0 +1,155 @@
+with
+
+capacity as (
+
+    select * from {{ ref('int_capacity') }}
+
+),
+
+runs as (
+
+    select * from {{ ref('int_runs__identified') }}
+
+),
+
+run_capacity as (
+
+    select * from {{ ref('int_run_capacity') }}
+
+),
+
+configurations as (
+
+    select * from {{ ref('int_configurations') }}
+
+),
+
+hosts as (
+
+    select
+        host_id,
+        cpu_cores,
+        cpu_threads
+    from {{ ref('stg_hosts') }}
+    union all
+    select
+        testbed as host_id,
+        cpu_cores,
+        cpu_threads
+    from {{ ref('reported_testbeds') }}
+
+),
+
+measured_rates as (
+
+    select
+        runs.configuration_id,
+        run_capacity.loss_goal,
+        list(run_capacity.rate order by runs.run_id) as rates
+    from runs
+    inner join run_capacity on runs.run_id = run_capacity.run_id
+    where run_capacity.rate > 0
+    group by all
+
+),
+
+counted as (
+
+    select
+        capacity.* exclude (threads),
+        configurations.host_id,
+        coalesce(capacity.threads, case when capacity.threading = 'single' then 1 end) as threads
+    from capacity
+    inner join configurations on capacity.configuration_id = configurations.configuration_id
+    where capacity.rate > 0
+
+),
+
+-- a published method may say the thread count, too: "8 scheduler threads; median of the runs"
+with_shared_method as (
+
+    select
+        *,
+        array_to_string(
+            list_filter(
+                string_split(method, '; '),
+                lambda part: not regexp_matches(part, '(thread|worker|instance|process|default)')
+                or not regexp_matches(part, '\b' || threads || '\b')
+            ), '; '
+        ) as shared_method
+    from counted
+    where threads >= 1
+
+),
+
+with_family as (
+
+    select
+        *,
+        {{ surrogate_key(
+            'campaign, product, product_version, protocol, backend, backend_version, ha_mode, scenario, testbed, tool, '
+            ~ 'tool_version, shared_method, unnamed_folder, rate_unit, origin, loss_goal'
+        ) }} as family_id,
+        concat_ws(
+            ' ', product, product_version, protocol, backend, case when ha_mode <> 'none' then ha_mode end,
+            case when scenario <> 'basic' then scenario end, unnamed_folder
+        ) as family
+    from with_shared_method
+
+),
+
+-- the queue, and at one thread the thread pool itself, is tuned to the threads: the fastest setting counts
+tuned as (
+
+    select * from with_family
+    qualify row_number() over (partition by family_id, threads order by rate desc, configuration_id asc) = 1
+
+),
+
+points as (
+
+    select
+        tuned.family_id,
+        tuned.family,
+        tuned.origin,
+        tuned.campaign,
+        tuned.product,
+        tuned.product_version,
+        tuned.protocol,
+        tuned.backend,
+        tuned.backend_version,
+        tuned.ha_mode,
+        tuned.scenario,
+        tuned.testbed,
+        tuned.tool,
+        tuned.tool_version,
+        tuned.shared_method as method,
+        tuned.rate_unit,
+        tuned.loss_goal,
+        tuned.configuration_id,
+        tuned.threads,
+        tuned.rate,
+        tuned.status,
+        tuned.qualifier,
+        coalesce(measured_rates.rates, [tuned.rate]) as rates,
+        -- a bound says nothing of the shape
+        tuned.status in ('bracketed', 'published')
+        and coalesce(tuned.qualifier, 'exact') in ('exact', 'approx') as is_used,
+        hosts.cpu_cores,
+        hosts.cpu_threads
+    from tuned
+    left join measured_rates
+        on tuned.configuration_id = measured_rates.configuration_id
+            and tuned.loss_goal = measured_rates.loss_goal
+    left join hosts on tuned.host_id = hosts.host_id
+
+),
+
+families as (
+
+    select * from points
+    qualify count(*) over (partition by family_id) >= 2
+
+)
+
+select * from families

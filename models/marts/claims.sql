@@ -1,0 +1,52 @@
+with
+
+claims as (
+
+    select * from {{ ref('int_claims') }}
+
+),
+
+sources as (
+
+    select * from {{ ref('reported_sources') }}
+
+),
+
+figures as (
+
+    select
+        claim_id,
+        list_sort(list_distinct(list(figure_id))) as figure_ids
+    from {{ ref('reported_claim_terms') }}
+    where figure_id is not null
+    group by claim_id
+
+)
+
+select
+    claims.claim_id,
+    claims.source_id,
+    sources.title as source_title,
+    sources.publisher,
+    sources.url as source_url,
+    claims.location,
+    claims.statement,
+    claims.claimed_low,
+    claims.claimed_high,
+    claims.claimed_unit,
+    claims.wording,
+    claims.quantity,
+    claims.recomputed_low,
+    claims.recomputed_high,
+    claims.cases,
+    claims.cases_within,
+    claims.cases_above,
+    claims.cases_below,
+    claims.arithmetic,
+    claims.verdict,
+    claims.reviewed_verdict,
+    claims.reason,
+    coalesce(figures.figure_ids, []) as figure_ids
+from claims
+inner join sources on claims.source_id = sources.source_id
+left join figures on claims.claim_id = figures.claim_id

@@ -1,0 +1,241 @@
+with
+
+configurations as (
+
+    select * from {{ ref('configurations') }}
+
+),
+
+capacity as (
+
+    select * from {{ ref('int_capacity') }}
+
+),
+
+hosts as (
+
+    select * from {{ ref('hosts') }}
+
+),
+
+server_configurations as (
+
+    select * from {{ ref('server_configurations') }}
+
+),
+
+factors as (
+
+    select * from {{ ref('comparison_factors') }}
+
+),
+
+loss_bases as (
+
+    select
+        configuration_id,
+        string_agg(distinct loss_basis, ', ' order by loss_basis) as loss_basis
+    from capacity
+    group by configuration_id
+
+),
+
+-- the method of a measured run names its parts: "period 3 s; drop time 1 s/1 s; 10000 clients"
+methods as (
+
+    select
+        configuration_id,
+        nullif(regexp_extract(method, 'period ([0-9.]+ s)', 1), '') as period,
+        coalesce(
+            nullif(regexp_extract(method, 'drop time ([^;]+)', 1), ''), {{ short_number('drop_time_s') }} || ' s'
+        ) as drop_time,
+        nullif(regexp_extract(method, '([0-9]+) clients', 1), '') as clients,
+        nullif(
+            array_to_string(
+                list_filter(
+                    string_split(method, '; '),
+                    lambda part: not regexp_matches(part, '^(period|drop time) |^[0-9]+ clients$')
+                ), '; '
+            ), ''
+        ) as options
+    from configurations
+
+),
+
+described as (
+
+    select
+        configurations.*,
+        hosts.architecture,
+        hosts.cpu_model,
+        hosts.cpu_sockets,
+        hosts.cpu_cores,
+        hosts.cpu_threads,
+        hosts.cpu_mhz,
+        hosts.memory_bytes,
+        hosts.nic_model,
+        hosts.nic_driver,
+        hosts.nic_speed_mbps,
+        hosts.disks,
+        hosts.virtualisation,
+        hosts.os_name,
+        hosts.os_version,
+        hosts.kernel,
+        hosts.packages,
+        methods.period,
+        methods.drop_time,
+        methods.clients,
+        methods.options,
+        loss_bases.loss_basis,
+        cast(configurations.first_started_at as date) as started_on,
+        case when cardinality(hosts.packages) > 0 then 'known' end as package_list,
+        case when server_configurations.server_config_id is not null then 'known' end as configuration_file
+    from configurations
+    left join hosts on configurations.host_id = hosts.host_id
+    left join server_configurations on configurations.server_config_id = server_configurations.server_config_id
+    left join methods on configurations.configuration_id = methods.configuration_id
+    left join loss_bases on configurations.configuration_id = loss_bases.configuration_id
+
+),
+
+packages as (
+
+    select
+        configuration_id,
+        'packages' as aspect,
+        true as may_be_absent,
+        unnest(map_keys(packages)) as item,
+        unnest(map_values(packages)) as value
+    from described
+
+),
+
+setting_nodes as (
+
+    select
+        server_configurations.server_config_id,
+        -- $.Dhcp4."multi-threading"."thread-pool-size" is multi-threading.thread-pool-size, in DHCPv6 too
+        regexp_replace(
+            regexp_replace(replace(node.fullkey, '"', ''), '^\$\.(Dhcp[46]\.)?', ''), '^subnet[46]\b', 'subnet'
+        ) as item,
+        node.fullkey,
+        node.atom,
+        case when node.type = 'ARRAY' then cast(node.value as varchar) end as list_of_values
+    from server_configurations
+    cross join json_tree(server_configurations.settings) as node
+
+),
+
+-- thousands of reservations are compared as a whole beyond the fiftieth
+settings as (
+
+    select
+        server_config_id,
+        item,
+        coalesce(
+            atom ->> '$',
+            cast(json_array_length(list_of_values) as varchar) || ' entries, MD5 ' || md5(list_of_values)
+        ) as value
+    from setting_nodes
+    where
+        not regexp_matches(fullkey, '\[([5-9][0-9]|[0-9]{3,})\]')
+        and (atom is not null or json_array_length(list_of_values) > 50)
+
+),
+
+sizes as (
+
+    select
+        server_config_id,
+        unnest([
+            'subnets', 'pools', 'pool_addresses', 'prefix_pool_prefixes', 'reservations', 'client_classes'
+        ]) as item,
+        unnest([
+            cast(subnets as varchar), cast(pools as varchar), {{ short_number('pool_addresses') }},
+            {{ short_number('prefix_pool_prefixes') }}, cast(reservations as varchar), cast(client_classes as varchar)
+        ]) as value
+    from server_configurations
+
+),
+
+server_items as (
+
+    select * from settings
+    union all
+    select * from sizes
+    where value is not null
+
+),
+
+facts as (
+
+    {{ facts_in_columns('described', 'configuration', [
+        'product', 'product_version', 'protocol', 'backend', 'backend_version', 'threading', 'threads',
+        'packet_queue_size', 'ha_mode', 'scenario', 'testbed'
+    ]) }}
+    union all by name
+    {{ facts_in_columns('described', 'hardware', [
+        'architecture', 'cpu_model', 'cpu_sockets', 'cpu_cores', 'cpu_threads', 'cpu_mhz', 'memory_bytes', 'nic_model',
+        'nic_driver', 'nic_speed_mbps', 'disks', 'virtualisation'
+    ]) }}
+    union all by name
+    {{ facts_in_columns('described', 'system', ['os_name', 'os_version', 'kernel']) }}
+    union all by name
+    {{ facts_in_columns('described', 'method', [
+        'tool', 'tool_version', 'drop_time', 'loss_basis', 'period', 'clients', 'options'
+    ]) }}
+    union all by name
+    {{ facts_in_columns('described', 'campaign', ['campaign', 'started_on']) }}
+    union all by name
+    {{ facts_in_columns('described', 'packages', ['package_list']) }}
+    union all by name
+    {{ facts_in_columns('described', 'server', ['configuration_file']) }}
+    union all by name
+    select * from packages
+    union all by name
+    select
+        configurations.configuration_id,
+        'server' as aspect,
+        true as may_be_absent,
+        server_items.item,
+        server_items.value
+    from configurations
+    inner join server_items on configurations.server_config_id = server_items.server_config_id
+
+),
+
+items as (
+
+    select distinct
+        aspect,
+        item
+    from facts
+
+),
+
+-- the factor that names the item most closely
+graded_items as (
+
+    select
+        items.aspect,
+        items.item,
+        factors.grade,
+        coalesce(string_split(factors.goes_with, ' '), []) as goes_with,
+        factors.why
+    from items
+    inner join factors on items.aspect = factors.aspect and items.item like factors.item
+    qualify row_number() over (partition by items.aspect, items.item order by length(factors.item) desc) = 1
+
+)
+
+select
+    facts.configuration_id,
+    facts.aspect,
+    facts.item,
+    facts.value,
+    facts.may_be_absent,
+    graded_items.grade,
+    graded_items.goes_with,
+    graded_items.why
+from facts
+inner join graded_items on facts.aspect = graded_items.aspect and facts.item = graded_items.item

@@ -1,0 +1,130 @@
+with
+
+figures as (
+
+    select * from {{ ref('published_figures') }}
+    where domain = 'adc' and evidence_kind = 'measured' and scenario is not null
+
+),
+
+capacity as (
+
+    select * from {{ ref('capacity') }}
+
+),
+
+testbeds as (
+
+    select * from {{ ref('reported_testbeds') }}
+
+),
+
+-- the source tells its tests apart in words only: "100 KB file; NAT mode", "100 KB file; tests 1 to 3; lowest"
+set_ups as (
+
+    select
+        *,
+        lower(nullif(regexp_extract(scenario_detail, '(transparent|NAT) mode', 1), '')) as forwarding_mode,
+        nullif(regexp_extract(scenario_detail, 'test [0-9]+, .*'), '') as set_up,
+        cast(nullif(regexp_extract(scenario_detail, 'tests? ([0-9]+)', 1), '') as integer) as first_test,
+        cast(nullif(regexp_extract(scenario_detail, 'tests? [0-9]+ to ([0-9]+)', 1), '') as integer) as last_test,
+        cast(nullif(regexp_extract(scenario, '^([0-9]+)x', 1), '') as integer) as links
+    from figures
+
+),
+
+throughputs as (
+
+    select * from set_ups
+    where rate_unit = 'Mbit/s'
+
+),
+
+-- one CPU load often stands for several tests or for both modes
+cpu_loads as (
+
+    select
+        throughputs.figure_id,
+        min(cpu.value) / 100 as cpu_ratio_low,
+        max(cpu.value) / 100 as cpu_ratio_high,
+        string_agg(
+            cpu.scenario_detail || ': ' || {{ short_number('cpu.value') }} || ' %', ' | '
+            order by cpu.figure_id
+        ) as cpu_detail
+    from throughputs
+    inner join set_ups as cpu
+        on throughputs.source_id = cpu.source_id
+            and throughputs.product = cpu.product
+            and throughputs.scenario = cpu.scenario
+            and throughputs.osi_layer is not distinct from cpu.osi_layer
+            and throughputs.ip_version is not distinct from cpu.ip_version
+            and (cpu.forwarding_mode is null or throughputs.forwarding_mode = cpu.forwarding_mode)
+            and (
+                cpu.first_test is null
+                or throughputs.first_test between cpu.first_test and coalesce(cpu.last_test, cpu.first_test)
+            )
+    where cpu.metric = 'cpu_percent'
+    group by throughputs.figure_id
+
+),
+
+rates as (
+
+    select
+        throughputs.*,
+        testbeds.link_mbps,
+        throughputs.links * testbeds.link_mbps as line_rate,
+        -- a bound such as "almost 3 Gbit/s" gives no ratio
+        case when throughputs.qualifier in ('exact', 'approx') then throughputs.value end as known_rate
+    from throughputs
+    left join testbeds on throughputs.testbed = testbeds.testbed
+
+),
+
+compared as (
+
+    select
+        *,
+        max(known_rate) filter (where ip_version = 4) over (
+            partition by source_id, product, scenario, osi_layer, set_up, forwarding_mode
+        ) as rate_with_ipv4,
+        max(known_rate) filter (where forwarding_mode = 'transparent') over (
+            partition by source_id, product, scenario, osi_layer, set_up, ip_version
+        ) as rate_when_transparent
+    from rates
+
+)
+
+select
+    compared.figure_id,
+    compared.source_id as campaign,
+    compared.product,
+    compared.osi_layer,
+    compared.ip_version,
+    compared.forwarding_mode,
+    compared.scenario,
+    compared.links,
+    compared.link_mbps,
+    compared.set_up,
+    compared.value as rate,
+    compared.rate_unit,
+    compared.qualifier,
+    cast(null as varchar) as load_layer,
+    compared.line_rate,
+    compared.value / compared.line_rate as line_rate_ratio,
+    cpu_loads.cpu_ratio_low,
+    cpu_loads.cpu_ratio_high,
+    cpu_loads.cpu_detail,
+    case when compared.ip_version = 6 then compared.known_rate / compared.rate_with_ipv4 end as ipv6_over_ipv4,
+    case
+        when compared.forwarding_mode = 'nat' then compared.known_rate / compared.rate_when_transparent
+    end as nat_over_transparent,
+    compared.tool,
+    compared.testbed,
+    capacity.quality,
+    capacity.findings,
+    capacity.configuration_id,
+    compared.note
+from compared
+left join cpu_loads on compared.figure_id = cpu_loads.figure_id
+left join capacity on compared.figure_id = capacity.figure_id

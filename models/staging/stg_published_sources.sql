@@ -1,0 +1,52 @@
+with
+
+reported as (
+
+    select * from {{ ref('reported_sources') }}
+
+),
+
+figures as (
+
+    select * from {{ ref('stg_figures') }}
+
+),
+
+ingested as (
+
+    select
+        source_id,
+        -- one row of a source may describe it for all
+        coalesce(min(source_title), source_id) as title,
+        min(source_publisher) as publisher,
+        min(source_date) as published_date,
+        min(source_url) as url,
+        'Figures ingested: ' || cast(count(*) as varchar) || '.' as reliability
+    from figures
+    group by source_id
+
+),
+
+combined as (
+
+    select
+        source_id,
+        title,
+        publisher,
+        published_date,
+        url,
+        reliability
+    from reported
+    union all
+    select
+        source_id,
+        title,
+        publisher,
+        published_date,
+        url,
+        reliability
+    from ingested
+
+)
+
+select * from combined

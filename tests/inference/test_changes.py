@@ -1,0 +1,222 @@
+"""Changes of level: few false alarms, in clean noise or among dips, real steps found, nothing raised."""
+
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks import changes as simulation
+from inference.changes import (
+    ALPHAS,
+    DIP_COST,
+    PRICES,
+    change_points,
+    cumulative_costs,
+    level_grid,
+    noise_scale,
+    prices_of,
+    segment,
+    shortest_segment,
+    split_gains,
+    trend,
+)
+
+CAPACITIES = st.lists(st.integers(0, 2_000_000).map(lambda tenths: tenths / 10), max_size=60)
+WIGGLE = np.tile([0.0, 9.0, -7.0, 4.0, -11.0, 6.0], 10)
+
+
+def places(values, **options):
+    return [change.index for change in change_points(values, **options)]
+
+
+@pytest.mark.parametrize(
+    ("name", "at_most"), [("false alarm: clean noise", 0.02), ("false alarm: 5 % of the runs dip by 10 to 30 %", 0.02)]
+)
+def test_false_alarms_are_rare_in_a_whole_series(name, at_most):
+    assert share(name, 1000) <= at_most
+
+
+@pytest.mark.parametrize(
+    ("name", "at_least"),
+    [
+        ("found: -5 %, 3 runs after", 0.58),
+        ("found: -5 %, 10 runs after", 0.95),
+        ("found: -3 %, 10 runs after", 0.57),
+        ("found: -2 %, 50 runs after", 0.50),
+        ("found: -5 % for 10 runs and back, both places", 0.90),
+        ("found: -5 %, 10 runs after, 5 % of the runs dip", 0.90),
+    ],
+)
+def test_real_steps_are_found_within_two_runs_of_their_place(name, at_least):
+    assert share(name, 500) >= at_least
+
+
+def share(name, count):
+    (case,) = [case for case in simulation.CASES if case.name == name]
+    return simulation.score(lambda values: simulation.dropline(values, 0.01), case, count)
+
+
+@pytest.mark.parametrize("n", [4, 6, 9, 14, 30, 70, 100])
+def test_the_chance_of_a_false_alarm_is_alpha_at_every_length(n):
+    series = np.random.default_rng(n).standard_normal((600, n))
+    alarms = np.mean([bool(change_points(10_000 + 200 * values, alpha=0.1)) for values in series])
+    assert alarms == pytest.approx(0.1, abs=0.04)  # over three standard errors, and the table's own
+
+
+def test_a_price_falls_with_the_alpha_and_stays_between_its_neighbours_in_length():
+    for n in PRICES:
+        assert list(prices_of(n)) == list(PRICES[n])
+        assert all(strict > lax for strict, lax in pairwise(prices_of(n)))
+    assert all(np.minimum(PRICES[50], PRICES[100]) <= prices_of(70))
+    assert all(prices_of(70) <= np.maximum(PRICES[50], PRICES[100]))
+
+
+@pytest.mark.parametrize(
+    ("step", "dips", "expected"),
+    [
+        ({}, {}, []),
+        ({}, {10: 0.8, 30: 0.7, 31: 0.75}, []),
+        ({}, {59: 0.8}, []),
+        ({}, {58: 0.8, 59: 0.8}, []),
+        ({57: 0.95}, {}, [57]),
+        ({30: 0.95}, {}, [30]),
+        ({30: 0.95}, {10: 0.8, 40: 0.7}, [30]),
+        ({20: 0.95, 30: 1.0}, {}, [20, 30]),
+        ({3: 1.1, 20: 1.2, 40: 0.9}, {}, [3, 20, 40]),
+    ],
+)
+def test_a_level_that_lasts_is_a_change_and_a_dip_is_none(step, dips, expected):
+    levels = np.full(60, 1000.0)
+    for place, ratio in step.items():
+        levels[place:] = 1000 * ratio
+    values = levels + WIGGLE
+    values[list(dips)] *= list(dips.values())
+    found = trend(values)
+    assert [change.index for change in found.changes] == expected
+    assert list(np.flatnonzero(found.dips)) == list(dips)
+    for change in found.changes:
+        assert change.before == pytest.approx(levels[change.index - 1], rel=0.005)
+        assert change.after == pytest.approx(levels[change.index], rel=0.005)
+        assert change.ratio == change.after / change.before
+
+
+def test_a_level_is_the_mean_of_the_runs_that_are_no_outliers():
+    values = 1000 + WIGGLE
+    values[5], values[20] = 700, 1500
+    kept = np.delete(values, [5, 20])
+    assert trend(values).levels == pytest.approx(np.full(60, kept.mean()))
+
+
+def test_a_stronger_change_has_a_smaller_p_value_and_none_is_above_alpha():
+    def strength(step):
+        (change,) = change_points(np.where(np.arange(60) < 57, 1000, 1000 - step) + WIGGLE, alpha=0.2)
+        return change.p_value
+
+    weak, middle, strong = strength(15), strength(20), strength(60)
+    assert 0.2 >= weak > middle > strong
+    assert strong == pytest.approx(ALPHAS[0])
+
+
+@pytest.mark.parametrize("values", [[], [1], [1, 9, 1], [5.0] * 50, [0.0] * 4])
+def test_three_runs_or_equal_ones_show_nothing(values):
+    found = trend(values)
+    assert found.changes == []
+    assert not found.dips.any()
+    assert len(found.levels) == len(values)
+
+
+def test_figures_without_noise_show_their_step():
+    assert places([100.0] * 20 + [90.0] * 20) == [20]
+
+
+def test_a_rise_from_nothing_is_infinite():
+    (change,) = change_points(np.maximum(0, WIGGLE[:40] + 1000 * (np.arange(40) >= 20)) * (np.arange(40) >= 20))
+    assert (change.index, change.before, change.ratio) == (20, 0, np.inf)
+
+
+def test_four_runs_show_a_change_that_leaves_no_doubt():
+    assert places([1000, 1004, 801, 799]) == [2]
+    assert places([1000, 1040, 960, 940]) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "alpha", "complaint"),
+    [
+        ([1.0, np.nan, 2.0, 3.0], 0.01, "leave out the runs"),
+        ([1.0, np.inf, 2.0, 3.0], 0.01, "leave out the runs"),
+        ([[1.0, 2.0], [3.0, 4.0]], 0.01, r"got shape \(2, 2\)"),
+        ([1.0] * 9, 0.5, "choose one from 0.001 to 0.2"),
+        ([1.0] * 9, 0.0, "choose one from 0.001 to 0.2"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused_with_the_reason(values, alpha, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        change_points(values, alpha)
+
+
+@given(CAPACITIES, st.sampled_from(ALPHAS))
+@settings(deadline=None)
+def test_any_series_is_split_into_levels_that_last(values, alpha):
+    found = trend(values, alpha)
+    bounds = [0, *(change.index for change in found.changes), len(values)]
+    for first, end in pairwise(bounds):
+        assert end - first >= (shortest_segment(len(values)) if found.changes else 0)
+        assert len(set(found.levels[first:end])) <= 1
+    assert all(ALPHAS[0] <= change.p_value <= alpha for change in found.changes)
+    assert all(np.asarray(values)[found.dips] < found.levels[found.dips])
+
+
+@given(CAPACITIES, st.sampled_from([2.0**-10, 0.5, 2.0, 2.0**20]))
+@settings(deadline=None)
+def test_the_unit_of_the_rates_does_not_matter(values, unit):
+    assert places(np.asarray(values) * unit) == places(values)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_segmentation_is_cheaper_than_the_one_chosen(seed):
+    draw = np.random.default_rng(seed)
+    scaled = draw.standard_normal(11) + 4 * (np.arange(11) > draw.integers(11)) - 9 * (draw.random(11) < 0.1)
+    sums, price = cumulative_costs(scaled), draw.uniform(2, 9)
+
+    def cost(bounds):
+        return sum((sums[end] - sums[first]).min() for first, end in pairwise(bounds)) + price * (len(bounds) - 2)
+
+    candidates = [(0, *inner, 11) for count in range(3) for inner in combinations(range(3, 9), count)]
+    lasting = [bounds for bounds in candidates if min(np.diff(bounds)) >= shortest_segment(11)]
+    assert cost(segment(sums, price)) == pytest.approx(min(map(cost, lasting)))
+
+
+def test_without_outliers_the_gain_is_the_gaussian_likelihood_ratio():
+    scaled = np.random.default_rng(1).uniform(-1.5, 1.5, 400) + 0.8 * (np.arange(400) >= 150)
+    exact = simulation.gaussian_gains(scaled)[2:-2]
+    # each of three levels is off by up to half a standard error of the whole series: a quarter of a unit
+    assert split_gains(cumulative_costs(scaled), 3) == pytest.approx(exact, abs=0.5)
+
+
+def test_the_grid_has_a_level_within_half_a_standard_error_of_any_mean_of_neighbours():
+    scaled = np.random.default_rng(2).standard_normal(64)
+    means = np.convolve(scaled, np.ones(5) / 5, "valid")
+    assert np.abs(level_grid(scaled)[:, None] - means).min(axis=0).max() <= 0.5 / np.sqrt(64)
+
+
+def test_the_noise_is_estimated_without_bias_and_hardly_moved_by_steps_and_dips():
+    draw = np.random.default_rng(3)
+    noise = draw.standard_normal((2000, 100))
+    assert np.median(noise_scale(noise)) == pytest.approx(1, abs=0.02)
+    deviations = np.median(np.abs(noise - np.median(noise, axis=1, keepdims=True)), axis=1)
+    assert np.std(np.log(noise_scale(noise))) == pytest.approx(0.09, abs=0.01)
+    assert np.std(np.log(deviations)) == pytest.approx(0.12, abs=0.01)
+    stepped = noise + 5 * (np.arange(100) >= 50)
+    assert np.median(noise_scale(stepped)) == pytest.approx(1, abs=0.08)
+    dipped = noise - (draw.random(noise.shape) < 0.05) * draw.uniform(5, 15, noise.shape)
+    assert np.median(noise_scale(dipped)) == pytest.approx(1.13, abs=0.03)
+
+
+def test_a_dip_is_marked_from_its_bound_on():
+    values = 1000 + WIGGLE
+    limit = trend(values).levels[0] - np.sqrt(DIP_COST) * trend(values).noise
+    for lower, marked in ((5, True), (-5, False)):
+        values[30] = limit - lower
+        assert trend(values).dips[30] == marked

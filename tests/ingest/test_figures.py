@@ -1,0 +1,404 @@
+"""Figures from published documents: what a table of them says, and which rows are none."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest import figures, formats
+from ingest.formats import Reject
+from ingest.lake import Lake
+from ingest.schema import FIGURES, TABLES
+
+ROOT = Path(__file__).parents[2]
+SEEDS = ROOT / "seeds"
+EXAMPLE = ROOT / "tests" / "captures" / "figures" / "figures.csv"
+CALLERS_COLUMNS = {"batch", "campaign", "source_path", "source_sha256"}
+HEADER = "source_id,location,metric,value,unit"
+ROW = "acme,table 1,queries_per_second,100,queries/s"
+
+
+def figures_of(text: str | bytes) -> list[dict[str, Any]]:
+    parts = list(figures.parse(text.encode() if isinstance(text, str) else text))
+    assert [part for part in parts if isinstance(part, Reject)] == []
+    return [part for part in parts if isinstance(part, dict)]
+
+
+def rejects_of(text: str | bytes) -> list[Reject]:
+    parts = figures.parse(text.encode() if isinstance(text, str) else text)
+    return [part for part in parts if isinstance(part, Reject)]
+
+
+def one(column: str, value: str) -> str:
+    return f"{HEADER},{column}\n{ROW},{value}\n"
+
+
+def parquet(columns: dict[str, Any]) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(pa.table(columns), buffer)
+    return buffer.getvalue()
+
+
+def test_the_example_gives_exactly_these_figures() -> None:
+    best, second, latency = figures_of(EXAMPLE.read_bytes())
+    assert len(best.pop("figure_id")) == 16
+    assert best == {
+        "line": 2,
+        "source_id": "dns-2025",
+        "source_title": "Name servers and their databases",
+        "source_publisher": "Example Laboratory",
+        "source_date": "2025-03",
+        "source_url": "https://example.org/dns-2025",
+        "location": "table 2, row 1",
+        "product": "PowerDNS Authoritative Server",
+        "product_version": "4.9.1",
+        "protocol": "DNS",
+        "backend": "lmdb",
+        "threading": "multi",
+        "threads": 3,
+        "metric": "queries_per_second",
+        "value": 61200.0,
+        "unit": "queries/s",
+        "loss_limit_ratio": 0.01,
+        "tool": "dnsperf",
+        "evidence_kind": "measured",
+    }
+    assert (second["line"], second["backend"], second["value"]) == (3, "mysql", 15300.0)
+    assert (latency["metric"], latency["value"], latency["unit"]) == ("latency_avg_ms", 1.8, "ms")
+
+
+def test_the_example_of_the_documentation_is_this_one() -> None:
+    page = (ROOT / "docs" / "how-to" / "bring-your-own-figures.md").read_text("utf-8")
+    block = "".join("    " + line for line in EXAMPLE.read_text("utf-8").splitlines(keepends=True))
+    assert block in page
+    assert [name for name in (*figures.COLUMNS, *figures.UNITS) if f"`{name}`" not in page] == []
+    words = {
+        word for column in ("qualifier", "evidence_kind", "loss_basis", "domain") for word in figures.WORDS[column]
+    }
+    assert [word for word in sorted(words) if f"`{word}`" not in page] == []
+
+
+def test_the_bundled_figures_have_this_very_form() -> None:
+    data = (SEEDS / "reported_figures.csv").read_bytes()
+    assert figures.recognise(data[: 64 * 1024])
+    assert formats.recognise(data[: 64 * 1024]) is None
+    parts = list(figures.parse(data))
+    with (SEEDS / "reported_figures.csv").open(encoding="utf-8", newline="") as file:
+        bundled = {row["figure_id"]: row for row in csv.DictReader(file)}
+    read = {part["figure_id"]: part for part in parts if isinstance(part, dict)}
+    assert bundled.keys() - read.keys() == {key for key, row in bundled.items() if not row["value"] or not row["unit"]}
+    assert len(parts) == len(bundled)
+    for key, figure in read.items():
+        assert figure["value"] == float(bundled[key]["value"])
+        for column in ("source_id", "location", "metric", "unit", "qualifier", "quality_flag", "testbed", "ha_mode"):
+            assert figure.get(column, "") == " ".join(bundled[key][column].split())
+
+
+def test_the_words_are_those_of_the_models() -> None:
+    with (SEEDS / "quality_flags.csv").open(encoding="utf-8", newline="") as file:
+        flags = {row["quality_flag"] for row in csv.DictReader(file)}
+    assert set(figures.WORDS["quality_flag"]) - {"ok"} <= flags, "a flag without a meaning is no finding"
+    with (SEEDS / "capacity_metrics.csv").open(encoding="utf-8", newline="") as file:
+        units = {row["metric"]: row["rate_unit"] for row in csv.DictReader(file)}
+    assert {metric: accepted[0] for metric, accepted in figures.UNITS.items()} == units
+
+
+def test_rows_fit_the_lake() -> None:
+    rows = [*figures_of(EXAMPLE.read_bytes()), *figures_of(one("figure_id", "f1"))]
+    assert all(row.keys() <= set(FIGURES.names) - CALLERS_COLUMNS for row in rows)
+    fields = [field for field in FIGURES if field.name not in CALLERS_COLUMNS]
+    pa.Table.from_pylist(rows, schema=pa.schema(fields)).validate(full=True)
+
+
+def spreadsheet(text: str, delimiter: str) -> str:
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer, delimiter=delimiter, lineterminator="\r\n").writerows(csv.reader(io.StringIO(text)))
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    "encode",
+    [
+        pytest.param(lambda text: text.encode("utf-8-sig"), id="byte order mark"),
+        pytest.param(lambda text: text.replace("\n", "\r\n").encode(), id="CRLF"),
+        pytest.param(lambda text: text.replace("\n", "\r").encode(), id="CR"),
+        pytest.param(lambda text: text.rstrip("\n").encode(), id="no end of line"),
+        pytest.param(lambda text: spreadsheet(text, ";").encode(), id="semicolons"),
+        pytest.param(lambda text: spreadsheet(text, "\t").encode("utf-16"), id="tabs in UTF-16"),
+        pytest.param(lambda text: gzip.compress(text.encode()), id="gzip"),
+        pytest.param(lambda text: text.replace("\n", ",,\n").encode(), id="empty columns at the end"),
+        pytest.param(lambda text: text.replace("source_id,", '"Source ID",', 1).encode(), id="quoted header"),
+    ],
+)
+def test_the_same_table_in_another_dress_gives_the_same_figures(encode: Any) -> None:
+    text = EXAMPLE.read_text("utf-8")
+    data = encode(text)
+    assert figures.recognise(data)
+    assert figures_of(data) == figures_of(text)
+
+
+def test_parquet_gives_the_same_figures_with_the_number_of_their_rows() -> None:
+    rows = list(csv.DictReader(io.StringIO(EXAMPLE.read_text("utf-8"))))
+    columns: dict[str, Any] = {name: [row[name] or None for row in rows] for name in rows[0]}
+    columns["value"] = [float(row["value"]) for row in rows]
+    columns["threads"] = [float(row["threads"]) for row in rows]  # pandas keeps whole numbers with gaps so
+    columns["tool"] = pa.array(columns["tool"]).dictionary_encode()
+    data = parquet(columns)
+    assert figures.recognise(data)
+    read = figures_of(data)
+    assert [row.pop("line") for row in read] == [1, 2, 3]
+    expected = figures_of(EXAMPLE.read_bytes())
+    assert [row.pop("line") for row in expected] == [2, 3, 4]
+    assert read == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"PAR1", "no readable Parquet"),
+        (b"PAR1" + bytes(100) + b"PAR1", "no readable Parquet"),
+        (parquet({"source_id": ["a"], "value": [[1, 2]]}), "no readable Parquet with one value in each cell"),
+        (parquet({"a": [1], "value": [2]}), "there is no column 'a'"),
+    ],
+)
+def test_parquet_that_holds_no_figures_is_refused(data: bytes, reason: str) -> None:
+    assert figures.recognise(data)
+    assert reason in rejects_of(data)[0].reason
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"",
+        b"\n\n",
+        b"metric,value,unit\n",  # of which source?
+        b"source_id,location,unit\n",
+        b"t_s,metric,value\n1,qsize,5\n",
+        b"Running: perfdhcp -4 -r 100 10.0.0.1",
+        b'{"source_id": 1, "metric": 2, "value": 3}',
+        b"\x00\xff" * 100,
+    ],
+)
+def test_other_tables_are_no_figures(head: bytes) -> None:
+    assert not figures.recognise(head)
+
+
+def test_no_capture_of_another_kind_is_taken_for_figures() -> None:
+    for file in (ROOT / "tests" / "captures").rglob("*"):
+        if file.is_file() and file.parent != EXAMPLE.parent:
+            with file.open("rb") as opened:
+                assert not figures.recognise(opened.read(64 * 1024)), file
+
+
+@pytest.mark.parametrize(
+    ("header", "reason", "hint"),
+    [
+        (f"{HEADER},threds", "there is no column 'threds'", "did you mean 'threads'?"),
+        (f"{HEADER},colour", "there is no column 'colour'", "remove it"),
+        (f"{HEADER},,tool", "there is no column ''", "remove it"),
+        (f"{HEADER},unit", "the column 'unit' stands twice", "keep one"),
+        ("source_id,metric,value", "expected the columns location, unit, too", "add them"),
+        ("location,metric,value,unit", "expected the columns source_id (or source_title), too", "add them"),
+    ],
+)
+def test_a_header_that_is_not_understood_stops_the_file(header: str, reason: str, hint: str) -> None:
+    (part,) = figures.parse(f"{header}\n{ROW},{ROW}\n".encode())
+    assert isinstance(part, Reject)
+    assert (part.line, part.reason) == (1, reason)
+    assert hint in part.hint
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "reason", "hint"),
+    [
+        ("threads", "four", "threads: expected a whole number, found 'four'", "correct the row"),
+        ("threads", "-1", "threads: expected a whole number", "correct the row"),
+        ("repetitions", "1.5", "repetitions: expected a whole number, found '1.5'", "correct the row"),
+        ("ip_version", "5", "ip_version: expected one of 4, 6, found '5'", "correct the row"),
+        ("loss_limit_ratio", "2.5", "expected a ratio from 0 to 1", "write 2.5 % as 0.025"),
+        ("loss_limit_ratio", "2.5 %", "loss_limit_ratio: expected a number, found '2.5 %'", "no unit"),
+        ("duration_s", "-1", "duration_s: expected a number from 0 on", "correct the row"),
+        ("offered_rate", '"1,000"', "offered_rate: expected a number, found '1,000'", "nothing between thousands"),
+        ("offered_rate", "1e999", "offered_rate: expected a number", "1234.5"),
+        ("offered_rate", "nan", "offered_rate: expected a number", "1234.5"),
+        ("qualifier", "roughly", "qualifier: expected one of exact, approx, at_least", "correct the row"),
+        ("evidence_kind", "guess", "evidence_kind: expected one of measured", "correct the row"),
+        ("quality_flag", "odd", "quality_flag: expected one of ok", "correct the row"),
+        ("threading", "some", "threading: expected one of single, multi, found 'some'", "correct the row"),
+        ("source_url", "javascript:alert(1)", "source_url: expected an address that begins with", "correct the row"),
+        ("note", "x" * 2001, "note: expected at most 2000 characters, found 2001", "correct the row"),
+    ],
+)
+def test_a_value_that_the_column_cannot_hold_rejects_its_row_alone(
+    column: str, value: str, reason: str, hint: str
+) -> None:
+    parts = list(figures.parse((one(column, value) + f"{ROW},\n").encode()))
+    bad, good = parts
+    assert isinstance(bad, Reject)
+    assert bad.line == 2
+    assert reason in bad.reason
+    assert hint in bad.hint
+    assert isinstance(good, dict)
+    assert good["line"] == 3
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (",table 1,queries_per_second,100,queries/s", "expected a value of source_id, found none"),
+        ("acme, ,queries_per_second,,queries/s", "expected a value of location, value, found none"),
+        ("acme,table 1,queries_per_second,100,kqps", "unit: expected queries/s for queries_per_second, found 'kqps'"),
+        ("acme,table 1,throughput_mbps,100,Gbps", "unit: expected Mbit/s or Mbps for throughput_mbps"),
+        ("acme,table 1,queries_per_second,0,queries/s", "value: expected queries_per_second above 0, found 0"),
+        ("acme,table 1,queries_per_second,100", "expected 5 values as in the header, found 4"),
+        ("acme,table 1, row 2,queries_per_second,100,queries/s", "expected 5 values as in the header, found 6"),
+    ],
+)
+def test_a_row_that_is_no_figure_is_rejected_with_its_line(row: str, reason: str) -> None:
+    (reject,) = rejects_of(f"{HEADER}\n{ROW}\n\n{row}\n")
+    assert reject.line == 4
+    assert reason in reject.reason
+    assert reject.hint
+
+
+def test_more_runs_cannot_be_left_out_than_there_were() -> None:
+    header = f"{HEADER},repetitions,discard_lowest,discard_highest\n"
+    assert figures_of(header + f"{ROW},3,1,1\n")[0]["repetitions"] == 3
+    assert "fewer than repetitions" in rejects_of(header + f"{ROW},2,1,1\n")[0].reason
+
+
+@pytest.mark.parametrize("value", ["-12.5", "+3", ".5", "1e3", "0"])
+def test_a_value_that_is_no_capacity_may_be_any_number(value: str) -> None:
+    (figure,) = figures_of(f"{HEADER}\nacme,table 1,improvement_percent,{value},%\n")
+    assert figure["value"] == float(value)
+
+
+def test_a_source_without_id_has_one_of_its_title() -> None:
+    (figure,) = figures_of("source_title,location,metric,value,unit\nThe DNS Report (2025),p. 3,cpu_percent,9,%\n")
+    assert (figure["source_id"], figure["source_title"]) == ("the-dns-report-2025", "The DNS Report (2025)")
+
+
+@pytest.mark.parametrize(
+    ("columns", "values", "expected"),
+    [
+        ("product,product_version", "Kea 2.2.0,2.2.0-6", {"product": "ISC Kea", "product_version": "2.2.0-6"}),
+        ("product_version,product", ",NSD 4.8", {"product": "NSD", "product_version": "4.8"}),
+        ("threading", "mt4", {"threading": "multi", "threads": 4}),
+        ("threading,threads", "mt,8.0", {"threading": "multi", "threads": 8}),
+        ("backend,ha_mode", "MariaDB,hs", {"backend": "mysql", "ha_mode": "hot-standby"}),
+    ],
+)
+def test_words_become_those_of_the_warehouse_and_a_cell_of_its_own_goes_first(
+    columns: str, values: str, expected: dict[str, Any]
+) -> None:
+    (figure,) = figures_of(f"{HEADER},{columns}\n{ROW},{values}\n")
+    assert {name: figure[name] for name in expected} == expected
+
+
+def test_a_figure_is_known_by_its_id_or_by_all_that_it_says() -> None:
+    (one_note,), (other_note,) = figures_of(one("note", "a")), figures_of(one("note", "b"))
+    assert one_note["figure_id"] != other_note["figure_id"]
+    assert figures_of(one("note", "a"))[0]["figure_id"] == one_note["figure_id"]
+    (again,) = rejects_of(f"{HEADER}\n{ROW}\n{ROW}\n")
+    assert (again.line, again.reason[:28]) == (3, "the figure of line 2 again: ")
+    (again,) = rejects_of(f"{HEADER},figure_id\n{ROW},f1\n{ROW.replace('100', '200')},f1\n")
+    assert again.reason == "the figure of line 2 again: figure_id 'f1'"
+
+
+def test_appended_tables_are_one() -> None:
+    second = f"{HEADER}\n{ROW.replace('100', '200')}\n"
+    assert [row["value"] for row in figures_of(f"{HEADER}\n{ROW}\n\ufeff{second}")] == [100.0, 200.0]
+    assert rejects_of(f"{HEADER}\n{ROW}\n{second.replace('unit', 'note', 1)}")[0].line == 3
+
+
+def test_a_quote_that_never_ends_is_named_and_what_stands_before_it_is_kept() -> None:
+    parts = list(figures.parse(f'{HEADER}\n{ROW}\nacme,"table 2,queries_per_second,1\n{ROW}\n'.encode()))
+    assert isinstance(parts[0], dict)
+    assert isinstance(parts[1], Reject)
+    assert (parts[1].line, parts[1].reason[:34]) == (3, "no CSV from here to the end of the")
+
+
+def test_bytes_that_are_no_text_are_named_with_their_line() -> None:
+    (reject,) = rejects_of(f"{HEADER}\n{ROW}\n".encode() + "acme,Tabelle für".encode("cp1252"))
+    assert (reject.line, reject.reason) == (3, "expected UTF-8, found the byte 0xfc")
+
+
+def test_a_damaged_gzip_keeps_what_could_be_read() -> None:
+    packed = gzip.compress((f"{HEADER}\n" + "".join(f"{ROW[:-10]}{n},queries/s\n" for n in range(5000))).encode())
+    parts = list(figures.parse(packed[: len(packed) // 2]))
+    assert sum(isinstance(part, dict) for part in parts) > 100
+    assert isinstance(parts[-1], Reject)
+    assert "gzip file is damaged" in parts[-1].reason
+
+
+def test_a_lake_from_before_there_were_figures_gets_their_table_and_keeps_its_batches(tmp_path: Path) -> None:
+    lake = Lake.create(tmp_path)
+    campaign = pa.Table.from_pylist([{"campaign": "c", "batch": ""}], schema=TABLES["campaigns"])
+    lake.commit({"campaigns": campaign})
+    for file in tmp_path.glob("batches/*/figures.parquet"):
+        file.unlink()
+    before = lake.batches()
+    assert lake.tables("figures").num_rows == 0
+    assert Lake.create(tmp_path).batches()[:-1] == before
+    assert [file.parent.name for file in lake.files("figures")] == lake.batches()[-1:]
+    lake.files("campaigns")[1].unlink()
+    assert len(lake.files("campaigns")) == 3, "what is lost from a later batch is not passed over"
+
+
+CORPUS = [
+    EXAMPLE.read_bytes(),
+    b"\n".join((SEEDS / "reported_figures.csv").read_bytes().split(b"\n")[:8]),
+    parquet({name: [name, "1"] for name in HEADER.split(",")}),
+]
+BYTES = st.sampled_from(list(b',;\t"\r\n\x00\xff1.e-'))
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    data=st.sampled_from(CORPUS),
+    cut=st.integers(0, 3000),
+    at=st.integers(0, 3000),
+    inserted=st.lists(BYTES, max_size=6).map(bytes),
+    replaced=st.integers(0, 6),
+    twice=st.booleans(),
+)
+def test_a_damaged_table_is_accounted_for(
+    data: bytes, cut: int, at: int, inserted: bytes, replaced: int, twice: bool
+) -> None:
+    damaged = (data[:at] + inserted + data[at + replaced :])[: cut or None] * (1 + twice)
+    figures.recognise(damaged)
+    parts = list(figures.parse(damaged))
+    assert parts or not re.search(rb"\n.*[^\s,;]", damaged.partition(b"\n")[2])
+    rows = [part for part in parts if isinstance(part, dict)]
+    assert len({row["figure_id"] for row in rows}) == len(rows)
+    fields = [field for field in FIGURES if field.name not in CALLERS_COLUMNS]
+    pa.Table.from_pylist(rows, schema=pa.schema(fields)).validate(full=True)
+    for part in parts:
+        if isinstance(part, Reject):
+            assert part.line >= 1
+            assert part.reason
+            assert part.hint
+
+
+CELLS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+
+
+@settings(max_examples=150, deadline=None)
+@given(rows=st.lists(st.lists(CELLS, min_size=7, max_size=7), max_size=4), delimiter=st.sampled_from(",;\t"))
+def test_every_row_of_any_cells_gives_one_figure_or_one_reject(rows: list[list[str]], delimiter: str) -> None:
+    header = [*HEADER.split(","), "threads", "note"]
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows([header, *rows])
+    parts = list(figures.parse(buffer.getvalue().encode()))
+    filled = [row for row in rows if any(cell.replace("\ufeff", "").split() for cell in row)]
+    assert len(parts) == len(filled)

@@ -1,0 +1,175 @@
+"""Claims of public sources: the warehouse's arithmetic against a reader's, and what the rule makes of it."""
+
+import csv
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+SEED = Path(__file__).parents[2] / "seeds" / "reported_claims.csv"
+with SEED.open(encoding="utf-8", newline="") as file:
+    READ = {row["claim_id"]: row for row in csv.DictReader(file)}
+
+
+class Claim(NamedTuple):
+    low: float | None
+    high: float | None
+    arithmetic: str
+    verdict: str
+    reviewed_verdict: str
+    figure_ids: list[str]
+
+
+# The reader's words for the same thing: a caveat does not overturn a claim, and he does not say which way one fails.
+SAME = {"holds_with_caveat": {"holds"}, "does_not_hold": {"does_not_hold", "overstated", "understated"}}
+
+# Claim -> (rule, reader). The reader saw more than the numbers (see `reason`), or was content with part of a claim.
+DIFFERENT = {
+    "C06": ("holds", "partly"),  # the slide's own equation gives half
+    "C09": ("holds", "partly"),  # 4 of 24 pairs are enough for "can"
+    "C10": ("partly", "does_not_hold"),  # one of two shares agrees
+    "C13": ("understated", "not_checkable"),  # the factor is wrong, the rates were never published
+    "C17": ("holds", "not_checkable"),  # 8 of 10 runs, of which one is published
+    "C18": ("does_not_hold", "partly"),  # 66 is nearly 65
+    "C23": ("understated", "partly"),  # the table is one run late
+    "C24": ("not_checkable", "holds_with_caveat"),  # counted in the logs
+    "C25": ("overstated", "partly"),  # sent, not answered: 0.3 % less
+    "C26": ("not_checkable", "holds_with_caveat"),  # "room for more" is no number
+    "C27": ("partly", "holds_with_caveat"),  # true of the halves, not of whole exchanges
+    "C28": ("not_checkable", "does_not_hold"),  # an option was misread
+    "C35": ("holds", "partly"),  # another row of the table is off as well
+    "C37": ("overstated", "partly"),  # the other mode has no number
+    "C38": ("overstated", "partly"),  # the same
+    "C40": ("holds", "does_not_hold"),  # the other half of the sentence fails
+    "C43": ("not_checkable", "contradicted_in_source"),  # told in words
+    "C47": ("partly", "holds_with_caveat"),  # one test fits, ten do not
+}
+
+
+@pytest.fixture(scope="module")
+def judged(sql):
+    rows = sql(
+        """select claim_id, recomputed_low, recomputed_high, arithmetic, verdict, reviewed_verdict, figure_ids
+        from claims"""
+    )
+    return {claim_id: Claim(*rest) for claim_id, *rest in rows}
+
+
+def number(text):
+    return float(text) if text else None
+
+
+@pytest.mark.parametrize("claim_id", READ)
+def test_the_figures_give_what_a_reader_computed_by_hand(judged, claim_id):
+    claim, read = judged[claim_id], READ[claim_id]
+    by_hand = [number(read["computed_low"]), number(read["computed_high"])]
+    assert [claim.low, claim.high] == pytest.approx(by_hand, abs=5e-5)
+
+
+def test_rule_and_reader_agree_but_for_the_claims_named_here(judged):
+    different = {
+        claim_id: (claim.verdict, claim.reviewed_verdict)
+        for claim_id, claim in judged.items()
+        if claim.verdict not in SAME.get(claim.reviewed_verdict, {claim.reviewed_verdict})
+    }
+    assert different == DIFFERENT
+    assert len(judged) - len(different) == 30
+
+
+@pytest.mark.parametrize(
+    ("claim_id", "verdict", "arithmetic"),
+    [
+        ("C01", "partly", "1 of 6 agree, 4 above, 1 below: lowest 1.62 = 18977 / 11686; highest 2.79 = 37956 / 13612"),
+        (
+            "C02",
+            "understated",
+            "1 of 12 agree, 6 above, 5 below: lowest 3.11 = 7441 / 2396; highest 18.03 = 10370 / 575",
+        ),
+        ("C04", "contradicted_in_source", "1 (results part, line 38); 2 (set-up part)"),
+        ("C15", "holds", "294.4 = 2944 * 300 (offered_rate) / 3000"),
+        ("C29", "holds", "2 of 2 agree, 0 above, 0 below: 7.5 = ~7500 / ~1000; 6.67 = 10000 / 1500"),
+        (
+            "C39",
+            "does_not_hold",
+            "0 of 2 agree, 1 above, 1 below: -8.16 = 100 * (~900 / ~980 - 1); 5.56 = 100 * (~2850 / ~2700 - 1)",
+        ),
+        ("C43", "not_checkable", ""),
+    ],
+)
+def test_a_person_can_follow_the_arithmetic(judged, claim_id, verdict, arithmetic):
+    claim = judged[claim_id]
+    assert (claim.verdict, claim.arithmetic) == (verdict, arithmetic)
+
+
+def test_every_figure_of_a_claim_can_be_looked_up(sql, judged):
+    known = {row[0] for row in sql("select figure_id from published_figures")}
+    assert len(judged["C02"].figure_ids) == 24
+    assert all(set(claim.figure_ids) <= known for claim in judged.values())
+
+
+def test_a_repeated_figure_names_the_cells_that_share_it(sql):
+    rows = sql(
+        """select subject_id, regexp_extract_all(detail, 'kea20-[0-9]+') from quality_findings
+        where finding = 'identical_figures' and campaign = 'isc-kb-kea-2.0'"""
+    )
+    cells = [("007", "025"), ("014", "032"), ("016", "028", "034"), ("026", "033")]
+    assert dict(rows) == {
+        f"kea20-{cell}": [f"kea20-{other}" for other in group if other != cell] for group in cells for cell in group
+    }
+
+
+def test_the_two_drop_times_are_a_finding_on_all_36_cells_of_the_article_and_no_other(sql):
+    rows = sql(
+        """select subject_id, detail from quality_findings
+        where finding = 'source_contradicts_itself' and campaign = 'isc-kb-kea-2.0'"""
+    )
+    assert sorted(row[0] for row in rows) == [f"kea20-{cell:03d}" for cell in range(1, 37)]
+    assert {detail.rpartition("Its own numbers: ")[2] for _, detail in rows} == {
+        "1 (results part, line 38); 2 (set-up part)."
+    }
+
+
+# Read from the report: (layer, IP version, mode or test, links) -> Mbit/s, share of the line rate, CPU load in %.
+LOAD_BALANCER = {
+    (4, 4, "test 1, basic set-up", 1): (None, None, (6, 18)),
+    (4, 4, "test 2, caching added", 1): (None, None, (6, 18)),
+    (4, 4, "test 3, compression added", 1): (None, None, (6, 18)),
+    (4, 4, "test 4, persistence and rogue-packet detection added", 1): (900, 0.9, (18, 18)),
+    (7, 4, "transparent", 1): (980, 0.98, (19, 19)),
+    (7, 4, "nat", 1): (980, 0.98, (19, 19)),
+    (4, 4, "test 1, basic set-up", 4): (2600, 0.65, (31, 31)),
+    (4, 4, "test 2, caching and compression", 4): (2600, 0.65, (56, 56)),
+    (7, 4, "transparent", 4): (3000, 0.75, (65, 65)),
+    (7, 4, "nat", 4): (2700, 0.675, (65, 65)),
+    (7, 6, "transparent", 1): (None, None, (19, 19)),
+    (7, 6, "nat", 1): (900, 0.9, (19, 19)),
+    (7, 6, "transparent", 4): (2900, 0.725, (67, 67)),
+    (7, 6, "nat", 4): (2850, 0.7125, (67, 67)),
+}
+
+
+def test_the_load_balancer_report_is_one_table_with_its_cpu_load(sql):
+    rows = sql(
+        """select osi_layer, ip_version, coalesce(forwarding_mode, set_up), links, rate, line_rate_ratio,
+        round(100 * cpu_ratio_low), round(100 * cpu_ratio_high) from load_balancer_throughput
+        where campaign = 'kemp-lm3600-bbt-2012'"""
+    )
+    assert {row[:4]: (*row[4:6], row[6:]) for row in rows} == LOAD_BALANCER
+    assert len(rows) == len(LOAD_BALANCER)
+
+
+def test_only_numbers_that_are_no_bounds_make_a_ratio(sql):
+    rows = sql(
+        """select ip_version, links, round(ipv6_over_ipv4, 4), round(nat_over_transparent, 4)
+        from load_balancer_throughput
+        where ipv6_over_ipv4 is not null or nat_over_transparent is not null order by all"""
+    )
+    assert rows == [(4, 1, None, 1.0), (6, 1, 0.9184, None), (6, 4, 1.0556, None)]
+
+
+def test_lmdb_and_mysql_of_powerdns_are_on_record_as_published_and_as_rates_sent(sql):
+    assert sql(
+        """select capacity.backend, capacity.rate, reference_backend, reference_rate, ratio, status, findings
+        from backend_ratio inner join capacity on configuration_id_backend = capacity.configuration_id
+        where capacity.campaign = 'pdns-users-lmdb-2019' and capacity.backend = 'lmdb'"""
+    ) == [("lmdb", 7500.0, "mysql", 1000.0, 7.5, "published", ["rate_is_sent_not_answered"])]

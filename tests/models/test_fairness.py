@@ -1,0 +1,149 @@
+"""What else differs between two configurations of the examples and of the published figures."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+SEED = Path(__file__).parents[2] / "seeds" / "comparison_factors.csv"
+FACTORS = {"threading", "ha_mode", "backend", "protocol"}
+ASPECTS = {"configuration", "hardware", "system", "packages", "server", "method", "campaign"}
+
+
+def ids(sql, **dimensions):
+    """The configurations of Kea 2.2 of the examples with these dimensions."""
+    wanted = {"protocol": "DHCPv4", "ha_mode": "none", "threading": "multi", **dimensions}
+    where = " and ".join(f"{column} = ?" for column in wanted)
+    return [
+        row[0]
+        for row in sql(
+            f"select configuration_id from configurations where origin = 'measured' and {where}", *wanted.values()
+        )
+    ]
+
+
+def differences(sql, a, b):
+    rows = sql(f"select * from differences('{a}', '{b}')")
+    return {(aspect, item): (value_a, value_b, grade) for aspect, item, value_a, value_b, grade, _ in rows}
+
+
+def test_a_configuration_does_not_differ_from_itself(sql):
+    for (configuration,) in sql("select configuration_id from configurations"):
+        assert differences(sql, configuration, configuration) == {}
+
+
+def test_one_and_four_threads_differ_in_what_the_configuration_files_say(sql):
+    """Transcribed from the two files of the example: memfile with and without multi-threading."""
+    [several] = ids(sql, backend="memfile")
+    [one] = ids(sql, backend="memfile", threading="single")
+    assert differences(sql, one, several) == {
+        ("configuration", "threading"): ("single", "multi", "unfair"),
+        ("configuration", "threads"): ("1", "4", "unfair"),
+        ("configuration", "packet_queue_size"): (None, "28", "unknown"),
+        ("server", "multi-threading.enable-multi-threading"): ("false", "true", "unfair"),
+        ("server", "multi-threading.thread-pool-size"): ("not set", "4", "unfair"),
+        ("server", "multi-threading.packet-queue-size"): ("not set", "28", "minor"),
+    }
+
+
+def test_the_sides_swap_with_the_arguments(sql):
+    [memfile] = ids(sql, backend="memfile")
+    [mysql] = ids(sql, backend="mysql")
+    forth, back = differences(sql, memfile, mysql), differences(sql, mysql, memfile)
+    assert forth[("server", "lease-database.type")] == ("memfile", "mysql", "unfair")
+    assert back == {item: (b, a, grade) for item, (a, b, grade) in forth.items()}
+
+
+def test_the_worst_stands_first_and_every_difference_says_why(sql):
+    [pair] = ids(sql, backend="memfile", ha_mode="load-balancing")
+    [alone] = ids(sql, backend="memfile", threading="single", protocol="DHCPv6")
+    rows = sql(f"select grade, why from differences('{pair}', '{alone}')")
+    ranks = [("unfair", "unknown", "minor").index(grade) for grade, _ in rows]
+    assert ranks == sorted(ranks)
+    assert all(why for _, why in rows)
+
+
+def test_a_measured_and_a_published_configuration_are_not_known_to_be_alike(sql):
+    [measured] = ids(sql, backend="memfile")
+    published = sql(
+        """select configuration_id from leases_per_second
+        where campaign = 'isc-kb-kea-2.0' and protocol = 'DHCPv4' and ha_mode = 'none'
+            and threading = 'multi' and backend = 'memfile'"""
+    )[0][0]
+    found = differences(sql, measured, published)
+    assert found[("hardware", "cpu_cores")] == ("2", "6", "unfair")
+    assert found[("system", "kernel")][1:] == (None, "unknown")
+    assert found[("server", "configuration_file")] == ("known", None, "unknown")
+    assert found[("packages", "package_list")] == ("known", None, "unknown")
+    assert not [item for item in found if item == ("server", "renew-timer")], "a missing file is one difference"
+
+
+def test_every_pair_of_the_ratios_has_one_grade(sql):
+    assert sql(
+        """select count(*) from (
+            select 'threading' as factor, configuration_id_single as a, configuration_id_multi as b
+            from multithreading_speedup
+            union select 'ha_mode', configuration_id_without_ha, configuration_id_with_ha from ha_speedup
+            union select 'backend', configuration_id_reference, configuration_id_backend from backend_ratio
+            union select 'protocol', configuration_id_v4, configuration_id_v6 from ip_version_ratio
+        ) as ratios
+        anti join comparison_fairness as fairness
+            on ratios.factor = fairness.factor
+                and a = baseline_configuration_id and b = treatment_configuration_id"""
+    ) == [(0,)]
+
+
+def test_the_grade_is_the_worst_of_the_differences_that_are_counted(sql):
+    for grade, differences_found, *counts in sql(
+        """select grade, differences, unfair_differences, unknown_differences, minor_differences
+        from comparison_fairness"""
+    ):
+        assert differences_found == sum(counts)
+        expected = next(
+            (name for name, count in zip(("unfair", "unknown", "minor"), counts, strict=True) if count), "same"
+        )
+        assert grade == expected
+
+
+@pytest.mark.parametrize(
+    ("factor", "grades"),
+    [("threading", {"same"}), ("backend", {"same"}), ("ha_mode", {"minor"}), ("protocol", {"minor"})],
+)
+def test_the_examples_compare_what_they_set_out_to_compare(sql, factor, grades):
+    rows = sql(
+        """select distinct grade from comparison_fairness
+        inner join configurations on treatment_configuration_id = configuration_id
+        where origin = 'measured' and factor = ?""",
+        factor,
+    )
+    assert {grade for (grade,) in rows} == grades
+
+
+def test_the_pairs_of_the_ha_example_come_from_two_campaigns_and_networks(sql):
+    worst = sql(
+        """select distinct worst[1], worst[-1] from comparison_fairness
+        inner join configurations on treatment_configuration_id = configuration_id
+        where campaign = 'kea-2.2-ha' and factor = 'ha_mode' and ha_mode = 'hot-standby'"""
+    )
+    assert worst == [
+        (
+            "campaign, campaign: kea-2.2-backends against kea-2.2-ha",
+            "server, subnet[0].subnet: 10.0.0.0/8 against 11.0.0.0/8",
+        )
+    ]
+
+
+def test_what_a_published_source_leaves_out_is_told(sql):
+    rows = sql(
+        """select distinct unstated_aspects from comparison_fairness
+        inner join configurations on treatment_configuration_id = configuration_id
+        where campaign = 'isc-kb-kea-2.0'"""
+    )
+    assert rows == [(["packages", "server"],)]
+
+
+def test_the_seed_names_factors_and_aspects_that_there_are():
+    with SEED.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["aspect"] for row in rows} == ASPECTS
+    assert {factor for row in rows for factor in row["goes_with"].split()} == FACTORS
