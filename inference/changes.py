@@ -20,10 +20,10 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-DIP_COST, SPIKE_COST = 12.0, 20.0
-"""The most that one run below and above its level can cost: beyond 3.5 and 4.5 standard deviations it is an outlier.
+COST_BOUND = 12.0
+"""The most that one run can cost: from 3.5 standard deviations on it is an outlier.
 
-A spike costs more than a dip so that two equal dips among three runs are not taken for a level with a spike.
+Less than the price of a change at alpha 1 %, so that two equal outliers beside an ordinary run are hardly ever a level.
 """
 
 SHORTEST = 3
@@ -134,8 +134,9 @@ def trend(values: ArrayLike, alpha: float = 0.01) -> Trend:
     for first, end in pairwise(bounds):
         runs = slice(first, end)
         distances = scaled[runs] - grid[(sums[end] - sums[first]).argmin()]
-        dips[runs] = distances <= -np.sqrt(DIP_COST)
-        levels[runs] = series[runs][~dips[runs] & (distances < np.sqrt(SPIKE_COST))].mean()
+        outliers = distances**2 > COST_BOUND
+        dips[runs] = outliers & (distances < 0)
+        levels[runs] = series[runs][~outliers].mean()
     changes = [
         Change(index, float(levels[index - 1]), float(levels[index]), _p_value(gain, prices, alpha))
         for index, gain in zip(bounds[1:-1], gains, strict=True)
@@ -194,8 +195,8 @@ def cumulative_costs(scaled: NDArray[np.float64]) -> NDArray[np.float64]:
     sums = np.zeros((*scaled.shape[:-1], scaled.shape[-1] + 1, grid.size))
     costs = sums[..., 1:, :]  # worked on in place: the array is large, and a copy takes longer than the arithmetic
     np.subtract(scaled[..., None], grid, out=costs)
-    np.clip(costs, -np.sqrt(DIP_COST), np.sqrt(SPIKE_COST), out=costs)
     np.square(costs, out=costs)
+    np.minimum(costs, COST_BOUND, out=costs)
     for run in range(1, scaled.shape[-1]):  # five times as fast as np.cumsum over this axis
         costs[..., run, :] += costs[..., run - 1, :]
     return sums
