@@ -64,8 +64,7 @@ trimmed_runs as (
 
     select
         *,
-        all_runs < coalesce(discard_from_runs, 5)
-        or (place > coalesce(discard_lowest, 1) and place <= all_runs - coalesce(discard_highest, 1)) as is_kept
+        {{ is_kept_run() }} as is_kept
     from ranked_runs
 
 ),

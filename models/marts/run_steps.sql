@@ -22,6 +22,7 @@ select
     steps.loss_packet,
     steps.loss_lease,
     steps.is_generator_limited,
+    steps.is_pace_lost,
     steps.is_unsustained
 from steps
 inner join runs on steps.run_id = runs.run_id

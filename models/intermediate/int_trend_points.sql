@@ -1,0 +1,104 @@
+with
+
+runs as (
+
+    select * from {{ ref('int_runs__identified') }}
+
+),
+
+run_capacity as (
+
+    select * from {{ ref('int_run_capacity') }}
+
+),
+
+hosts as (
+
+    select * from {{ ref('stg_hosts') }}
+    qualify row_number() over (partition by host_id order by batch desc, campaign asc) = 1
+
+),
+
+rated_runs as (
+
+    select
+        runs.*,
+        run_capacity.loss_goal,
+        run_capacity.rate,
+        run_capacity.status,
+        hosts.kernel
+    from runs
+    inner join run_capacity on runs.run_id = run_capacity.run_id
+    left join hosts on runs.host_id = hosts.host_id
+    where run_capacity.rate is not null
+
+),
+
+points as (
+
+    select
+        *,
+        {{ surrogate_key(
+            'product, protocol, backend, threading, threads, ha_mode, scenario, testbed, tool, method, unnamed_folder, '
+            ~ 'rate_unit, loss_goal'
+        ) }} as series_id,
+        concat_ws(
+            ' ', product, protocol, backend,
+            case when threading = 'multi' and threads is not null then 'multi x' || threads else threading end,
+            case when ha_mode <> 'none' then ha_mode end,
+            case when scenario <> 'basic' then scenario end, unnamed_folder
+        ) as series
+    from rated_runs
+
+),
+
+placed as (
+
+    select
+        *,
+        row_number() over in_time as place,
+        count(*) over (partition by series_id) as series_runs,
+        lag(product_version) over in_time as version_before,
+        lag(host_id) over in_time as host_before,
+        lag(kernel) over in_time as kernel_before,
+        lag(server_config_id) over in_time as server_config_before,
+        lag(backend_version) over in_time as backend_version_before,
+        lag(packet_queue_size) over in_time as queue_before,
+        lag(tool_version) over in_time as tool_version_before,
+        lag(drop_time_s) over in_time as drop_time_before,
+        lag(run_id) over in_time is not null as has_one_before
+    from points
+    window in_time as (
+        partition by series_id
+        order by started_at nulls first, campaign, configuration_id, repetition nulls first, run_id
+    )
+
+),
+
+with_changes as (
+
+    select
+        *,
+        has_one_before and coalesce(product_version, '') <> coalesce(version_before, '') as is_version_changed,
+        case
+            when has_one_before
+                then
+                    list_filter(
+                        [
+                            {{ what_changed('machine', 'host_before', 'host_id') }},
+                            {{ what_changed('kernel', 'kernel_before', 'kernel') }},
+                            {{ what_changed('server configuration', 'server_config_before', 'server_config_id') }},
+                            {{ what_changed('backend version', 'backend_version_before', 'backend_version') }},
+                            {{ what_changed('packet queue', 'queue_before', 'packet_queue_size') }},
+                            {{ what_changed('generator version', 'tool_version_before', 'tool_version') }},
+                            {{ what_changed('drop time', 'drop_time_before', 'drop_time_s') }}
+                        ],
+                        lambda change: change is not null
+                    )
+            else []
+        end as environment_changes
+    from placed
+
+)
+
+select * from with_changes

@@ -1,0 +1,49 @@
+with
+
+points as (
+
+    select * from {{ ref('int_trend_points') }}
+
+),
+
+trends as (
+
+    select * from {{ ref('int_trends') }}
+
+)
+
+select
+    points.series_id,
+    points.series,
+    points.loss_goal,
+    points.place,
+    points.series_runs,
+    points.run_id,
+    points.configuration_id,
+    points.campaign,
+    points.product,
+    points.product_version,
+    points.protocol,
+    points.backend,
+    points.threading,
+    points.threads,
+    points.ha_mode,
+    points.scenario,
+    points.testbed,
+    points.tool,
+    points.rate_unit,
+    points.started_at,
+    points.rate,
+    points.status,
+    trends.level,
+    trends.is_dip,
+    trends.is_change,
+    trends.level_before,
+    trends.level / nullif(trends.level_before, 0) as change_ratio,
+    trends.change_p_value,
+    points.is_version_changed,
+    points.environment_changes
+from points
+inner join trends
+    on points.series_id = trends.series_id
+        and points.place = trends.place
