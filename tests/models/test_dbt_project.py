@@ -45,7 +45,7 @@ def test_models_unit_tests_data_tests_and_contracts_pass(project, warehouse_home
 
 
 def test_a_wrong_capacity_fails_the_unit_tests(project, warehouse_home):
-    model = project / "project/models/intermediate/int_run_capacity.sql"
+    model = project / "project/macros/capacity_at.sql"
     right = model.read_text()
     wrong = right.replace("loss_ratio > loss_limit or", "loss_ratio >= loss_limit or")
     assert wrong != right
