@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 RESULT = Path(__file__).parent / "results" / "changes.md"
 LENGTHS = (4, 5, 6, 7, 8, 9, 10, 11, 12, 16, 20, 30, 50, 100, 200, 500, 1000, 2000)
-STEPPED_SERIES, LEVEL_SERIES = 4000, 20_000  # false alarms are rare: it takes more series to tell 1 % from 2 %
+STEPPED_SERIES, LEVEL_SERIES = 4000, 10_000  # false alarms are rare: it takes more series to tell 1 % from 2 %
 RUNS = 100
 NOISE_RATIO = 0.02
 NEAR = 2  # a reported place counts as the true one within this many runs

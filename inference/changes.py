@@ -34,24 +34,24 @@ NEARNESS = 1 - np.array([-2, -1, 0, 1, 2]) ** 2 / 10
 
 ALPHAS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.2)
 PRICES: dict[int, tuple[float, ...]] = {
-    4: (23.96, 23.84, 23.48, 9.64, 4.56, 2.38),
-    5: (35.26, 30.81, 22.32, 10.79, 5.14, 2.59),
-    6: (35.37, 30.06, 19.69, 10.10, 4.13, 2.06),
-    7: (36.17, 31.98, 19.42, 10.66, 4.82, 2.65),
-    8: (34.56, 23.33, 14.45, 8.77, 4.60, 2.83),
-    9: (33.21, 23.77, 15.18, 9.54, 5.12, 3.22),
-    10: (32.89, 23.96, 15.24, 9.88, 5.51, 3.58),
-    11: (31.75, 23.15, 15.67, 10.11, 5.73, 3.85),
-    12: (24.20, 18.59, 12.97, 8.89, 5.43, 3.78),
-    16: (21.70, 16.95, 12.56, 9.08, 5.89, 4.31),
-    20: (19.97, 16.05, 12.25, 9.20, 6.17, 4.62),
-    30: (19.58, 16.23, 12.84, 9.84, 6.92, 5.38),
-    50: (18.67, 16.19, 13.07, 10.35, 7.61, 6.14),
-    100: (18.76, 16.07, 13.19, 10.80, 8.31, 6.99),
-    200: (18.55, 16.34, 13.64, 11.46, 9.12, 7.83),
-    500: (18.71, 16.27, 13.92, 11.99, 9.91, 8.67),
-    1000: (19.11, 16.92, 14.40, 12.39, 10.38, 9.40),
-    2000: (20.21, 17.48, 14.64, 12.89, 11.34, 10.05),
+    4: (23.54, 23.54, 23.46, 9.28, 3.85, 2.07),
+    5: (23.97, 23.88, 22.10, 10.45, 4.72, 2.48),
+    6: (31.86, 24.34, 16.62, 10.79, 4.07, 2.03),
+    7: (34.86, 28.20, 17.63, 10.73, 4.78, 2.63),
+    8: (31.86, 21.51, 13.54, 8.68, 4.55, 2.81),
+    9: (30.22, 21.74, 14.37, 9.43, 5.07, 3.21),
+    10: (30.98, 21.90, 14.73, 9.79, 5.44, 3.57),
+    11: (29.79, 22.30, 15.23, 9.99, 5.72, 3.84),
+    12: (22.79, 17.91, 12.67, 8.79, 5.39, 3.76),
+    16: (21.09, 16.66, 12.39, 9.01, 5.87, 4.30),
+    20: (19.36, 15.63, 12.24, 9.10, 6.15, 4.60),
+    30: (19.38, 16.04, 12.68, 9.77, 6.90, 5.36),
+    50: (18.41, 16.03, 13.02, 10.33, 7.60, 6.12),
+    100: (18.75, 15.97, 13.17, 10.79, 8.29, 6.97),
+    200: (18.51, 16.36, 13.61, 11.42, 9.12, 7.80),
+    500: (18.68, 16.24, 13.87, 11.97, 9.84, 8.66),
+    1000: (18.93, 16.73, 14.39, 12.27, 10.41, 9.34),
+    2000: (19.94, 17.42, 14.56, 12.75, 11.30, 10.05),
 }
 """By the number of runs: the price at which clean normal noise still shows a change with the probabilities ALPHAS.
 
@@ -155,7 +155,7 @@ def noise_scale(values: NDArray[np.float64]) -> NDArray[np.float64]:
     The median distance of runs up to five places apart (fewer in short series) hardly sees a change of level or a
     dip, and varies less than the MAD: by 9 % instead of 12 % at 100 runs (Rousseeuw and Croux, "Alternatives to the
     Median Absolute Deviation", JASA 88, 1993, take a quantile of all distances). If more than half of these distances
-    are zero, their mean takes the place of the median.
+    are zero, as in figures rounded coarsely, the root of half their mean square takes the place of the median.
 
     Args:
         values: Shape (..., n), n >= 4.
@@ -167,8 +167,7 @@ def noise_scale(values: NDArray[np.float64]) -> NDArray[np.float64]:
     lags = range(1, min(max(n // 4, 1), 5) + 1)
     distances = np.concatenate([np.abs(values[..., lag:] - values[..., :-lag]) for lag in lags], axis=-1)
     median = np.median(distances, axis=-1) / 0.9539  # median |a - b| of two standard normal draws
-    mean = distances.mean(axis=-1) * np.sqrt(np.pi) / 2
-    return np.asarray(np.where(median > 0, median, mean))
+    return np.asarray(np.where(median > 0, median, np.sqrt((distances**2).mean(axis=-1) / 2)))
 
 
 def level_grid(scaled: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -73,7 +73,7 @@ def test_the_chance_of_a_false_alarm_is_alpha_at_every_length(n):
 def test_a_price_falls_with_the_alpha_and_stays_between_its_neighbours_in_length():
     for n in PRICES:
         assert list(prices_of(n)) == list(PRICES[n])
-        assert all(strict > lax for strict, lax in pairwise(prices_of(n)))
+        assert all(strict >= lax for strict, lax in pairwise(prices_of(n)))
     assert all(np.minimum(PRICES[50], PRICES[100]) <= prices_of(70))
     assert all(prices_of(70) <= np.maximum(PRICES[50], PRICES[100]))
 
@@ -143,7 +143,7 @@ def test_a_rise_from_nothing_is_infinite():
 
 
 def test_four_runs_show_a_change_that_leaves_no_doubt():
-    assert places([1000, 1004, 801, 799]) == [2]
+    assert places([1000, 1001, 801, 799]) == [2]
     assert places([1000, 1040, 960, 940]) == []
 
 
@@ -226,3 +226,11 @@ def test_a_dip_is_marked_from_its_bound_on():
     for lower, marked in ((5, True), (-5, False)):
         values[30] = limit - lower
         assert trend(values).dips[30] == marked
+
+
+def test_figures_rounded_so_that_most_are_equal_keep_their_noise():
+    rounded = np.round(np.random.default_rng(4).normal(size=(500, 100)) / 2.5) * 2.5
+    deviation = rounded.std(axis=1)
+    tied = np.mean(rounded[:, 1:] == rounded[:, :-1], axis=1) > 0.55
+    assert tied.mean() > 0.9
+    assert np.median(noise_scale(rounded[tied]) / deviation[tied]) == pytest.approx(1, abs=0.02)
