@@ -98,12 +98,12 @@ class Trend:
     noise: float
 
 
-def change_points(values: ArrayLike, alpha: float = 0.01) -> list[Change]:
+def change_points(values: ArrayLike, alpha: float = 0.009) -> list[Change]:
     """Return the changes of level in a series, in the order of time; see `trend`."""
     return trend(values, alpha).changes
 
 
-def trend(values: ArrayLike, alpha: float = 0.01) -> Trend:
+def trend(values: ArrayLike, alpha: float = 0.009) -> Trend:
     """Split a series into levels.
 
     Args:
