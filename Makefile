@@ -36,10 +36,12 @@ format: .venv/.ready-dev ## rewrite the Python and the SQL in the house style
 	@$(BIN)/ruff format .
 	@$(BIN)/sqlfluff fix --disable-progress-bar -q models analyses tests/dbt
 
-docs: setup ## write the dbt site (all tables, columns and their lineage) to docs/site
+docs: setup ## write the data dictionary, and the dbt site (tables, lineage, who reads them) to docs/site
+	@echo "==> Writing docs/reference/data-dictionary.md"
+	@mkdir -p target
+	@$(BIN)/python -m docs.dictionary > target/data-dictionary.md && mv target/data-dictionary.md docs/reference/
 	@echo "==> Writing docs/site/index.html"
 	@$(BIN)/dropline --home $(HOME_DIR) build
-	@mkdir -p target
 	@export DROPLINE_LAKE=$(HOME_DIR)/lake DROPLINE_QUALITY=$(HOME_DIR)/quality; \
 	$(BIN)/dbt --quiet build --exclude-resource-type unit_test && \
 	$(BIN)/dbt --quiet docs generate --static --target-path docs/site

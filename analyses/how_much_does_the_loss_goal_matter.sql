@@ -1,4 +1,4 @@
--- The capacity of each configuration at every loss goal, side by side.
+-- How much does the loss goal matter: what is the capacity of each configuration at every goal?
 with
 
 capacity as (

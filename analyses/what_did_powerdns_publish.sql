@@ -1,4 +1,4 @@
--- Every published rate of the PowerDNS authoritative server, with its ratio to each other backend of the same test.
+-- What did PowerDNS publish of its authoritative server, and what does each backend make of the others?
 with
 
 capacity as (

@@ -1,4 +1,4 @@
--- Each IPv6 test of the published load-balancer reports beside the same test with IPv4, with the CPU load of both.
+-- What does IPv6 cost on a load balancer: the same published test with IPv4, and the CPU load of both?
 with
 
 throughput as (

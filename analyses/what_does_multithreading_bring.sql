@@ -1,4 +1,4 @@
--- For each backend, how the speed-up compares with what the Kea 2.0 article implies.
+-- What does multi-threading bring, and how does it compare with what the Kea 2.0 article implies?
 with
 
 speedups as (

@@ -1,4 +1,4 @@
--- Claims of public sources that their own figures do not bear out, the worst first, with the arithmetic.
+-- Which claims of public sources do their own figures not bear out, and by what arithmetic?
 with
 
 claims as (

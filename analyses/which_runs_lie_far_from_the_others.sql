@@ -1,4 +1,4 @@
--- Runs whose capacity is over 10 % off the median of their configuration: what one would repeat first.
+-- Which runs lie over 10 % off the median of their configuration, and would be repeated first?
 with
 
 run_capacity as (
@@ -16,7 +16,7 @@ with_median as (
         repetition,
         run_id,
         rate,
-        median(rate) over (partition by configuration_id) as rate_median
+        nullif(median(rate) over (partition by configuration_id), 0) as rate_median
     from run_capacity
 
 ),

@@ -1,0 +1,27 @@
+-- How many more runs does each configuration need until a change of 2 % shows?
+-- A ramp shows nothing finer than its last step: where resolution_ratio is above 0.02, more runs alone do not help.
+with
+
+capacity as (
+
+    select * from {{ ref('capacity') }}
+    where origin = 'measured' and loss_goal = 'isc' and runs_for_2_percent is not null
+
+),
+
+missing_runs as (
+
+    select
+        configuration,
+        campaign,
+        runs_undisturbed,
+        runs_for_2_percent,
+        greatest(0, runs_for_2_percent - runs_undisturbed) as more_runs,
+        detectable_ratio,
+        resolution / rate as resolution_ratio
+    from capacity
+
+)
+
+select * from missing_runs
+order by more_runs, configuration
