@@ -4,7 +4,7 @@ BIN := .venv/bin
 HOME_DIR ?= data
 
 .DEFAULT_GOAL := help
-.PHONY: help up test fuzz setup lint format docs bench lock clean
+.PHONY: help up test fuzz setup lint format docs bench bench-statistics lock clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -51,15 +51,22 @@ bench: setup ## measure, as ratios in one run, and write benchmarks/results
 	@echo "==> Measuring the ingest"
 	@$(BIN)/python -m benchmarks.ingest
 
+bench-statistics: setup .venv-otava/.ready ## show by simulation what intervals, thread scaling and change points hold
+	@echo "==> Simulating (some fifteen minutes)"
+	@$(BIN)/python -m benchmarks.coverage
+	@$(BIN)/python -m benchmarks.scaling
+	@.venv-otava/bin/python -m benchmarks.changes
+
 lock: ## pin the packages again (needs uv)
 	uv pip compile pyproject.toml $(LOCK) -o requirements.lock
 	uv pip compile pyproject.toml --extra dev --extra browser -c requirements.lock $(LOCK) -o requirements-dev.lock
 	uv pip compile requirements-spark.in $(LOCK) -o requirements-spark.lock
+	uv pip compile requirements-otava.in $(LOCK) -o requirements-otava.lock
 
 LOCK := --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-header --no-annotate --no-emit-index-url
 
 clean: ## remove everything that make made, but not the data
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis target logs docs/site *.egg-info
+	rm -rf .venv .venv-otava .mypy_cache .ruff_cache .pytest_cache .hypothesis target logs docs/site *.egg-info
 
 .venv/.ready: requirements.lock pyproject.toml
 	@echo "==> Setting up .venv"
@@ -72,4 +79,10 @@ clean: ## remove everything that make made, but not the data
 .venv/.ready-dev: .venv/.ready requirements-dev.lock
 	@echo "==> Adding what the tests need"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements-dev.lock
+	@touch $@
+
+.venv-otava/.ready: requirements-otava.lock
+	@echo "==> Setting up Apache Otava, to run beside it"
+	@$(PYTHON) -m venv .venv-otava
+	@.venv-otava/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $<
 	@touch $@
