@@ -199,51 +199,140 @@ def sql(
 
 
 @app.command()
+def report(
+    context: typer.Context,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File instead of standard output.")] = None,
+    campaigns: Annotated[
+        list[str] | None, typer.Option("--campaign", help="May be repeated; without it, all measured ones.")
+    ] = None,
+    form: Annotated[str, typer.Option("--format", "-f", help="html or markdown.", metavar="FORMAT")] = "html",
+) -> None:
+    """Write a report to attach to a release: one file that needs nothing else, neither network nor scripts.
+
+    Figures with their intervals, what threads, high availability and backends change, published figures beside them,
+    charts (in HTML), method, machines, server configurations and findings. The same warehouse gives the same file.
+
+    For example: dropline report -o report.html --campaign kea-3.0-lab
+    """
+    from app.warehouse import Warehouse
+    from report import FORMATS, make
+
+    if form not in FORMATS:
+        _fail(f"--format {form}: expected one of {', '.join(FORMATS)}", 2)
+    text = make(Warehouse.open(context.obj.warehouse), campaigns or (), form)
+    if not output:
+        sys.stdout.buffer.write(text.encode())
+        return
+    try:
+        output.write_text(text, "utf-8")
+    except OSError as error:
+        _fail(f"--output {output}: {error.strerror}; name a file in a folder that is there", 2)
+
+
+@app.command()
 def needs(
     context: typer.Context,
-    clients: Annotated[float, typer.Option(help="Devices that hold a lease.")] = 0,
-    lease: Annotated[str, typer.Option(help="Lease time: 24h, 90m, 7d or seconds.")] = "24h",
-    t1: Annotated[float, typer.Option(help="When clients renew, as a share of the lease.")] = 0.5,
-    arriving: Annotated[float, typer.Option(help="Devices that come for a new lease ...")] = 0,
-    arrival_window: Annotated[str, typer.Option(help="... within this time.")] = "1h",
-    boot: Annotated[float, typer.Option(help="Share of the clients that boots at once, 0 to 1 ...")] = 0,
-    boot_window: Annotated[str, typer.Option(help="... within this time.")] = "10m",
-    down: Annotated[float, typer.Option(help="Clients that lost their lease in an outage ...")] = 0,
-    recovery: Annotated[str, typer.Option(help="... and shall have one again within this time.")] = "10m",
-    ip_version: Annotated[int, typer.Option(min=4, max=6, help="4 or 6.")] = 4,
-    ha_ratio: Annotated[float, typer.Option(help="LPS with high availability over LPS without.")] = 1,
-    utilisation: Annotated[float, typer.Option(help="Share of the measured LPS that may be used.")] = 1,
+    preset: Annotated[str | None, typer.Option(help="Inputs to begin with; `list` shows them.")] = None,
+    clients: Annotated[float | None, typer.Option(help="Devices that hold a lease.", show_default="0")] = None,
+    lease: Annotated[str | None, typer.Option(help="Lease time: 24h, 90m, 7d or seconds.", show_default="24h")] = None,
+    t1: Annotated[
+        float | None, typer.Option(help="When clients renew, as a share of the lease.", show_default="0.5")
+    ] = None,
+    t2: Annotated[
+        float | None, typer.Option(help="When they ask any server, as a share of the lease.", show_default="0.875")
+    ] = None,
+    renewing: Annotated[
+        float | None, typer.Option(help="Share that renews; the others take a new lease.", show_default="1")
+    ] = None,
+    arriving: Annotated[
+        float | None, typer.Option(help="Devices that come for a new lease ...", show_default="0")
+    ] = None,
+    arrival_window: Annotated[str | None, typer.Option(help="... within this time.", show_default="1h")] = None,
+    moves: Annotated[
+        float | None, typer.Option(help="Moves to another network, per client and hour.", show_default="0")
+    ] = None,
+    boot: Annotated[
+        float | None, typer.Option(help="Share of the clients that boots at once, 0 to 1 ...", show_default="0")
+    ] = None,
+    boot_window: Annotated[str | None, typer.Option(help="... within this time.", show_default="10m")] = None,
+    down: Annotated[
+        float | None, typer.Option(help="Clients that come back without a lease ...", show_default="0")
+    ] = None,
+    recovery: Annotated[
+        str | None, typer.Option(help="... and shall have one again within this time.", show_default="10m")
+    ] = None,
+    outage: Annotated[
+        str | None, typer.Option(help="How long the server is down while clients run.", show_default="0")
+    ] = None,
+    ip_version: Annotated[int | None, typer.Option(min=4, max=6, help="4 or 6.", show_default="4")] = None,
+    first_timeout: Annotated[
+        str | None, typer.Option(help="After how long a client repeats.", show_default="as in the RFC")
+    ] = None,
+    longest_timeout: Annotated[
+        str | None, typer.Option(help="Where the doubling of it ends.", show_default="as in the RFC")
+    ] = None,
+    relay_ratio: Annotated[
+        float | None, typer.Option(help="LPS through relays over LPS without.", show_default="1")
+    ] = None,
+    ha_ratio: Annotated[
+        float | None, typer.Option(help="LPS with high availability over LPS without.", show_default="1")
+    ] = None,
+    utilisation: Annotated[
+        float | None, typer.Option(help="Share of the measured LPS that may be used.", show_default="1")
+    ] = None,
+    capacity: Annotated[
+        float | None,
+        typer.Option(min=0, help="Measured LPS at which the hour is simulated.", show_default="what is needed"),
+    ] = None,
+    form: Annotated[str, typer.Option("--format", "-f", help="text or json.", metavar="FORMAT")] = "text",
 ) -> None:
-    """Compute the leases per second that a site needs, and who gives them.
+    """Compute the leases per second that a site needs, what the hour after an outage looks like, and who meets it.
 
     For example:
 
     dropline needs --clients 86400 --lease 24h
 
-    dropline needs --arriving 20000 --arrival-window 8h
+    dropline needs --preset power-cut --recovery 5m --capacity 40
 
     dropline needs --clients 350000 --lease 2h --boot 0.9 --boot-window 30m --utilisation 0.5
     """
     from app import planner
 
+    if preset == "list":
+        typer.echo("\n".join(f"{name:18}{each.title}. {each.source}" for name, each in planner.PRESETS.items()))
+        return
+    if form not in ("text", "json"):
+        _fail(f"--format {form}: expected text or json", 2)
+    numbers = {
+        "clients": clients,
+        "t1_ratio": t1,
+        "t2_ratio": t2,
+        "renewing_ratio": renewing,
+        "arriving_clients": arriving,
+        "moves_per_client_h": moves,
+        "boot_ratio": boot,
+        "down_clients": down,
+        "ip_version": ip_version,
+        "relay_ratio": relay_ratio,
+        "ha_ratio": ha_ratio,
+        "utilisation_ratio": utilisation,
+    }
+    durations = {
+        "lease_s": lease,
+        "arrival_window_s": arrival_window,
+        "boot_window_s": boot_window,
+        "recovery_s": recovery,
+        "outage_s": outage,
+        "first_timeout_s": first_timeout,
+        "longest_timeout_s": longest_timeout,
+    }
     try:
-        inputs = {
-            "clients": clients,
-            "lease_s": planner.seconds(lease),
-            "t1_ratio": t1,
-            "arriving_clients": arriving,
-            "arrival_window_s": planner.seconds(arrival_window),
-            "boot_ratio": boot,
-            "boot_window_s": planner.seconds(boot_window),
-            "down_clients": down,
-            "recovery_s": planner.seconds(recovery),
-            "ip_version": ip_version,
-            "ha_ratio": ha_ratio,
-            "utilisation_ratio": utilisation,
-        }
-        typer.echo(planner.report(context.obj.warehouse, inputs))
+        given = {name: value for name, value in numbers.items() if value is not None}
+        given |= {name: planner.seconds(text) for name, text in durations.items() if text is not None}
+        found = planner.answer(context.obj.warehouse, planner.complete(given, preset), capacity)
     except ValueError as error:
         _fail(str(error), 2)
+    typer.echo(planner.as_json(found) if form == "json" else planner.as_text(found))
 
 
 @app.command()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
+
+FASTER: Final = "▲"
+SLOWER: Final = "▼"
 
 
 def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:
@@ -83,8 +86,15 @@ def by_backend(frame: pd.DataFrame) -> pd.DataFrame:
     return cells.fillna("-").rename_axis(columns=None).reset_index(names="Set-up")
 
 
-def ratios(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the capacity of each row over that of each column, as text with the numbers of runs (row / column)."""
+def ratios(frame: pd.DataFrame, verdicts: Mapping[tuple[str, str], str] | None = None) -> pd.DataFrame:
+    """Return the capacity of each row over that of each column, as text with the numbers of runs (row / column).
+
+    Args:
+        frame: what `capacities` returns.
+        verdicts: `faster` or `slower` for pairs (row, column) that a test tells apart: marked by a triangle, unless
+            one side is a bound and the ratio may lie on the other side of 1.
+    """
+    found = verdicts or {}
     rows: list[dict[str, str]] = []
     for one in frame.itertuples():
         cells = {"Rate of": str(one.label)}
@@ -95,9 +105,33 @@ def ratios(frame: pd.DataFrame) -> pd.DataFrame:
                 cells[f"over {other.label}"] = "-"
             else:
                 value = words.ratio(one.rate, other.rate, one.sign, other.sign)
-                cells[f"over {other.label}"] = " ".join(filter(None, [value, words.numbers(one.runs, other.runs)]))
+                mark = _triangle(found.get((str(one.configuration_id), str(other.configuration_id))), value)
+                counts = words.numbers(one.runs, other.runs)
+                cells[f"over {other.label}"] = " ".join(filter(None, [mark, value, counts]))
         rows.append(cells)
     return pd.DataFrame(rows)
+
+
+def verdict_of_each(pairs: pd.DataFrame | None) -> dict[tuple[str, str], str]:
+    """Return the verdict on each pair in both directions: who is faster one way is slower the other way."""
+    if pairs is None:
+        return {}
+    opposite = {"faster": "slower", "slower": "faster"}
+    triples = list(zip(pairs["configuration_id_a"], pairs["configuration_id_b"], pairs["verdict"], strict=True))
+    return {(a, b): verdict for a, b, verdict in triples} | {
+        (b, a): opposite.get(verdict, verdict) for a, b, verdict in triples
+    }
+
+
+def marks(ratios: pd.DataFrame) -> pd.DataFrame:
+    """Return for each cell of `ratios` whether it is marked: 1 faster, -1 slower, 0 neither."""
+    return ratios.map(lambda cell: 1 if cell.startswith(FASTER) else -1 if cell.startswith(SLOWER) else 0)
+
+
+def _triangle(verdict: str | None, ratio: str) -> str:
+    if verdict == "faster" and not ratio.startswith(("≤", "?", "-")):
+        return FASTER
+    return SLOWER if verdict == "slower" and not ratio.startswith(("≥", "?", "-")) else ""
 
 
 def differences(factors: pa.Table, labels: Mapping[str, str], chosen: Sequence[str]) -> pd.DataFrame:

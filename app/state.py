@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -18,7 +19,14 @@ if TYPE_CHECKING:
     import pandas as pd
     from pandas.io.formats.style import Styler
 
+ID_LENGTH: Final = 12  # characters of an id in an address
+MISSING: Final = "-"
 TINT: Final = "background-color: rgba(230, 159, 0, 0.2)"
+MARKS: Final = {
+    1: "background-color: rgba(36, 136, 208, 0.28)",
+    0: "",
+    -1: "background-color: rgba(221, 101, 23, 0.28)",
+}
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
@@ -98,6 +106,7 @@ def table(
     config: Mapping[str, Any] | None = None,
     height: int | Literal["auto", "content"] = "auto",
     tinted: Sequence[bool] = (),
+    marked: pd.DataFrame | None = None,
 ) -> None:
     """Show rows as they are: cells are text, never markup; numbers sort as numbers.
 
@@ -109,6 +118,7 @@ def table(
         config: column_config by column.
         height: pixels; `auto` fits up to ten rows, `content` all.
         tinted: for each row, whether it is set off from the others.
+        marked: for each cell 1 (better), -1 (worse) or 0.
     """
     shown: Any = rows.reset_index(drop=True)
     if bounds:
@@ -116,6 +126,9 @@ def table(
     if any(tinted):
         marks = [TINT if one else "" for one in tinted]
         shown = shown.style.apply(lambda column: marks, axis="index")
+    if marked is not None:
+        colours = marked.reset_index(drop=True).map(MARKS.__getitem__)
+        shown = shown.style.apply(lambda cells: colours, axis=None)
     st.dataframe(
         shown,
         hide_index=True,
@@ -123,7 +136,50 @@ def table(
         key=key,
         column_config=dict(config or {}),
         height=height,
+        placeholder=MISSING,
     )
+
+
+def choose_row(
+    rows: pd.DataFrame,
+    ids: Sequence[str],
+    name: str,
+    *,
+    alt: str,
+    config: Mapping[str, Any] | None = None,
+    height: int | Literal["auto", "content"] = "auto",
+) -> int | None:
+    """Show rows to choose one of, and return its place; the address names it, as `name`, by how its id begins.
+
+    Args:
+        rows: what is shown, in order; cells are text, never markup.
+        ids: the key of each row.
+        name: the parameter of the address.
+        alt: what the table holds, for screen readers.
+        config: column_config by column.
+        height: pixels; `auto` fits up to ten rows, `content` all.
+    """
+    asked = st.query_params.get(name)
+    place = next((place for place, each in enumerate(ids) if asked and each.startswith(asked)), None)
+    picked = st.dataframe(
+        rows.reset_index(drop=True),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        selection_default={"selection": {"rows": [] if place is None else [place]}},
+        # other rows are another choice: a place would mean another row
+        key=f"{name}-{zlib.crc32(' '.join(ids).encode())}",
+        column_config=dict(config or {}),
+        height=height,
+        placeholder=MISSING,
+        alt=alt,
+    )
+    chosen = next((each for each in picked.selection.rows if each < len(ids)), None)
+    if chosen is not None:
+        st.query_params[name] = ids[chosen][:ID_LENGTH]
+    elif asked is not None:
+        del st.query_params[name]
+    return chosen
 
 
 def _with_bounds(rows: pd.DataFrame, bounds: Mapping[str, Sequence[str]]) -> Styler:

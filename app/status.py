@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from app.warehouse import Warehouse, WarehouseMissing
 
@@ -18,9 +18,27 @@ FINDINGS = "select severity, count(*) as findings from quality_findings group by
 PUBLISHED = "select count(*) as figures from published_figures"
 
 
+def committed(home: Home) -> list[str]:
+    """Return the names of the batches in the lake, oldest first."""
+    return sorted(path.name for path in (home.lake / "batches").glob("*-*") if "empty" not in path.name)
+
+
+def gate(home: Home) -> list[dict[str, Any]]:
+    """Return the last result of every suite of the gate; empty before the first build.
+
+    Each has suite, checked_at (ISO 8601), expectations, successes, failures, severity (of the gravest failure; None if
+    all hold), findings (name -> count) and seconds.
+    """
+    file = home.quality / "gate.json"
+    if not file.exists():
+        return []
+    parts = json.loads(file.read_text("utf-8")).values()
+    return [suite | {"checked_at": part["checked_at"]} for part in parts for suite in part["suites"]]
+
+
 def describe(home: Home) -> str:
     """Return the state of the lake, the warehouse and the gate as text; what is missing is said, not raised."""
-    batches = sorted(path.name for path in (home.lake / "batches").glob("*-*") if "empty" not in path.name)
+    batches = committed(home)
     lines = [
         f"home       {home.root}",
         f"lake       {len(batches)} batches" + (f", newest {batches[-1]}" if batches else ""),
@@ -41,9 +59,7 @@ def describe(home: Home) -> str:
     lines.append(f"published  {warehouse.query(PUBLISHED).to_pylist()[0]['figures']} figures")
     counts = ", ".join(f"{row['findings']} {row['severity']}" for row in warehouse.query(FINDINGS).to_pylist())
     lines.append(f"findings   {counts or 'none'}")
-    gate = home.quality / "gate.json"
-    if gate.exists():
-        suites = [suite for part in json.loads(gate.read_text("utf-8")).values() for suite in part["suites"]]
+    if suites := gate(home):
         failed = sum(suite["failures"] for suite in suites)
         held = sum(suite["successes"] for suite in suites)
         lines.append(f"gate       {held} expectations hold, {failed} do not")

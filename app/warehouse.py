@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import duckdb
 
+from app import behind, sql_guard
 from errors import DroplineError
 
 if TYPE_CHECKING:
@@ -16,7 +18,15 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-LIMITS: Final = {"memory_limit": "1GB", "threads": "4", "temp_directory": ""}
+Limits = dict[str, str]
+LIMITS: Final[Limits] = {"memory_limit": "1GB", "threads": "4", "temp_directory": ""}
+# Nothing is fetched or loaded by itself, and a table's name never means a variable of this program.
+_CLOSED: Final[Limits] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+}
+_BATCH_ROWS: Final = 2048
 
 
 class WarehouseError(DroplineError):
@@ -65,6 +75,13 @@ class Identity(NamedTuple):
         return datetime.fromtimestamp(self.mtime_ns / 1e9, UTC)
 
 
+class Answer(NamedTuple):
+    """Rows, and whether there would have been more."""
+
+    rows: pa.Table
+    cut: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Warehouse:
     """An open warehouse; safe to use from several threads at once."""
@@ -73,7 +90,7 @@ class Warehouse:
     database: duckdb.DuckDBPyConnection
 
     @classmethod
-    def open(cls, path: Path) -> Warehouse:
+    def open(cls, path: Path, limits: Limits = LIMITS) -> Warehouse:
         """Open the file read-only, without access to other files or the network, and lock the settings.
 
         The file is attached to an instance of its own: `duckdb.connect(path)` would hand out the old file, by its
@@ -84,7 +101,7 @@ class Warehouse:
             WarehouseUnreadable: the file cannot be opened.
         """
         identity = Identity.of(path)
-        database = duckdb.connect(":memory:", config=dict(LIMITS))
+        database = duckdb.connect(":memory:", config={**limits, **_CLOSED})
         quoted = str(path).replace("'", "''")
         try:
             database.execute(f"attach '{quoted}' as warehouse (read_only)")
@@ -110,20 +127,89 @@ class Warehouse:
             try:
                 cursor.execute("use warehouse")
                 statements = cursor.extract_statements(sql)
-                if len(statements) != 1 or statements[0].type not in _READING:
+                if _kinds(statements) not in _READING:
                     message = (
                         f"Expected one SELECT, found {_kinds(statements)}: the warehouse is read-only. To keep a "
                         "result, use `dropline sql ... --output FILE`."
                     )
                     raise QueryRefused(message)
                 relation = cursor.sql(sql, params=dict(params or {}))
+                behind.note(sql, params or {})
                 return relation.to_arrow_table()
             except duckdb.Error as error:
                 raise QueryRefused(str(error)) from error
 
+    def ask(self, text: str, most_rows: int, most_bytes: int) -> Answer:
+        """Answer one SELECT of a stranger with at most so many rows and, but for the last 2,048, bytes.
 
-_READING: Final = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+        Unlike `query` it takes no EXPLAIN (which can create what it analyses) and nothing that tells of the machine:
+        see app/sql_guard.py.
+
+        Raises:
+            QueryRefused: the text is something else, or DuckDB cannot answer it.
+            MemoryError: it does not fit the memory of this process.
+        """
+        with self.database.cursor() as cursor:
+            try:
+                cursor.execute("use warehouse")
+                self._require_harmless(cursor, text)
+                reader = cursor.sql(text).to_arrow_reader(_BATCH_ROWS)
+                return _read(reader, most_rows, most_bytes)
+            except (duckdb.Error, OSError) as error:  # Arrow says OSError for what DuckDB reports while it reads
+                raise QueryRefused(str(error)) from error
+
+    def _require_harmless(self, cursor: duckdb.DuckDBPyConnection, text: str) -> None:
+        statements = cursor.extract_statements(text)
+        kinds = _kinds(statements)
+        if kinds == duckdb.StatementType.MULTI.name:
+            message = "Name the values of the PIVOT: pivot ... on column in ('one', 'other') using ..."
+            raise QueryRefused(message)
+        if kinds != duckdb.StatementType.SELECT.name:
+            message = f"Expected one SELECT, found {kinds}: the warehouse is read-only."
+            raise QueryRefused(message)
+        (said,) = cursor.execute("select json_serialize_sql($1::varchar)", [text]).fetchone() or ("{}",)
+        tree = json.loads(said)
+        reason = tree.get("error_message") if tree.get("error", True) else sql_guard.complaint(tree, _known(cursor))
+        if reason:
+            message = f"This is not answered: {reason}."
+            raise QueryRefused(message)
+
+
+def _known(cursor: duckdb.DuckDBPyConnection) -> sql_guard.Known:
+    """Return the names that decide what may be read; asked anew, as each process asks one question."""
+    functions = cursor.execute(
+        "select lower(function_name) from duckdb_functions() where database_name = 'warehouse'"
+    ).fetchall()
+    system = cursor.execute(
+        "select lower(view_name) from duckdb_views() where internal and schema_name <> 'information_schema'"
+    ).fetchall()
+    return sql_guard.Known(frozenset(name for (name,) in functions), frozenset(name for (name,) in system))
+
+
+def _read(reader: pa.RecordBatchReader, most_rows: int, most_bytes: int) -> Answer:
+    """Return what comes first of `reader`; the rest is never computed."""
+    import pyarrow as pa
+
+    batches, rows, size = [], 0, 0
+    for batch in reader:
+        batches.append(batch)
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+        if rows > most_rows or size > most_bytes:
+            break
+    table = pa.Table.from_batches(batches, reader.schema)
+    kept = table.slice(0, most_rows)
+    return Answer(kept, cut=rows > most_rows or size > most_bytes)
+
+
+_READING: Final = (duckdb.StatementType.SELECT.name, duckdb.StatementType.EXPLAIN.name)
 
 
 def _kinds(statements: list[duckdb.Statement]) -> str:
-    return ", ".join(statement.type.name for statement in statements) or "nothing"
+    return ", ".join(map(_kind, statements)) or "nothing"
+
+
+def _kind(statement: duckdb.Statement) -> str:
+    try:
+        return statement.type.name
+    except ValueError:  # DuckDB has kinds that its Python package cannot name, e.g. UPDATE EXTENSIONS
+        return "another statement"

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 NOT_STATED: Final = "not stated"
 
@@ -25,6 +28,58 @@ STATUSES: Final = {
     "generator_limited": "at least: the generator could not offer more",
     "published": "as published",
 }
+CLAIM_VERDICTS: Final = {
+    "holds": "✓ holds",
+    "holds_with_caveat": "✓ holds, with a caveat",
+    "partly": "◐ partly",
+    "understated": "▲ understated",
+    "overstated": "▼ overstated",
+    "does_not_hold": "✖ does not hold",
+    "contradicted_in_source": "≠ contradicted in its source",
+    "not_checkable": "? not checkable",
+}
+SEVERITIES: Final = {"suspect": "✖ suspect", "warning": "⚠ warning", "info": "○ info"}
+ITEM_GRADES: Final = {"unfair": "⚠ unfair", "unknown": "? unknown", "minor": "minor"}
+VERDICTS: Final = {
+    "faster": "▲ faster",
+    "slower": "▼ slower",
+    "no evidence": "no evidence of a difference",
+    "too few runs": "too few runs to tell",
+    "not testable": "not testable: fewer than two runs of one",
+}
+FAIRNESS: Final = {
+    "same": "✓ nothing known differs",
+    "minor": "✓ minor differences",
+    "unknown": "? one side does not say",
+    "unfair": "⚠ unfair differences",
+}
+# What is read beside trials: the panel that it belongs to, and its name among the others there.
+WATCHED: Final = {
+    "pdns.udp-in-errors": ("UDP errors per second", "receive buffer full"),
+    "pdns.udp-recvbuf-errors": ("UDP errors per second", "receive buffer, by the server"),
+    "pdns.udp-noport-errors": ("UDP errors per second", "closed port"),
+    "pdns.udp-sndbuf-errors": ("UDP errors per second", "send buffer full"),
+    "pdns.udp-queries": ("Queries per second at the server", "taken"),
+    "pdns.udp-answers": ("Queries per second at the server", "answered"),
+    "pdns.backend-queries": ("Queries per second to the backend", ""),
+    "pdns.qsize-q": ("Questions that wait for the backend", ""),
+    "pdns.timedout-packets": ("Questions given up per second", "waited too long"),
+    "pdns.overload-drops": ("Questions given up per second", "overload"),
+    "probe_latency": ("Response time of the probes (ms)", ""),
+    "probe_failure": ("Probes that failed", ""),
+    "pdns.user-msec": ("CPU time of the server (ms per second)", "user"),
+    "pdns.sys-msec": ("CPU time of the server (ms per second)", "system"),
+    "pdns.latency": ("Time within the server (µs)", "all"),
+    "pdns.backend-latency": ("Time within the server (µs)", "backend"),
+    "pdns.receive-latency": ("Time within the server (µs)", "until it is read"),
+    "latency_avg": ("Response time (ms)", "mean"),
+    "latency_min": ("Response time (ms)", "shortest"),
+    "latency_max": ("Response time (ms)", "longest"),
+    "send_rate": ("Queries per second of the generator", "sent"),
+    "target_rate": ("Queries per second of the generator", "asked for"),
+    "response_rate": ("Queries per second of the generator", "answered"),
+    "failure_rate": ("Queries per second of the generator", "failed"),
+}
 QUALITIES: Final = {"ok": "✓ ok", "warn": "⚠ warning", "suspect": "✖ suspect"}
 
 _UP: Final = {"≥", ">"}
@@ -35,6 +90,11 @@ _MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>])")
 def is_known(value: Any) -> bool:
     """Say whether a cell holds something: neither None nor NaN."""
     return value is not None and not (isinstance(value, float) and math.isnan(value))
+
+
+def known(value: Any) -> Any:
+    """Return what a cell holds, None where it holds nothing."""
+    return value if is_known(value) else None
 
 
 def number(value: float) -> str:
@@ -83,6 +143,14 @@ def ratio(upper: float | None, lower: float | None, upper_sign: str = "", lower_
     return f"{sign}{upper / lower:.3g} ×"
 
 
+def run_label(run: Mapping[str, Any]) -> str:
+    """Return the text by which pages and their addresses name a run, from its row of `runs`."""
+    number = f"Run {run['repetition']}" if run["repetition"] is not None else "Run"
+    start = f"{run['started_at']:%Y-%m-%d %H:%M}" if run["started_at"] else None
+    figure = f"{rate(run['rate'], bound(run['status']))} {run['rate_unit'] or ''}".strip()
+    return " · ".join(part for part in (number, start, figure, run["run_id"][:6]) if part)
+
+
 def quality(mark: str | None) -> str:
     """Return a quality mark with its icon."""
     return QUALITIES.get(mark or "", mark or NOT_STATED)
@@ -99,6 +167,21 @@ def loss_goal(name: str, limit: float | None, basis: str | None) -> str:
         return "no limit named" if name == "unstated" else f"{name}: no limit named"
     of = {"worst_exchange": "of any exchange", "lease": "of whole leases", "packet": "of all packets"}
     return f"{name}: {100 * limit:g} % {of.get(basis or '', '')}".strip()
+
+
+def watched(metric: str, unit: str | None, is_rate: bool) -> tuple[str, str]:
+    """Return the panel of a reading and its name there, e.g. `UDP errors per second`, `receive buffer full`."""
+    if metric in WATCHED:
+        return WATCHED[metric]
+    parts = [unit if is_known(unit) else "", "per second" if is_rate else ""]
+    measure = " ".join(filter(None, parts))
+    name = metric.replace("_", " ").replace(".", ": ")
+    return (f"{name} ({measure})" if measure else name), ""
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun: `1 run`, `2 runs`."""
+    return f"{count:,} {noun}" + "s" * (count != 1)
 
 
 def plain(text: Any) -> str:

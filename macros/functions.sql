@@ -8,28 +8,73 @@ create or replace macro lps_needed(
     clients := 0,
     lease_s := 86400,
     t1_ratio := 0.5,
+    t2_ratio := 0.875,
+    renewing_ratio := 1,
     arriving_clients := 0,
     arrival_window_s := 3600,
+    moves_per_client_h := 0,
     boot_ratio := 0,
     boot_window_s := 600,
     down_clients := 0,
+    outage_s := 0,
     recovery_s := 600,
     ip_version := 4,
+    first_timeout_s := 0,
+    longest_timeout_s := 0,
+    relay_ratio := 1,
     ha_ratio := 1,
     utilisation_ratio := 1
 ) as table
 with
 
+times as (
+
+    select
+        t1_ratio * lease_s as t1_s,
+        greatest(t1_ratio, t2_ratio) * lease_s as t2_s,
+        -- zero stands for the time-outs of RFC 2131 4.1 and RFC 8415 7.6
+        coalesce(nullif(first_timeout_s, 0), case ip_version when 6 then 1 else 4 end) as first_s,
+        coalesce(nullif(longest_timeout_s, 0), case ip_version when 6 then 3600 else 64 end) as longest_s,
+        -- RFC 2131 takes up to a second off the first time-out, RFC 8415 18.2.1 nothing
+        case ip_version when 6 then 0 else 1 end as earlier_s
+
+),
+
 loads as (
 
     select
-        -- every client renews once at T1 (RFC 2131 4.4.5, RFC 8415 21.4)
-        coalesce(clients / nullif(t1_ratio * lease_s, 0), 0) as renewals_lps,
+        *,
+        -- whoever renews does so once at T1 (RFC 2131 4.4.5, RFC 8415 21.4), the others come again when the lease is over
+        coalesce(renewing_ratio * clients / nullif(t1_s, 0), 0) as renewals_lps,
+        coalesce((1 - renewing_ratio) * clients / nullif(lease_s, 0), 0) as expiries_lps,
         coalesce(arriving_clients / nullif(arrival_window_s, 0), 0) as arrivals_lps,
-        coalesce(boot_ratio * clients / nullif(boot_window_s, 0), 0) as boot_wave_lps,
-        coalesce(down_clients / nullif(recovery_s, 0), 0) as recovery_lps,
-        -- whoever still waits repeats himself at the end of the back-off: each 64 s (RFC 2131 4.1), 3600 s (RFC 8415 7.6)
-        down_clients / case ip_version when 6 then 3600 else 64 end as retransmissions_per_s
+        moves_per_client_h * clients / 3600 as moves_lps,
+        coalesce(boot_ratio * clients / nullif(boot_window_s, 0), 0) as boot_wave_lps
+    from times
+
+),
+
+outages as (
+
+    select
+        *,
+        -- of the clients that reach T1 while the server is down: how many get to T1, to T2, and to the end of the lease
+        renewals_lps * least(outage_s, t1_s) as missed_t1,
+        renewals_lps * least(greatest(outage_s - (t2_s - t1_s), 0), t1_s) as missed_t2,
+        renewals_lps * least(greatest(outage_s - (lease_s - t1_s), 0), t1_s) as missed_end
+    from loads
+
+),
+
+overdue as (
+
+    select
+        *,
+        missed_t1 - missed_t2 as renewing_clients,
+        missed_t2 - missed_end as rebinding_clients,
+        down_clients + missed_end + expiries_lps * least(outage_s, lease_s) + (arrivals_lps + moves_lps) * outage_s
+            as starting_clients
+    from outages
 
 ),
 
@@ -37,30 +82,84 @@ totals as (
 
     select
         *,
-        renewals_lps + arrivals_lps as steady_lps,
-        renewals_lps + arrivals_lps + boot_wave_lps + recovery_lps as peak_lps,
+        renewals_lps + expiries_lps + arrivals_lps + moves_lps as steady_lps,
+        coalesce((renewing_clients + rebinding_clients + starting_clients) / nullif(recovery_s, 0), 0) as recovery_lps,
         -- two messages for a renewal, four for a new lease
-        2 * renewals_lps + 4 * (arrivals_lps + boot_wave_lps + recovery_lps) + retransmissions_per_s
-            as peak_messages_per_s
-    from loads
+        2 * renewals_lps + 4 * (expiries_lps + arrivals_lps + moves_lps) as steady_messages_per_s,
+        coalesce((2 * (renewing_clients + rebinding_clients) + 4 * starting_clients) / nullif(recovery_s, 0), 0)
+            as recovery_messages_per_s,
+        -- whoever still has no lease at the end of the back-off repeats after the longest time-out
+        starting_clients / longest_s as retransmissions_per_s
+    from overdue
+
+),
+
+needs as (
+
+    select
+        *,
+        steady_lps + boot_wave_lps + recovery_lps as peak_lps,
+        1 / nullif(relay_ratio * ha_ratio * utilisation_ratio, 0) as allowance
+    from totals
 
 )
 
 select
     renewals_lps,
+    expiries_lps,
     arrivals_lps,
+    moves_lps,
     boot_wave_lps,
     recovery_lps,
     steady_lps,
     peak_lps,
-    peak_lps / nullif(ha_ratio * utilisation_ratio, 0) as needed_lps,
+    steady_lps * allowance as needed_steady_lps,
+    peak_lps * allowance as needed_lps,
+    steady_messages_per_s,
     retransmissions_per_s,
-    peak_messages_per_s
-from totals
+    steady_messages_per_s + 4 * boot_wave_lps + recovery_messages_per_s + retransmissions_per_s as peak_messages_per_s,
+    starting_clients,
+    renewing_clients,
+    rebinding_clients,
+    peak_lps * allowance * greatest(first_s - earlier_s, 0) as useful_queue_requests
+from needs
+{%- endmacro %}
+
+{#-
+    Probability that Student's t with a whole number of degrees of freedom is at most `t`: the finite series of
+    Abramowitz and Stegun, Handbook of Mathematical Functions, 1964, 26.7.3 and 26.7.4, with their products of odd and
+    even numbers written as gamma functions. `t` and `degrees` are names of columns.
+-#}
+{% macro student_t_probability(t, degrees) -%}
+    0.5 + 0.5 * (
+        ({{ degrees }} % 2) * 2 / pi() * atan({{ t }} / sqrt({{ degrees }}))
+        + sin(atan({{ t }} / sqrt({{ degrees }}))) / sqrt(pi()) * coalesce(list_sum(list_transform(
+            range({{ degrees }} // 2),
+            lambda k:
+                exp(lgamma(k + (1 + {{ degrees }} % 2) / 2) - lgamma(k + 1 + ({{ degrees }} % 2) / 2))
+                * power(cos(atan({{ t }} / sqrt({{ degrees }}))), 2 * k + {{ degrees }} % 2)
+        )), 0)
+    )
 {%- endmacro %}
 
 {% macro configurations_meeting_function() -%}
-create or replace macro configurations_meeting(required_lps) as table
+create or replace macro configurations_meeting(required_lps, also_missing := false) as table
+with
+
+judged as (
+
+    select
+        *,
+        -- the lower end of the interval counts, where there is one
+        coalesce(ci_low, lps) as sure_lps,
+        runs - 1 as degrees,
+        -- Student's prediction for one more run, from all runs; a bound is no capacity, equal runs have no spread
+        case when status = 'bracketed' then (lps_mean - required_lps) / nullif(lps_stdev * sqrt(1 + 1 / runs), 0) end
+            as deviate
+    from leases_per_second
+
+)
+
 select
     configuration,
     origin,
@@ -72,14 +171,15 @@ select
     ha_mode,
     lps,
     ci_low,
-    -- the lower end of the interval counts, where there is one
-    coalesce(ci_low, lps) / nullif(required_lps, 0) as headroom_ratio,
+    sure_lps / nullif(required_lps, 0) as headroom_ratio,
+    case when sure_lps is not null then greatest(required_lps - sure_lps, 0) end as missing_lps,
+    case when degrees > 0 then {{ student_t_probability('deviate', 'degrees') }} end as meeting_probability,
     status,
     quality,
     configuration_id
-from leases_per_second
-where coalesce(ci_low, lps) >= required_lps
-order by coalesce(ci_low, lps) desc
+from judged
+where sure_lps >= required_lps or also_missing
+order by sure_lps desc nulls last, configuration_id
 {%- endmacro %}
 
 {% macro compare_function() -%}

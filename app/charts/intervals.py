@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 
 from app.charts import theme
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
 REQUIRED: Final = ("t_s", "exchange", "series", "packets_per_s")
 _FEW: Final = 120  # up to so many values each is marked by a point
-_HEIGHT: Final = 260  # pixels
+_HEIGHT: Final = 320  # pixels
 
 
-def second_by_second(intervals: pd.DataFrame) -> alt.LayerChart:
+def second_by_second(
+    intervals: pd.DataFrame, span_s: Sequence[float] | None = None, pauses: pd.DataFrame | None = None
+) -> alt.LayerChart:
     """Draw the packets sent, received and dropped per second of one exchange.
 
     Args:
         intervals: the columns of `REQUIRED`, one exchange; `series` is sent, received or drops; t_s in seconds since
             the start.
+        span_s: first and last second of the axis, where other charts share it.
+        pauses: what `pauses` returns; shaded.
     """
     intervals = intervals.loc[:, list(REQUIRED)]
     series = list(theme.SERIES_COLOURS)
@@ -29,12 +35,8 @@ def second_by_second(intervals: pd.DataFrame) -> alt.LayerChart:
         alt.Chart(intervals)
         .mark_line(strokeWidth=1.8, point=len(intervals) < _FEW)
         .encode(
-            x=alt.X(
-                "t_s:Q",
-                title="Time since the start (s)",
-                axis=alt.Axis(format=",~d", tickMinStep=1, labelFlush=False),
-            ),
-            y=alt.Y("packets_per_s:Q", title="Packets per second", axis=theme.RATE_AXIS),
+            x=time_axis(span_s, "Time since the start (s)"),
+            y=alt.Y("packets_per_s:Q", title="Packets per second", axis=theme.value_axis()),
             color=alt.Color(
                 "series:N",
                 scale=alt.Scale(domain=series, range=list(theme.SERIES_COLOURS.values())),
@@ -52,7 +54,40 @@ def second_by_second(intervals: pd.DataFrame) -> alt.LayerChart:
         )
     )
     detail = "Packets per second from the interim lines of the report"
-    return theme.titled(alt.layer(lines), _finding(intervals), detail, _HEIGHT)
+    if pauses is not None and len(pauses):
+        detail += "; shaded: fewer than half as many answers as in the median second"
+    return theme.titled(alt.layer(*shades(pauses), lines), _finding(intervals), detail, _HEIGHT)
+
+
+def pauses(intervals: pd.DataFrame) -> pd.DataFrame:
+    """Return the stretches (begin_s, end_s) in which an exchange had fewer than half its median answers per second.
+
+    A database that pauses for a checkpoint shows so, while the generator goes on.
+    """
+    answers = intervals[intervals["series"] == "received"].sort_values("t_s")
+    begins = answers["t_s"].shift(fill_value=0.0)
+    is_low = answers["packets_per_s"] < 0.5 * answers["packets_per_s"].median()
+    stretch = (~is_low).cumsum()  # neighbours that are low share the number
+    return (
+        answers.assign(begin_s=begins, stretch=stretch)[is_low]
+        .groupby("stretch")
+        .agg(begin_s=("begin_s", "min"), end_s=("t_s", "max"))
+        .reset_index(drop=True)
+    )
+
+
+def shades(pauses: pd.DataFrame | None) -> list[Any]:
+    """Return a layer that shades stretches of time; none where there are none."""
+    if pauses is None or pauses.empty:
+        return []
+    rects = alt.Chart(pauses.loc[:, ["begin_s", "end_s"]]).mark_rect(color=theme.PAUSE_COLOUR, opacity=0.22)
+    return [rects.encode(x="begin_s:Q", x2="end_s:Q")]
+
+
+def time_axis(span_s: Sequence[float] | None, title: str | None = None) -> alt.X:
+    """Return the time axis of a trial, in seconds since its start; over `span_s` where charts share it."""
+    scale = alt.Scale(domain=list(span_s), nice=False) if span_s else alt.Undefined
+    return alt.X("t_s:Q", title=title, axis=theme.TIME_AXIS, scale=scale)
 
 
 def _finding(intervals: pd.DataFrame) -> str:

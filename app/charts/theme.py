@@ -26,8 +26,13 @@ NO_BACKEND: Final = "#828791"
 LIMIT_COLOUR: Final = "#dc3c55"
 NEUTRAL: Final = "#828791"
 SERIES_COLOURS: Final = {"sent": "#828791", "received": "#2488d0", "drops": "#dc3c55"}
+DISTINCT_COLOURS: Final = ("#2488d0", "#dd6517", "#14a077", "#c0649b")  # for few things that are no backends
+PAUSE_COLOUR: Final = "#e69f00"
+TIME_AXIS: Final = alt.Axis(format=",~g", tickMinStep=1, labelFlush=False)
+VALUE_AXIS_WIDTH: Final = 64  # pixels; charts below each other share their time axis
 
 LINE_DASHES: Final = ([1, 0], [6, 3], [2, 2], [9, 3, 2, 3])
+POINT_SHAPES: Final = ("circle", "square", "diamond", "triangle-up")
 ORIGINS: Final = ("measured", "published")
 ROW_HEIGHT: Final = 26
 RATE_AXIS: Final = alt.Axis(format=",.4~f", tickCount=7, labelFlush=False)
@@ -43,17 +48,34 @@ def backend_colour(backend: str | None) -> str:
     return BACKEND_COLOURS.get(backend, spare)
 
 
-def backend_scale(backends: Iterable[str | None]) -> alt.Scale:
-    """Return the colour scale over the backends of a chart, known ones first."""
+def backend_scale(backends: Iterable[Any]) -> alt.Scale:
+    """Return the colour scale over the backends of a chart, known ones first; who names none is neutral."""
     known = list(BACKEND_COLOURS)
-    names = sorted({name or "" for name in backends}, key=lambda n: (n not in known, n))
+    names = sorted({name if isinstance(name, str) else "" for name in backends}, key=lambda n: (n not in known, n))
     return alt.Scale(domain=names, range=[backend_colour(name) for name in names])
 
 
-def backend_legend(backends: Iterable[str | None]) -> alt.Color:
+def backend_legend(backends: Iterable[Any]) -> alt.Color:
     """Return the colour encoding of the field `backend`, with its legend on top."""
-    legend = alt.Legend(orient="top", symbolOpacity=1, symbolType="circle", symbolStrokeWidth=2)
+    legend = alt.Legend(
+        orient="top",
+        symbolOpacity=1,
+        symbolType="circle",
+        symbolStrokeWidth=2,
+        labelExpr="datum.label || 'not stated'",
+    )
     return alt.Color("backend:N", scale=backend_scale(backends), title="Backend", legend=legend)
+
+
+def value_axis(ticks: int = 7) -> alt.Axis:
+    """Return a value axis of fixed width, so that charts below each other line up on the time axis."""
+    return alt.Axis(
+        format=",.4~f",
+        tickCount=ticks,
+        labelFlush=False,
+        minExtent=VALUE_AXIS_WIDTH,
+        maxExtent=VALUE_AXIS_WIDTH,
+    )
 
 
 def title(finding: str, detail: str) -> alt.TitleParams:
@@ -70,7 +92,7 @@ def titled(chart: Any, finding: str, detail: str, height: int | alt.Step | None 
     size = {"height": height} if height is not None else {}
     return chart.properties(
         title=title(finding, detail),
-        description=f"{finding}. {detail}",
+        description=f"{finding}. {detail}".strip(),
         width="container",
         **size,
     )

@@ -233,36 +233,19 @@ def speedups(warehouse: Warehouse, configuration_ids: Sequence[str]) -> pa.Table
         select
             'threads: multi over single' as factor, protocol, backend, ha_mode, threads, speedup as ratio,
             ci_low, ci_high, lps_single as lps_without, lps_multi as lps_with, runs_single as runs_without,
-            runs_multi as runs_with, quality, origin, campaign
+            runs_multi as runs_with, verdict, quality, origin, campaign
         from multithreading_speedup
         where list_contains($ids, configuration_id_single) or list_contains($ids, configuration_id_multi)
         union all
         select
             'HA: with over without' as factor, protocol, backend, ha_mode, threads, ratio,
-            ci_low, ci_high, lps_without_ha, lps_with_ha, runs_without_ha, runs_with_ha, quality, origin, campaign
+            ci_low, ci_high, lps_without_ha, lps_with_ha, runs_without_ha, runs_with_ha, verdict, quality, origin,
+            campaign
         from ha_speedup
         where list_contains($ids, configuration_id_without_ha) or list_contains($ids, configuration_id_with_ha)
         order by factor desc, ratio desc
         """,
         {"ids": list(configuration_ids)},
-    )
-
-
-def headroom(warehouse: Warehouse, needed_lps: float) -> pa.Table:
-    """Return leases_per_second beside its headroom_ratio: the lower end of the interval, or the figure, over the need.
-
-    Whoever reaches the need stands above 1; the largest comes first. Who lies below the first step has none.
-    """
-    return warehouse.query(
-        """
-        select
-            capacity.*,
-            coalesce(ci_low, rate) / $needed as headroom_ratio
-        from capacity
-        where rate_unit = 'leases/s' and loss_goal = 'isc'
-        order by headroom_ratio desc nulls last, configuration_id
-        """,
-        {"needed": needed_lps},
     )
 
 

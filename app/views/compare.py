@@ -1,57 +1,149 @@
-"""Which configuration is faster, by how much, and what else differs between them?"""
+"""Which configuration is faster at which limit of loss, is it certain, and what else differs between them?"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
 
 from app import frames, queries, state, words
 from app.charts import capacity, ramp
+from app.queries import compare as comparing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import pyarrow as pa
 
     from app.warehouse import Warehouse
 
 MOST = 12
 BASES = {"worst_exchange": "worst exchange", "lease": "whole leases", "packet": "all packets"}
+OWN = "a limit of my own"
+FIRST_GOAL = "isc"
+HARDWARE = (
+    *("testbed", "cpu model", "cpu cores", "cpu threads", "cpu mhz", "memory bytes", "nic model", "nic speed mbps"),
+    *("disks", "os name", "os version", "kernel", "virtualisation"),
+)
+TABLES = {"factors": "What the configurations are", "hardware": "The machines that they ran on"}
+
+
+class Limit(NamedTuple):
+    """What may be lost, and the name of the loss goal that says so; none for a limit of one's own."""
+
+    ratio: float | None
+    basis: str
+    goal: str | None
 
 
 def main() -> None:
     """Draw the page."""
-    st.title("Compare configurations")
+    st.title("Compare")
     warehouse = state.warehouse_or_stop()
     labels = queries.labels(warehouse)
     goals = {goal["loss_goal"]: goal for goal in queries.loss_goals(warehouse)}
-    left, right = st.columns([3, 1])
-    with left:
-        chosen = state.choose_many(
-            "Configurations", "configurations", labels, most=MOST, placeholder=f"choose two to {MOST}"
-        )
-    with right:
-        goal = goals[_choose_goal(goals)]
+    chosen = state.choose_many(
+        "Configurations", "configurations", labels, most=MOST, placeholder=f"choose two to {MOST}"
+    )
+    limit = _choose_limit(goals)
     if not chosen:
         _suggest(warehouse, labels)
         return
     labels = labels | frames.short(labels, chosen)
-    frame = frames.capacities(queries.capacities(warehouse, goal["loss_goal"], chosen), labels)
-    _say_what_has_no_figure(chosen, frame, labels, goal["loss_goal"])
-    _draw_capacities(warehouse, frame, goal)
-    _draw_ramps(warehouse, chosen, labels, frame, goal)
-    _show_ratios(warehouse, frame, chosen)
+    frame = frames.capacities(_capacities(warehouse, chosen, limit), labels)
+    _say_what_has_no_figure(chosen, frame, labels, limit)
+    _draw_capacities(warehouse, frame, limit)
+    _draw_ramps(warehouse, chosen, labels, frame, limit)
+    ordered = list(frame["configuration_id"])
+    verdicts = comparing.verdicts(warehouse, limit.goal, ordered).to_pandas() if limit.goal and len(frame) > 1 else None
+    _show_ratios(frame, verdicts)
+    _show_speedups(warehouse, chosen)
+    _show_fairness(warehouse, labels, chosen)
     _show_differences(warehouse, labels, chosen)
 
 
-def _choose_goal(goals: Mapping[str, dict[str, Any]]) -> str:
+def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
+    """Let the visitor take a loss goal or set limit and basis; these decide, the goal is the short way to them."""
     texts = {name: words.loss_goal(name, goal["loss_limit"], goal["loss_basis"]) for name, goal in goals.items()}
-    return state.choose_one("Loss goal", "goal", texts) or next(iter(goals))
+    named = {(goal["loss_limit"], goal["loss_basis"]): name for name, goal in goals.items()}
+    _apply_address(goals, texts)
+
+    def apply_goal() -> None:
+        goal = goals.get(st.session_state["goal"])
+        if goal is not None and goal["loss_limit"] is not None:
+            st.session_state["limit"] = _percent(goal["loss_limit"])
+            st.session_state["basis"] = goal["loss_basis"]
+
+    def find_goal() -> None:
+        st.session_state["goal"] = named.get((_ratio(st.session_state["limit"]), st.session_state["basis"]), OWN)
+
+    left, middle, right = st.columns([2, 1, 2])
+    with left:
+        goal = state.choose_one("Loss goal", "goal", {**texts, OWN: OWN}, on_change=apply_goal) or FIRST_GOAL
+    unlimited = goal in goals and goals[goal]["loss_limit"] is None
+    with middle:
+        percent = st.number_input(
+            "Limit (%)",
+            min_value=0.0,
+            max_value=100.0,
+            value=_percent(goals[FIRST_GOAL]["loss_limit"]),
+            step=0.1,
+            format="%g",
+            key="limit",
+            bind="query-params",
+            on_change=find_goal,
+            disabled=unlimited,
+            help="What may be lost. Type it or step it: capacities and ratios follow.",
+        )
+    with right:
+        basis = st.segmented_control(
+            "Loss of",
+            list(BASES),
+            default=goals[FIRST_GOAL]["loss_basis"],
+            format_func=BASES.__getitem__,
+            required=True,
+            key="basis",
+            bind="query-params",
+            on_change=find_goal,
+            disabled=unlimited,
+        )
+    if unlimited:
+        return Limit(None, goals[FIRST_GOAL]["loss_basis"], goal)
+    return Limit(_ratio(percent), basis, named.get((_ratio(percent), basis)))
+
+
+def _apply_address(goals: Mapping[str, dict[str, Any]], texts: Mapping[str, str]) -> None:
+    """An address that names a goal need not repeat its limit; one that names a limit is of no goal but its own."""
+    asked = next((goals[name] for name, text in texts.items() if text == st.query_params.get("goal")), None)
+    if "limit" in st.session_state:
+        return
+    if asked is not None and asked["loss_limit"] is not None:
+        if "limit" not in st.query_params:
+            st.session_state["limit"] = _percent(asked["loss_limit"])
+        if "basis" not in st.query_params:
+            st.session_state["basis"] = asked["loss_basis"]
+    elif "limit" in st.query_params or "basis" in st.query_params:
+        st.session_state.setdefault("goal", OWN)
+
+
+def _percent(ratio: float) -> float:
+    return round(100 * ratio, 6)
+
+
+def _ratio(percent: float) -> float:
+    return round(percent / 100, 8)
+
+
+def _capacities(warehouse: Warehouse, chosen: list[str], limit: Limit) -> pa.Table:
+    if limit.goal is not None or limit.ratio is None:
+        return queries.capacities(warehouse, limit.goal or FIRST_GOAL, chosen)
+    return comparing.capacities_at(warehouse, chosen, limit.ratio, limit.basis)
 
 
 def _suggest(warehouse: Warehouse, labels: Mapping[str, str]) -> None:
     st.info("Choose the configurations to compare, or begin with one of these.", icon=":material/compare_arrows:")
-    frame = frames.capacities(queries.capacities(warehouse, "isc"), labels)
+    frame = frames.capacities(queries.capacities(warehouse, FIRST_GOAL), labels)
     best = frame.drop_duplicates("backend").head(MOST)
     alike = ["origin", "product", "protocol", "backend", "ha_mode"]
     pairs = frame.drop_duplicates([*alike, "threading"])
@@ -67,14 +159,30 @@ def _choose(configuration_ids: list[str]) -> None:
     st.session_state["configurations"] = configuration_ids
 
 
-def _say_what_has_no_figure(chosen: list[str], frame: pd.DataFrame, labels: Mapping[str, str], goal: str) -> None:
+def _say_what_has_no_figure(chosen: list[str], frame: pd.DataFrame, labels: Mapping[str, str], limit: Limit) -> None:
     missing = [words.plain(labels[each]) for each in chosen if each not in set(frame["configuration_id"])]
     if missing:
-        st.warning(f"No figure at the loss goal {words.plain(goal)}: {'; '.join(missing)}.")
+        at = f"the loss goal {words.plain(limit.goal)}" if limit.goal else f"a limit of {_limit_in_words(limit)}"
+        st.warning(f"No figure at {at}: {'; '.join(missing)}.")
+    if limit.goal is None:
+        st.caption(
+            f"At {_limit_in_words(limit)} everything is computed anew from the steps of the runs. Published figures "
+            "have no steps, and no difference is tested: for verdicts take a loss goal."
+        )
 
 
-def _draw_capacities(warehouse: Warehouse, frame: pd.DataFrame, goal: Mapping[str, Any]) -> None:
-    singles = queries.run_capacities(warehouse, goal["loss_goal"], list(frame["configuration_id"])).to_pandas()
+def _limit_in_words(limit: Limit) -> str:
+    return f"{100 * limit.ratio:g} % of {BASES[limit.basis]}" if limit.ratio is not None else "no limit"
+
+
+def _draw_capacities(warehouse: Warehouse, frame: pd.DataFrame, limit: Limit) -> None:
+    if frame.empty:
+        return
+    ids = list(frame["configuration_id"])
+    if limit.goal is not None or limit.ratio is None:
+        singles = queries.run_capacities(warehouse, limit.goal or FIRST_GOAL, ids).to_pandas()
+    else:
+        singles = comparing.run_capacities_at(warehouse, ids, limit.ratio, limit.basis).to_pandas()
     known = frame.set_index("configuration_id")
     for place, (unit, part) in enumerate(frame.groupby("rate_unit", sort=True)):
         points = singles[singles["configuration_id"].isin(part["configuration_id"])]
@@ -91,16 +199,15 @@ def _draw_capacities(warehouse: Warehouse, frame: pd.DataFrame, goal: Mapping[st
 
 
 def _draw_ramps(
-    warehouse: Warehouse, chosen: list[str], labels: Mapping[str, str], frame: pd.DataFrame, goal: Mapping[str, Any]
+    warehouse: Warehouse, chosen: list[str], labels: Mapping[str, str], frame: pd.DataFrame, limit: Limit
 ) -> None:
     st.subheader("Loss over the offered rate")
     each_run = st.toggle("Show every run", key="runs", bind="query-params", help="Otherwise the median run.")
-    basis = goal["loss_basis"] or "worst_exchange"
-    steps = queries.loss_by_rate(warehouse, chosen, basis, each_run=each_run).to_pandas()
+    steps = queries.loss_by_rate(warehouse, chosen, limit.basis, each_run=each_run).to_pandas()
     if steps.empty:
         st.info("These are published figures: their sources give no loss for each step.")
         return
-    units = frame.set_index("configuration_id")["rate_unit"]
+    units = list(dict.fromkeys(frame["rate_unit"]))
     backends = queries.factors(warehouse, chosen).to_pandas().set_index("configuration_id")["backend"]
     steps = steps.assign(
         label=steps["configuration_id"].map(dict(labels)),
@@ -109,10 +216,13 @@ def _draw_ramps(
         ],
         backend=steps["configuration_id"].map(backends),
     )
-    limit = goal["loss_limit"] if words.is_known(goal["loss_limit"]) else None
     state.chart(
         ramp.loss_over_rate(
-            steps, limit, BASES[basis], str(next(iter(units), "per second")), _ramp_finding(steps, limit)
+            steps,
+            limit.ratio,
+            BASES[limit.basis],
+            " and ".join(units) or "per second",
+            _ramp_finding(steps, limit.ratio),
         ),
         "ramps",
     )
@@ -134,11 +244,51 @@ def _ramp_finding(steps: pd.DataFrame, limit: float | None) -> str:
     return f"First above the limit: {first['label']}, at {first['offered_rate']:,.0f} offered"
 
 
-def _show_ratios(warehouse: Warehouse, frame: pd.DataFrame, chosen: list[str]) -> None:
-    if len(frame) > 1:
-        st.subheader("Ratios")
-        st.caption("Rate of the row over the rate of the column; n: runs of each. ≥ and ≤ where one side is a bound.")
-        state.table(frames.ratios(frame), alt="Ratio of each pair of capacities", key="ratios")
+def _show_ratios(frame: pd.DataFrame, verdicts: pd.DataFrame | None) -> None:
+    if len(frame) < 2:
+        return
+    st.subheader("Ratios")
+    found = frames.verdict_of_each(verdicts)
+    tested = (
+        "▲ and ▼ with colour: faster or slower beyond chance (rank test, 5 % over all pairs shown, Holm); "
+        "without colour nothing is claimed."
+    )
+    st.caption(
+        "Rate of the row over the rate of the column; n: runs of each. ≥ and ≤ where one side is a bound. "
+        + (tested if verdicts is not None else "")
+    )
+    ratios = frames.ratios(frame, found)
+    state.table(ratios, alt="Ratio of each pair of capacities", key="ratios", marked=frames.marks(ratios))
+    if verdicts is None:
+        return
+    labels = frame.set_index("configuration_id")["label"]
+    state.table(
+        pd.DataFrame(
+            {
+                "Rate of": verdicts["configuration_id_a"].map(labels),
+                "over": verdicts["configuration_id_b"].map(labels),
+                "Ratio": verdicts["ratio"],
+                "95 % interval": [
+                    words.factor_interval(*each) for each in zip(verdicts["ci_low"], verdicts["ci_high"], strict=True)
+                ],
+                "Runs": [words.numbers(*each) for each in zip(verdicts["runs_a"], verdicts["runs_b"], strict=True)],
+                "p": verdicts["p_value"],
+                "p (Holm)": verdicts["p_value_holm"],
+                "Verdict": [words.VERDICTS[each] for each in verdicts["verdict"]],
+                "Fairness": [words.FAIRNESS[each] for each in verdicts["grade"]],
+            }
+        ),
+        alt="Evidence for each pair: ratio, interval, rank test, verdict and what else differs",
+        key="evidence",
+        config={
+            "Ratio": st.column_config.NumberColumn(format="%.3g ×"),
+            "p": st.column_config.NumberColumn(format="%.2g"),
+            "p (Holm)": st.column_config.NumberColumn(format="%.2g", help="Adjusted for the number of pairs shown."),
+        },
+    )
+
+
+def _show_speedups(warehouse: Warehouse, chosen: list[str]) -> None:
     pairs = queries.speedups(warehouse, chosen).to_pandas()
     if pairs.empty:
         return
@@ -158,6 +308,7 @@ def _show_ratios(warehouse: Warehouse, frame: pd.DataFrame, chosen: list[str]) -
                     words.factor_interval(*each) for each in zip(pairs["ci_low"], pairs["ci_high"], strict=True)
                 ],
                 "Runs": [words.numbers(*each) for each in zip(pairs["runs_without"], pairs["runs_with"], strict=True)],
+                "Verdict": pairs["verdict"].map(words.VERDICTS),
                 "Quality": [words.quality(each) for each in pairs["quality"]],
                 "Origin": pairs["origin"],
                 "Campaign": pairs["campaign"],
@@ -173,6 +324,44 @@ def _show_ratios(warehouse: Warehouse, frame: pd.DataFrame, chosen: list[str]) -
     )
 
 
+def _show_fairness(warehouse: Warehouse, labels: Mapping[str, str], chosen: list[str]) -> None:
+    if len(chosen) < 2:
+        return
+    st.subheader("Is the comparison fair?")
+    left, right = st.columns(2)
+    with left:
+        one = st.selectbox("Between", chosen, format_func=labels.__getitem__, key="fair_one")
+    with right:
+        others = [each for each in chosen if each != one]
+        other = st.selectbox("and", others, format_func=labels.__getitem__, key="fair_other")
+    for pair in comparing.fairness(warehouse, one, other).to_pylist():
+        st.text(f"As a test of the {words.findings([pair['factor']])} alone: {words.FAIRNESS[pair['grade']]}.")
+        if pair["unstated_aspects"]:
+            st.caption(f"Neither side says anything of: {words.plain(', '.join(pair['unstated_aspects']))}.")
+    found = comparing.differences(warehouse, one, other).to_pandas()
+    if found.empty:
+        st.success("Nothing that is known of the two differs.", icon=":material/balance:")
+        return
+    st.caption(
+        "All that differs, the gravest first. What you mean to compare is no reproach; the rest of the unfair is."
+    )
+    state.table(
+        pd.DataFrame(
+            {
+                "Grade": found["grade"],
+                "Aspect": found["aspect"],
+                "What": found["item"],
+                labels[one]: found["value_a"].fillna(words.NOT_STATED),
+                labels[other]: found["value_b"].fillna(words.NOT_STATED),
+                "Why it matters": found["why"].fillna(""),
+            }
+        ),
+        alt="What differs between the two, the gravest first",
+        key="fairness",
+        tinted=list(found["grade"] == "unfair"),
+    )
+
+
 def _show_differences(warehouse: Warehouse, labels: Mapping[str, str], chosen: list[str]) -> None:
     st.subheader("What they are")
     facts = frames.differences(queries.factors(warehouse, chosen), labels, chosen)
@@ -183,9 +372,14 @@ def _show_differences(warehouse: Warehouse, labels: Mapping[str, str], chosen: l
         st.text(_verdict(names))
         if st.toggle("Only what differs", key="differing", bind="query-params"):
             facts = facts[facts["Differs"] == "≠"]
-    state.table(
-        facts, alt="What the configurations are", key="factors", height="content", tinted=list(facts["Differs"] == "≠")
-    )
+    is_hardware = facts["Factor"].isin(HARDWARE)
+    for name, part in {"factors": facts[~is_hardware], "hardware": facts[is_hardware]}.items():
+        if name == "hardware":
+            st.subheader("Hardware and system, side by side")
+        if part.empty:
+            st.text("Nothing differs here." if len(facts) else "Nothing is known.")
+            continue
+        state.table(part, alt=TABLES[name], key=name, height="content", tinted=list(part["Differs"] == "≠"))
 
 
 def _verdict(names: list[str]) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
 
 from app import frames, planner, queries, state, words
-from app.charts import load
+from app.charts import influence, load, recovery
+from app.queries.planner import configurations
 from app.warehouse import WarehouseError
 
 if TYPE_CHECKING:
@@ -18,22 +20,34 @@ if TYPE_CHECKING:
 
 MESSAGES = "Two for a renewal, four for a new lease, and the repetitions of clients that wait."
 OWN = "my own numbers"
-UNITS = {"s": "seconds", "ratio": "0 to 1"}
+OPEN = {planner.PARAMETERS[0].group}
+MULTIPLES = (1, 1.5, 2, 4)
 
 
 def main() -> None:
     """Draw the page."""
     st.title("Leases per second needed")
-    presets = {OWN: OWN} | {name: name for name in planner.PRESETS}
     _apply_preset_of_the_address()
-    state.choose_one("Start from", "preset", presets, on_change=_apply_preset)
+    titles = {OWN: OWN} | {name: preset.title for name, preset in planner.PRESETS.items()}
+    chosen = state.choose_one("Start from", "preset", titles, on_change=_apply_preset)
+    if chosen in planner.PRESETS:
+        st.caption(words.plain(planner.PRESETS[chosen].source))
     inputs_column, result_column = st.columns([2, 3], gap="large")
     with inputs_column:
-        inputs = {parameter.name: _ask(parameter) for parameter in planner.PARAMETERS}
+        inputs = _ask_all()
     with result_column:
-        needed = planner.lps_needed(_calculator(), inputs)
-        _show_need(needed, inputs)
-        _show_configurations(needed["needed_lps"], inputs["ip_version"])
+        calculator = _calculator()
+        needed = planner.lps_needed(calculator, inputs)
+        _show_totals(needed)
+        if needed["needed_lps"] <= 0:
+            st.info("Say how many clients there are, or how many come, to see who can serve them.")
+            return
+        _show_parts(needed, inputs)
+        with st.expander("SQL behind this"):
+            st.code(planner.sql(inputs), language="sql")
+        _show_influences(calculator, inputs, needed["needed_lps"])
+    _show_hour(inputs, needed)
+    _show_configurations(needed["needed_lps"], inputs["ip_version"])
 
 
 @st.cache_resource(show_spinner=False)
@@ -42,14 +56,16 @@ def _calculator() -> duckdb.DuckDBPyConnection:
 
 
 def _apply_preset() -> None:
-    values = planner.PRESETS.get(st.session_state["preset"])
-    if values is not None:
+    preset = planner.PRESETS.get(st.session_state["preset"])
+    if preset is not None:
         for parameter in planner.PARAMETERS:
-            st.session_state[parameter.name] = _typed(parameter, values.get(parameter.name, parameter.default))
+            value = preset.inputs.get(parameter.name, parameter.default)
+            st.session_state[parameter.name] = _typed(parameter, value)
 
 
 def _apply_preset_of_the_address() -> None:
-    values = planner.PRESETS.get(st.query_params.get("preset", ""), {})
+    asked = st.query_params.get("preset", "")
+    values = next((preset.inputs for preset in planner.PRESETS.values() if preset.title == asked), {})
     for parameter in planner.PARAMETERS:
         name = parameter.name
         if name in values and name not in st.session_state and name not in st.query_params:
@@ -57,7 +73,21 @@ def _apply_preset_of_the_address() -> None:
 
 
 def _typed(parameter: planner.Parameter, value: float) -> float:
-    return float(value) if parameter.unit == "ratio" else int(value)
+    return float(value) if parameter.unit in {"ratio", "moves"} else int(value)
+
+
+def _ask_all() -> dict[str, float]:
+    """Ask for all inputs, group by group; a group in which nothing differs from its default is closed."""
+    inputs: dict[str, float] = {}
+    for group, parameters in groupby(planner.PARAMETERS, lambda parameter: parameter.group):
+        members = list(parameters)
+        differs = any(
+            each.name in st.query_params or st.session_state.get(each.name, each.default) != each.default
+            for each in members
+        )
+        with st.expander(group, expanded=group in OPEN or differs):
+            inputs |= {each.name: _ask(each) for each in members}
+    return inputs
 
 
 def _ask(parameter: planner.Parameter) -> float:
@@ -71,36 +101,45 @@ def _ask(parameter: planner.Parameter) -> float:
             help=parameter.help,
             bind="query-params",
         )
-    unit = UNITS.get(parameter.unit)
+    whole = isinstance(_typed(parameter, 0), int)
+    unit = {"s": " (seconds)", "ratio": " (0 to 1)" if parameter.maximum <= 1 else ""}.get(parameter.unit, "")
     return st.number_input(
-        f"{parameter.label} ({unit})" if unit else parameter.label,
+        f"{parameter.label}{unit}",
         min_value=_typed(parameter, parameter.minimum),
         max_value=_typed(parameter, parameter.maximum),
         value=_typed(parameter, parameter.default),
-        step=0.05 if parameter.unit == "ratio" else 1,
+        step=1 if whole else 0.05,
+        format="%d" if whole else "%.3f",
         key=parameter.name,
         help=parameter.help,
         bind="query-params",
     )
 
 
-def _show_need(needed: Mapping[str, float], inputs: Mapping[str, float]) -> None:
+def _show_totals(needed: Mapping[str, float]) -> None:
     with st.container(horizontal=True):
         st.metric("LPS needed", words.number(needed["needed_lps"]), border=True, help="Peak, with the allowances.")
-        st.metric("Steady", words.number(needed["steady_lps"]), border=True, help="Renewals and new clients.")
+        st.metric("Steady", words.number(needed["steady_lps"]), border=True, help="Renewals and new leases.")
         st.metric("Peak", words.number(needed["peak_lps"]), border=True, help="With boot wave and recovery.")
         st.metric("Messages per second", words.number(needed["peak_messages_per_s"]), border=True, help=MESSAGES)
+
+
+def _show_parts(needed: Mapping[str, float], inputs: Mapping[str, float]) -> None:
     parts = pd.DataFrame(
-        [(label, needed[name], formula) for name in planner.PARTS for label, formula in [planner.LOADS[name]]],
+        [
+            (label, needed[name], formula)
+            for name in planner.PARTS
+            if needed[name]
+            for label, formula in [planner.LOADS[name]]
+        ],
         columns=["component", "lps", "formula"],
     )
-    allowance = inputs["ha_ratio"] * inputs["utilisation_ratio"]
-    if allowance != 1:
-        extra = needed["needed_lps"] - needed["peak_lps"]
-        formula = f"peak / ({inputs['ha_ratio']:g} HA x {inputs['utilisation_ratio']:g} utilisation) - peak"
-        parts.loc[len(parts)] = ["Allowance for HA and utilisation", extra, formula]
-    if needed["needed_lps"] > 0:
-        state.chart(load.parts(parts, needed["needed_lps"]), "parts")
+    extra = needed["needed_lps"] - needed["peak_lps"]
+    if extra:
+        factors = " x ".join(f"{inputs[each]:g}" for each in ("relay_ratio", "ha_ratio", "utilisation_ratio"))
+        formula = f"peak / ({factors}) - peak: relay, HA, utilisation"
+        parts.loc[len(parts)] = ["Allowances", extra, formula]
+    state.chart(load.parts(parts, needed["needed_lps"]), "parts")
     total = pd.DataFrame([{"component": "Needed", "lps": needed["needed_lps"], "formula": "sum of the above"}])
     table = pd.concat([parts, total], ignore_index=True)
     state.table(
@@ -109,26 +148,97 @@ def _show_need(needed: Mapping[str, float], inputs: Mapping[str, float]) -> None
         bounds={"LPS": [""] * len(table)},
         key="components",
     )
+    st.caption(
+        f"Steady: {words.number(needed['needed_steady_lps'])} leases per second with the allowances, "
+        f"{words.number(needed['steady_messages_per_s'])} messages per second. The server's queue should hold at most "
+        f"{words.number(needed['useful_queue_requests'])} requests: in a longer one they grow stale."
+    )
+
+
+def _show_influences(calculator: duckdb.DuckDBPyConnection, inputs: Mapping[str, float], needed_lps: float) -> None:
+    st.subheader("Which input matters most")
+    rows = [
+        (planner.BY_NAME[each.name].full_label, end, value, lps)
+        for each in planner.influences(calculator, inputs)
+        for end, value, lps in (
+            ("smaller", each.low_value, each.low_lps),
+            ("larger", each.high_value, each.high_lps),
+        )
+    ]
+    drawn = pd.DataFrame(rows, columns=list(influence.REQUIRED))
+    state.chart(influence.tornado(drawn, needed_lps, planner.SWING), "influences")
+
+
+def _show_hour(inputs: Mapping[str, float], needed: Mapping[str, float]) -> None:
+    st.subheader("The hour after")
+    asked = st.number_input(
+        "Measured leases per second of your server",
+        min_value=0.0,
+        value=0.0,
+        step=1.0,
+        key="measured_lps",
+        help="0: just what is needed. The relay, HA and utilisation ratios above reduce it.",
+        bind="query-params",
+    )
+    measured = asked or needed["needed_lps"]
+    course = planner.hour(inputs, needed, measured)
+    st.caption(words.plain(planner.hour_in_words(course, measured)))
+    if not course.waiting.any():
+        return
+    means, end = recovery.periods(course), "Not everybody has a lease after an hour"
+    if course.recovered_s is not None:
+        end = f"All have a lease after {course.recovered_s:,} s" if course.recovered_s else "Nobody waits for a lease"
+    share = course.repeated.sum() / course.sent.sum()
+    left, right = st.columns(2)
+    with left:
+        state.chart(recovery.waiting(means, f"{end}; at most {course.waiting.max():,.0f} wait"), "waiting")
+    with right:
+        state.chart(recovery.requests(means, f"{100 * share:.0f} % of the requests are repetitions"), "requests")
+    _show_faster_servers(inputs, needed, measured)
+
+
+def _show_faster_servers(inputs: Mapping[str, float], needed: Mapping[str, float], measured_lps: float) -> None:
+    rows = []
+    for multiple in MULTIPLES:
+        found = planner.summed_up(planner.hour(inputs, needed, multiple * measured_lps))
+        rows.append(
+            {
+                "Measured LPS": multiple * measured_lps,
+                "All have a lease after (s)": found["recovered_s"],
+                "Most that wait": found["most_waiting_clients"],
+                "Requests in the hour": found["requests"],
+                "of them repeated": found["repeated_requests"],
+            }
+        )
+    table = pd.DataFrame(rows)
+    state.table(
+        table,
+        alt="The hour after the event with faster servers",
+        bounds={name: [""] * len(table) for name in table.columns if name != "All have a lease after (s)"},
+        key="faster",
+        config={
+            "All have a lease after (s)": st.column_config.NumberColumn(
+                format="%,.0f", help="Empty: not within an hour."
+            )
+        },
+    )
 
 
 def _show_configurations(needed_lps: float, ip_version: float) -> None:
     st.subheader("Which configurations give that")
-    if needed_lps <= 0:
-        st.info("Say how many clients there are, or how many come, to see who can serve them.")
-        return
     try:
         warehouse = state.open_warehouse()
     except WarehouseError as error:
         st.info(words.plain(error), icon=":material/database_off:")
         return
-    frame = frames.capacities(queries.headroom(warehouse, needed_lps), queries.labels(warehouse))
     protocol = f"DHCPv{ip_version:.0f}"
-    frame = frame[frame["protocol"].fillna(protocol) == protocol]
-    meets = frame["headroom_ratio"] >= 1
+    frame = frames.capacities(configurations(warehouse, needed_lps, protocol), queries.labels(warehouse))
+    meets = frame["missing_lps"] == 0
     st.caption(
         f"{meets.sum()} of {len(frame)} known {protocol} configurations give {words.number(needed_lps)} leases "
         "per second. Head-room: the lower end of the 95 % interval, or the figure where there is none, over the need. "
-        "Laboratory figures are a maximum."
+        "Probability: that one more run reaches the need, by Student's prediction from the spread of all runs; none "
+        "where there are no repeated runs. Laboratory figures are a maximum."
     )
     for name, part in {"Enough": frame[meets], "Too slow": frame[~meets]}.items():
         if len(part):
@@ -137,22 +247,30 @@ def _show_configurations(needed_lps: float, ip_version: float) -> None:
 
 
 def _show_headroom(frame: pd.DataFrame, alt: str) -> None:
+    short = {"Short by": frame["missing_lps"]} if frame["missing_lps"].any() else {}
     state.table(
         pd.DataFrame(
             {
                 "Configuration": frame["label"],
                 "Head-room": frame["headroom_ratio"],
+                **short,
+                "Probability": 100 * frame["meeting_probability"],
                 "LPS": frame["rate"],
                 "95 % interval": frame["interval"],
+                "Runs": frame["runs"],
                 "Quality": frame["quality_shown"],
                 "Findings": frame["findings_shown"],
                 "Origin": frame["origin"],
             }
         ),
         alt=alt,
-        bounds={"LPS": list(frame["sign"])},
+        bounds={"LPS": list(frame["sign"])} | {name: [""] * len(frame) for name in short},
         key=alt.split(":")[0],
-        config={"Head-room": st.column_config.NumberColumn(format="%.2f ×")},
+        config={
+            "Head-room": st.column_config.NumberColumn(format="%.2f ×"),
+            "Short by": st.column_config.NumberColumn(help="Leases per second that are missing."),
+            "Probability": st.column_config.NumberColumn(format="%.1f %%"),
+        },
     )
 
 

@@ -1,19 +1,29 @@
-"""What happened in one run: its ramp, its trials, and each second of a trial."""
+"""What happened in one run: its ramp, its trials, each second of a trial, and what was watched beside it."""
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import streamlit as st
 
 from app import queries, state, words
-from app.charts import intervals, ramp
+from app.charts import accounting, intervals, ramp, watched
+from app.queries import run as watching
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from app.warehouse import Warehouse
 
-BASIS = "worst_exchange"
+BASES = {"worst_exchange": "worst exchange", "lease": "whole leases", "packet": "all packets"}
+FIRST_GOAL = "isc"
+LOSSES = {
+    "lost_in_receive_buffer": "lost in the receive buffer",
+    "lost_at_closed_port": "lost at a closed port",
+    "lost_in_server": "lost in the server",
+}
 
 
 def main() -> None:
@@ -28,45 +38,53 @@ def main() -> None:
             "and `dropline build`."
         )
         return
-    left, right = st.columns(2)
+    left, middle, right = st.columns([3, 3, 2])
     with left:
         configuration = state.choose_one(
             "Configuration", "configuration", {each: text for each, text in labels.items() if each in known}
         )
     runs = {row["run_id"]: row for row in queries.runs(warehouse, configuration).to_pylist()}
+    with middle:
+        run_id = state.choose_one("Run", "run", {each: words.run_label(row) for each, row in runs.items()})
     with right:
-        run_id = state.choose_one("Run", "run", {each: _run_label(row) for each, row in runs.items()})
+        goal = _choose_goal(warehouse)
     if configuration is None or run_id is None:
         return
     run = runs[run_id]
     trials = queries.trials(warehouse, run_id).to_pandas()
-    verdict = queries.run_verdict(warehouse, run_id, "isc")
-    _draw_ramp(warehouse, run, labels[configuration], verdict)
+    verdict = queries.run_verdict(warehouse, run_id, goal["loss_goal"])
+    _draw_ramp(warehouse, run, labels[configuration], goal, verdict)
     trial = _choose_trial(trials, run, verdict)
-    _show_trial(warehouse, trial)
-    _show_sources(trial)
+    _show_trial(trial)
+    _show_accounting(watching.accounting(warehouse, trial["trial_id"]))
+    _draw_seconds(warehouse, trial["trial_id"])
+    _show_exchanges(warehouse, trial["trial_id"])
+    _show_response_times(warehouse, trial["trial_id"])
+    _show_counters(warehouse, trial["trial_id"])
     _show_findings(warehouse, configuration, run_id, trial)
+    _show_sources(trial)
+    _show_file(trial)
 
 
-def _run_label(run: dict[str, Any]) -> str:
-    number = f"Run {run['repetition']}" if run["repetition"] is not None else "Run"
-    start = f"{run['started_at']:%Y-%m-%d %H:%M}" if run["started_at"] else None
-    figure = f"{words.rate(run['rate'], words.bound(run['status']))} {run['rate_unit'] or ''}".strip()
-    return " · ".join(part for part in (number, start, figure, run["run_id"][:6]) if part)
+def _choose_goal(warehouse: Warehouse) -> dict[str, Any]:
+    goals = {each["loss_goal"]: each for each in queries.loss_goals(warehouse) if each["loss_limit"] is not None}
+    texts = {name: words.loss_goal(name, each["loss_limit"], each["loss_basis"]) for name, each in goals.items()}
+    return goals[state.choose_one("Loss goal", "goal", texts) or FIRST_GOAL]
 
 
-def _draw_ramp(warehouse: Warehouse, run: dict[str, Any], label: str, verdict: dict[str, Any]) -> None:
+def _draw_ramp(
+    warehouse: Warehouse, run: dict[str, Any], label: str, goal: Mapping[str, Any], verdict: dict[str, Any]
+) -> None:
     steps = queries.loss_by_rate(
-        warehouse, [run["configuration_id"]], BASIS, run_id=run["run_id"], each_run=True
+        warehouse, [run["configuration_id"]], goal["loss_basis"], run_id=run["run_id"], each_run=True
     ).to_pandas()
     if steps.empty:
         st.info("No trial of this run is whole and has both an offered rate and a loss: there is no ramp to draw.")
         return
     unit = run["rate_unit"] or "per second"
-    drawn = steps.assign(label=label, line=_run_label(run), backend=run["backend"])
-    state.chart(
-        ramp.loss_over_rate(drawn, verdict.get("loss_limit"), "worst exchange", unit, _finding(verdict, unit)), "ramp"
-    )
+    drawn = steps.assign(label=label, line=words.run_label(run), backend=run["backend"])
+    basis = BASES[goal["loss_basis"]]
+    state.chart(ramp.loss_over_rate(drawn, goal["loss_limit"], basis, unit, _finding(verdict, unit)), "ramp")
 
 
 def _finding(verdict: dict[str, Any], unit: str) -> str:
@@ -88,24 +106,26 @@ def _choose_trial(trials: pd.DataFrame, run: dict[str, Any], verdict: dict[str, 
     st.subheader(f"{len(trials)} trials")
     unit = words.plain(run["rate_unit"] or "per second")
     place = _asked_for(trials, verdict.get("last_passing_rate"))
+    shown = pd.DataFrame(
+        {
+            "Offered": trials["offered_rate"],
+            "Achieved": trials["achieved_rate"],
+            "Loss, worst exchange": 100 * trials["loss_worst_exchange"],
+            "Loss, leases": 100 * trials["loss_lease"],
+            "Sent": trials["sent"],
+            "Received": trials["received"],
+            "Dropped": trials["dropped"],
+            "Whole": trials["completed"],
+            "Generator kept up": ~trials["is_generator_limited"].fillna(False).astype(bool),
+            "Duration": trials["duration_s"],
+            "Started": trials["started_at"],
+            "File": trials["source_path"],
+        }
+    )
     picked = st.dataframe(
-        pd.DataFrame(
-            {
-                "Offered": trials["offered_rate"],
-                "Achieved": trials["achieved_rate"],
-                "Loss, worst exchange": 100 * trials["loss_worst_exchange"],
-                "Loss, leases": 100 * trials["loss_lease"],
-                "Sent": trials["sent"],
-                "Received": trials["received"],
-                "Dropped": trials["dropped"],
-                "Whole": trials["completed"],
-                "Generator kept up": ~trials["is_generator_limited"].fillna(False).astype(bool),
-                "Duration": trials["duration_s"],
-                "Started": trials["started_at"],
-                "File": trials["source_path"],
-            }
-        ),
+        shown,
         hide_index=True,
+        column_order=None if run["rate_unit"] == "leases/s" else [name for name in shown if name != "Loss, leases"],
         on_select="rerun",
         selection_mode="single-row",
         selection_default={"selection": {"rows": [place]}},
@@ -135,12 +155,97 @@ def _asked_for(trials: pd.DataFrame, last_passing_rate: float | None) -> int:
     return int(hits[0])
 
 
-def _show_trial(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
+def _show_trial(trial: pd.Series[Any]) -> None:
     st.subheader("The trial chosen")
     st.text(f"{trial['source_path']}, report {trial['report_index'] + 1}, line {words.count(trial['source_line'])}")
     if words.is_known(trial["command"]):
         st.code(trial["command"], language=None, wrap_lines=True)
-    exchanges = queries.exchanges(warehouse, trial["trial_id"]).to_pandas().dropna(axis="columns", how="all")
+    if words.is_known(trial["conflicts"]):
+        for conflict in trial["conflicts"]:
+            st.warning(words.plain(conflict), icon=":material/call_split:")
+
+
+def _show_accounting(account: Mapping[str, Any]) -> None:
+    """Say where the queries of a DNS trial went, as far as the counters beside it tell."""
+    sent = account.get("sent")
+    if not sent:
+        return
+    losses = {text: account[name] for name, text in LOSSES.items() if account[name] is not None}
+    answered = account["answered"] if account["answered"] is not None else account["received"]
+    parts = pd.DataFrame(
+        [(place, count, count / sent) for place, count in {accounting.ANSWERED: answered, **losses}.items()],
+        columns=["place", "queries", "share_ratio"],
+    )
+    shown = [f"{count:,.0f} ({share:.1%})" for count, share in zip(parts["queries"], parts["share_ratio"], strict=True)]
+    state.chart(
+        accounting.queries(parts.assign(shown=shown), _where_they_went(losses, sent), _both_ratios(account)),
+        "accounting",
+    )
+    notes = {
+        "The server was restarted meanwhile: its own counters began anew.": account["is_server_restarted"],
+        "The counters do not add up: what was answered is what the generator saw.": account["answered"] is None,
+        f"{account['probes_failed']} of {account['probes']} probes failed.": account["probes_failed"],
+    }
+    for note in (text for text, applies in notes.items() if applies):
+        st.caption(note)
+
+
+def _where_they_went(losses: Mapping[str, float], sent: int) -> str:
+    worst = max(losses, key=lambda place: losses[place], default=None)
+    if worst is None:
+        return f"Where the {sent:,} queries went is not known: no counter of the network was read"
+    if losses[worst] <= 0:
+        return f"None of the {sent:,} queries was lost"
+    return f"{losses[worst]:,.0f} of {sent:,} queries were {worst}"
+
+
+def _both_ratios(account: Mapping[str, Any]) -> str:
+    printed, true = account["ratio_printed"], account["ratio_true"]
+    parts = [
+        f"The generator prints {printed:.2%} answered" if printed is not None else "The generator prints no share",
+        f"by the counters it is {true:.2%}" if true is not None else "the counters give none",
+    ]
+    return "; ".join(parts)
+
+
+def _draw_seconds(warehouse: Warehouse, trial_id: str) -> None:
+    """Draw each exchange second by second and, on the same time axis, what was watched."""
+    seconds = queries.intervals(warehouse, trial_id).to_pandas()
+    readings = watching.watched(warehouse, trial_id).to_pandas()
+    if seconds.empty and readings.empty:
+        st.info("The report of this trial has no interim lines: what happened in each second is not known.")
+        return
+    st.subheader("Second by second")
+    times = pd.concat([seconds["t_s"], readings["t_s"]])
+    span = [min(0.0, float(times.min())), max(float(times.max()), 1.0)]
+    exchanges = {str(name): part for name, part in seconds.groupby("exchange", sort=False)}
+    pauses = {name: intervals.pauses(part) for name, part in exchanges.items()}
+    for name, part in exchanges.items():
+        state.chart(intervals.second_by_second(part, span, pauses[name]), f"seconds-{name}")
+    if seconds.empty:
+        st.caption("The generator prints no interim lines with a time: these are the readings beside it.")
+    if readings.empty:
+        return
+    several = readings.groupby("metric")["series"].transform("nunique") > 1
+    named = [
+        words.watched(*each) for each in zip(readings["metric"], readings["unit"], readings["is_rate"], strict=True)
+    ]
+    readings["panel"] = [panel for panel, _ in named]
+    readings["name"] = [name for _, name in named]
+    readings.loc[several, "name"] += " " + readings["series"]
+    shaded = pd.concat(pauses.values()) if pauses else None
+    panels = dict(list(readings.groupby("panel", sort=False)))
+    order = list(dict.fromkeys(panel for panel, _ in words.WATCHED.values()))
+    for panel in sorted(panels, key=lambda each: order.index(each) if each in order else len(order)):
+        state.chart(watched.over_time(panels[panel], panel, span, shaded), f"watched-{panel}")
+    st.caption("Counters that only grow are drawn as their growth per second; what never changed is left out.")
+
+
+def _show_exchanges(warehouse: Warehouse, trial_id: str) -> None:
+    exchanges = queries.exchanges(warehouse, trial_id).to_pandas().dropna(axis="columns", how="all")
+    if exchanges.empty:
+        return
+    st.subheader("Exchanges")
     exchanges["drop_ratio"] = 100 * exchanges.get("drop_ratio", pd.Series(dtype=float))
     exchanges.columns = [_heading(name) for name in exchanges.columns]
     state.table(
@@ -151,12 +256,35 @@ def _show_trial(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
             "Drop %": st.column_config.NumberColumn(format="%.3f"),
         },
     )
-    seconds = queries.intervals(warehouse, trial["trial_id"]).to_pandas()
-    if seconds.empty:
-        st.info("The report of this trial has no interim lines: what happened in each second is not known.")
-    else:
-        for exchange, part in seconds.groupby("exchange", sort=False):
-            state.chart(intervals.second_by_second(part), f"seconds-{exchange}")
+
+
+def _show_response_times(warehouse: Warehouse, trial_id: str) -> None:
+    times = watching.response_times(warehouse, trial_id).to_pandas().dropna(axis="columns", how="all")
+    if times.empty:
+        return
+    st.subheader("Response times (ms)")
+    times.columns = [name.capitalize() for name in times.columns]
+    state.table(
+        times,
+        alt="Response times in milliseconds, of the generator and of probes",
+        key="times",
+        config={name: st.column_config.NumberColumn(format="%.3f") for name in times.columns[1:]},
+    )
+
+
+def _show_counters(warehouse: Warehouse, trial_id: str) -> None:
+    changes = watching.counters(warehouse, trial_id).to_pandas()
+    if changes.empty:
+        return
+    st.subheader("Counters that changed")
+    st.caption("Largest change first. Search in the table with its magnifying glass, e.g. for Errors.")
+    changes.columns = [name.replace("_", " ").replace("value ", "").capitalize() for name in changes.columns]
+    state.table(
+        changes.dropna(axis="columns", how="all"),
+        alt="Counters read before and after the trial, the largest change first",
+        key="counters",
+        config={name: st.column_config.NumberColumn(format="%,.0f") for name in ("Before", "After", "Change")},
+    )
 
 
 def _heading(column: str) -> str:
@@ -180,8 +308,13 @@ def _show_sources(trial: pd.Series[Any]) -> None:
             alt="Source of each value of the trial",
             key="sources",
         )
-        for conflict in trial["conflicts"] if words.is_known(trial["conflicts"]) else ():
-            st.warning(words.plain(conflict))
+
+
+def _show_file(trial: pd.Series[Any]) -> None:
+    with st.expander("The file itself"):
+        st.text("The warehouse holds what was read from the file, not its text. Where the file lies, this explains it:")
+        st.code(f"dropline show {shlex.quote(trial['source_path'])}", language=None)
+        st.text(f"SHA-256 of the file: {trial['source_sha256']}")
 
 
 def _show_findings(warehouse: Warehouse, configuration: str, run_id: str, trial: pd.Series[Any]) -> None:

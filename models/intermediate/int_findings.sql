@@ -409,7 +409,7 @@ combined as (
         null as trial_id,
         null as offered_rate,
         source_path,
-        concat_ws(' ', 'Line ' || cast(line as varchar) || ':', reason, hint) as detail
+        coalesce('Line ' || cast(line as varchar) || ': ', '') || concat_ws('; ', reason, hint) as detail
     from rejects
     union all
     select

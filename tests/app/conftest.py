@@ -62,6 +62,12 @@ def hostile_home(warehouse_home: Path, tmp_path_factory: pytest.TempPathFactory)
             ("trials", "source_path"),
             ("trials", "command"),
             ("quality_findings", "detail"),
+            ("quality_findings", "source_path"),
+            ("claims", "statement"),
+            ("claims", "reason"),
+            ("hosts", "name"),
+            ("hosts", "cpu_model"),
+            ("server_configurations", "source_path"),
         ):
             database.execute(f"update {table} set {column} = $1 || coalesce({column}, '')", [HOSTILE])
         database.execute("update trials set conflicts = [$1]", [HOSTILE])

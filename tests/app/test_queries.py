@@ -115,14 +115,6 @@ def test_a_chart_never_gets_more_rows_than_it_can_hold(long: Warehouse) -> None:
     assert set(steps["run_id"].to_pylist()) == {None}
 
 
-def test_head_room_is_what_the_sql_function_says(warehouse: Warehouse) -> None:
-    mine = [row for row in queries.headroom(warehouse, 5000).to_pylist() if (row["headroom_ratio"] or 0) >= 1]
-    theirs = warehouse.query("select configuration_id, headroom_ratio from configurations_meeting(5000)").to_pylist()
-    assert {row["configuration_id"]: row["headroom_ratio"] for row in mine} == {
-        row["configuration_id"]: row["headroom_ratio"] for row in theirs
-    }
-
-
 def test_differences_name_hardware_and_mark_only_what_differs(warehouse: Warehouse) -> None:
     chosen = ids(warehouse, "configurations where campaign = 'isc-kb-kea-2.0' and protocol = 'DHCPv4'")[:3]
     labels = frames.short(queries.labels(warehouse), chosen)

@@ -1,0 +1,48 @@
+"""The SQL behind a page: what it asked of the warehouse, as text that runs as pasted."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_asked: Final[ContextVar[dict[str, None] | None]] = ContextVar("asked", default=None)
+_PARAMETER: Final = re.compile(r"\$([a-z_]+)\b|'(?:[^']|'')*'")
+
+
+@contextmanager
+def recorded() -> Iterator[dict[str, None]]:
+    """Collect the questions that this thread asks from here on, each once and in order."""
+    questions: dict[str, None] = {}
+    token = _asked.set(questions)
+    try:
+        yield questions
+    finally:
+        _asked.reset(token)
+
+
+def note(sql: str, params: Mapping[str, Any]) -> None:
+    """Remember a question, when somebody collects them."""
+    if (questions := _asked.get()) is not None:
+        questions[pasteable(sql, params)] = None
+
+
+def pasteable(sql: str, params: Mapping[str, Any]) -> str:
+    """Return the text with its parameters' values in their places."""
+    text = textwrap.dedent(sql).strip()
+    return _PARAMETER.sub(lambda match: _literal(params[match[1]]) if match[1] in params else match[0], text)
+
+
+def _literal(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool | int | float):
+        return str(value).lower()
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    return "[" + ", ".join(map(_literal, value)) + "]"

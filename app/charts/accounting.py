@@ -1,0 +1,55 @@
+"""Where the queries of a trial went: answered, or lost on which part of the way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import altair as alt
+
+from app.charts import theme
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REQUIRED: Final = ("place", "queries", "share_ratio", "shown")
+ANSWERED: Final = "answered"
+
+
+def queries(parts: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
+    """Draw one bar per place where queries went; what was answered in another colour than what was lost.
+
+    Args:
+        parts: the columns of `REQUIRED`: where, how many queries, their share of those sent (0..1), both in words.
+        finding: the title.
+        detail: what stands below the title.
+    """
+    parts = parts.loc[:, list(REQUIRED)]
+    base = alt.Chart(parts).encode(
+        x=alt.X(
+            "queries:Q",
+            title="Queries",
+            axis=theme.RATE_AXIS,
+            # room for the figure beside the longest bar
+            scale=alt.Scale(domain=[0, 1.6 * max(float(parts["queries"].max()), 1)]),
+        ),
+        y=alt.Y("place:N", sort=None, title=None, axis=theme.ROW_AXIS),
+        tooltip=[
+            alt.Tooltip("place:N", title="Where"),
+            alt.Tooltip("queries:Q", title="Queries", format=",.0f"),
+            alt.Tooltip("share_ratio:Q", title="Of those sent", format=".2%"),
+        ],
+    )
+    colour = alt.condition(
+        f"datum.place === '{ANSWERED}'",
+        alt.value(theme.SERIES_COLOURS["received"]),
+        alt.value(theme.SERIES_COLOURS["drops"]),
+    )
+    return theme.titled(
+        alt.layer(
+            base.mark_bar(size=16, cornerRadiusEnd=2).encode(color=colour),
+            base.mark_text(align="left", dx=5, color=theme.NEUTRAL).encode(text="shown:N"),
+        ),
+        finding,
+        detail,
+        alt.Step(theme.ROW_HEIGHT),
+    )

@@ -1,0 +1,39 @@
+"""How many there are of each kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import altair as alt
+
+from app.charts import theme
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REQUIRED: Final = ("kind", "count")
+
+
+def by_kind(table: pd.DataFrame, finding: str, detail: str, unit: str) -> alt.LayerChart:
+    """Draw one bar per kind, in the order of the table.
+
+    Args:
+        table: the columns of `REQUIRED`: a kind, in words, and how many there are of it.
+        finding: the title.
+        detail: what is counted.
+        unit: the title of the axis.
+    """
+    base = alt.Chart(table.loc[:, list(REQUIRED)]).encode(
+        x=alt.X("count:Q", title=unit, axis=alt.Axis(format=",d", tickCount=7, tickMinStep=1, labelFlush=False)),
+        y=alt.Y("kind:N", sort=None, title=None, axis=theme.ROW_AXIS),
+        tooltip=[alt.Tooltip("kind:N", title="Kind"), alt.Tooltip("count:Q", title=unit, format=",d")],
+    )
+    return theme.titled(
+        alt.layer(
+            base.mark_bar(color=theme.NEUTRAL, size=16, cornerRadiusEnd=2),
+            base.mark_text(align="left", dx=5, color=theme.NEUTRAL).encode(text=alt.Text("count:Q", format=",d")),
+        ),
+        finding,
+        detail,
+        alt.Step(theme.ROW_HEIGHT),
+    )

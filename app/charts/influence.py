@@ -1,0 +1,56 @@
+"""What each input does to the leases per second that a site needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import altair as alt
+
+from app import words
+from app.charts import theme
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REQUIRED: Final = ("input", "end", "value", "lps")
+ENDS: Final = {"smaller": theme.SPARE_COLOURS[4], "larger": theme.BACKEND_COLOURS["memfile"]}
+
+
+def tornado(table: pd.DataFrame, needed_lps: float, swing: float) -> alt.LayerChart:
+    """Draw two bars per input, from the need to what it becomes; the first input is the strongest.
+
+    Args:
+        table: the columns of `REQUIRED`: the input with its unit, `smaller` or `larger`, the input's value there, and
+            leases per second needed there; two rows per input, strongest first.
+        needed_lps: what is needed with the inputs as they are.
+        swing: by which share the inputs are varied.
+    """
+    bars = table.loc[:, list(REQUIRED)].assign(needed=needed_lps, shown=[words.number(each) for each in table["lps"]])
+    strongest = bars[bars["input"] == bars["input"].iloc[0]].set_index("end")
+    before, after = strongest.loc["smaller"], strongest.loc["larger"]
+    legend = alt.Legend(orient="top", symbolType="square")
+    drawn = (
+        alt.Chart(bars)
+        .mark_bar(size=16)
+        .encode(
+            x=alt.X("needed:Q", title="Leases per second needed", axis=theme.RATE_AXIS, scale=alt.Scale(zero=False)),
+            x2="lps:Q",
+            y=alt.Y("input:N", sort=None, title=None, axis=theme.ROW_AXIS),
+            color=alt.Color(
+                "end:N", scale=alt.Scale(domain=list(ENDS), range=list(ENDS.values())), title="Input", legend=legend
+            ),
+            tooltip=[
+                alt.Tooltip("input:N", title="Input"),
+                alt.Tooltip("value:Q", title="at", format=",~g"),
+                alt.Tooltip("shown:N", title="Leases/s needed"),
+            ],
+        )
+    )
+    rule = alt.Chart(bars.head(1)).mark_rule(color=theme.NEUTRAL).encode(x="needed:Q")
+    return theme.titled(
+        alt.layer(drawn, rule),
+        f"{bars['input'].iloc[0]} matters most: {before['shown']} to {after['shown']} leases/s",
+        f"From {before['value']:,g} to {after['value']:,g}. Each input alone {100 * swing:g} % smaller or larger, "
+        "within its limits; those that hardly matter are left out",
+        alt.Step(theme.ROW_HEIGHT),
+    )

@@ -1,0 +1,64 @@
+"""Any two columns of a result against each other, as the visitor chose them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import altair as alt
+
+from app.charts import theme
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REQUIRED: Final = ("x", "y")
+MOST_POINTS: Final = 5000
+_HEIGHT: Final = 380  # pixels
+_MOST_ROWS: Final = 40  # of texts one below the other
+_COLOURS: Final = (*theme.BACKEND_COLOURS.values(), *theme.SPARE_COLOURS)
+
+
+def points(table: pd.DataFrame, x: str, y: str, colour: str | None = None) -> alt.LayerChart:
+    """Draw a point per row.
+
+    Args:
+        table: the columns of `REQUIRED`, and `colour` if it has a name; `y` holds numbers. Rows without both are
+            left out, and at most `MOST_POINTS` are drawn.
+        x: what the column x is called; `y` and `colour` likewise. Names may hold any characters.
+        y: see x.
+        colour: see x; a column named backend has the colours that backends have everywhere.
+    """
+    whole = table.dropna(subset=list(REQUIRED))
+    drawn = whole.head(MOST_POINTS)
+    numbers = drawn["x"].dtype.kind in "iufM"
+    across = alt.X("x", type="temporal" if drawn["x"].dtype.kind == "M" else "quantitative", title=x)
+    # Texts stand below each other, where there is room for them.
+    labels = alt.Y("x", type="nominal", title=x, sort=None, axis=theme.ROW_AXIS)
+    values = "y", "quantitative"
+    chart = alt.Chart(drawn).mark_point(filled=True, size=45, opacity=0.75, color=theme.BACKEND_COLOURS["memfile"])
+    tooltip = [alt.Tooltip("x", title=x), alt.Tooltip("y", title=y)]
+    if numbers:
+        chart = chart.encode(x=across, y=alt.Y(values[0], type=values[1], title=y), tooltip=tooltip)
+    else:
+        chart = chart.encode(x=alt.X(values[0], type=values[1], title=y), y=labels, tooltip=tooltip)
+    if colour:
+        chart = chart.encode(color=_colour(drawn["colour"], colour), tooltip=[*tooltip, alt.Tooltip("colour")])
+    few = not numbers and drawn["x"].nunique() <= _MOST_ROWS
+    finding = f"{y} over {x}: n = {len(drawn):,}"
+    return theme.titled(alt.layer(chart), finding, _left_out(table, whole, drawn), alt.Step(22) if few else _HEIGHT)
+
+
+def _colour(values: pd.Series, name: str) -> alt.Color:
+    if values.dtype.kind in "iuf":
+        return alt.Color("colour", type="quantitative", title=name, scale=alt.Scale(scheme="viridis"))
+    scale = theme.backend_scale(values.fillna("")) if name == "backend" else alt.Scale(range=list(_COLOURS))
+    return alt.Color("colour", type="nominal", title=name, scale=scale, legend=alt.Legend(orient="top", columns=4))
+
+
+def _left_out(table: pd.DataFrame, whole: pd.DataFrame, drawn: pd.DataFrame) -> str:
+    said = []
+    if len(whole) > len(drawn):
+        said.append(f"the first {len(drawn):,} of {len(whole):,} rows")
+    if len(table) > len(whole):
+        said.append(f"{len(table) - len(whole):,} rows without both values are left out")
+    return "One point per row of the result" + "".join(f"; {each}" for each in said)

@@ -1,0 +1,71 @@
+"""The runs of a series in the order of time: level, dips, changes of level, and what else changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import altair as alt
+
+from app.charts import theme
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REQUIRED: Final = ("place", "rate", "level", "segment", "kind", "product_version", "run", "changed", "shown_change")
+KINDS: Final = ("run", "dip")
+_HEIGHT: Final = 360  # pixels
+
+
+def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str, finding: str) -> alt.LayerChart:
+    """Draw the runs, the levels between changes, and marks where the version or the set-up changed.
+
+    Args:
+        points: the columns of `REQUIRED`, one row per run; `segment` counts the levels, `kind` is one of `KINDS`,
+            `changed` says what else changed with this run (empty: nothing), `shown_change` the change of level in words
+            (empty: none).
+        backend: whose colour the runs take.
+        unit: unit of the rates.
+        finding: the title.
+    """
+    points = points.loc[:, list(REQUIRED)]
+    colour = theme.backend_colour(backend)
+    x = alt.X("place:Q", title="Run, in the order of time", axis=theme.TIME_AXIS)
+    y = alt.Y("rate:Q", title=f"Capacity ({unit})", axis=theme.value_axis(), scale=alt.Scale(zero=False))
+    tooltip = [
+        alt.Tooltip("run:N", title="Run"),
+        alt.Tooltip("rate:Q", title=f"Capacity ({unit})", format=",.0f"),
+        alt.Tooltip("level:Q", title=f"Level ({unit})", format=",.0f"),
+        alt.Tooltip("product_version:N", title="Version"),
+        alt.Tooltip("changed:N", title="Changed with it"),
+        alt.Tooltip("shown_change:N", title="Change of level"),
+    ]
+    base = alt.Chart(points)
+    dots = base.mark_point(size=60, filled=True, color=colour).encode(
+        x=x,
+        y=y,
+        shape=alt.Shape(
+            "kind:N",
+            scale=alt.Scale(domain=list(KINDS), range=["circle", "triangle-down"]),
+            legend=alt.Legend(orient="top", title=None),
+        ),
+        opacity=alt.condition("datum.kind == 'dip'", alt.value(0.45), alt.value(0.9)),
+        tooltip=tooltip,
+    )
+    levels = base.mark_line(strokeWidth=2, color=colour, opacity=0.6).encode(x=x, y="level:Q", detail="segment:N")
+    environment = (
+        base.transform_filter("datum.changed != ''")
+        .mark_rule(strokeDash=[2, 3], color=theme.PAUSE_COLOUR, strokeWidth=1.5)
+        .encode(x=x, tooltip=tooltip)
+    )
+    changes = (
+        base.transform_filter("datum.shown_change != ''")
+        .mark_rule(color=theme.LIMIT_COLOUR, strokeWidth=1.5)
+        .encode(x=x, tooltip=tooltip)
+    )
+    texts = (
+        base.transform_filter("datum.shown_change != ''")
+        .mark_text(align="left", dx=5, color=theme.LIMIT_COLOUR, fontSize=12)
+        .encode(x=x, y=alt.value(8), text="shown_change:N")
+    )
+    detail = f"{len(points)} runs; line: level without dips; red: the level changes; dotted: version or set-up changes"
+    return theme.titled(alt.layer(environment, changes, levels, dots, texts), finding, detail, _HEIGHT)

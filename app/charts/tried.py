@@ -1,0 +1,69 @@
+"""The trials of one file among the loss curves that are known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import altair as alt
+
+from app.charts import ramp, theme
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KNOWN: Final = ("configuration_id", "configuration", "backend", "offered_rate", "loss_ratio", "runs")
+TRIED: Final = ("trial", "offered_rate", "loss_ratio")
+_HEIGHT: Final = 400  # pixels
+_LINEAR_BELOW: Final = 0.002  # symlog: no loss at all has its place on the axis
+_AXIS: Final = alt.Axis(format="~s", tickCount=6, labelOverlap=True)
+_COLOUR, _EDGE = "#e69f00", "#222222"  # bright on dark ground, edged on light ground
+_NAMED: Final = 3  # trials whose names stand beside them without covering each other
+
+
+def among_known(known: pd.DataFrame, tried: pd.DataFrame, limit: float, unit: str, finding: str) -> alt.LayerChart:
+    """Draw a thin line per known configuration, a diamond per trial of the file, and the limit of the loss goal.
+
+    Args:
+        known: the columns of `KNOWN`; rates in `unit`, loss ratio 0..1.
+        tried: the columns of `TRIED`, likewise, offered above 0; `trial` is its name in words.
+        limit: the loss goal's limit as a ratio.
+        unit: unit of the rates.
+        finding: the title.
+    """
+    known = known.loc[known["offered_rate"] > 0, list(KNOWN)]  # a logarithm has no 0
+    tried = tried.loc[:, list(TRIED)]
+    top = float(min(1.0, max([*known["loss_ratio"], *tried["loss_ratio"], 2 * limit])))
+    x = alt.X("offered_rate:Q", title=f"Offered rate ({unit})", scale=alt.Scale(type="log", nice=False), axis=_AXIS)
+    y = alt.Y(
+        "loss_ratio:Q",
+        title="Loss (worst exchange, % of sent)",
+        scale=alt.Scale(type="symlog", constant=_LINEAR_BELOW, domain=[0, top], clamp=True),
+        axis=alt.Axis(values=[tick for tick in ramp.TICKS if tick <= top], format=".1~%"),
+    )
+    figures = [
+        alt.Tooltip("offered_rate:Q", title=f"Offered ({unit})", format=",.0f"),
+        alt.Tooltip("loss_ratio:Q", title="Loss", format=".3%"),
+    ]
+    curves = (
+        alt.Chart(known)
+        .mark_line(point=alt.OverlayMarkDef(size=14, opacity=0.4), strokeWidth=1.2, opacity=0.4)
+        .encode(
+            x=x,
+            y=y,
+            color=theme.backend_legend(known["backend"].fillna("")),
+            detail="configuration_id:N",
+            tooltip=[alt.Tooltip("configuration:N", title="Known"), *figures, alt.Tooltip("runs:Q", title="Runs")],
+        )
+    )
+    rule = alt.Chart({"values": [{"limit": limit}]}).mark_rule(color=theme.LIMIT_COLOUR, strokeDash=[4, 3])
+    own = alt.Chart(tried).encode(x=x, y=y, tooltip=[alt.Tooltip("trial:N", title="This file"), *figures])
+    layers = [
+        curves,
+        rule.encode(y="limit:Q"),
+        own.mark_point(shape="diamond", size=320, filled=True, opacity=1, color=_COLOUR, stroke=_EDGE, strokeWidth=1.5),
+    ]
+    if len(tried) <= _NAMED:
+        layers.append(own.mark_text(dy=-20, color=theme.NEUTRAL, fontSize=12, fontWeight="bold").encode(text="trial:N"))
+    runs = f"{known['configuration_id'].nunique()} known configurations, median of the runs"
+    detail = f"Diamonds: this file, n = {len(tried)}; lines: {runs}; red: the limit of {100 * limit:g} %"
+    return theme.titled(alt.layer(*layers), finding, detail, _HEIGHT)

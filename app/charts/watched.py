@@ -1,0 +1,63 @@
+"""What was watched beside a trial, on the time axis of the trial: one low panel per kind of reading."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import altair as alt
+
+from app import words
+from app.charts import intervals, theme
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+REQUIRED: Final = ("t_s", "name", "value")
+_HEIGHT: Final = 150  # pixels, with title and axis
+_LEGEND: Final = 30
+_FEW: Final = 250  # up to so many values each is marked by a point
+
+
+def over_time(
+    readings: pd.DataFrame, panel: str, span_s: Sequence[float], pauses: pd.DataFrame | None = None
+) -> alt.LayerChart:
+    """Draw the readings of one panel.
+
+    Args:
+        readings: the columns of `REQUIRED`: seconds since the start of the trial, which reading, its value.
+        panel: what they are, with unit; the title begins with it.
+        span_s: first and last second of the axis, shared with the other panels.
+        pauses: begin_s and end_s of what is shaded.
+    """
+    readings = readings.loc[:, list(REQUIRED)]
+    names = list(dict.fromkeys(readings["name"]))
+    colours = [theme.DISTINCT_COLOURS[i % len(theme.DISTINCT_COLOURS)] for i in range(len(names))]
+    legend = alt.Legend(orient="top", title=None, symbolType="stroke", symbolSize=300) if len(names) > 1 else None
+    base = alt.Chart(readings)
+    are_events = readings["value"].nunique() == 1  # there or not: nothing lies between them
+    points = alt.OverlayMarkDef(size=20) if len(readings) < _FEW else False
+    lines = (
+        base.mark_point(filled=True, size=50) if are_events else base.mark_line(strokeWidth=1.8, point=points)
+    ).encode(
+        x=intervals.time_axis(span_s),
+        y=alt.Y("value:Q", title=None, scale=alt.Scale(zero=True), axis=theme.value_axis(ticks=3)),
+        color=alt.Color("name:N", scale=alt.Scale(domain=names, range=colours), legend=legend),
+        tooltip=[
+            alt.Tooltip("name:N", title=panel),
+            alt.Tooltip("t_s:Q", title="Second", format=".2f"),
+            alt.Tooltip("value:Q", title="Value", format=",.4~g"),
+        ],
+    )
+    finding = _finding(readings, panel, are_events)
+    height = _HEIGHT + (_LEGEND if legend else 0)
+    return theme.titled(alt.layer(*intervals.shades(pauses), lines), finding, "", height)
+
+
+def _finding(readings: pd.DataFrame, panel: str, are_events: bool) -> str:
+    if are_events:
+        return f"{panel}: {len(readings)}, from {readings['t_s'].min():.1f} to {readings['t_s'].max():.1f} s"
+    worst = readings.loc[readings["value"].idxmax()]
+    which = f", {worst['name']}" if worst["name"] else ""
+    return f"{panel}{which}: at most {words.number(worst['value'])} at {worst['t_s']:.1f} s"

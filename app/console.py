@@ -1,0 +1,58 @@
+"""What a visitor asks in SQL: one SELECT over the warehouse, in a process of its own that is thrown away after it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+
+from app import bounded
+from app.warehouse import Answer, QueryRefused, Warehouse
+
+if TYPE_CHECKING:
+    from app.warehouse import Limits
+
+SECONDS: Final = 10.0
+MEMORY_BYTES: Final = 3 * 2**29  # address space: Python, Arrow and DuckDB take about half of it before they begin
+LIMITS: Final[Limits] = {"memory_limit": "384MB", "threads": "1", "temp_directory": ""}
+MOST_ROWS: Final = 10_000
+MOST_BYTES: Final = 32 * 2**20
+MOST_CHARACTERS: Final = 20_000
+_CUT: Final = b"cut"
+
+
+def ask(path: Path, text: str, seconds: float = SECONDS) -> Answer:
+    """Answer one SELECT over the warehouse at `path`.
+
+    Raises:
+        Refused: the text is something else, or DuckDB cannot answer it; the text says why.
+        TooMuch: it was ended at a limit.
+    """
+    if len(text) > MOST_CHARACTERS:
+        message = f"The text has {len(text):,} characters; at most {MOST_CHARACTERS:,} are read."
+        raise bounded.Refused(message)
+    stream = bounded.run(__name__, str(path), given=text.encode("utf-8", "replace"), seconds=seconds)
+    with pa.ipc.open_stream(stream) as reader:
+        rows = reader.read_all()
+    return Answer(rows.replace_schema_metadata(), cut=_CUT in (rows.schema.metadata or {}))
+
+
+def main(path: str) -> None:
+    """Answer the text on standard input with an Arrow stream on standard output."""
+    bounded.confine(MEMORY_BYTES)
+    text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    try:
+        rows, cut = Warehouse.open(Path(path), LIMITS).ask(text, MOST_ROWS, MOST_BYTES)
+    except QueryRefused as error:
+        bounded.refuse(error)
+    except MemoryError:
+        bounded.refuse("Out of memory: one question may have about 400 MB. Ask for fewer rows or shorter texts.")
+    rows = rows.replace_schema_metadata({_CUT: b"1"} if cut else None)
+    with pa.ipc.new_stream(sys.stdout.buffer, rows.schema) as stream:
+        stream.write_table(rows)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,75 @@
+"""What a visitor's SELECT may name, decided on the tree that DuckDB's own parser makes of it.
+
+A connection without access to files still tells a stranger about the machine: where the warehouse lies, what the
+settings are, which memory an Arrow pointer leads to. What a query may read is therefore named here, not what it may
+not: tables of the warehouse, functions of the warehouse, and a few of DuckDB's that make rows from nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Functions in FROM beside those of the warehouse.
+ROW_MAKERS: Final = frozenset({"range", "generate_series", "unnest", "repeat_row", "json_each", "json_tree"})
+# What describes the warehouse, as a view or as a function.
+CATALOGUE: Final = frozenset({"duckdb_tables", "duckdb_columns", "duckdb_views", "duckdb_functions"})
+# Scalar functions that tell of the process, write to its log, or do nothing but wait.
+REFUSED: Final = frozenset(
+    {
+        "current_setting", "getvariable", "getenv", "get_block_size", "current_query", "write_log", "sleep_ms",
+        "pg_sleep", "nextval", "currval", "setval",
+    }
+)  # fmt: skip
+_READING_NODES: Final = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The names that one warehouse and its engine know, in lower case.
+
+    Attributes:
+        functions: functions in FROM that the warehouse brings.
+        system: views of the engine, information_schema left out.
+
+    """
+
+    functions: frozenset[str]
+    system: frozenset[str]
+
+
+def complaint(tree: Any, known: Known) -> str | None:
+    """Return why the tree of a SELECT (DuckDB's json_serialize_sql) is refused, None if it may run."""
+    for node in _nodes(tree):
+        kind = str(node.get("type", ""))
+        if kind.endswith("_NODE") and kind not in _READING_NODES:
+            return "it changes data, and the warehouse is read-only"
+        if kind == "TABLE_FUNCTION":
+            name = _name(node["function"], "function_name")
+            if name not in ROW_MAKERS | CATALOGUE | known.functions:
+                allowed = ", ".join(sorted(ROW_MAKERS | CATALOGUE | known.functions))
+                return f"{name}() is not among the functions that may stand in FROM here: {allowed}"
+        elif kind == "FUNCTION" and _name(node, "function_name") in REFUSED:
+            return f"{_name(node, 'function_name')}() is not answered here"
+        elif kind == "BASE_TABLE" and _name(node, "table_name") in known.system - CATALOGUE:
+            return f"{_name(node, 'table_name')} tells of the machine, not of results"
+    return None
+
+
+def _name(node: dict[str, Any], key: str) -> str:
+    return str(node[key]).lower()
+
+
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    """Yield every object of a JSON document; not recursive, as a tree can be deep."""
+    pending = [tree]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, dict):
+            yield each
+            pending += each.values()
+        elif isinstance(each, list):
+            pending += each

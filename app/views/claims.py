@@ -1,0 +1,211 @@
+"""Does what public sources say about performance follow from their own figures?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from app import frames, links, queries, state, words
+from app.charts import counts
+from app.queries import claims as questions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from app.warehouse import Warehouse
+
+WORDINGS = {
+    "at_least": "at least ",
+    "at_most": "at most ",
+    "up_to": "up to ",
+    "some_at_least": "in some cases at least ",
+    "about": "about ",
+}
+
+
+def main() -> None:
+    """Draw the page."""
+    st.title("Claims")
+    warehouse = state.warehouse_or_stop()
+    claims = questions.claims(warehouse).to_pandas()
+    if claims.empty:
+        st.info("This warehouse holds no claims: it was built without the published figures. Type `dropline build`.")
+        return
+    st.caption(
+        "What public sources say about performance, each held against the published figures. The rule computes its "
+        "verdict from the figures alone; the reader also read the source. ▲ the figures give more than is claimed, "
+        "▼ they give less, ◐ some cases agree."
+    )
+    shown = _filtered(claims)
+    if shown.empty:
+        st.warning("No claim meets all of these filters. Take one away.")
+        return
+    _draw_verdicts(shown)
+    place = _choose_claim(shown)
+    if place is None:
+        st.info("Choose a claim in the table to see its arithmetic and its figures.", icon=":material/touch_app:")
+    else:
+        _show_claim(warehouse, shown.iloc[place].to_dict())
+
+
+def _filtered(claims: pd.DataFrame) -> pd.DataFrame:
+    source, rule, reader = st.columns(3)
+    with source:
+        titles = dict(sorted(zip(claims["source_id"], claims["source_id"], strict=True)))
+        sources = state.choose_many("Source", "source", titles)
+    with rule:
+        ruled = state.choose_many("Verdict of the rule", "verdict", _verdicts(claims["verdict"]))
+    with reader:
+        reviewed = state.choose_many("Verdict of the reader", "reviewed", _verdicts(claims["reviewed_verdict"]))
+    differing = st.toggle("Only where rule and reader differ", key="differing", bind="query-params")
+    kept = pd.Series(True, index=claims.index)
+    for column, chosen in (("source_id", sources), ("verdict", ruled), ("reviewed_verdict", reviewed)):
+        if chosen:
+            kept &= claims[column].isin(chosen)
+    if differing:
+        kept &= ~_agree(claims)
+    return claims[kept]
+
+
+def _verdicts(values: pd.Series[str]) -> dict[str, str]:
+    return {each: text for each, text in words.CLAIM_VERDICTS.items() if each in set(values)}
+
+
+def _agree(claims: pd.DataFrame) -> pd.Series[bool]:
+    """Say of each claim whether the reader says what the rule says, as docs/explanation/claims.md counts it."""
+    alike = {("holds", "holds_with_caveat"), ("overstated", "does_not_hold"), ("understated", "does_not_hold")}
+    pairs = zip(claims["verdict"], claims["reviewed_verdict"], strict=True)
+    return pd.Series([rule == reader or (rule, reader) in alike for rule, reader in pairs], index=claims.index)
+
+
+def _draw_verdicts(claims: pd.DataFrame) -> None:
+    times = claims["verdict"].value_counts()
+    bars = [{"kind": text, "count": int(times[each])} for each, text in _verdicts(claims["verdict"]).items()]
+    agree = int(_agree(claims).sum())
+    state.chart(
+        counts.by_kind(
+            pd.DataFrame(bars),
+            f"{times.get('holds', 0)} of {len(claims)} hold; rule and reader agree on {agree}",
+            "Claims by the verdict of the rule, which computes it from the figures",
+            "Claims",
+        ),
+        "verdicts",
+    )
+
+
+def _choose_claim(claims: pd.DataFrame) -> int | None:
+    return state.choose_row(
+        pd.DataFrame(
+            {
+                "Claim": claims["claim_id"],
+                "Statement": claims["statement"],
+                "Claimed": [_claimed(row) for row in claims.to_dict("records")],
+                "Figures give": [_recomputed(row) for row in claims.to_dict("records")],
+                "Cases that agree": [_cases(row) for row in claims.to_dict("records")],
+                "Rule": claims["verdict"].map(words.CLAIM_VERDICTS),
+                "Reader": claims["reviewed_verdict"].map(words.CLAIM_VERDICTS),
+                "Source": claims["source_title"],
+                "Publisher": claims["publisher"],
+            }
+        ),
+        list(claims["claim_id"]),
+        "claim",
+        alt="Claims with their verdicts; choose one to see its arithmetic and its figures",
+        config={"Statement": st.column_config.TextColumn(width="large")},
+        height=420,
+    )
+
+
+def _claimed(claim: Mapping[str, Any]) -> str:
+    span = _span(claim["claimed_low"], claim["claimed_high"], claim["claimed_unit"])
+    return f"{WORDINGS.get(claim['wording'], '')}{span}" if span else "no number named"
+
+
+def _recomputed(claim: Mapping[str, Any]) -> str:
+    return _span(claim["recomputed_low"], claim["recomputed_high"], claim["claimed_unit"]) or "-"
+
+
+def _span(low: float | None, high: float | None, unit: str | None) -> str:
+    """Return both ends with their unit, or the one that is known, or nothing."""
+    ends = dict.fromkeys(_figure(each) for each in (low, high) if each is not None and words.is_known(each))
+    return f"{' to '.join(ends)} {unit or ''}".strip() if ends else ""
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _cases(claim: Mapping[str, Any]) -> str:
+    return f"{claim['cases_within']} of {claim['cases']}" if claim["cases"] else "-"
+
+
+def _show_claim(warehouse: Warehouse, claim: Mapping[str, Any]) -> None:
+    st.subheader(f"Claim {words.plain(claim['claim_id'])}")
+    st.markdown(f"> {words.plain(claim['statement'])}")
+    cases = f"{_cases(claim)} agree, {claim['cases_above']} above, {claim['cases_below']} below"
+    facts = {
+        "Claimed": _claimed(claim),
+        "Computed": claim["quantity"],
+        "Figures give": _recomputed(claim),
+        "Cases": cases if claim["cases"] else None,
+        "Verdict of the rule": words.CLAIM_VERDICTS[claim["verdict"]],
+        "Verdict of the reader": words.CLAIM_VERDICTS[claim["reviewed_verdict"]],
+        "Why": claim["reason"],
+        "Source": f"{claim['source_title']}, {claim['publisher']}; {claim['location']}",
+    }
+    known = {name: text for name, text in facts.items() if words.is_known(text) and text}
+    st.markdown("\n".join(f"- **{name}:** {words.plain(text)}" for name, text in known.items()))
+    if steps := _steps(claim["arithmetic"]):
+        st.code("\n".join(steps), language=None, wrap_lines=True)
+    links.to_source(claim["source_url"])
+    _show_figures(warehouse, str(claim["claim_id"]))
+
+
+def _steps(arithmetic: str | None) -> list[str]:
+    """Return the arithmetic line by line: "1 of 6 agree ...: lowest 1.62 = 18977 / 11686; highest ..."."""
+    if arithmetic is None or not words.is_known(arithmetic):
+        return []
+    return arithmetic.split(": ", 1)[-1].split("; ")
+
+
+def _show_figures(warehouse: Warehouse, claim_id: str) -> None:
+    st.subheader("Its figures")
+    figures = questions.figures(warehouse, claim_id).to_pandas()
+    if figures.empty:
+        st.info("No published figure bears on this claim: the numbers stand in the words of the source.")
+        return
+    state.table(
+        pd.DataFrame(
+            {
+                "Figure": figures["figure_id"],
+                "Value": figures["value"],
+                "Unit": figures["unit"],
+                "Product": figures["product"],
+                "Version": figures["product_version"],
+                "Backend": figures["backend"],
+                "Set-up": [
+                    frames.set_up(*each)
+                    for each in zip(
+                        figures["protocol"], figures["threading"], figures["threads"], figures["ha_mode"], strict=True
+                    )
+                ],
+                "Scenario": figures["scenario"],
+                "Test": figures["scenario_detail"],
+                "Metric": figures["metric"].str.replace("_", " "),
+                "Flag": figures["quality_flag"].str.replace("_", " "),
+                "Place": figures["location"],
+                "Note": figures["note"],
+            }
+        ).dropna(axis="columns", how="all"),
+        alt="Published figures that the claim is held against",
+        key="claim-figures",
+        bounds={"Value": [words.bound(None, each) for each in figures["qualifier"]]},
+    )
+    compared = list(dict.fromkeys(figures["configuration_id"].dropna()))
+    first = f"first {links.MOST_COMPARED} of " if len(compared) > links.MOST_COMPARED else ""
+    links.to_compare(queries.labels(warehouse), compared, f"Compare the {first}{len(compared)} configurations")
+
+
+main()

@@ -1,0 +1,258 @@
+"""On what was it measured, and in what do two machines or two server configurations differ?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from app import links, queries, state, words
+from app.queries import machines as questions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
+
+    from app.warehouse import Warehouse
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One of the two things that are shown alike: hosts and server configurations."""
+
+    word: str
+    key: str  # column of its id, and parameter of used_by
+    facts: Callable[..., pa.Table]
+    without: str  # what to do when there is none
+
+
+HOST = Kind(
+    "host",
+    "host_id",
+    questions.facts_of_hosts,
+    "No host is known yet. Put what `lscpu`, `dmidecode` and their like print beside the results and name it as "
+    "machine facts in `campaign.yaml`, then type `dropline ingest FOLDER` and `dropline build`.",
+)
+SERVER = Kind(
+    "server configuration",
+    "server_config_id",
+    questions.facts_of_server_configurations,
+    "No server configuration was read yet. Put `kea-dhcp4.conf` or `pdns.conf` beside the results, then type "
+    "`dropline ingest FOLDER` and `dropline build`.",
+)
+
+
+def main() -> None:
+    """Draw the page."""
+    st.title("Machines")
+    warehouse = state.warehouse_or_stop()
+    hosts, servers = st.tabs(["Hosts", "Server configurations"], key="tab", on_change="rerun", bind="query-params")
+    with hosts:
+        if hosts.open:
+            rows = questions.hosts(warehouse).to_pandas()
+            _show(warehouse, HOST, rows, _hosts(rows))
+    with servers:
+        if servers.open:
+            rows = questions.server_configurations(warehouse).to_pandas()
+            _show(warehouse, SERVER, rows, _servers(rows))
+
+
+def _hosts(rows: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "Host": rows["name"],
+            "Origin": rows["origin"],
+            "Campaign": rows["campaign"],
+            "Processor": rows["cpu_model"],
+            "Sockets": rows["cpu_sockets"],
+            "Cores": rows["cpu_cores"],
+            "Logical processors": rows["cpu_threads"],
+            "Clock": rows["cpu_mhz"],
+            "Memory": rows["memory_bytes"] / 2**30,
+            "Network": rows["nic_model"],
+            "Network speed": rows["nic_speed_mbps"],
+            "Disks": rows["disks"],
+            "System": [
+                " ".join(filter(words.is_known, each)) for each in zip(rows["os_name"], rows["os_version"], strict=True)
+            ],
+            "Kernel": rows["kernel"],
+            "Virtualisation": rows["virtualisation"],
+            "Runs": rows["runs"],
+        }
+    ).dropna(axis="columns", how="all")
+
+
+def _servers(rows: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "File": rows["source_path"],
+            "Campaign": rows["campaign"],
+            "Product": rows["product"],
+            "Version": rows["product_version"],
+            "Protocol": rows["protocol"],
+            "Backend": rows["backend"],
+            "Threading": rows["threading"],
+            "Threads": rows["threads"],
+            "Packet queue": rows["packet_queue_size"],
+            "HA": rows["ha_mode"],
+            "Partner": rows["ha_server_name"],
+            "Subnets": rows["subnets"],
+            "Addresses": rows["pool_addresses"],
+            "Reservations": rows["reservations"],
+            "Lease": rows["valid_lifetime_s"],
+            "Runs": rows["runs"],
+        }
+    ).dropna(axis="columns", how="all")
+
+
+COLUMNS = {
+    "Clock": st.column_config.NumberColumn(format="%,.0f MHz"),
+    "Memory": st.column_config.NumberColumn(format="%,.1f GiB"),
+    "Network speed": st.column_config.NumberColumn(format="%,.0f Mbit/s"),
+    "Addresses": st.column_config.NumberColumn(format="%,.0f", help="Addresses of all pools together."),
+    "Packet queue": st.column_config.NumberColumn(help="Packets that may wait, all threads together."),
+    "Lease": st.column_config.NumberColumn(format="%,.0f s", help="Valid lifetime."),
+}
+
+
+def _show(warehouse: Warehouse, kind: Kind, rows: pd.DataFrame, listed: pd.DataFrame) -> None:
+    if rows.empty:
+        st.info(kind.without)
+        return
+    state.table(listed, alt=f"Every {kind.word} that is known", key=f"{kind.key}-list", config=COLUMNS)
+    labels = dict(zip(rows[kind.key], rows["label"], strict=True))
+    left, right = st.columns(2)
+    with left:
+        a = state.choose_one(kind.word.capitalize(), kind.key.removesuffix("_id"), labels)
+    with right:
+        others = {"": f"no other {kind.word}"} | {each: text for each, text in labels.items() if each != a}
+        b = state.choose_one("Compare with", f"{kind.key.removesuffix('_id')}_b", others)
+    if a is None:
+        return
+    if b:
+        _show_differences(kind.facts(warehouse, a, b).to_pandas(), labels[a], labels[b])
+    else:
+        _show_facts(kind.facts(warehouse, a).to_pandas(), labels[a])
+    _show_users(warehouse, kind, a, labels[a], "used_by")
+    if b:
+        _show_users(warehouse, kind, b, labels[b], "used_by_b")
+
+
+def _show_facts(facts: pd.DataFrame, label: str) -> None:
+    st.subheader(words.plain(label))
+    st.caption(f"{len(facts):,} facts are known of it.")
+    state.table(
+        pd.DataFrame(
+            {
+                "Aspect": facts["aspect"],
+                "Item": facts["item"],
+                "Value": [_value(*each) for each in zip(facts["item"], facts["value_a"], strict=True)],
+            }
+        ),
+        alt=f"All that is known of {label}",
+        key="facts",
+        config={"Value": st.column_config.TextColumn(width="large")},
+        height=420,
+    )
+
+
+def _show_differences(facts: pd.DataFrame, a: str, b: str) -> None:
+    st.subheader("What differs")
+    differing = facts[facts["differs"]]
+    st.text(_verdict(differing))
+    _say_what_is_one_sided(facts[facts["is_one_sided"]], a, b)
+    everything = st.toggle("Also what is the same", key="same", bind="query-params")
+    ranks = {grade: rank for rank, grade in enumerate(words.ITEM_GRADES)}
+    gravest = differing.sort_values("grade", key=lambda grades: grades.map(ranks), kind="stable")
+    shown = facts[~facts["is_one_sided"]] if everything else gravest
+    if shown.empty:
+        return
+    absent = ["not set" if each else words.NOT_STATED for each in shown["may_be_absent"]]
+    state.table(
+        pd.DataFrame(
+            {
+                "Aspect": shown["aspect"],
+                "Item": shown["item"],
+                "Grade": shown["grade"].where(shown["differs"]).map(words.ITEM_GRADES),
+                a: [_value(*each) for each in zip(shown["item"], shown["value_a"], absent, strict=True)],
+                b: [_value(*each) for each in zip(shown["item"], shown["value_b"], absent, strict=True)],
+                "Why it matters": shown["why"].where(shown["differs"]),
+            }
+        ),
+        alt=f"What differs between {a} and {b}",
+        key="differences",
+        config={each: st.column_config.TextColumn(width="medium") for each in (a, b)},
+        height=420 if len(shown) > 10 else "content",
+        tinted=list(shown["differs"]) if everything else (),
+    )
+    st.caption(
+        "⚠ unfair: a ratio of rates between them is not the effect of one factor. ? unknown: one side does not say. "
+        "No grade: no comparison of capacities looks at it."
+    )
+
+
+def _say_what_is_one_sided(facts: pd.DataFrame, a: str, b: str) -> None:
+    if facts.empty:
+        return
+    with st.expander(f"{len(facts):,} facts are known of one only, so they are not compared"):
+        for column, label in (("value_a", a), ("value_b", b)):
+            if aspects := sorted(facts.loc[facts[column].notna(), "aspect"].unique()):
+                st.caption(words.plain(f"Of {label}: {', '.join(aspects)}."))
+
+
+def _verdict(differing: pd.DataFrame) -> str:
+    if differing.empty:
+        return "Nothing that is known of both differs."
+    grades = differing["grade"].value_counts()
+    counted = [f"{grades[each]} {each}" for each in words.ITEM_GRADES if each in grades]
+    if ungraded := int(differing["grade"].isna().sum()):
+        counted.append(f"{ungraded} without a grade")
+    return f"They differ in {len(differing)} things: {', '.join(counted)}."
+
+
+def _value(item: str, value: Any, absent: str = words.NOT_STATED) -> str:
+    if not words.is_known(value):
+        return absent
+    return f"{int(value) / 2**30:,.1f} GiB" if item == "memory_bytes" else str(value)
+
+
+def _show_users(warehouse: Warehouse, kind: Kind, chosen: str, label: str, name: str) -> None:
+    st.subheader(f"What ran with {words.plain(label)}")
+    users = questions.used_by(warehouse, **{kind.key: chosen}).to_pandas()
+    if users.empty:
+        st.info(f"No run names this {kind.word} as the one that was tested; it may be that of a partner.")
+        return
+    place = state.choose_row(
+        pd.DataFrame(
+            {
+                "Configuration": users["configuration"],
+                "Campaign": users["campaign"],
+                "Origin": users["origin"],
+                "Run": users["repetition"],
+                "Started": users["started_at"],
+                "Rate": [
+                    words.rate(rate, words.bound(status, qualifier))
+                    for rate, status, qualifier in zip(users["rate"], users["status"], users["qualifier"], strict=True)
+                ],
+                "Unit": users["rate_unit"],
+            }
+        ).dropna(axis="columns", how="all"),
+        list(users["run_id"].fillna(users["configuration_id"])),
+        name,
+        alt=f"Runs and published configurations of {label}; choose one to open it",
+        config={"Started": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", timezone="UTC", help="UTC")},
+    )
+    if place is None:
+        st.caption("Choose a row to open its run or configuration.")
+        return
+    user = users.iloc[place]
+    texts = queries.labels(warehouse)
+    if user["origin"] == "measured":
+        links.to_run(warehouse, texts, user["configuration_id"], user["run_id"])
+    links.to_compare(texts, [user["configuration_id"]], "Open the configuration")
+
+
+main()

@@ -1,0 +1,270 @@
+"""What weakens the figures, what was refused, what did the gate say, and how fresh is it all?"""
+
+from __future__ import annotations
+
+import shlex
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from app import links, queries, state, status, words
+from app.charts import counts
+from app.queries import quality as questions
+from home import Home
+
+if TYPE_CHECKING:
+    from app.warehouse import Warehouse
+
+MOST_BARS = 12
+FILTERS = {"severity": "Severity", "finding": "Finding", "subject": "About", "campaign": "Campaign"}
+TIME = "YYYY-MM-DD HH:mm"
+
+
+def main() -> None:
+    """Draw the page."""
+    st.title("Quality")
+    warehouse = state.warehouse_or_stop()
+    home = Home.chosen()
+    found = questions.counts(warehouse).to_pandas()
+    suites = status.gate(home)
+    _metrics(warehouse, home, found, suites)
+    names = ("Findings", "Rejected files", "Gate", "Campaigns")
+    findings, rejected, gate, campaigns = st.tabs(names, key="tab", on_change="rerun", bind="query-params")
+    with findings:
+        if findings.open:
+            _findings(warehouse, found)
+    with rejected:
+        if rejected.open:
+            _rejected(warehouse)
+    with gate:
+        if gate.open:
+            _gate(suites)
+    with campaigns:
+        if campaigns.open:
+            _campaigns(warehouse)
+
+
+def _metrics(warehouse: Warehouse, home: Home, found: pd.DataFrame, suites: list[dict[str, Any]]) -> None:
+    built = questions.built(warehouse)
+    behind = len(set(status.committed(home)) - set(built["lake_batches"]))
+    st.caption(f"Of the warehouse built on {built['built_at']:%d %b %Y, %H:%M} UTC.")
+    by_severity = found.groupby("severity")["findings"].sum()
+    with st.container(horizontal=True):
+        st.metric("Suspect", f"{by_severity.get('suspect', 0):,}", border=True, help="The figure is probably wrong.")
+        st.metric("Warnings", f"{by_severity.get('warning', 0):,}", border=True, help="Somebody should know.")
+        st.metric("Info", f"{by_severity.get('info', 0):,}", border=True, help="Worth knowing; no figure is weaker.")
+        rejected = found.loc[found["finding"] == "rejected", "findings"].sum()
+        st.metric("Rejected files", f"{rejected:,}", border=True, help="Files of which nothing could be taken.")
+        held, failed = (sum(suite[name] for suite in suites) for name in ("successes", "failures"))
+        gate = f"{held} of {held + failed}" if suites else "not checked"
+        st.metric("Expectations that hold", gate, border=True, help="The gate of the last build.")
+    if behind:
+        batches = "1 batch that was" if behind == 1 else f"{behind} batches that were"
+        st.warning(
+            f"The lake holds {batches} taken in after this build. Type `dropline build` to bring it into the figures.",
+            icon=":material/update:",
+        )
+
+
+def _findings(warehouse: Warehouse, found: pd.DataFrame) -> None:
+    if found.empty:
+        st.success("Nothing was found against any figure.", icon=":material/check:")
+        return
+    chosen = _choose_filters(found)
+    kept = found
+    for name, values in chosen.items():
+        if values:
+            kept = kept[kept[name].isin(values)]
+    if kept.empty:
+        st.warning("No finding meets all of these filters. Take one away.")
+        return
+    _draw_kinds(kept)
+    rows = questions.findings(warehouse, *chosen.values()).to_pandas()
+    if (total := kept["findings"].sum()) > len(rows):
+        st.caption(f"The table shows the gravest {len(rows):,} of {total:,} findings; filter to see the others.")
+    place = state.choose_row(
+        pd.DataFrame(
+            {
+                "Severity": rows["severity"].map(words.SEVERITIES),
+                "Finding": [words.findings([each]) for each in rows["finding"]],
+                "About": rows["subject"],
+                "Detail": rows["detail"],
+                "Campaign": rows["campaign"],
+                "File or place": rows["source_path"],
+            }
+        ),
+        list(rows["finding_id"]),
+        "chosen",
+        alt="Findings, gravest first; choose one to go to its run, configuration, source or file",
+        config={"Detail": st.column_config.TextColumn(width="large")},
+        height=420,
+    )
+    if place is None:
+        st.info("Choose a finding in the table to go to its run or configuration.", icon=":material/touch_app:")
+    else:
+        _show_finding(warehouse, rows.iloc[place])
+
+
+def _choose_filters(found: pd.DataFrame) -> dict[str, list[str]]:
+    chosen = {}
+    for column, (name, label) in zip(st.columns(len(FILTERS)), FILTERS.items(), strict=True):
+        values = sorted(found[name].dropna().unique())
+        texts = {"severity": words.SEVERITIES, "finding": {each: words.findings([each]) for each in values}}
+        with column:
+            options = {each: texts.get(name, {}).get(each, each) for each in values}
+            chosen[name] = state.choose_many(label, name, options)
+    return chosen
+
+
+def _draw_kinds(found: pd.DataFrame) -> None:
+    weighty = found[found["severity"] != "info"]
+    found = found if weighty.empty else weighty
+    kinds = found.groupby(["severity", "finding"], sort=False)["findings"].sum().reset_index()
+    kinds = kinds.sort_values("findings", ascending=False, kind="stable").head(MOST_BARS)
+    bars = pd.DataFrame(
+        {
+            "kind": [
+                f"{words.SEVERITIES[severity].split()[0]} {words.findings([finding])}"
+                for severity, finding in zip(kinds["severity"], kinds["finding"], strict=True)
+            ],
+            "count": kinds["findings"],
+        }
+    )
+    first = bars.iloc[0]
+    state.chart(
+        counts.by_kind(
+            bars,
+            f"Most frequent: {first['kind']}, {first['count']:,} of {found['findings'].sum():,}",
+            f"The most frequent findings, at most {MOST_BARS}; info only where there is nothing graver",
+            "Findings",
+        ),
+        "kinds",
+    )
+
+
+def _show_finding(warehouse: Warehouse, finding: pd.Series[Any]) -> None:
+    labels = queries.labels(warehouse)
+    configuration_id = finding["configuration_id"]
+    st.subheader(f"The finding chosen: {words.findings([finding['finding']])}")
+    st.text(finding["detail"])
+    if configuration_id in labels:
+        st.caption(words.plain(labels[configuration_id]))
+    match finding["subject"]:
+        case "file":
+            _say_how_to_look(finding["source_path"])
+        case "figure":
+            source = questions.source_of(warehouse, finding["subject_id"])
+            st.text(f"{source['source_title']}, {source['location']}")
+            links.to_source(source["source_url"])
+        case "trial" | "run":
+            trial_id = finding["trial_id"] if words.is_known(finding["trial_id"]) else None
+            links.to_run(warehouse, labels, configuration_id, finding["run_id"], trial_id)
+    if configuration_id in labels:
+        links.to_compare(labels, [configuration_id], "Open the configuration")
+
+
+def _say_how_to_look(source_path: str) -> None:
+    st.text("What Dropline sees in the file, line by line:")
+    st.code(f"dropline show {shlex.quote(source_path)}", language=None, wrap_lines=True)
+
+
+def _rejected(warehouse: Warehouse) -> None:
+    rows = questions.rejects(warehouse).to_pandas()
+    if rows.empty:
+        st.success("No file was refused.", icon=":material/check:")
+        return
+    st.caption("Each reason with what to do about it, that of most files first. `dropline rejects` prints the same.")
+    place = state.choose_row(
+        pd.DataFrame(
+            {
+                "Files": rows["files"],
+                "Reason, and what to do": rows["detail"],
+                "Campaign": rows["campaign"],
+                "First file": [paths[0] for paths in rows["source_paths"]],
+            }
+        ),
+        list(rows["reject_id"]),
+        "reason",
+        alt="Reasons for which files were refused; choose one to see all of its files",
+        config={"Reason, and what to do": st.column_config.TextColumn(width="large")},
+        height=420,
+    )
+    if place is None:
+        st.info("Choose a reason in the table to see all of its files.", icon=":material/touch_app:")
+        return
+    chosen = rows.iloc[place]
+    st.text(chosen["detail"])
+    state.table(
+        pd.DataFrame({"File": chosen["source_paths"]}), alt="Files that were refused for this reason", key="refused"
+    )
+    _say_how_to_look(chosen["source_paths"][0])
+
+
+def _gate(suites: list[dict[str, Any]]) -> None:
+    if not suites:
+        st.info("The gate has not looked at this home yet. Type `dropline build`.")
+        return
+    st.caption(
+        "Great Expectations looks at each batch of the lake, and at a new warehouse before it is published. A critical "
+        "failure stops the build; a warning becomes a finding. Each expectation stands with its reason in "
+        "docs/reference/quality.md."
+    )
+    state.table(
+        pd.DataFrame(
+            {
+                "Suite": [suite["suite"] for suite in suites],
+                "Result": [_result(suite) for suite in suites],
+                "Expectations": [f"{suite['successes']} of {suite['expectations']} hold" for suite in suites],
+                "Rows found": [
+                    ", ".join(f"{words.findings([name])}: {count:,}" for name, count in suite["findings"].items())
+                    for suite in suites
+                ],
+                "Seconds": [suite["seconds"] for suite in suites],
+                "Checked": [datetime.fromisoformat(suite["checked_at"]) for suite in suites],
+            }
+        ),
+        alt="Last result of every suite of expectations",
+        key="gate",
+        config={
+            "Suite": st.column_config.TextColumn(width="medium"),
+            "Rows found": st.column_config.TextColumn(width="medium"),
+            "Seconds": st.column_config.NumberColumn(format="%.2f s"),
+            "Checked": st.column_config.DatetimeColumn(format=TIME, timezone="UTC", help="UTC"),
+        },
+        height="content",
+    )
+
+
+def _result(suite: dict[str, Any]) -> str:
+    return {None: "✓ holds", "warning": "⚠ warning"}.get(suite["severity"], f"✖ {suite['severity']}")
+
+
+def _campaigns(warehouse: Warehouse) -> None:
+    rows = questions.campaigns(warehouse).to_pandas()
+    if rows.empty:
+        st.info("No campaign was taken in yet. Type `dropline ingest FOLDER`, then `dropline build`.")
+        return
+    state.table(
+        pd.DataFrame(
+            {
+                "Campaign": rows["campaign"],
+                "Title": rows["title"],
+                "Configurations": rows["configurations"],
+                "Runs": rows["runs"],
+                "Trials": rows["trials"],
+                "Files": rows["files"],
+                "Rejected files": rows["rejected_files"],
+                "Last trial": rows["last_started_at"],
+                "Last batch": rows["last_batch"],
+            }
+        ).dropna(axis="columns", how="all"),
+        alt="Measured campaigns, that with the newest trial first",
+        key="campaigns",
+        config={"Last trial": st.column_config.DatetimeColumn(format=TIME, timezone="UTC", help="UTC")},
+        height="content",
+    )
+
+
+main()

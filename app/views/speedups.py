@@ -1,0 +1,144 @@
+"""What do threads, high availability, the backend and the IP version bring or cost?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pandas as pd
+import streamlit as st
+
+from app import state, words
+from app.charts import ratio
+from app.queries import ratio_pairs
+
+if TYPE_CHECKING:
+    from app.warehouse import Warehouse
+
+_TABS: Final = {
+    "threading": "Threads",
+    "ha_mode": "High availability",
+    "backend": "Backends",
+    "ip_version": "DHCPv6 over DHCPv4",
+}
+_SCALING: Final = "Thread scaling"
+_MOST: Final = 60  # pairs that a chart shows
+
+
+def main() -> None:
+    """Draw the page."""
+    st.title("Speed-ups")
+    warehouse = state.warehouse_or_stop()
+    st.caption(
+        "Pairs of configurations that differ in one thing. A mark is filled only where a rank test, corrected for the "
+        "number of pairs (Holm), tells the two apart; published single figures cannot be tested."
+    )
+    tabs = st.tabs([*_TABS.values(), _SCALING], key="tab", on_change="rerun", bind="query-params")
+    for tab, factor in zip(tabs, _TABS, strict=False):
+        with tab:
+            if tab.open:
+                _pairs(warehouse, factor)
+    with tabs[-1]:
+        if tabs[-1].open:
+            _scaling(warehouse)
+
+
+def _pairs(warehouse: Warehouse, factor: str) -> None:
+    pairs = ratio_pairs.ratios(warehouse, factor).to_pandas()
+    if pairs.empty:
+        st.info("No two configurations differ in this alone. Ingest runs of both sides.")
+        return
+    campaigns = {each: each for each in dict.fromkeys(pairs["campaign"])}
+    chosen = state.choose_many("Campaigns", "campaign", campaigns)
+    if chosen:
+        pairs = pairs[pairs["campaign"].isin(chosen)]
+    pairs["shown"] = [
+        f"{words.number(value)} times" + (f" ({low:.3g} to {high:.3g})" if words.is_known(low) else "")
+        for value, low, high in zip(pairs["ratio"], pairs["ci_low"], pairs["ci_high"], strict=True)
+    ]
+    pairs["row"] = [
+        ", ".join(filter(words.is_known, [protocol, *([backend] if factor != "backend" else []), what]))
+        + f" over {reference} ({campaign})"
+        for protocol, backend, what, reference, campaign in zip(
+            pairs["protocol"], pairs["backend"], pairs["what"], pairs["reference"], pairs["campaign"], strict=True
+        )
+    ]
+    drawn = pairs.head(_MOST)
+    told = int(pairs["verdict"].isin(["faster", "slower"]).sum())
+    finding = f"From {words.number(pairs['ratio'].min())} to {words.number(pairs['ratio'].max())} times"
+    detail = f"{words.plural(len(pairs), 'pair')}, {told} of them told apart by a test; bars: 95 % interval"
+    state.chart(ratio.ratios(drawn, finding, detail), f"ratios-{factor}")
+    if len(drawn) < len(pairs):
+        st.caption(
+            f"The chart shows {_MOST} of {len(pairs):,} pairs; the table has all. Choose campaigns to see others."
+        )
+    state.table(
+        pd.DataFrame(
+            {
+                "What": pairs["row"],
+                "Rate": pairs["rate"],
+                "Reference": pairs["reference_rate"],
+                "Unit": pairs["rate_unit"],
+                "Ratio": pairs["ratio"],
+                "95 % interval": [
+                    words.interval(low, high) for low, high in zip(pairs["ci_low"], pairs["ci_high"], strict=True)
+                ],
+                "Verdict": [words.VERDICTS.get(each, each) for each in pairs["verdict"]],
+                "p (Holm)": pairs["p_value_holm"],
+                "Runs": [words.numbers(a, b) for a, b in zip(pairs["runs"], pairs["reference_runs"], strict=True)],
+                "Else differs": [words.FAIRNESS.get(each, words.NOT_STATED) for each in pairs["grade"]],
+                "Most of all": [", ".join(each) if words.is_known(each) else "" for each in pairs["worst"]],
+                "Quality": [words.quality(each) for each in pairs["quality"]],
+                "Product": pairs["product"],
+                "Version": pairs["product_version"],
+                "Origin": pairs["origin"],
+                "Testbed": pairs["testbed"],
+            }
+        ).dropna(axis="columns", how="all"),
+        alt=f"Ratios: {_TABS[factor]}",
+        key=f"ratio-table-{factor}",
+    )
+
+
+def _scaling(warehouse: Warehouse) -> None:
+    families = ratio_pairs.scaling(warehouse).to_pandas()
+    if families.empty:
+        st.info("No configuration was measured with two or more thread counts.")
+        return
+    options = {
+        row.family_id: f"{row.family} ({row.campaign}): {', '.join(str(count) for count in row.thread_counts)} threads"
+        for row in families.itertuples()
+    }
+    chosen = state.choose_one("Configuration", "family", options)
+    if not chosen:
+        return
+    family = families.set_index("family_id").loc[chosen]
+    points = ratio_pairs.scaling_points(warehouse, chosen).to_pandas()
+    unit = words.plain(family["rate_unit"])
+    state.chart(ratio.thread_scaling(points, words.known(family["backend"]), unit, _finding(family)), "scaling")
+    if words.is_known(family["reason"]):
+        st.info(f"No law is fitted: {words.plain(family['reason'])}.", icon=":material/info:")
+    state.table(
+        pd.DataFrame(
+            {
+                "Threads": points["threads"],
+                unit: points["rate"],
+                "By the law": points["fitted_rate"],
+                "Efficiency per thread": points["efficiency_ratio"],
+                "More than cores": points["is_above_cores"].map({True: "yes", False: ""}),
+                "Runs": points["rated_runs"],
+            }
+        ).dropna(axis="columns", how="all"),
+        alt="Rate by thread count",
+        key="scaling-table",
+    )
+
+
+def _finding(family: pd.Series) -> str:
+    if family["status"] != "fitted":
+        return "Two thread counts tell an efficiency, no law" if family["status"] == "two_points" else "No law fits"
+    if words.is_known(family["peak_threads"]):
+        return f"The law peaks at {family['peak_threads']:.0f} threads"
+    return f"One more thread brings {100 * family['next_gain_ratio']:.1f} % by the law; no peak is in sight"
+
+
+main()

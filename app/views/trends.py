@@ -1,0 +1,97 @@
+"""How does a configuration's capacity move over versions and time, and did anything else change?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from app import queries, state, words
+from app.charts import trend
+from app.queries import trends
+
+if TYPE_CHECKING:
+    from app.warehouse import Warehouse
+
+_FEWEST = 4  # runs: fewer show no change, inference.changes
+
+
+def main() -> None:
+    """Draw the page."""
+    st.title("Trends")
+    warehouse = state.warehouse_or_stop()
+    goals = {goal["loss_goal"]: goal for goal in queries.loss_goals(warehouse)}
+    left, right = st.columns([3, 1])
+    with right:
+        texts = {name: words.loss_goal(name, goal["loss_limit"], goal["loss_basis"]) for name, goal in goals.items()}
+        goal = state.choose_one("Loss goal", "goal", texts) or next(iter(goals))
+    found = trends.series(warehouse, goal).to_pandas()
+    if found.empty:
+        st.info("No measured run has a capacity within this loss goal. Choose another, or ingest runs.")
+        return
+    with left:
+        options = {
+            row.series_id: f"{row.label} ({words.plural(row.runs, 'run')}"
+            + (f", {words.plural(row.changes, 'change')}" if row.changes else "")
+            + ")"
+            for row in found.itertuples()
+        }
+        series_id = state.choose_one("Series", "series", options)
+    if series_id:
+        _draw(warehouse, series_id)
+
+
+def _draw(warehouse: Warehouse, series_id: str) -> None:
+    points = trends.points(warehouse, series_id).to_pandas()
+    unit = words.plain(words.known(points["rate_unit"].iloc[0]) or "per second")
+    points["segment"] = points["is_change"].cumsum()
+    points["kind"] = points["is_dip"].map({True: "dip", False: "run"})
+    points["run"] = points["campaign"] + ", run " + points["place"].astype(str)
+    points["changed"] = [
+        "; ".join([*([f"version {version}"] if changed else []), *others])
+        for changed, version, others in zip(
+            points["is_version_changed"], points["product_version"], points["environment_changes"], strict=True
+        )
+    ]
+    points["shown_change"] = [
+        f"{100 * (ratio - 1):+.1f} %" if is_change else ""
+        for is_change, ratio in zip(points["is_change"], points["change_ratio"], strict=True)
+    ]
+    state.chart(trend.runs_in_time(points, words.known(points["backend"].iloc[0]), unit, _finding(points)), "trend")
+    if len(points) < _FEWEST:
+        st.caption(f"A change of level can be told from {_FEWEST} runs on.")
+    st.markdown("**The runs**")
+    state.table(
+        pd.DataFrame(
+            {
+                "Run": points["place"],
+                "Started": points["started_at"],
+                "Version": points["product_version"],
+                unit: points["rate"],
+                "Level": points["level"],
+                "Dip": points["is_dip"].map({True: "dip", False: ""}),
+                "Change of level": points["shown_change"],
+                "Chance of a false alarm": points["change_p_value"],
+                "Changed with it": points["changed"],
+                "Campaign": points["campaign"],
+            }
+        ).dropna(axis="columns", how="all"),
+        alt="Runs of the series in the order of time",
+        bounds={unit: [words.bound(status) for status in points["status"]]},
+        key="trend-table",
+    )
+
+
+def _finding(points: pd.DataFrame) -> str:
+    changes = points[points["is_change"]]
+    dips = int(points["is_dip"].sum())
+    tail = f"; {words.plural(dips, 'run')} dipped" if dips else ""
+    if changes.empty:
+        return f"No lasting change over {words.plural(len(points), 'run')}{tail}"
+    last = changes.iloc[-1]
+    reason = f", as {last['changed']}" if last["changed"] else ", and nothing else is known to have changed"
+    return f"{last['shown_change']} from run {last['place']} on{reason}{tail}"
+
+
+main()

@@ -1,0 +1,233 @@
+"""What does a raw output say, and where does it stand among the known results?"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pandas as pd
+import streamlit as st
+
+from app import queries, state, trying, words
+from app.bounded import Refused, TooMuch
+from app.charts import tried as chart
+from app.queries import tried
+from app.warehouse import Warehouse, WarehouseError
+from home import Home
+
+LOSSES: Final = {
+    "loss_worst_exchange": "Loss, worst exchange",
+    "loss_packet": "Loss, packets",
+    "loss_lease": "Loss, leases",
+}
+
+
+def main() -> None:
+    """Draw the page."""
+    st.title("Try a file")
+    file = st.file_uploader(
+        "One raw file: an output of perfdhcp, dnsblast, dnsperf, TestCenter, TRex, ..., counters or machine facts",
+        max_upload_size=trying.MOST_BYTES // 2**20,
+        key="file",
+    )
+    if file is None:
+        st.info(
+            "Drop the file as the generator wrote it, gzip or not: it is recognised by its content. It is read in a "
+            f"folder of its own that is gone afterwards. {_fate()}",
+            icon=":material/upload_file:",
+        )
+        return
+    data = file.getvalue()
+    found = _explained(file.name, data)
+    if isinstance(found, str):
+        st.error(words.plain(found), icon=":material/block:")
+        return
+    _say_what_it_is(file.name, len(data), found)
+    _show_trials(found)
+    _place(found["trials"])
+    _show_troubles(found)
+    _show_lines(found)
+    _offer_to_keep(file.name, data)
+
+
+def _fate() -> str:
+    return "You may keep it then." if trying.may_keep() else "Nothing of it is stored."
+
+
+@st.cache_data(max_entries=8, ttl=600, show_spinner="Reading the file ...")
+def _explained(name: str, data: bytes) -> dict[str, Any] | str:
+    """Return what the file is and says, or why it cannot be looked at."""
+    try:
+        return trying.explain(name, data)
+    except (Refused, TooMuch) as error:
+        return str(error)
+
+
+def _say_what_it_is(name: str, size: int, found: dict[str, Any]) -> None:
+    st.subheader(words.plain(found["kind"][:1].upper() + found["kind"][1:]))
+    st.text(f"{_visible(name)}, {size:,} bytes. Known by: {_visible(found['why'])}")
+    if found["left_alone"]:
+        st.caption("An ingest of its folder leaves a file of this name alone: it is hidden or a note.")
+
+
+def _visible(text: str) -> str:
+    """Return text of a stranger without what cannot be seen, so that it stands in one line as it is."""
+    return "".join(char if char.isprintable() else "?" for char in text)
+
+
+def _show_trials(found: dict[str, Any]) -> None:
+    trials = found["trials"]
+    if not trials:
+        st.info("No trial is in it. What that means stands below, with what to do.")
+        return
+    frame = pd.DataFrame(trials)
+    st.markdown(f"**{found['trials_in_all']:,} trial{'' if found['trials_in_all'] == 1 else 's'}**")
+    shown = {
+        "Line": frame["source_line"],
+        "Tool": frame["tool"],
+        "Protocol": frame["protocol"],
+        "Offered": frame["offered_rate"],
+        "Achieved": frame["achieved_rate"],
+        "Unit": frame["rate_unit"],
+        **{label: 100 * frame[name].astype(float) for name, label in LOSSES.items()},
+        "Sent": frame["sent"],
+        "Received": frame["received"],
+        "Dropped": frame["dropped"],
+        "Duration": frame["duration_s"],
+        "Whole": frame["completed"],
+        "Command": frame["command"],
+    }
+    state.table(
+        pd.DataFrame(shown).dropna(axis="columns", how="all"),
+        alt="Trials of the file",
+        key="tried",
+        config={
+            **{name: st.column_config.NumberColumn(format="%,.1f") for name in ("Offered", "Achieved")},
+            **{label: st.column_config.NumberColumn(format="%.3f %%") for label in LOSSES.values()},
+            "Duration": st.column_config.NumberColumn(format="%.1f s"),
+        },
+    )
+    if found["trials_in_all"] > len(trials):
+        st.caption(f"The first {len(trials):,} are shown; `dropline show FILE` tells of all.")
+    st.caption(
+        "The losses are defined as in the warehouse: the largest share of any exchange, all drops over all sent, and "
+        "1 - completed leases over first requests. What lies beside a trial (counters, a sidecar) is not known here."
+    )
+    if "dnsblast" in set(frame["tool"]):
+        st.caption(
+            "dnsblast stops counting before the last answers are in: its loss is an upper bound until an ingest joins "
+            "the counters that were watched beside it."
+        )
+
+
+def _place(trials: list[dict[str, Any]]) -> None:
+    """Show where the trials of the first kind stand among the known ones."""
+    if not trials:
+        return
+    try:
+        warehouse = state.open_warehouse()
+    except WarehouseError as error:
+        st.info(f"Where it stands cannot be said: {words.plain(error)}")
+        return
+    kind = trials[0]["tool"], trials[0]["protocol"], trials[0]["rate_unit"]
+    alike = [trial for trial in trials if (trial["tool"], trial["protocol"], trial["rate_unit"]) == kind]
+    known = tried.loss_curves(warehouse, *kind).to_pandas()
+    st.subheader("Where it stands")
+    name = words.plain(" ".join(filter(None, kind[:2])))
+    if known.empty:
+        st.info(f"No loss curve of {name} in {words.plain(kind[2] or 'its unit')} is in the warehouse to compare with.")
+        return
+    goal = queries.loss_goals(warehouse)[0]
+    finding = _finding(warehouse, alike, kind, goal)
+    points = [
+        {
+            "trial": f"line {trial['source_line']}",
+            "offered_rate": trial["offered_rate"],
+            "loss_ratio": trial["loss_worst_exchange"],
+        }
+        for trial in alike
+        if trial["offered_rate"] and trial["loss_worst_exchange"] is not None
+    ]
+    if not points:
+        st.text(finding)
+        st.info("No trial says both its offered rate and its loss: it has no place on a curve of loss over rate.")
+        return
+    drawn = chart.among_known(known, pd.DataFrame(points), goal["loss_limit"], kind[2] or "per second", finding)
+    state.chart(drawn, "among-known")
+    st.caption(
+        "A trial is no capacity: it is one rate, tried once. Hardware, configuration and drop time differ between the "
+        "known results; Compare says in what."
+    )
+
+
+def _finding(
+    warehouse: Warehouse,
+    trials: list[dict[str, Any]],
+    kind: tuple[str, str | None, str | None],
+    goal: dict[str, Any],
+) -> str:
+    limit = 100 * goal["loss_limit"]
+    within = [
+        trial["achieved_rate"]
+        for trial in trials
+        if trial["completed"]
+        and trial["achieved_rate"] is not None
+        and trial["loss_worst_exchange"] is not None
+        and trial["loss_worst_exchange"] <= goal["loss_limit"]
+    ]
+    if not within:
+        return f"No whole trial of this file stays within a loss of {limit:g} %"
+    rates = tried.capacities(warehouse, *kind, goal["loss_goal"])["rate"].to_pylist()
+    reached = f"{words.number(max(within))} {kind[2] or 'per second'} within a loss of {limit:g} %"
+    if not rates:
+        return f"{reached}; no known capacity to compare with"
+    return (
+        f"{reached}: at least as much as {sum(rate <= max(within) for rate in rates)} of {len(rates)} known capacities"
+    )
+
+
+def _show_troubles(found: dict[str, Any]) -> None:
+    warnings = [
+        {"Line": trial["source_line"], "Warning": _visible(text)}
+        for trial in found["trials"]
+        for text in (*trial["warnings"], *trial["conflicts"])
+    ]
+    if warnings:
+        st.subheader("Warnings")
+        state.table(pd.DataFrame(warnings), alt="Warnings about the trials", key="warnings")
+    if found["rejects"]:
+        st.subheader("Rejected")
+        rejects = pd.DataFrame(
+            {
+                "Line": [each["line"] for each in found["rejects"]],
+                "Why": [_visible(each["reason"]) for each in found["rejects"]],
+                "What to do": [_visible(each["hint"]) for each in found["rejects"]],
+            }
+        )
+        state.table(rejects, alt="What cannot be used, and what to do", key="rejects")
+        if found["rejects_in_all"] > len(rejects):
+            st.caption(f"The first {len(rejects):,} of {found['rejects_in_all']:,} are shown.")
+    if found["trials"] and not warnings and not found["rejects"]:
+        st.success("Nothing speaks against it.", icon=":material/check:")
+
+
+def _show_lines(found: dict[str, Any]) -> None:
+    if not found["lines"]:
+        return
+    with st.expander("Line by line: what each was taken for"):
+        lines = [(number, kind, _visible(text)) for number, text, kind in found["lines"]]
+        state.table(pd.DataFrame(lines, columns=["Line", "Taken for", "Text"]), alt="Lines of the file", key="lines")
+        if found["lines_in_all"] > len(lines):
+            st.caption(f"The first {len(lines):,} of {found['lines_in_all']:,} are shown.")
+
+
+def _offer_to_keep(name: str, data: bytes) -> None:
+    home = Home.chosen()
+    if not trying.may_keep():
+        st.caption("It is not stored. To bring it in, put it into a folder and type `dropline ingest FOLDER`.")
+    elif st.button("Keep it", icon=":material/save:", help="Store the file for a later ingest."):
+        trying.keep(home, name, data)
+        st.success("The file is kept. Who runs this Dropline brings all kept files in with:")
+        st.code(f"dropline --home {home.root} ingest {home.root / 'uploads'}", language=None, wrap_lines=True)
+
+
+main()

@@ -1,0 +1,194 @@
+"""What the configurations sustain: in the shape of ISC's articles, one by one, and beside what was published."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from app import queries, words
+from report.scope import grouped, joined, printable, web
+from report.sections import Cell, Paragraph, Section, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from report.scope import Row, Scope
+    from report.sections import Block
+
+HEADLINE_GOAL: Final = "isc"
+SERVERS: Final = {"none": "Single server", "hot-standby": "Hot standby", "load-balancing": "Load balancing"}
+THREADING: Final = {"single": "single-threaded", "multi": "multi-threaded"}
+MARKS: Final = {"warn": " ⚠", "suspect": " ✖"}
+
+
+def figures(scope: Scope) -> list[Row]:
+    """Return one capacity per configuration, at ISC's loss goal where it has one, with `sign` and `shown`."""
+    headline = printable(queries.capacities(scope.warehouse, HEADLINE_GOAL, scope.ids))
+    have = {row["configuration_id"] for row in headline}
+    others = [
+        row
+        for row in printable(queries.other_rates(scope.warehouse))
+        if row["configuration_id"] in scope.labels and row["configuration_id"] not in have
+    ]
+    found = []
+    for row in [*headline, *others]:
+        sign = words.bound(row["status"], row["qualifier"])
+        value = row["rate"] if row["rate"] is not None else row.get("first_exceeding_rate")
+        found.append(row | {"sign": sign, "value": value, "shown": words.rate(value, sign)})
+    return found
+
+
+def sections(scope: Scope, figures: Sequence[Row]) -> Iterable[Section]:
+    """Return one section per unit, leases per second first: the tables by backend, then every figure."""
+    by_unit = grouped(figures, lambda row: str(row["rate_unit"]))
+    for unit, rows in sorted(by_unit.items(), key=lambda item: (item[0] != "leases/s", item[0])):
+        matrices = [block for some in _alike(rows) for block in _matrices(some)]
+        title = unit.replace("/s", " per second")
+        key = "".join(char if char.isalnum() else "-" for char in unit.lower())
+        yield Section(f"capacity-{key}", title[0].upper() + title[1:], (*matrices, _list(scope, rows, unit)))
+
+
+def _alike(rows: Sequence[Row]) -> list[list[Row]]:
+    """Part figures into those that belong in one table; campaigns share one unless their figures share a cell."""
+
+    def conditions(row: Row) -> str:
+        same = ("origin", "product", "product_version", "testbed", "scenario", "method", "tool", "loss_goal")
+        return repr([row[name] for name in same])
+
+    parts: list[list[Row]] = []
+    for some in grouped(rows, conditions).values():
+        cells = Counter((row["protocol"], _set_up(row), row["backend"]) for row in some)
+        split = max(cells.values()) > 1
+        parts += grouped(some, lambda row: row["campaign"]).values() if split else [some]
+    return [part for part in parts if len(part) > 1]
+
+
+def _matrices(rows: Sequence[Row]) -> list[Block]:
+    """Return the tables of one part, one per protocol: set-ups down, backends across, as ISC's articles have them.
+
+    Where no figure has another beside or below it there is no table; a part without tables says nothing.
+    """
+    tables = [
+        _matrix(protocol, some)
+        for protocol, some in sorted(grouped(rows, lambda row: row["protocol"] or "").items())
+        if min(len({_set_up(row) for row in some}), len({row["backend"] for row in some})) < len(some)
+    ]
+    return [Paragraph(_conditions(rows)), *tables] if tables else []
+
+
+def _matrix(protocol: str, rows: Sequence[Row]) -> Table:
+    backends = sorted({row["backend"] or "" for row in rows})  # by name, which is the order of the articles
+    set_ups = grouped(sorted(rows, key=_set_up_order), _set_up)
+    return Table.of(
+        f"{joined(rows[0]['product'], rows[0]['product_version'], protocol)}, {rows[0]['rate_unit']}",
+        (
+            {"Set-up": set_up or "All"}
+            | {
+                name or words.NOT_STATED: _cell([row for row in some if (row["backend"] or "") == name])
+                for name in backends
+            }
+            for set_up, some in set_ups.items()
+        ),
+    )
+
+
+def _cell(rows: Sequence[Row]) -> Cell:
+    """Return the figures of a cell, fastest first; their interval and runs where there is but one."""
+    ordered = sorted(rows, key=lambda row: -(row["value"] or 0))
+    text = " / ".join(row["shown"] + MARKS.get(row["quality"], "") for row in ordered)
+    return Cell(text or "-", spread(rows[0]) if len(rows) == 1 else "")
+
+
+def spread(row: Row) -> str:
+    """Return interval and runs of a figure, e.g. `11,448 to 13,051; 7 of 9 runs`; nothing of a published one."""
+    interval = words.interval(row["ci_low"], row["ci_high"])
+    return "; ".join(part for part in (interval if interval != "-" else "", _runs(row)) if part)
+
+
+def _runs(row: Row) -> str:
+    if row["runs"] is None:
+        return ""
+    kept = f"{words.count(row['runs_kept'])} of " if row["runs_kept"] not in (None, row["runs"]) else ""
+    return f"{kept}{words.count(row['runs'])} run{'s' if row['runs'] != 1 else ''}"
+
+
+def _conditions(rows: Sequence[Row]) -> str:
+    row = rows[0]
+    campaigns = sorted({each["campaign"] for each in rows})
+    parts = (
+        f"Campaign{'s' if len(campaigns) > 1 else ''} {', '.join(campaigns)}",
+        joined(row["tool"], row["tool_version"]),
+        f"scenario {row['scenario']}" if row["scenario"] else "",
+        f"testbed {row['testbed']}" if row["testbed"] else "",
+        row["method"] or "",
+        f"loss goal {words.loss_goal(row['loss_goal'], row['loss_limit'], row['loss_basis'])}",
+    )
+    return "; ".join(part for part in parts if part) + "."
+
+
+def _set_up(row: Row) -> str:
+    """Return HA mode and threading in the words of ISC's articles, e.g. `Hot standby, multi-threaded ×4`.
+
+    What else the configuration is called by, say the folder that its files lie in, follows.
+    """
+    threads = f" ×{row['threads']}" if row["threading"] == "multi" and row["threads"] else ""
+    threading = THREADING.get(row["threading"] or "", row["threading"] or "")
+    named = ("product", "product_version", "protocol", "backend", "threading", "ha_mode", "scenario", "testbed")
+    known = {word for name in named for word in (row[name] or "").split()} | {f"x{row['threads']}"}
+    others = " ".join(word for word in row["configuration"].split() if word not in known)
+    parts = (SERVERS.get(row["ha_mode"] or "", row["ha_mode"] or ""), threading + threads, others)
+    return ", ".join(part for part in parts if part)
+
+
+def _set_up_order(row: Row) -> tuple[int, str, bool, int, str]:
+    modes = list(SERVERS)
+    place = modes.index(row["ha_mode"]) if row["ha_mode"] in modes else len(modes)
+    return place, row["ha_mode"] or "", row["threading"] != "single", row["threads"] or 0, _set_up(row)
+
+
+def _list(scope: Scope, rows: Sequence[Row], unit: str) -> Table:
+    goals = {row["loss_goal"]: words.loss_goal(row["loss_goal"], row["loss_limit"], row["loss_basis"]) for row in rows}
+    return Table.of(
+        f"All figures in {unit}; {', '.join(goals[name] for name in sorted(goals))}",
+        (
+            {
+                "Configuration": scope.labels[row["configuration_id"]],
+                unit.capitalize(): row["shown"],
+                "95 % interval": words.interval(row["ci_low"], row["ci_high"]),
+                "Runs": _runs(row),
+                "Median": words.rate(row["rate_median"]) if row["runs"] else "-",
+                "Loss goal": row["loss_goal"] if len(goals) > 1 else "",
+                "How": words.STATUSES.get(row["status"], row["status"] or ""),
+                "Quality": Cell(words.quality(row["quality"]), words.findings(row["findings"])),
+            }
+            for row in rows
+        ),
+    )
+
+
+def beside_published(scope: Scope, figures: Sequence[Row]) -> Section:
+    """Return the measured figures for which a published one of the same kind exists."""
+    pairs = [row for row in figures if row.get("published_rate") is not None]
+    sources = {
+        row["campaign"]: row
+        for row in printable(scope.warehouse.query("select campaign, title, source_url from campaigns"))
+    }
+    table = Table.of(
+        "Measured, and the latest published figure of the same product, protocol, backend, threading and HA mode",
+        (
+            {
+                "Configuration": scope.labels[row["configuration_id"]],
+                "Measured": Cell(row["shown"], spread(row)),
+                "Published": words.rate(row["published_rate"]),
+                "Measured over published": words.ratio(row["value"], row["published_rate"], row["sign"]),
+                "Of version": row["published_version"] or "",
+                "Source": Cell(
+                    sources[row["published_campaign"]]["title"] or row["published_campaign"],
+                    url=web(sources[row["published_campaign"]]["source_url"]),
+                ),
+            }
+            for row in pairs
+        ),
+    )
+    warning = Paragraph("Other machines, other versions: the ratio says how far apart the figures are, not why.")
+    return Section("published", "Beside published figures", (warning, table) if pairs else ())

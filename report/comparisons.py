@@ -1,0 +1,156 @@
+"""What threads, high availability and backends change: ratios with their verdicts and their fairness."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from app import words
+from report.scope import grouped, joined
+from report.sections import Cell, Paragraph, Points, Section, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from report.scope import Row, Scope
+    from report.sections import Block
+
+TONES: Final = {"faster": "good", "slower": "bad"}
+FACTORS: Final = {
+    "threading": "Multithreading",
+    "ha_mode": "High availability",
+    "backend": "Backends",
+}
+
+
+def pairs(scope: Scope, figures: Sequence[Row]) -> list[Row]:
+    """Return the pairs that differ in one factor, with the fairness of each and its ratio in words."""
+    signs = {row["configuration_id"]: row["sign"] for row in figures}
+    rows = scope.rows(
+        """
+        with
+
+        pairs as (
+
+            select
+                'threading' as factor, product, product_version, protocol, ha_mode, backend, 'multi' as threading,
+                threads, 'single' as reference, 'leases/s' as rate_unit, lps_single as reference_rate,
+                lps_multi as rate, ci_low, ci_high, p_value_holm, verdict, runs_single as reference_runs,
+                runs_multi as runs,
+                configuration_id_single as baseline_configuration_id,
+                configuration_id_multi as treatment_configuration_id,
+                campaign_single as reference_campaign, campaign
+            from multithreading_speedup
+            union all
+            select
+                'ha_mode', product, product_version, protocol, ha_mode, backend, threading, threads, 'single server',
+                'leases/s', lps_without_ha, lps_with_ha, ci_low, ci_high, p_value_holm, verdict, runs_without_ha,
+                runs_with_ha, configuration_id_without_ha, configuration_id_with_ha, campaign_without_ha, campaign
+            from ha_speedup
+            union all
+            select
+                'backend', product, product_version, protocol, ha_mode, backend, threading, threads, reference_backend,
+                rate_unit, reference_rate, rate, ci_low, ci_high, p_value_holm, verdict, runs_reference, runs_backend,
+                configuration_id_reference, configuration_id_backend, campaign_reference, campaign
+            from backend_ratio
+            where loss_goal = 'isc' and reference_backend < backend
+
+        )
+
+        select pairs.*, fairness.grade, fairness.differences, fairness.unstated_aspects
+        from pairs
+        left join comparison_fairness as fairness
+            on pairs.factor = fairness.factor
+            and pairs.baseline_configuration_id = fairness.baseline_configuration_id
+            and pairs.treatment_configuration_id = fairness.treatment_configuration_id
+        where list_contains($ids, pairs.baseline_configuration_id)
+            and list_contains($ids, pairs.treatment_configuration_id)
+        order by
+            pairs.campaign, pairs.product, pairs.product_version, pairs.protocol, pairs.ha_mode <> 'none',
+            pairs.ha_mode, pairs.backend, pairs.reference, pairs.threads, pairs.baseline_configuration_id,
+            pairs.treatment_configuration_id
+        """
+    )
+    return [row | _compared(row, signs) for row in rows]
+
+
+def _compared(row: Row, signs: Mapping[str, str]) -> Row:
+    one, other = signs.get(row["baseline_configuration_id"], ""), signs.get(row["treatment_configuration_id"], "")
+    threads = (
+        f"{row['threading']} ×{row['threads']}" if row["threading"] == "multi" and row["threads"] else row["threading"]
+    )
+    dimensions = {"backend": row["backend"], "threading": threads, "ha_mode": row["ha_mode"]}
+    kept = (value for name, value in dimensions.items() if name != row["factor"] and value != "none")
+    return {
+        "set_up": joined(row["product"], row["product_version"], row["protocol"], *kept),
+        "comparison": f"{dimensions[row['factor']]} against {row['reference']}",
+        "shown": words.ratio(row["rate"], row["reference_rate"], other, one),
+        "reference_shown": words.rate(row["reference_rate"], one),
+        "rate_shown": words.rate(row["rate"], other),
+    }
+
+
+def section(scope: Scope, found: Sequence[Row]) -> Section:
+    """Return one table per factor."""
+    by_factor = grouped(found, lambda row: str(row["factor"]))
+    tables = (_ratios(scope, FACTORS[name], by_factor[name]) for name in FACTORS if name in by_factor)
+    return Section("changes", "What threads, high availability and backends change", tuple(tables))
+
+
+def _ratios(scope: Scope, caption: str, rows: Sequence[Row]) -> Table:
+    units = ", ".join(sorted({row["rate_unit"] for row in rows}))
+    return Table.of(
+        f"{caption}: rate of the first over the rate of the second, {units}",
+        (
+            {
+                "Set-up": row["set_up"],
+                "Campaign": _each(row["campaign"], row["reference_campaign"]) if len(scope.campaigns) > 1 else "",
+                "Compared": row["comparison"],
+                "Rate": row["rate_shown"],
+                "Against": row["reference_shown"],
+                "Ratio": Cell(row["shown"], tone=TONES.get(row["verdict"], "")),
+                "95 % interval": words.factor_interval(row["ci_low"], row["ci_high"]),
+                "Runs": f"{words.count(row['runs'])} / {words.count(row['reference_runs'])}"
+                if row["runs"] is not None
+                else "",
+                "Verdict": Cell(row["verdict"] or "-", tone=TONES.get(row["verdict"], "")),
+                "p (Holm)": f"{row['p_value_holm']:.2g}" if row["p_value_holm"] is not None else "-",
+                "Fairness": _fairness(row),
+            }
+            for row in rows
+        ),
+    )
+
+
+def _fairness(row: Row) -> Cell:
+    differences = f"{row['differences']} other difference{'s' if row['differences'] != 1 else ''}"
+    unstated = f"not stated: {', '.join(row['unstated_aspects'] or ())}"
+    parts = (differences if row["differences"] else "", unstated if row["unstated_aspects"] else "")
+    return Cell(row["grade"] or "-", "; ".join(filter(None, parts)))
+
+
+def what_was_shown(found: Sequence[Row]) -> Iterable[Block]:
+    """Say how many comparisons have a verdict, and which."""
+    if not found:
+        return
+    shown = [row for row in found if row["verdict"] in TONES]
+    others = Counter(row["verdict"] for row in found if row["verdict"] not in TONES)
+    rest = ", ".join(f"{times} {verdict}" for verdict, times in sorted(others.items()))
+    many = f"{len(found)} comparisons" if len(found) > 1 else "One comparison"
+    yield Paragraph(
+        f"{many} of configurations that differ in one factor: {len(shown) or 'none'} with evidence of a difference"
+        + (f"; {rest}." if rest else ".")
+    )
+    if shown:
+        yield Points(
+            tuple(
+                f"{row['set_up']}: {row['comparison']} is {row['verdict']}, {row['shown']} "
+                f"({words.factor_interval(row['ci_low'], row['ci_high'])}); "
+                f"fairness: {row['grade'] or words.NOT_STATED}"
+                for row in shown
+            )
+        )
+
+
+def _each(*names: str | None) -> str:
+    return " / ".join(dict.fromkeys(name for name in names if name))

@@ -1,0 +1,131 @@
+"""Loss over the offered rate, and the seconds of the trials that give the capacities."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from app import queries, words
+from report.capacities import spread
+from report.scope import grouped, percent, printable
+from report.sections import Chart, Paragraph, Section, Series
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from report.scope import Row, Scope
+
+BASES: Final = {"worst_exchange": "worst exchange", "lease": "whole leases", "packet": "all packets"}
+
+
+def loss(scope: Scope, figures: Sequence[Row]) -> Section:
+    """Return a chart of each measured configuration whose ramp has more than one step."""
+    charts = []
+    for basis in BASES:
+        some = [row for row in figures if row["origin"] == "measured" and row["loss_basis"] == basis]
+        ids = [row["configuration_id"] for row in some]
+        runs = _steps(scope, ids, basis, each_run=True)
+        medians = _steps(scope, ids, basis, each_run=False)
+        charts += [_curve(scope, row, runs[row["configuration_id"]], line) for row in some
+                   if len(line := medians[row["configuration_id"]]) > 1]  # fmt: skip
+    intro = Paragraph("A dot is a step of one run, the line the median of the runs; red is the limit of the loss goal.")
+    return Section("loss", "Loss over the offered rate", (intro, *charts) if charts else ())
+
+
+def _steps(scope: Scope, ids: Sequence[str], basis: str, *, each_run: bool) -> dict[str, list[Row]]:
+    steps = printable(queries.loss_by_rate(scope.warehouse, [*ids, ""], basis, each_run=each_run))
+    return defaultdict(list, grouped(steps, lambda row: str(row["configuration_id"])))
+
+
+def _curve(scope: Scope, figure: Row, runs: Sequence[Row], medians: Sequence[Row]) -> Chart:
+    def points(steps: Sequence[Row]) -> tuple[tuple[float, float, str], ...]:
+        return tuple(
+            (
+                step["offered_rate"],
+                step["loss_ratio"],
+                f"{words.number(step['offered_rate'])} offered: {percent(step['loss_ratio'])} lost",
+            )
+            for step in steps
+        )
+
+    unit = figure["rate_unit"]
+    paint = figure["backend"] or ""
+    about = spread(figure)
+    return Chart(
+        scope.labels[figure["configuration_id"]],
+        f"{figure['shown']} {unit}{f' ({about})' if about else ''}: {words.STATUSES.get(figure['status'], '')}.",
+        f"Offered rate ({unit})",
+        f"Loss ({BASES[figure['loss_basis']]})",
+        (Series("runs", paint, points(runs), False), Series("median", paint, points(medians), True)),
+        is_loss=True,
+        loss_limit=figure["loss_limit"],
+    )
+
+
+def seconds(scope: Scope) -> Section:
+    """Return a chart of each exchange of the trials that give the capacities, where interim lines were printed."""
+    decisive = scope.rows(
+        """
+        select
+            run_capacity.configuration_id, trials.trial_id, trials.offered_rate, trials.rate_unit, trials.source_path
+        from run_capacity
+        inner join capacity
+            on run_capacity.configuration_id = capacity.configuration_id
+            and run_capacity.loss_goal = capacity.loss_goal
+        inner join trials
+            on run_capacity.run_id = trials.run_id
+            and run_capacity.last_passing_rate = trials.offered_rate
+        where run_capacity.loss_goal = 'isc'
+            and list_contains($ids, run_capacity.configuration_id)
+            and trials.trial_id in (select trial_id from trial_intervals where t_s is not null)
+        qualify row_number() over (
+            partition by run_capacity.configuration_id
+            order by abs(run_capacity.rate - capacity.rate_median), run_capacity.run_id, trials.trial_id
+        ) = 1
+        """
+    )
+    by_id = {row["configuration_id"]: row for row in decisive}
+    charts = [chart for each in scope.ids if each in by_id for chart in _of_trial(scope, by_id[each])]
+    intro = Paragraph(
+        "The trial that gives the capacity, of the run nearest to the median: packets per second as printed."
+    )
+    return Section("seconds", "The capacity step, second by second", (intro, *charts) if charts else ())
+
+
+def _of_trial(scope: Scope, trial: Row) -> Iterable[Chart]:
+    by_exchange = grouped(
+        printable(queries.intervals(scope.warehouse, trial["trial_id"])), lambda row: str(row["exchange"])
+    )
+    order = [row["exchange"] for row in printable(queries.exchanges(scope.warehouse, trial["trial_id"]))]
+    for exchange in sorted(by_exchange, key=lambda name: (order.index(name) if name in order else len(order), name)):
+        some = by_exchange[exchange]
+        series = {name: [row for row in some if row["series"] == name] for name in ("sent", "received", "drops")}
+        lost = [row for row in series["drops"] if row["packets_per_s"] > 0]
+        worst = max(lost, key=lambda row: row["packets_per_s"], default=None)
+        told = (
+            f"worst at {worst['t_s']:.0f} s, {words.number(worst['packets_per_s'])} packets/s lost"
+            if worst
+            else "none lost"
+        )
+        yield Chart(
+            f"{exchange}: {scope.labels[trial['configuration_id']]}",
+            f"{words.number(trial['offered_rate'])} {trial['rate_unit']} offered; {told}. {trial['source_path']}",
+            "Time since the start (s)",
+            "Packets per second",
+            tuple(
+                Series(
+                    name,
+                    name,
+                    tuple(
+                        (
+                            row["t_s"],
+                            row["packets_per_s"],
+                            f"{row['t_s']:.0f} s: {words.number(row['packets_per_s'])} packets/s {name}",
+                        )
+                        for row in these
+                    ),
+                    True,
+                )
+                for name, these in series.items()
+            ),
+        )

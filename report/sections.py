@@ -1,0 +1,107 @@
+"""What a report is made of, before anybody decides how it looks: plain data, no markup."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+EMPTY: Final = {"", "-"}
+_FIGURE: Final = re.compile(r"[≥≤<>≈] ?\d|[-+]?\d[\d,.]*( |$)|-$|\?$|$")
+
+
+class Cell(NamedTuple):
+    """A text in a table.
+
+    `detail` stands below it, smaller; `tone` is `good` or `bad` where a test has shown it; `url` leads to a source.
+    """
+
+    text: str
+    detail: str = ""
+    tone: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with its caption."""
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    @classmethod
+    def of(cls, caption: str, rows: Iterable[Mapping[str, Cell | str]]) -> Table:
+        """Build a table of rows that have the same names; columns without any content are left out."""
+        cells = [{name: cell if isinstance(cell, Cell) else Cell(cell) for name, cell in row.items()} for row in rows]
+        names = [name for name in (cells[0] if cells else ()) if any(row[name].text not in EMPTY for row in cells)]
+        return cls(caption, tuple(names), tuple(tuple(row[name] for name in names) for row in cells))
+
+    @property
+    def figures(self) -> list[bool]:
+        """Say for each column whether it holds figures only; these are set flush right."""
+        columns = zip(*self.rows, strict=True)
+        return [all(_FIGURE.match(cell.text) for cell in column) for column in columns]
+
+
+class Series(NamedTuple):
+    """Points (x, y, what a pointer on them is told); `paint`: a backend, `sent`, `received` or `drops`."""
+
+    name: str
+    paint: str
+    points: tuple[tuple[float, float, str], ...]
+    is_line: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart; `description` says in words what it shows.
+
+    Where `is_loss`, y is a loss ratio (0..1) and its axis is logarithmic above 0.2 %.
+    """
+
+    title: str
+    description: str
+    x_title: str
+    y_title: str
+    series: tuple[Series, ...]
+    is_loss: bool = False
+    loss_limit: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Running text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """A list."""
+
+    texts: tuple[str, ...]
+
+
+Block = Paragraph | Points | Table | Chart
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A chapter; `key` is its name in addresses."""
+
+    key: str
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The whole; `subtitle` says of which warehouse."""
+
+    title: str
+    subtitle: str
+    sections: tuple[Section, ...]

@@ -1,0 +1,50 @@
+"""Every page shows the SQL behind it, and that runs as pasted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from app import behind
+from app.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
+
+
+@pytest.mark.parametrize(
+    ("sql", "params", "text"),
+    [
+        ("select $a", {"a": "it's"}, "select 'it''s'"),
+        ("select $a, $ab, '$a'", {"a": 1, "ab": None}, "select 1, null, '$a'"),
+        ("\n    select $ids\n", {"ids": ["x", "y"]}, "select ['x', 'y']"),
+        ("select $all", {"all": True}, "select true"),
+        ("select 'a''$b', $b", {"b": 2.5}, "select 'a''$b', 2.5"),
+    ],
+)
+def test_parameters_become_literals_where_they_are_parameters(sql: str, params: dict[str, object], text: str) -> None:
+    assert behind.pasteable(sql, params) == text
+
+
+def test_nothing_is_collected_outside_of_a_page() -> None:
+    behind.note("select 1", {})
+    with behind.recorded() as questions:
+        behind.note("select 1", {})
+        behind.note("select 1", {})
+    behind.note("select 2", {})
+    assert list(questions) == ["select 1"]
+
+
+@pytest.mark.parametrize("page", ["overview", "compare", "run", "speedups", "trends", "claims", "quality", "machines"])
+def test_the_sql_behind_a_page_runs_as_pasted(
+    open_page: Callable[..., AppTest], warehouse_home: Path, page: str
+) -> None:
+    shown = [each.value for each in open_page(warehouse_home, page).code if "select" in each.value]
+    assert shown
+    warehouse = Warehouse.open(warehouse_home / "warehouse.duckdb")
+    for question in shown:
+        assert warehouse.query(question).num_columns > 0

@@ -1,0 +1,127 @@
+"""The page of claims: what is said, what the figures give, and the way to the figures."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from app import queries
+from app.queries import claims as questions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import pandas as pd
+    from streamlit.testing.v1 import AppTest
+
+    from app.warehouse import Warehouse
+
+    Open = Callable[..., AppTest]
+
+
+def listed(app: AppTest) -> pd.DataFrame:
+    return next(table.value for table in app.dataframe if "Statement" in table.value.columns).set_index("Claim")
+
+
+def said(app: AppTest) -> str:
+    kinds = ("subheader", "markdown", "caption", "info", "warning", "code")
+    return "\n".join(element.value for kind in kinds for element in getattr(app, kind))
+
+
+def test_every_claim_is_listed_with_what_the_figures_give(open_page: Open, published_home: Path) -> None:
+    claims = listed(open_page(published_home, "claims"))
+    assert len(claims) == 48
+    assert list(claims.loc["C02", ["Claimed", "Figures give", "Cases that agree", "Rule"]]) == [
+        "up to 10 times",
+        "3.106 to 18.03 times",  # 7441 / 2396 and 10370 / 575
+        "1 of 12",
+        "▲ understated",
+    ]
+    assert claims.loc["C03", "Claimed"] == "no number named"
+    assert claims.loc["C05", "Figures give"] == "-"
+
+
+def test_the_chart_counts_the_verdicts_and_says_it_in_words(open_page: Open, published_home: Path) -> None:
+    app = open_page(published_home, "claims")
+    chart = json.loads(app.get("vega_lite_chart")[0].proto.spec)
+    claims = listed(app)
+    held = (claims["Rule"] == "✓ holds").sum()
+    assert chart["description"].startswith(f"{held} of 48 hold; rule and reader agree on 30.")  # docs/explanation
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ({"source": "moj-ha-2021-02-09"}, {"C23", "C24"}),
+        ({"verdict": "≠ contradicted in its source"}, {"C04", "C32"}),
+        ({"source": "isc-kb-kea-2.0", "verdict": "▲ understated"}, {"C02"}),
+        ({"source": "isc-kb-kea-2.0", "reviewed": ["◐ partly", "✓ holds"]}, {"C01", "C03"}),
+    ],
+)
+def test_filters_come_from_the_address(
+    open_page: Open, published_home: Path, address: dict[str, str | list[str]], expected: set[str]
+) -> None:
+    assert set(listed(open_page(published_home, "claims", **address)).index) == expected
+
+
+def test_where_rule_and_reader_differ_can_be_seen_alone(open_page: Open, published_home: Path) -> None:
+    app = open_page(published_home, "claims")
+    app.toggle("differing").set_value(True).run()
+    claims = listed(app)
+    assert len(claims) == 18  # docs/explanation/claims.md
+    assert not claims["Reader"].str.startswith("✓ holds").where(claims["Rule"] == "✓ holds", False).any()
+
+
+def test_filters_that_leave_nothing_say_so(open_page: Open, published_home: Path) -> None:
+    app = open_page(published_home, "claims", source="moj-ha-2021-02-09", verdict="✓ holds", reviewed="✓ holds")
+    assert "No claim meets all of these filters" in said(app)
+
+
+def test_a_claim_in_the_address_shows_its_arithmetic_and_its_figures(open_page: Open, published_home: Path) -> None:
+    app = open_page(published_home, "claims", claim="C02")
+    assert "lowest 3.11 = 7441 / 2396\nhighest 18.03 = 10370 / 575" in said(app)
+    assert "1 of 12 agree, 6 above, 5 below" in said(app)
+    figures = next(table.value for table in app.dataframe if "Figure" in table.value.columns)
+    assert len(figures) == 24
+    assert {2396, 7441, 575, 10370} <= set(figures["Value"])
+    (link,) = app.get("page_link")
+    assert link.proto.label == "Compare the first 12 of 24 configurations"
+    assert link.proto.query_string.count("configurations=") == 12
+
+
+def test_a_claim_without_figures_says_why(open_page: Open, published_home: Path) -> None:
+    assert "the numbers stand in the words of the source" in said(open_page(published_home, "claims", claim="C05"))
+
+
+def test_each_rate_behind_a_claim_leads_to_its_own_capacity(warehouse: Warehouse) -> None:
+    rates = {
+        row["configuration_id"]: row["rate"]
+        for row in warehouse.query("select configuration_id, rate from capacity where origin = 'published'").to_pylist()
+    }
+    for claim in questions.claims(warehouse).to_pylist():
+        figures = questions.figures(warehouse, claim["claim_id"]).to_pylist()
+        assert [figure["figure_id"] for figure in figures] == sorted(claim["figure_ids"]), claim["claim_id"]
+        for figure in figures:
+            if figure["rate_unit"] is not None and figure["value"] is not None:
+                assert rates[figure["configuration_id"]] == figure["value"], figure["figure_id"]
+            else:
+                assert figure["configuration_id"] is None
+
+
+def test_the_way_to_compare_names_configurations_as_that_page_does(
+    open_page: Open, published_home: Path, warehouse: Warehouse
+) -> None:
+    figures = questions.figures(warehouse, "C14").to_pylist()
+    labels = [queries.labels(warehouse)[figure["configuration_id"]] for figure in figures]
+    app = open_page(published_home, "compare", configurations=labels)
+    assert not [each for each in app.warning if "not in this warehouse" in each.value]
+
+
+def test_hostile_text_is_never_markup(open_page: Open, hostile_home: Path, hostile: str) -> None:
+    app = open_page(hostile_home, "claims", claim="C02")
+    assert hostile not in said(app)
+    assert r"\<script\>" in said(app)
+    assert not [each for each in app.markdown if each.allow_html]

@@ -1,0 +1,215 @@
+"""The page that compares: any limit of loss, verdicts on pairs, and what else differs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+from test_pages import charts, label, rows, said
+
+from app import frames, queries
+from app.charts import ramp, theme
+from app.queries import compare as comparing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
+
+    from app.warehouse import Warehouse
+
+    Open = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="session")
+def pair(warehouse: Warehouse) -> list[str]:
+    """Labels of memfile, single- and multi-threaded, without HA."""
+    return [
+        label(warehouse, protocol="DHCPv4", backend="memfile", threading=threading, ha_mode="none")
+        for threading in ("single", "multi")
+    ]
+
+
+@pytest.fixture(scope="session")
+def ids(warehouse: Warehouse, pair: list[str]) -> list[str]:
+    by_label = {text: configuration_id for configuration_id, text in queries.labels(warehouse).items()}
+    return [by_label[each] for each in pair]
+
+
+@pytest.fixture(scope="session")
+def measured(warehouse: Warehouse) -> list[str]:
+    found = warehouse.query("select configuration_id from configurations where origin = 'measured'")
+    return [str(each) for each in found.column(0).to_pylist()]
+
+
+def test_a_limit_of_ones_own_gives_what_the_named_goal_gives(warehouse: Warehouse, measured: list[str]) -> None:
+    goals = [goal for goal in queries.loss_goals(warehouse) if goal["loss_limit"] is not None]
+    for goal in goals:
+        limit, basis = goal["loss_limit"], goal["loss_basis"]
+        named = queries.run_capacities(warehouse, goal["loss_goal"], measured)
+        assert comparing.run_capacities_at(warehouse, measured, limit, basis).to_pylist() == named.to_pylist()
+        anew = {
+            row["configuration_id"]: row
+            for row in comparing.capacities_at(warehouse, measured, limit, basis).to_pylist()
+        }
+        for row in queries.capacities(warehouse, goal["loss_goal"], measured).to_pylist():
+            same = anew.pop(row["configuration_id"])
+            assert (same["rate"], same["status"], same["runs"]) == (
+                pytest.approx(row["rate"]),
+                row["status"],
+                row["runs"],
+            )
+            if not row["runs_dipping"]:
+                assert (same["ci_low"], same["ci_high"]) == (
+                    pytest.approx(row["ci_low"]),
+                    pytest.approx(row["ci_high"]),
+                )
+        assert not anew, "configurations without a figure in the mart"
+
+
+def test_capacities_never_fall_as_the_limit_rises(warehouse: Warehouse, measured: list[str]) -> None:
+    last: dict[str, float] = {}
+    for limit in (0, 0.002, 0.01, 0.04, 0.2, 1):
+        table = comparing.run_capacities_at(warehouse, measured, limit, "packet").to_pylist()
+        found = {row["run_id"]: row["rate"] for row in table}
+        assert set(last) <= set(found), "a run that passed at a stricter limit"
+        last = found
+    assert last
+
+
+def test_typing_a_limit_moves_line_and_capacities(open_page: Open, warehouse_home: Path, pair: list[str]) -> None:
+    app = open_page(warehouse_home, "compare", configurations=pair)
+    before = charts(app)
+    app.number_input("limit").set_value(0.3).run()
+    assert not app.exception
+    after = charts(app)
+    assert app.selectbox("goal").value == "a limit of my own"
+    assert "red: the limit of 0.3 %" in after[1]["description"]
+    assert before[0]["description"] != after[0]["description"], "capacities"
+    assert "no difference is tested" in said(app)
+    assert "Verdict" not in "".join(table.value.columns[-1] for table in app.dataframe[:2])
+
+
+def test_typing_the_limit_of_a_goal_is_that_goal(open_page: Open, warehouse_home: Path, pair: list[str]) -> None:
+    app = open_page(warehouse_home, "compare", configurations=pair)
+    app.number_input("limit").set_value(0.5).run()
+    assert app.selectbox("goal").value == "pdr"
+    app.selectbox("goal").set_value("moj").run()
+    assert (app.number_input("limit").value, app.segmented_control("basis").value) == (1.0, "lease")
+    assert "red: the limit of 1 %" in charts(app)[1]["description"]
+
+
+@pytest.mark.parametrize(
+    ("address", "limit", "basis", "goal"),
+    [
+        ({}, 2.5, "worst_exchange", "isc"),
+        ({"limit": "0.3"}, 0.3, "worst_exchange", "a limit of my own"),
+        ({"basis": "all packets"}, 2.5, "packet", "a limit of my own"),
+        ({"goal": "moj: 1 % of whole leases"}, 1.0, "lease", "moj"),
+        ({"goal": "ndr: 0 % of any exchange", "limit": "0"}, 0.0, "worst_exchange", "ndr"),
+    ],
+    ids=["nothing", "limit", "basis", "goal", "goal and limit"],
+)
+def test_the_address_sets_limit_basis_and_goal(
+    open_page: Open,
+    warehouse_home: Path,
+    pair: list[str],
+    address: dict[str, str],
+    limit: float,
+    basis: str,
+    goal: str,
+) -> None:
+    app = open_page(warehouse_home, "compare", configurations=pair, **address)
+    shown = (app.number_input("limit").value, app.segmented_control("basis").value, app.selectbox("goal").value)
+    assert shown == (limit, basis, goal)
+
+
+def test_the_verdict_on_one_pair_is_that_of_the_sql_function(warehouse: Warehouse, ids: list[str]) -> None:
+    [pair] = comparing.verdicts(warehouse, "isc", ids).to_pylist()
+    [alone] = warehouse.query(
+        "select * from compare($a, $b) where loss_goal = 'isc'", {"a": ids[0], "b": ids[1]}
+    ).to_pylist()
+    for name in ("ratio", "ci_low", "ci_high", "p_value", "verdict", "runs_a", "runs_b"):
+        assert pair[name] == alone[name], name
+    assert pair["p_value_holm"] == alone["p_value"]
+    assert pair["verdict"] in ("faster", "slower"), "9 runs against 5 that do not overlap"
+
+
+def test_more_pairs_need_more_evidence(warehouse: Warehouse, measured: list[str]) -> None:
+    pairs = comparing.verdicts(warehouse, "isc", measured).to_pandas()
+    assert len(pairs) == len(measured) * (len(measured) - 1) // 2
+    tested = pairs.dropna(subset=["p_value"]).sort_values("p_value")
+    assert (tested["p_value_holm"] >= tested["p_value"]).all()
+    assert tested["p_value_holm"].iloc[0] == pytest.approx(min(1, len(tested) * tested["p_value"].iloc[0]))
+    assert tested["p_value_holm"].is_monotonic_increasing
+    claimed = pairs["verdict"].isin(["faster", "slower"])
+    assert (pairs.loc[claimed, "p_value_holm"] <= 0.05).all()
+    assert (pairs.loc[pairs["p_value"].isna(), "verdict"] == "not testable").all()
+
+
+def capacity(name: str, rate: float, sign: str = "") -> dict[str, Any]:
+    return {"configuration_id": name, "label": name, "rate": rate, "sign": sign, "runs": 5, "rate_unit": "leases/s"}
+
+
+@pytest.mark.parametrize(
+    ("verdict", "sign", "forth", "back"),
+    [
+        ("faster", "", "▲ 2 × (n 5 / 5)", "▼ 0.5 × (n 5 / 5)"),
+        ("no evidence", "", "2 × (n 5 / 5)", "0.5 × (n 5 / 5)"),
+        ("faster", "≥", "▲ ≥ 2 × (n 5 / 5)", "▼ ≤ 0.5 × (n 5 / 5)"),
+        ("faster", "<", "≤ 2 × (n 5 / 5)", "≥ 0.5 × (n 5 / 5)"),
+    ],
+    ids=["tested", "not told apart", "a bound further off", "a bound that may turn it"],
+)
+def test_a_ratio_is_marked_only_where_the_verdict_stands(verdict: str, sign: str, forth: str, back: str) -> None:
+    frame = pd.DataFrame([capacity("a", 200, sign), capacity("b", 100)])
+    pairs = pd.DataFrame({"configuration_id_a": ["a"], "configuration_id_b": ["b"], "verdict": [verdict]})
+    matrix = frames.ratios(frame, frames.verdict_of_each(pairs))
+    assert (matrix.iloc[0, 2], matrix.iloc[1, 1]) == (forth, back)
+    marks = frames.marks(matrix)
+    assert marks.iloc[0, 2] == -marks.iloc[1, 1] == int(forth.startswith("▲"))
+
+
+def test_fairness_names_what_differs_and_grades_it(open_page: Open, warehouse_home: Path, pair: list[str]) -> None:
+    app = open_page(warehouse_home, "compare", configurations=pair)
+    assert [each.value for each in app.text if each.value.startswith("As a test of the threading alone")]
+    found = rows(app, "Why it matters").set_index("What")
+    assert found.loc["threading", "Grade"] == "unfair"
+    assert set(found.columns[2:4]) == {"single", "multi x4"}
+
+
+def test_hardware_stands_side_by_side(open_page: Open, warehouse_home: Path, pair: list[str]) -> None:
+    app = open_page(warehouse_home, "compare", configurations=pair)
+    hardware = next(table.value for table in app.dataframe if "cpu model" in set(table.value.get("Factor", [])))
+    assert {"kernel", "memory bytes"} <= set(hardware["Factor"])
+    assert "backend" not in set(hardware["Factor"])
+
+
+def test_twelve_curves_are_told_apart_by_dash_and_point() -> None:
+    names = [f"configuration {number}" for number in range(12)]
+    steps = pd.DataFrame(
+        {
+            "label": names,
+            "line": names,
+            "backend": "memfile",
+            "offered_rate": 1000.0,
+            "achieved_rate": 990.0,
+            "loss_ratio": 0.01,
+            "runs": 1,
+        }
+    )
+    lines, points, *_ = ramp.loss_over_rate(steps, 0.025, "all packets", "leases/s", "Loss").to_dict()["layer"]
+    dashes = [tuple(each) for each in lines["encoding"]["strokeDash"]["scale"]["range"]]
+    shapes = points["encoding"]["shape"]["scale"]["range"]
+    assert len(set(zip(dashes, shapes, strict=True))) == 12
+    assert set(shapes) <= set(theme.POINT_SHAPES)
+
+
+def test_a_configuration_that_names_no_backend_has_the_neutral_colour() -> None:
+    scale = theme.backend_scale(pd.Series([None, "mysql", float("nan")], dtype=object)).to_dict()
+    assert dict(zip(scale["domain"], scale["range"], strict=True)) == {
+        "mysql": theme.BACKEND_COLOURS["mysql"],
+        "": theme.NO_BACKEND,
+    }

@@ -1,0 +1,162 @@
+"""The page of machines: what is known of a host or a server configuration, and what two differ in."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
+
+import pytest
+
+from app import words
+from app.queries import machines as questions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import pandas as pd
+    import pyarrow as pa
+    from streamlit.testing.v1 import AppTest
+
+    from app.warehouse import Warehouse
+
+    Open = Callable[..., AppTest]
+
+MEMFILE = "configs/v4_mt4_memfile_none.json (kea-2.2-backends)"
+MYSQL = "configs/v4_mt4_mysql_none.json (kea-2.2-backends)"
+PUBLISHED = "isc-r340-kea20 (published)"
+
+
+def said(app: AppTest) -> str:
+    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "text")
+    return "\n".join(element.value for kind in kinds for element in getattr(app, kind))
+
+
+def listed(app: AppTest, column: str) -> pd.DataFrame:
+    return next(table.value for table in app.dataframe if column in table.value.columns)
+
+
+def facts(app: AppTest) -> dict[tuple[str, str], str]:
+    table = listed(app, "Value")
+    return {(aspect, item): value for aspect, item, value in table.itertuples(index=False)}
+
+
+def test_every_host_is_listed_measured_first(open_page: Open, warehouse_home: Path) -> None:
+    hosts = listed(open_page(warehouse_home, "machines"), "Processor")
+    assert list(hosts["Origin"].drop_duplicates()) == ["measured", "published"]
+    kea20 = hosts[hosts["Host"] == "isc-r340-kea20"].iloc[0]
+    assert (kea20["Processor"], kea20["Cores"], kea20["Memory"]) == ("Intel Xeon E-2146G", 6, 64)
+
+
+def test_all_that_is_known_of_a_host_is_shown_leaf_by_leaf(open_page: Open, warehouse_home: Path) -> None:
+    known = facts(open_page(warehouse_home, "machines"))
+    assert known["hardware", "memory_bytes"].endswith("GiB")
+    assert known["system", "os_name"] == "Debian GNU/Linux"
+    assert known["packages", "kea-dhcp4-server"] == "2.2.0-6"
+    assert known["sysctl-net", "sysctl.net.core.rmem_default"] == "212992"
+    assert "tx-checksumming" in known["ethtool-k-lo", "offloads"].split(", "), "a list is one fact"
+
+
+def test_all_settings_of_a_server_configuration_are_shown(open_page: Open, warehouse_home: Path) -> None:
+    known = facts(open_page(warehouse_home, "machines", tab="Server configurations", server_config=MEMFILE))
+    assert known["server", "multi-threading.thread-pool-size"] == "4"
+    assert known["server", "subnet[0].pools[0].pool"] == "10.1.0.0-10.255.255.254"
+    assert known["configuration", "backend"] == "memfile"
+
+
+def test_two_server_configurations_differ_in_their_backend(open_page: Open, warehouse_home: Path) -> None:
+    app = open_page(
+        warehouse_home, "machines", tab="Server configurations", server_config=MEMFILE, server_config_b=MYSQL
+    )
+    table = listed(app, "Grade").set_index("Item")
+    assert list(table.loc["backend", ["Grade", MEMFILE, MYSQL]]) == ["⚠ unfair", "memfile", "mysql"]
+    assert list(table.loc["lease-database.user", ["Grade", MEMFILE, MYSQL]]) == ["minor", "not set", "kea"]
+    shown = list(table["Grade"].dropna().drop_duplicates())
+    assert shown == [each for each in words.ITEM_GRADES.values() if each in shown], "gravest first"
+    assert f"They differ in {len(table)} things" in said(app)
+    app.toggle("same").set_value(True).run()
+    assert len(listed(app, "Grade")) > len(table)
+
+
+def test_what_only_one_host_says_is_no_difference(open_page: Open, warehouse_home: Path) -> None:
+    app = open_page(warehouse_home, "machines", host_b=PUBLISHED)
+    table = listed(app, "Grade").set_index("Item")
+    assert table.loc["cpu_cores", "Grade"] == "⚠ unfair"
+    assert table.loc["kernel", "Grade"] == "? unknown"
+    assert not set(table["Aspect"]) & {"packages", "sysctl-net"}
+    assert "packages" in said(app), "but it is told"
+
+
+def test_grades_are_those_of_differences(warehouse: Warehouse) -> None:
+    users = warehouse.query("""
+        select server_config_id, min(configuration_id) as configuration_id from configurations
+        where server_config_id is not null group by server_config_id order by server_config_id
+        """).to_pylist()
+    pairs = list(combinations(users, 2))
+    assert len(pairs) >= 10
+    for a, b in pairs:
+        known = warehouse.query(
+            "select * from differences($a, $b) where aspect = 'server'",
+            {"a": a["configuration_id"], "b": b["configuration_id"]},
+        ).to_pylist()
+        mine = questions.facts_of_server_configurations(warehouse, a["server_config_id"], b["server_config_id"])
+        assert {
+            (row["item"], row["value_a"] or "not set", row["value_b"] or "not set", row["grade"], row["why"])
+            for row in mine.to_pylist()
+            if row["differs"] and row["aspect"] == "server"
+        } == {(row["item"], row["value_a"], row["value_b"], row["grade"], row["why"]) for row in known}
+
+
+@pytest.mark.parametrize(
+    ("everything", "key", "ask"),
+    [
+        (questions.hosts, "host_id", questions.facts_of_hosts),
+        (questions.server_configurations, "server_config_id", questions.facts_of_server_configurations),
+    ],
+)
+def test_a_fact_stands_once(
+    warehouse: Warehouse, everything: Callable[..., pa.Table], key: str, ask: Callable[..., pa.Table]
+) -> None:
+    for row in everything(warehouse).to_pylist():
+        known = ask(warehouse, row[key]).to_pylist()
+        assert known
+        assert len({(fact["aspect"], fact["item"]) for fact in known}) == len(known)
+        assert all(fact["value_a"] is not None and fact["value_b"] is None for fact in known)
+
+
+def test_a_run_of_a_host_leads_to_its_page(open_page: Open, warehouse_home: Path, warehouse: Warehouse) -> None:
+    run = warehouse.query("select run_id, host_id from runs order by run_id limit 1").to_pylist()[0]
+    app = open_page(warehouse_home, "machines", used_by=run["run_id"][:12])
+    way = next(link.proto for link in app.get("page_link") if link.proto.label == "Open the run")
+    arrived = open_page(warehouse_home, "run", **parse_qs(way.query_string))
+    assert arrived.selectbox("run").value == run["run_id"]
+
+
+def test_what_was_published_of_a_host_has_figures_and_no_runs(open_page: Open, published_home: Path) -> None:
+    table = listed(open_page(published_home, "machines", host=PUBLISHED), "Rate")
+    assert len(table) == 36  # Kea 2.0 Performance Tests, ISC
+    assert "11,686" in set(table["Rate"])
+    assert "Run" not in table.columns
+
+
+def test_a_configuration_of_a_partner_says_that_no_run_names_it(
+    open_page: Open, warehouse_home: Path, warehouse: Warehouse
+) -> None:
+    rows = questions.server_configurations(warehouse).to_pylist()
+    partner = next(row["label"] for row in rows if row["runs"] == 0)
+    app = open_page(warehouse_home, "machines", tab="Server configurations", server_config=partner)
+    assert "it may be that of a partner" in said(app)
+
+
+def test_without_server_configurations_the_page_says_how_to_bring_them(open_page: Open, published_home: Path) -> None:
+    app = open_page(published_home, "machines", tab="Server configurations")
+    assert "No server configuration was read yet" in said(app)
+
+
+@pytest.mark.parametrize("tab", ["Hosts", "Server configurations"])
+def test_hostile_text_is_never_markup(open_page: Open, hostile_home: Path, hostile: str, tab: str) -> None:
+    app = open_page(hostile_home, "machines", tab=tab)
+    assert hostile not in said(app)
+    assert r"\<script\>" in said(app)
+    assert not [each for each in app.markdown if each.allow_html]

@@ -1,0 +1,360 @@
+"""The calculator: the same numbers at all its doors, what matters most, who meets the need, and its page."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from typer.testing import CliRunner
+
+import dropline
+from app import planner, words
+from app.charts import influence, recovery
+from app.queries.planner import configurations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
+
+    from app.warehouse import Warehouse
+
+    Open = Callable[..., AppTest]
+
+# Options of `dropline needs`, the same inputs, and the leases per second that they need, by hand.
+CASES: list[tuple[str, dict[str, float], float]] = [
+    ("--clients 86400 --lease 24h", {"clients": 86400, "lease_s": 86400}, 2),
+    ("--arriving 20000 --arrival-window 8h", {"arriving_clients": 20000, "arrival_window_s": 28800}, 20000 / 28800),
+    ("--clients 350000 --lease 2h", {"clients": 350000, "lease_s": 7200}, 350000 / 3600),
+    ("--clients 350000 --lease 60", {"clients": 350000, "lease_s": 60}, 350000 / 30),
+    ("--clients 3600 --lease 2h --t1 0.25", {"clients": 3600, "lease_s": 7200, "t1_ratio": 0.25}, 2),
+    (
+        "--clients 3600 --lease 1h --renewing 0.75 --t2 0.8",
+        {"clients": 3600, "lease_s": 3600, "renewing_ratio": 0.75, "t2_ratio": 0.8},
+        0.75 * 2 + 0.25,
+    ),
+    ("--clients 7200 --lease 4h --moves 0.5", {"clients": 7200, "lease_s": 14400, "moves_per_client_h": 0.5}, 2),
+    (
+        "--clients 1000 --lease 1000 --boot 0.9 --boot-window 5m",
+        {"clients": 1000, "lease_s": 1000, "boot_ratio": 0.9, "boot_window_s": 300},
+        2 + 3,
+    ),
+    ("--down 50000 --recovery 5000", {"down_clients": 50000, "recovery_s": 5000}, 10),
+    (
+        # half of the clients reach T1 in half an hour, 1/s are renewed beside them
+        "--clients 3600 --lease 2h --outage 30m --recovery 10m --ip-version 6",
+        {"clients": 3600, "lease_s": 7200, "outage_s": 1800, "recovery_s": 600, "ip_version": 6},
+        1 + 1800 / 600,
+    ),
+    (
+        "--clients 86400 --relay-ratio 0.8 --ha-ratio 0.5 --utilisation 0.25 --first-timeout 2 --longest-timeout 30",
+        {
+            "clients": 86400, "relay_ratio": 0.8, "ha_ratio": 0.5, "utilisation_ratio": 0.25,
+            "first_timeout_s": 2, "longest_timeout_s": 30,
+        },
+        2 / 0.1,
+    ),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def blank() -> duckdb.DuckDBPyConnection:
+    return planner.blank()
+
+
+def asked(home: Path, *arguments: str) -> Any:
+    """What the command line answers."""
+    return CliRunner().invoke(dropline.app, ["--home", str(home), "needs", *arguments])
+
+
+@pytest.mark.parametrize(("options", "inputs", "needed"), CASES, ids=[options for options, *_ in CASES])
+def test_sql_the_command_line_and_the_page_give_the_same_numbers(
+    open_page: Open,
+    warehouse_home: Path,
+    warehouse: Warehouse,
+    options: str,
+    inputs: dict[str, float],
+    needed: float,
+) -> None:
+    [by_sql] = warehouse.query(planner.sql(inputs)).to_pylist()
+    assert by_sql["needed_lps"] == pytest.approx(needed)
+    told = json.loads(asked(warehouse_home, *options.split(), "--format", "json").stdout)
+    assert told["loads"] == by_sql
+    page = open_page(warehouse_home, "planner", **{name: f"{value:g}" for name, value in inputs.items()})
+    assert page.metric[0].value == words.number(needed)
+    assert page.code[0].value == planner.sql(inputs)
+
+
+@pytest.mark.parametrize(
+    ("preset", "needed"),
+    [
+        ("day-lease", 2),
+        ("office-day", 0.69),
+        ("public-wifi", 16.33),  # (4200/900 + 1800/1800 + 6000/3600 + 3000/3600) / 0.5
+        ("subscribers-2h", 97.22),
+        ("subscribers-1min", 11_666.67),
+        ("power-cut", 20.04),
+        ("cold-start", 9.26),
+    ],
+)
+def test_a_preset_comes_out_as_its_source_says_at_each_door(
+    open_page: Open, published_home: Path, preset: str, needed: float
+) -> None:
+    told = json.loads(asked(published_home, "--preset", preset, "--format", "json").stdout)
+    assert told["loads"]["needed_lps"] == pytest.approx(needed, abs=0.005)
+    page = open_page(published_home, "planner", preset=planner.PRESETS[preset].title)
+    assert page.metric[0].value == words.number(told["loads"]["needed_lps"])
+    assert planner.PRESETS[preset].source.split(":")[0] in page.caption[0].value.replace("\\", "")
+
+
+def test_presets_are_listed_with_their_sources_and_an_option_overrides_them(tmp_path: Path) -> None:
+    listed = asked(tmp_path, "--preset", "list").stdout
+    assert [line.split()[0] for line in listed.splitlines()] == list(planner.PRESETS)
+    told = asked(tmp_path, "--preset", "subscribers-2h", "--clients", "720000", "--format", "json").stdout
+    assert json.loads(told)["loads"]["needed_lps"] == pytest.approx(200)
+    assert json.loads(told)["configurations"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ("--preset holiday", "'holiday' is no preset; there are day-lease, office-day"),
+        ("--clients -5", "Clients (clients) is -5; expected 0 to 1e+12"),
+        ("--lease soon", "'soon' is no duration"),
+        ("--ip-version 5", "IP version is 5; expected 4 or 6"),
+        ("--clients nan", "Clients (clients) is nan"),
+        ("--format xml", "--format xml: expected text or json"),
+    ],
+)
+def test_wrong_use_is_answered_in_words(tmp_path: Path, options: str, complaint: str) -> None:
+    answer = asked(tmp_path, *options.split())
+    assert answer.exit_code == 2
+    assert complaint in answer.stderr
+
+
+def test_an_outage_parts_clients_by_what_their_timers_have_reached(blank: duckdb.DuckDBPyConnection) -> None:
+    """T1 1 h, T2 1.75 h, lease 2 h; by hand for 1 client per second that reaches T1."""
+    clients = {"clients": 3600, "lease_s": 7200}
+    for outage_s, renewing, rebinding, starting in (
+        (1800, 1800, 0, 0),
+        (3600, 2700, 900, 0),
+        (5400, 900, 900, 1800),
+        (86400, 0, 0, 3600),
+    ):
+        loads = planner.lps_needed(blank, clients | {"outage_s": outage_s})
+        found = [loads[name] for name in ("renewing_clients", "rebinding_clients", "starting_clients")]
+        assert found == pytest.approx([renewing, rebinding, starting])
+        assert loads["recovery_lps"] == pytest.approx((renewing + rebinding + starting) / 600)
+
+
+@pytest.mark.parametrize("outage_s", [600, 5400, 86400])
+def test_the_simulated_hour_begins_with_the_clients_that_sql_counts(
+    blank: duckdb.DuckDBPyConnection, outage_s: float
+) -> None:
+    inputs = {
+        "clients": 36000, "lease_s": 7200, "renewing_ratio": 0.9, "arriving_clients": 500, "outage_s": outage_s,
+    }  # fmt: skip
+    loads = planner.lps_needed(blank, inputs)
+    counted = loads["renewing_clients"] + loads["rebinding_clients"] + loads["starting_clients"]
+    assert planner.hour(inputs, loads, 100).overdue == pytest.approx(counted)
+
+
+@pytest.mark.parametrize("allowance", ["relay_ratio", "ha_ratio", "utilisation_ratio"])
+def test_what_is_needed_keeps_everybody_from_waiting_in_a_boot_wave(
+    blank: duckdb.DuckDBPyConnection, allowance: str
+) -> None:
+    inputs = {"clients": 7200, "lease_s": 3600, "boot_ratio": 0.5, allowance: 0.5}
+    loads = planner.lps_needed(blank, inputs)
+    assert not planner.hour(inputs, loads, loads["needed_lps"]).waiting.max() > 1e-6
+    assert planner.hour(inputs, loads, 0.8 * loads["needed_lps"]).waiting.max() > 100
+
+
+def test_the_longest_useful_queue_is_answered_before_the_first_client_repeats(
+    blank: duckdb.DuckDBPyConnection,
+) -> None:
+    """RFC 2131 4.1: 4 s less 1 s; RFC 8415 18.2.1: 1 s and more."""
+    queue = [
+        planner.lps_needed(blank, {"down_clients": 6000, "ip_version": version})["useful_queue_requests"]
+        for version in (4, 6)
+    ]
+    assert queue == [30, 10]
+
+
+def test_influences_are_ordered_keep_within_limits_and_leave_out_what_hardly_matters(
+    blank: duckdb.DuckDBPyConnection,
+) -> None:
+    found = planner.influences(blank, {"clients": 86400, "utilisation_ratio": 0.5})
+    assert [each.swing_lps for each in found] == sorted((each.swing_lps for each in found), reverse=True)
+    by_name = {each.name: each for each in found}
+    assert set(by_name) == {
+        "clients", "lease_s", "t1_ratio", "renewing_ratio", "relay_ratio", "ha_ratio", "utilisation_ratio",
+    }  # fmt: skip
+    assert by_name["lease_s"][2:] == pytest.approx((0.8 * 86400, 1.2 * 86400, 5, 4 / 1.2))
+    assert by_name["clients"][4:] == pytest.approx((3.2, 4.8))
+    assert by_name["relay_ratio"].high_value == 1, "no relay makes a server faster"
+    assert by_name["renewing_ratio"][4:] == pytest.approx((4 * 0.9, 4)), "who does not renew comes half as often"
+
+
+def meeting(rows: list[tuple[Any, ...]], required: float) -> list[dict[str, Any]]:
+    """What `configurations_meeting` says of (lps, ci_low, mean, stdev, runs, status)."""
+    import jinja2
+
+    functions = jinja2.Environment().from_string(planner.FUNCTIONS.read_text("utf-8")).module  # noqa: S701
+    database = duckdb.connect()
+    database.execute("""
+        create table leases_per_second (
+            lps double, ci_low double, lps_mean double, lps_stdev double, runs bigint, status varchar,
+            configuration varchar, origin varchar, campaign varchar, protocol varchar, backend varchar,
+            threading varchar, threads integer, ha_mode varchar, quality varchar, configuration_id varchar
+        )""")
+    for number, row in enumerate(rows):
+        database.execute(
+            "insert into leases_per_second by name select $1 as lps, $2 as ci_low, $3 as lps_mean, $4 as lps_stdev, "
+            "$5 as runs, $6 as status, $7 as configuration_id",
+            [*row, f"{number:04}"],
+        )
+    database.execute(functions.configurations_meeting_function())  # type: ignore[attr-defined]
+    cursor = database.execute(
+        "from configurations_meeting($1, also_missing := true) order by configuration_id", [required]
+    )
+    names = [column[0] for column in cursor.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def test_the_probability_is_students_prediction_of_one_more_run() -> None:
+    cases = [
+        (mean, stdev, runs)
+        for mean in (80.0, 99.0, 100.0, 101.0, 300.0)
+        for stdev in (0.1, 5.0, 400.0)
+        for runs in (2, 3, 4, 5, 9, 10, 30, 201)
+    ]
+    rows = meeting([(mean, None, mean, stdev, runs, "bracketed") for mean, stdev, runs in cases], 100)
+    expected = [stats.t.sf((100 - m) / (s * np.sqrt(1 + 1 / n)), n - 1) for m, s, n in cases]
+    assert [row["meeting_probability"] for row in rows] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("runs", [3, 5, 9])
+def test_nine_of_ten_next_runs_reach_what_is_promised_with_nine_tenths(runs: int) -> None:
+    """The formula of the test above, by simulation: runs of a normal capacity, and one more."""
+    random = np.random.default_rng(2131)
+    drawn = random.normal(1000, 20, (200_000, runs + 1))
+    known, following = drawn[:, :-1], drawn[:, -1]
+    error = known.std(axis=1, ddof=1) * np.sqrt(1 + 1 / runs)
+    promised = known.mean(axis=1) - stats.t.ppf(0.9, runs - 1) * error
+    assert np.mean(following >= promised) == pytest.approx(0.9, abs=0.003)
+
+
+def test_without_spread_there_is_no_probability_and_what_is_missing_is_said() -> None:
+    published, once, alike, bound, short, unknown = meeting(
+        [
+            (150, None, None, None, None, "published"),
+            (150, None, 150, None, 1, "bracketed"),
+            (150, 150, 150, 0.0, 5, "bracketed"),
+            (150, 140, 150, 5.0, 5, "never_exceeded"),
+            (105, 90, 105, 5.0, 5, "bracketed"),
+            (None, None, None, None, 1, "exceeded_at_first_step"),
+        ],
+        100,
+    )
+    for row in (published, once, alike, bound):
+        assert row["meeting_probability"] is None
+        assert (row["headroom_ratio"] >= 1.4, row["missing_lps"]) == (True, 0)
+    assert short["meeting_probability"] == pytest.approx(stats.t.cdf(5 / (5 * 1.2**0.5), 4))
+    assert (short["headroom_ratio"], short["missing_lps"]) == (0.9, 10), "the lower end of the interval counts"
+    assert unknown["missing_lps"] is None
+
+
+def test_the_page_asks_the_function_that_analysts_ask(warehouse: Warehouse) -> None:
+    table = configurations(warehouse, 5000, "DHCPv4").to_pylist()
+    enough = {row["configuration_id"]: row["headroom_ratio"] for row in table if row["missing_lps"] == 0}
+    theirs = warehouse.query("from configurations_meeting(5000) where protocol = 'DHCPv4'").to_pylist()
+    assert enough == {row["configuration_id"]: row["headroom_ratio"] for row in theirs}
+    assert len(enough) < len(table)
+    assert any(row["meeting_probability"] is not None for row in table)
+
+
+def test_the_command_line_says_who_meets_the_need_and_who_misses_it_by_how_much(published_home: Path) -> None:
+    said = asked(published_home, "--down", "1200000", "--recovery", "100", "--capacity", "15000").stdout
+    assert "12,000.00  Needed" in said
+    enough, short = said.split("configurations that meet it")[1].split("configurations that miss it")
+    assert "ISC Kea 1.9.11 DHCPv4 memfile multi (published, warn)" in enough
+    assert "11,962      1.00         -  ISC Kea 1.9.11 DHCPv4 memfile multi hot-standby" in short
+    assert "38 leases/s short" in short
+    assert "What matters most: Recover within (s). From 80 to 120, the need goes from 15,000.00 to 10,000.00." in said
+    assert "With 15,000.00 measured leases/s nobody waits and nobody repeats." in said
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(element.value for kind in ("caption", "info", "subheader") for element in getattr(app, kind))
+
+
+def charts(app: AppTest) -> list[str]:
+    return [json.loads(chart.proto.spec)["description"] for chart in app.get("vega_lite_chart")]
+
+
+def test_the_page_shows_the_parts_what_matters_most_and_the_hour_after(open_page: Open, published_home: Path) -> None:
+    page = open_page(published_home, "planner", preset="Regional power cut, 12,000 clients", measured_lps="40")
+    parts, matters, waiting, requests = charts(page)
+    assert parts.startswith("20 leases per second are needed")
+    assert matters.startswith("Recover within (s) matters most: 25 to 17 leases/s. From 480 to 720")
+    assert waiting.startswith("All have a lease after ")
+    assert "% of the requests are repetitions" in requests
+    faster = next(each.value for each in page.dataframe if "Measured LPS" in each.value.columns)
+    assert list(faster["Measured LPS"]) == [40, 60, 80, 160]
+    assert faster["All have a lease after (s)"].is_monotonic_decreasing
+    assert faster["of them repeated"].is_monotonic_decreasing
+
+
+def test_who_needs_nothing_is_asked_for_clients_and_who_meets_the_need_sees_no_waiting(
+    open_page: Open, published_home: Path
+) -> None:
+    empty = open_page(published_home, "planner")
+    assert "Say how many clients there are" in said(empty)
+    assert not charts(empty)
+    calm = open_page(published_home, "planner", clients="86400")
+    assert "nobody waits and nobody repeats" in said(calm).replace("\\", "")
+    assert len(charts(calm)) == 2
+    calm.number_input("measured_lps").set_value(1.0).run()
+    assert not calm.exception
+    assert "not everybody has a lease after an hour" in said(calm)
+
+
+def test_the_probability_and_what_is_missing_stand_beside_the_head_room(open_page: Open, warehouse_home: Path) -> None:
+    page = open_page(warehouse_home, "planner", down_clients="3000000")
+    enough, slow = [each.value for each in page.dataframe if "Head-room" in each.value.columns]
+    assert "Short by" not in enough
+    assert enough["Probability"].dropna().between(0, 100).all()
+    assert enough["Probability"].notna().any()
+    assert (slow["Short by"].dropna() > 0).all()
+
+
+def test_the_tornado_names_the_strongest_input_and_both_its_ends() -> None:
+    table = pd.DataFrame(
+        [("Lease time (s)", "smaller", 48.0, 12.5), ("Lease time (s)", "larger", 72.0, 8.3)],
+        columns=list(influence.REQUIRED),
+    )
+    spec = influence.tornado(table, 10.0, 0.2).to_dict()
+    assert spec["description"].startswith("Lease time (s) matters most: 12 to 8.3 leases/s. From 48 to 72.")
+    assert "20 % smaller or larger" in spec["description"]
+    assert spec["layer"][0]["encoding"]["x"]["title"] == "Leases per second needed"
+
+
+@pytest.mark.parametrize(("measured_lps", "shown_s"), [(40, 460), (2, 3600), (1000, 120)])
+def test_the_hour_is_drawn_up_to_its_recovery_in_few_periods_that_keep_the_counts(
+    blank: duckdb.DuckDBPyConnection, measured_lps: float, shown_s: float
+) -> None:
+    inputs = planner.PRESETS["power-cut"].inputs
+    course = planner.hour(inputs, planner.lps_needed(blank, inputs), measured_lps)
+    means = recovery.periods(course)
+    assert len(means) <= recovery.MOST_PERIODS
+    width = means["t_s"].diff().iloc[1]
+    assert len(means) * width == pytest.approx(shown_s, rel=0.03)
+    requests = (means["repeated"] + means["for the first time"]).sum() * width
+    assert requests == pytest.approx(course.sent[: int(len(means) * width)].sum())
+    assert "per second" in str(recovery.requests(means, "x").to_dict()["layer"][0]["encoding"]["y"]["title"])

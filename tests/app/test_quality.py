@@ -1,0 +1,201 @@
+"""The page of quality: findings and where they lead, what was refused, the gate, how fresh it all is."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
+
+import duckdb
+import pytest
+
+from app import queries, words
+from app.queries import quality as questions
+from app.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from typing import Any
+
+    import pandas as pd
+    from streamlit.testing.v1 import AppTest
+
+    Open = Callable[..., AppTest]
+
+REFUSED = "Line 3: the report ends here copy the file again"
+
+
+@pytest.fixture(scope="module")
+def refusing_home(warehouse_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The examples, as if three files had been refused, two of them for one reason, and a batch came later."""
+    home = tmp_path_factory.mktemp("refusing")
+    shutil.copy(warehouse_home / "warehouse.duckdb", home)
+    shutil.copytree(warehouse_home / "quality", home / "quality")
+    (home / "lake" / "batches" / "99999999-later").mkdir(parents=True)
+    with duckdb.connect(str(home / "warehouse.duckdb")) as database:
+        database.executemany(
+            "insert into quality_findings by name select $1 as finding_id, 'rejected' as finding, "
+            "'warning' as severity, 'file' as subject, $2 as subject_id, 'new' as campaign, $2 as source_path, "
+            "$3 as detail",
+            [["r1", "a/rate 1.txt", REFUSED], ["r2", "a/rate2.txt", REFUSED], ["r3", "b.txt", "empty"]],
+        )
+    return home
+
+
+def said(app: AppTest) -> str:
+    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "success", "text", "code")
+    return "\n".join(element.value for kind in kinds for element in getattr(app, kind))
+
+
+def listed(app: AppTest, column: str) -> pd.DataFrame:
+    return next(table.value for table in app.dataframe if column in table.value.columns)
+
+
+def a_finding(warehouse: Warehouse, subject: str) -> dict[str, Any]:
+    return warehouse.query(
+        "select * from quality_findings where subject = $subject order by finding_id limit 1", {"subject": subject}
+    ).to_pylist()[0]
+
+
+def ways(app: AppTest) -> dict[str, dict[str, list[str]]]:
+    """What each link to another page carries along."""
+    return {link.proto.label: parse_qs(link.proto.query_string) for link in app.get("page_link")}
+
+
+def test_the_page_counts_what_the_warehouse_holds(open_page: Open, warehouse_home: Path, warehouse: Warehouse) -> None:
+    shown = {metric.label: metric.value for metric in open_page(warehouse_home, "quality").metric}
+    for severity, label in (("suspect", "Suspect"), ("warning", "Warnings"), ("info", "Info")):
+        found = questions.findings(warehouse, severities=[severity]).num_rows
+        assert shown[label] == f"{found:,}"
+    parts = json.loads((warehouse_home / "quality" / "gate.json").read_text()).values()
+    suites = [suite for part in parts for suite in part["suites"]]
+    held = sum(suite["successes"] for suite in suites)
+    assert shown["Expectations that hold"] == f"{held} of {sum(suite['expectations'] for suite in suites)}"
+
+
+@pytest.mark.parametrize(
+    ("address", "column", "values"),
+    [
+        ({"severity": "✖ suspect"}, "Severity", {"✖ suspect"}),
+        ({"subject": ["run", "trial"]}, "About", {"run", "trial"}),
+        ({"campaign": "isc-kb-kea-2.0"}, "Campaign", {"isc-kb-kea-2.0"}),
+        ({"finding": "hidden thread count"}, "Finding", {"hidden thread count"}),
+    ],
+)
+def test_findings_are_filtered_by_the_address(
+    open_page: Open, warehouse_home: Path, address: dict[str, str], column: str, values: set[str]
+) -> None:
+    assert set(listed(open_page(warehouse_home, "quality", **address), "Severity")[column]) == values
+
+
+def test_the_gravest_findings_come_first(open_page: Open, warehouse_home: Path) -> None:
+    shown = list(listed(open_page(warehouse_home, "quality"), "Severity")["Severity"].drop_duplicates())
+    assert shown == [text for text in words.SEVERITIES.values() if text in shown]
+    assert len(shown) > 1
+
+
+def test_filters_that_leave_nothing_say_so(open_page: Open, warehouse_home: Path) -> None:
+    app = open_page(warehouse_home, "quality", campaign="isc-kb-kea-2.0", subject="trial")
+    assert "No finding meets all of these filters" in said(app)
+
+
+def test_a_finding_about_a_trial_leads_to_that_trial(
+    open_page: Open, warehouse_home: Path, warehouse: Warehouse
+) -> None:
+    finding = a_finding(warehouse, "trial")
+    app = open_page(warehouse_home, "quality", chosen=finding["finding_id"][:12])
+    assert finding["detail"] in said(app)
+    way = ways(app)["Open the trial"]
+    label = queries.labels(warehouse)[finding["configuration_id"]]
+    assert way["configuration"] == [label]
+    assert way["trial"] == [finding["trial_id"][:12]]
+    arrived = open_page(warehouse_home, "run", **way)
+    assert arrived.selectbox("run").value == finding["run_id"]
+    assert not [each for each in arrived.warning if "not in this warehouse" in each.value]
+
+
+def test_a_finding_about_a_configuration_leads_to_it(
+    open_page: Open, published_home: Path, warehouse: Warehouse
+) -> None:
+    finding = warehouse.query(
+        "select * from quality_findings where finding = 'hidden_thread_count' order by finding_id limit 1"
+    ).to_pylist()[0]
+    app = open_page(published_home, "quality", chosen=finding["finding_id"][:12])
+    assert ways(app) == {
+        "Open the configuration": {"configurations": [queries.labels(warehouse)[finding["configuration_id"]]]}
+    }
+
+
+def test_a_finding_about_a_published_figure_names_its_place(
+    open_page: Open, published_home: Path, warehouse: Warehouse
+) -> None:
+    finding = a_finding(warehouse, "figure")
+    place = questions.source_of(warehouse, finding["subject_id"])
+    app = open_page(published_home, "quality", chosen=finding["finding_id"][:12])
+    assert f"{place['source_title']}, {place['location']}" in said(app)
+
+
+def test_refused_files_are_gathered_by_reason_and_say_what_to_do(open_page: Open, refusing_home: Path) -> None:
+    app = open_page(refusing_home, "quality", tab="Rejected files")
+    reasons = listed(app, "Files")
+    assert list(reasons["Files"]) == [2, 1]
+    assert reasons["Reason, and what to do"][0] == REFUSED
+    chosen = questions.rejects(Warehouse.open(refusing_home / "warehouse.duckdb")).to_pylist()[0]["reject_id"]
+    app = open_page(refusing_home, "quality", tab="Rejected files", reason=chosen[:12])
+    assert list(listed(app, "File")["File"]) == ["a/rate 1.txt", "a/rate2.txt"]
+    assert "dropline show 'a/rate 1.txt'" in said(app), "as a shell needs it"
+
+
+def test_a_batch_that_came_after_the_build_is_told(open_page: Open, refusing_home: Path, warehouse_home: Path) -> None:
+    assert "1 batch that was taken in after this build. Type `dropline build`" in said(
+        open_page(refusing_home, "quality")
+    )
+    assert "after this build" not in said(open_page(warehouse_home, "quality"))
+
+
+def test_the_gate_shows_every_suite(open_page: Open, warehouse_home: Path) -> None:
+    suites = listed(open_page(warehouse_home, "quality", tab="Gate"), "Suite").set_index("Suite")
+    assert {"lake/trials", "marts/capacity"} <= set(suites.index)
+    assert suites["Expectations"].str.fullmatch(r"\d+ of \d+ hold").all()
+
+
+def test_without_a_gate_the_page_says_what_to_type(open_page: Open, warehouse_home: Path, tmp_path: Path) -> None:
+    shutil.copy(warehouse_home / "warehouse.duckdb", tmp_path)
+    app = open_page(tmp_path, "quality", tab="Gate")
+    assert "has not looked at this home yet. Type `dropline build`" in said(app)
+    assert "not checked" in [metric.value for metric in app.metric]
+
+
+def test_campaigns_are_listed_with_their_counts(open_page: Open, warehouse_home: Path, published_home: Path) -> None:
+    rows = listed(open_page(warehouse_home, "quality", tab="Campaigns"), "Rejected files").set_index("Campaign")
+    assert set(rows.index) == {"kea-2.2-backends", "kea-2.2-ha"}
+    assert list(rows.loc["kea-2.2-ha", ["Configurations", "Runs", "Trials"]]) == [4, 12, 84]
+    assert "No campaign was taken in yet" in said(open_page(published_home, "quality", tab="Campaigns"))
+
+
+def test_more_findings_than_a_table_holds_are_cut_and_told(warehouse: Warehouse) -> None:
+    rows = questions.findings(warehouse, [], [], [], []).to_pylist()
+    counted = sum(row["findings"] for row in questions.counts(warehouse).to_pylist())
+    assert len(rows) == min(counted, queries.MOST_ROWS)
+
+
+def test_hostile_text_is_never_markup(open_page: Open, hostile_home: Path, hostile: str) -> None:
+    finding = a_finding(Warehouse.open(hostile_home / "warehouse.duckdb"), "trial")
+    app = open_page(hostile_home, "quality", chosen=finding["finding_id"][:12])
+    markup = "\n".join(element.value for kind in ("markdown", "caption", "info") for element in getattr(app, kind))
+    assert hostile not in markup
+    assert hostile in app.text[0].value, "as it is, where nothing is markup"
+    assert not [each for each in app.markdown if each.allow_html]
+
+
+@pytest.mark.parametrize(
+    ("address", "mark"), [({}, ("✖", "⚠")), ({"severity": "○ info"}, ("○",))], ids=["graver first", "nothing graver"]
+)
+def test_the_chart_counts_the_gravest(
+    open_page: Open, warehouse_home: Path, address: dict[str, str], mark: tuple[str, ...]
+) -> None:
+    app = open_page(warehouse_home, "quality", **address)
+    chart = json.loads(app.get("vega_lite_chart")[0].proto.spec)
+    assert chart["description"].removeprefix("Most frequent: ").startswith(mark)

@@ -1,0 +1,151 @@
+"""The SQL page: a question, its answer, its limits, its link and its chart."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from app import console
+from app.charts import quick, theme
+from app.queries import sql
+from app.warehouse import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
+
+    from app.warehouse import Warehouse
+
+    Open = Callable[..., AppTest]
+
+COUNTED = "select backend, count(*) as n from capacity group by all order by all"
+
+
+def answer(app: AppTest) -> pd.DataFrame:
+    """The grid with the answer."""
+    return next(each.value for each in app.dataframe if "Meaning" not in each.value)
+
+
+def test_without_a_warehouse_the_page_says_what_to_type(open_page: Open, tmp_path: Path) -> None:
+    app = open_page(tmp_path, "sql")
+    assert "There is no warehouse" in app.info[0].value
+
+
+def test_a_question_in_the_address_is_answered(open_page: Open, published_home: Path) -> None:
+    app = open_page(published_home, "sql", sql="select 6 * 7 as answer")
+    assert list(answer(app)["answer"]) == [42]
+    assert app.text_area[0].value == "select 6 * 7 as answer"
+
+
+def test_what_is_typed_is_run_and_can_be_shared(open_page: Open, published_home: Path) -> None:
+    app = open_page(published_home, "sql")
+    assert "take one of the examples" in app.info[0].value
+    app.text_area[0].set_value(COUNTED)
+    app.button[0].click().run()
+    assert not app.exception
+    assert list(answer(app).columns) == ["backend", "n"]
+    assert app.query_params["sql"] == COUNTED
+
+
+def test_an_example_is_taken_and_answered(open_page: Open, published_home: Path) -> None:
+    name, text = next(iter(sql.examples().items()))
+    app = open_page(published_home, "sql")
+    app.selectbox("example").set_value(name).run()
+    assert not app.exception
+    assert app.text_area[0].value == text
+    assert not app.error
+
+
+def test_a_question_too_long_for_an_address_is_answered_but_not_put_there(
+    open_page: Open, published_home: Path
+) -> None:
+    app = open_page(published_home, "sql", sql="select 1")
+    app.text_area[0].set_value("select 1 as one -- " + "é" * 4000)
+    app.button[0].click().run()
+    assert list(answer(app)["one"]) == [1]
+    assert "sql" not in app.query_params
+    assert any("too long for the address" in each.value for each in app.caption)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("drop table trials", "Expected one SELECT, found DROP"),
+        ("from read_text('/etc/passwd')", "read_text() is not among the functions"),
+        ("select nothing", "Binder Error"),
+        ("<script>alert(1)</script>", "Parser Error"),
+    ],
+)
+def test_what_is_refused_says_why_and_draws_nothing(
+    open_page: Open, published_home: Path, text: str, said: str
+) -> None:
+    app = open_page(published_home, "sql", sql=text)
+    assert said in app.code[0].value
+    assert "not answered" in app.error[0].value
+    assert not app.get("vega_lite_chart")
+
+
+def test_rows_that_are_cut_are_told(open_page: Open, published_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut = Answer(pa.table({"a": [1, 2]}), cut=True)
+    monkeypatch.setattr(console, "ask", lambda path, text: cut)
+    app = open_page(published_home, "sql", sql="select 'cut here'")
+    assert "There are more rows" in app.warning[0].value
+
+
+def test_an_answer_without_rows_says_what_to_do(open_page: Open, published_home: Path) -> None:
+    app = open_page(published_home, "sql", sql="select 1 as a where false")
+    assert "no row answers it" in app.info[0].value
+
+
+def test_names_and_kinds_that_no_file_can_hold_are_shown(open_page: Open, published_home: Path) -> None:
+    odd = "select 1 as a, 2 as a, interval 1 day as i, {'b': 1} as s, [1] as l, null as n, 'x'::blob as b, 1::hugeint h"
+    app = open_page(published_home, "sql", sql=odd)
+    assert len(set(answer(app).columns)) == 8
+
+
+def test_the_browser_shows_each_column_with_its_meaning(
+    open_page: Open, published_home: Path, warehouse: Warehouse
+) -> None:
+    app = open_page(published_home, "sql", table="capacity")
+    shown = next(each.value for each in app.dataframe if "Meaning" in each.value and "Column" in each.value)
+    assert {"rate", "loss_goal", "status"} <= set(shown["Column"])
+    assert shown["Meaning"].str.len().min() > 5
+    assert {call.partition("(")[0] for call in sql.functions(warehouse)["call"].to_pylist()} >= {
+        "compare",
+        "lps_needed",
+    }
+    assert all(text for text in sql.tables(warehouse).values())
+
+
+def test_the_chart_takes_the_columns_of_the_address(open_page: Open, published_home: Path) -> None:
+    app = open_page(published_home, "sql", sql=COUNTED, x="backend", y="n", colour="backend")
+    (spec,) = [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
+    assert spec["description"].startswith("n over backend: n = ")
+    assert not app.warning
+
+
+def test_a_chart_says_what_it_leaves_out_and_keeps_the_colours_of_backends() -> None:
+    table = pd.DataFrame({"x": [1.0, None, 3.0], "y": [1, 2, 3], "colour": ["mysql", "mysql", "lmdb"]})
+    drawn = quick.points(table, "a [b].c:Q", "rate", "backend").to_dict()
+    assert drawn["description"] == (
+        "rate over a [b].c:Q: n = 2. One point per row of the result; 1 rows without both values are left out"
+    )
+    colour = drawn["layer"][0]["encoding"]["color"]["scale"]
+    assert dict(zip(colour["domain"], colour["range"], strict=True)) == {
+        name: theme.BACKEND_COLOURS[name] for name in ("mysql", "lmdb")
+    }
+    many = pd.DataFrame({"x": ["a"] * (quick.MOST_POINTS + 1), "y": 1.0})
+    assert "the first 5,000 of 5,001 rows" in quick.points(many, "x", "y").to_dict()["description"]
+
+
+def test_examples_are_plain_sql_with_a_question_each() -> None:
+    assert len(sql.examples()) == len(list(sql.ANALYSES.glob("*.sql"))) >= 7
+    for name, text in sql.examples().items():
+        assert "{{" not in text
+        assert len(name) > 20

@@ -1,0 +1,242 @@
+"""Trying a file: what it says, where it stands, that nothing stays behind, and what strangers may drop."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from app import bounded, trying
+from app.bounded import Refused, TooMuch
+from app.queries import tried
+from home import Home
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from streamlit.testing.v1 import AppTest
+
+    from app.warehouse import Warehouse
+
+    Open = Callable[..., AppTest]
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+CAPTURES = ROOT / "tests" / "captures"
+PERFDHCP = EXAMPLES / "kea-2.2-backends" / "runs" / "v4_st_mysql_none" / "rep2" / "rate1100.txt"
+FIGURES = ("achieved_rate", "loss_worst_exchange", "loss_packet", "loss_lease")
+
+
+def dropped(open_page: Open, home: Path, name: str, data: bytes) -> AppTest:
+    app = open_page(home, "try_file")
+    app.file_uploader[0].upload(name, data).run()
+    assert not app.exception, [each.value for each in app.exception]
+    return app
+
+
+def said(app: AppTest) -> str:
+    """Everything that the page renders as Markdown."""
+    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "success")
+    return "\n".join(element.value for kind in kinds for element in getattr(app, kind))
+
+
+def test_the_figures_are_those_of_the_warehouse(warehouse: Warehouse, tmp_path: Path) -> None:
+    rows = warehouse.query(f"""
+        select campaign, source_path, report_index, {", ".join(FIGURES)} from trials
+        where tool = 'perfdhcp' and hash(trial_id) % 12 = 0
+        order by trial_id
+        """).to_pylist()
+    assert len(rows) > 20
+    for row in rows:
+        copied = tmp_path / Path(row["source_path"]).name
+        copied.write_bytes((EXAMPLES / row["campaign"] / row["source_path"]).read_bytes())
+        trial = trying.look(copied)["trials"][row["report_index"]]
+        assert {name: trial[name] for name in FIGURES} == pytest.approx({name: row[name] for name in FIGURES})
+        copied.unlink()
+
+
+@pytest.mark.parametrize(
+    ("trial", "exchanges", "losses"),
+    [
+        # 1,000 asked and 980 offers, 980 requests and 931 leases, over 10 s
+        (
+            {"duration_s": 10, "achieved_rate": 93.1},
+            [("DISCOVER-OFFER", 0, 1000, 980, 20, 0), ("REQUEST-ACK", 1, 980, 931, 49, None)],
+            (93.1, 0.05, 69 / 1980, 0.069),
+        ),
+        # a RELEASE is never answered, and a rejected lease is none
+        (
+            {"duration_s": 10, "achieved_rate": 100},
+            [
+                ("DISCOVER-OFFER", 0, 1000, 1000, 0, 0),
+                ("REQUEST-ACK", 1, 1000, 1000, 0, 100),
+                ("RELEASE", 2, 9, 0, 9, 0),
+            ],
+            (90, 0, 0, 0.1),
+        ),
+        # ended after 5 of 10 s: the rate tells
+        ({"duration_s": 10, "achieved_rate": 100}, [("DISCOVER-OFFER", 0, 1000, 500, 500, 0)], (100, 0.5, 0.5, 0.5)),
+        ({"sent": 200, "dropped": 5, "achieved_rate": 7}, [], (7, 0.025, 0.025, 0.025)),
+        ({"sent": 0, "dropped": 0}, [], (None, None, None, None)),
+        ({}, [("DISCOVER-OFFER", 0, 0, 0, 0, 0)], (None, None, None, None)),
+    ],
+)
+def test_losses_by_hand(trial: dict[str, Any], exchanges: list[tuple[Any, ...]], losses: tuple[float | None]) -> None:
+    names = ("exchange", "position", "sent", "received", "drops", "rejected")
+    found = trying.losses(trial, [dict(zip(names, each, strict=True)) for each in exchanges])
+    assert list(found.values()) == pytest.approx(list(losses))
+
+
+def test_a_report_is_explained_placed_and_not_stored(
+    open_page: Open, warehouse_home: Path, warehouse: Warehouse
+) -> None:
+    before = sorted(Path(tempfile.gettempdir()).glob("dropline-*"))
+    app = dropped(open_page, warehouse_home, PERFDHCP.name, PERFDHCP.read_bytes())
+    assert app.subheader[0].value == "Output of perfdhcp"
+    assert "Known by: line 1: Running: perfdhcp -4 -r 1100" in app.text[0].value
+    table = app.dataframe[0].value
+    assert list(table["Offered"]) == [1100]
+    assert {"Loss, worst exchange", "Loss, packets", "Loss, leases"} <= set(table.columns)
+    (spec,) = [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
+    known = tried.loss_curves(warehouse, "perfdhcp", "DHCPv4", "leases/s")
+    configurations = len(set(known["configuration_id"].to_pylist()))
+    assert "within a loss of 2.5 %" in spec["description"]
+    assert f"n = 1; lines: {configurations} known configurations" in spec["description"]
+    assert "It is not stored" in said(app)
+    assert not app.button
+    assert sorted(Path(tempfile.gettempdir()).glob("dropline-*")) == before
+    assert not (warehouse_home / "uploads").exists()
+
+
+def test_without_a_warehouse_the_file_is_still_explained(open_page: Open, tmp_path: Path) -> None:
+    app = dropped(open_page, tmp_path, PERFDHCP.name, PERFDHCP.read_bytes())
+    assert app.subheader[0].value == "Output of perfdhcp"
+    assert "Where it stands cannot be said" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("file", "kind"),
+    [
+        ("dns/tools/queryperf/documented/queryperf.out", "Output of queryperf"),
+        ("spirent/trex_ndr_bench.json", "Output of trex"),
+        ("spirent/avalanche_results/merged/client/realtime.csv", "Output of avalanche"),
+    ],
+)
+def test_what_has_no_known_neighbours_says_so(open_page: Open, warehouse_home: Path, file: str, kind: str) -> None:
+    app = dropped(open_page, warehouse_home, Path(file).name, (CAPTURES / file).read_bytes())
+    assert app.subheader[0].value == kind
+    assert "is in the warehouse to compare with" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("empty.txt", b"", "the file is empty"),
+        ("notes.txt", b"a shopping list", "not recognised"),
+        ("README.md", b"# hello", "not recognised"),
+        (".hidden", b"hello", "not recognised"),
+        ("campaign.yaml", b"campaign: [", "campaign.yaml"),
+        ("noise.gz", b"\x1f\x8b" + bytes(range(256)) * 40, "not recognised"),
+        ("noise.bin", bytes(range(256)) * 4000, "not recognised"),
+        ("../../etc/passwd", b"root:x:0:0:", "not recognised"),
+    ],
+)
+def test_what_gives_no_trial_says_why_and_what_to_do(
+    open_page: Open, published_home: Path, name: str, data: bytes, reason: str
+) -> None:
+    app = dropped(open_page, published_home, name, data)
+    tables = [each.value for each in app.dataframe]
+    assert not app.get("vega_lite_chart")
+    if tables:
+        assert reason in tables[0]["Why"][0]
+        assert tables[0]["What to do"][0]
+    else:
+        assert reason.replace(".", r"\.") in app.error[0].value
+
+
+def test_a_report_that_is_cut_off_keeps_its_warnings(open_page: Open, warehouse_home: Path) -> None:
+    whole = PERFDHCP.read_bytes()
+    app = dropped(open_page, warehouse_home, "cut.txt", whole[: len(whole) // 2])
+    assert any({"Warning"} <= set(each.value) or {"Why"} <= set(each.value) for each in app.dataframe)
+    assert "Nothing speaks against it" not in said(app)
+
+
+def test_markup_and_control_characters_are_text(open_page: Open, published_home: Path, hostile: str) -> None:
+    data = PERFDHCP.read_bytes().replace(b"10.0.0.1", hostile.encode() + b"\x1b[31m\x07")
+    app = dropped(open_page, published_home, f"{hostile}\x1b\u202e.txt", data)
+    assert "<script>" not in said(app)
+    assert hostile not in said(app)
+    assert not [each for each in app.markdown if each.allow_html]
+    assert "\x1b" not in "".join(each.value for each in app.text)
+    assert "\u202e" not in "".join(each.value for each in app.text)
+
+
+@pytest.mark.parametrize(
+    ("name", "safe"),
+    [
+        ("rate1100.txt", "rate1100.txt"),
+        ("../../etc/passwd", "passwd"),
+        ("C:\\temp\\a b.csv", "a b.csv"),
+        ("", "unnamed"),
+        ("..", "unnamed"),
+        ("/", "unnamed"),
+        (".bashrc", "bashrc"),
+        ("a\x00b\nc.txt", "a_b_c.txt"),
+        ("<script>", "_script_"),
+        ("x" * 300 + ".csv.gz", "x" * 93 + ".csv.gz"),
+    ],
+)
+def test_a_name_stays_in_its_folder(name: str, safe: str) -> None:
+    assert trying.safe_name(name) == safe
+
+
+def test_a_file_that_is_too_large_is_not_read() -> None:
+    with pytest.raises(Refused, match="more than 16 MiB: use `dropline show FILE`"):
+        trying.explain("big.txt", bytes(trying.MOST_BYTES + 1))
+
+
+def test_a_gzip_bomb_is_bounded() -> None:
+    began = time.monotonic()
+    bomb = gzip.compress(b"Running: perfdhcp -4 -r 1 10.0.0.1\n" + bytes(400 * 2**20), 1)
+    try:
+        found = trying.explain("bomb.gz", bomb)
+    except TooMuch as error:
+        assert "was ended" in str(error)
+    else:
+        assert found["rejects_in_all"] + found["trials_in_all"] > 0
+    assert time.monotonic() - began < trying.SECONDS + 5
+
+
+def test_a_reader_that_never_ends_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trying, "SECONDS", 0.05)
+    with pytest.raises(TooMuch, match=r"longer than 0\.05 s"):
+        trying.explain("a.txt", b"a")
+    assert bounded._TURNS.acquire(timeout=1), "the turn was given back"
+    bounded._TURNS.release()
+
+
+def test_an_operator_may_let_files_be_kept(
+    open_page: Open, warehouse_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(trying.ALLOWED, "1")
+    (tmp_path / "warehouse.duckdb").symlink_to(warehouse_home / "warehouse.duckdb")
+    app = dropped(open_page, tmp_path, "../<b>rate.txt", PERFDHCP.read_bytes())
+    assert not (tmp_path / "uploads").exists(), "only when asked for"
+    app.button[0].click().run()
+    assert not app.exception
+    (kept,) = (tmp_path / "uploads").rglob("*.txt")
+    assert kept.name == "_b_rate.txt"
+    assert kept.read_bytes() == PERFDHCP.read_bytes()
+    assert f"ingest {tmp_path / 'uploads'}" in app.code[0].value
+
+
+def test_the_same_bytes_are_kept_once(tmp_path: Path) -> None:
+    first = trying.keep(Home(tmp_path), "a.txt", b"same")
+    assert trying.keep(Home(tmp_path), "b.txt", b"same") == first
+    assert trying.keep(Home(tmp_path), "a.txt", b"other") != first
+    assert sum(each.is_file() for each in (tmp_path / "uploads").rglob("*")) == 2

@@ -1,0 +1,226 @@
+"""Who is fuzzed: all readers of the registries, so that a new one is covered without further work.
+
+A target does with the name and the bytes of a file what an ingest does, up to the Arrow tables. It raises
+AssertionError for a broken promise; any other exception is a fault of the reader.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+import sys
+from collections import Counter
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import pyarrow as pa
+
+from ingest import campaign, context, figures, files, machines, schema, servers
+from ingest.campaign import Campaign, CampaignError
+from ingest.context import Context, ServerConfigs, SidecarError, gather, read_sidecar
+from ingest.files import HEAD_BYTES, Found, Kind, Scope
+from ingest.formats import READERS, Reject, Report
+from ingest.machines import SOURCES, FactError
+from ingest.rows import Content, Outcome, campaign_row, context_file, output, tables, unfit
+from ingest.servers import ConfigError
+from ingest.watched import WATCHERS, Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from types import ModuleType
+
+    from ingest.formats import Reader
+    from ingest.watched import Watcher
+
+Tally = Counter[str]
+"""What an input came to: `parts` (reports, samples, rows), `rejects`, `unfit` (files with a value for no column)."""
+
+_SCOPE: Final = Scope(Path("/campaign"), "campaign")
+_TRIAL: Final = "v4_mt4_memfile/rep1/rate100.txt"
+_SHA256: Final = "0" * 64
+_LONGEST_WORD: Final = 60
+
+
+class Target(NamedTuple):
+    """A reader: its name, what is asked of it, and the words it looks for."""
+
+    name: str
+    check: Callable[[str, bytes], Tally]
+    words: tuple[bytes, ...]
+
+
+def owners(name: str, data: bytes) -> list[Target]:
+    """Return the targets that take a file, for its content or its name."""
+    found = readers(data)
+    if name == campaign.FILE_NAME:
+        found.append(_CAMPAIGN)
+    kind = machines.recognise(name, data[:HEAD_BYTES])
+    if kind in SOURCES and SOURCES[kind].parse:
+        found.append(_facts(kind))
+    return found or ([_SIDECAR] if name.endswith(".json") else [])
+
+
+def readers(data: bytes) -> list[Target]:
+    """Return the targets that know the content of a file as theirs alone."""
+    head = data[:HEAD_BYTES]
+    module = servers.recognise(head)
+    return [target for sniff, target in _BY_CONTENT if sniff(head)] + ([_server(module)] if module else [])
+
+
+@cache
+def _server(module: ModuleType) -> Target:
+    return Target("server " + module.__name__.rpartition(".")[2], partial(_check_server, module), _words(module))
+
+
+@cache
+def _facts(kind: str) -> Target:
+    module = inspect.getmodule(SOURCES[kind].parse)
+    return Target(f"machine {kind}", partial(_check_facts, kind), _words(module))
+
+
+def _words(module: Any) -> tuple[bytes, ...]:
+    """Return the short texts in the source of a module and of its parts: what it looks for must be among them."""
+    parts = (part for name, part in sorted(sys.modules.items()) if name.startswith(module.__name__))
+    nodes = (node for part in parts for node in ast.walk(ast.parse(inspect.getsource(part))))
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)}
+    words = {text.encode() if isinstance(text, str) else text for text in texts}
+    return tuple(sorted(word for word in words if 0 < len(word) <= _LONGEST_WORD))
+
+
+def _check_recognition(name: str, data: bytes) -> Tally:
+    """Ask everybody whose file this is, whatever the bytes."""
+    files.recognise(_item(name), data[:HEAD_BYTES])
+    return Tally(parts=len(owners(name, data)))
+
+
+def _check_reader(reader: Reader, name: str, data: bytes) -> Tally:
+    parts = list(reader.parse(data))
+    assert parts or not data, "nothing was found, and nobody is told"
+    tally = _tally(parts, Report)
+    tally["unfit"] = _store(output(_item(name, reader), "campaign", _content(data), Context(), parts))
+    return tally
+
+
+def _check_watcher(watcher: Watcher, name: str, data: bytes) -> Tally:
+    parts = list(watcher.parse(data))
+    assert parts or not data, "nothing was found, and nobody is told"
+    samples = [part for part in parts if isinstance(part, Sample)]
+    assert all(math.isfinite(sample.value) for sample in samples)
+    assert all(sample.at is None or sample.at.tzinfo for sample in samples)
+    pa.array([sample.at for sample in samples], schema.TIME)
+    _require_fit("observations", [sample._asdict() for sample in samples], besides={"at"})
+    return _tally(parts, Sample)
+
+
+def _check_figures(name: str, data: bytes) -> Tally:
+    parts = list(figures.parse(data))
+    assert parts or not data, "nothing was found, and nobody is told"
+    _require_fit("figures", [part for part in parts if not isinstance(part, Reject)])
+    return _tally(parts, dict)
+
+
+def _check_server(module: ModuleType, name: str, data: bytes) -> Tally:
+    try:
+        row = module.parse(data)
+    except ConfigError as error:
+        return _tally([Reject(error.line or 1, str(error), error.hint)], Report)
+    row |= {"campaign": "campaign", "source_path": name, "source_sha256": _SHA256}
+    return _stored(name, "server_configs", row, data)
+
+
+def _check_facts(kind: str, name: str, data: bytes) -> Tally:
+    source = SOURCES[kind]
+    assert source.parse
+    try:
+        source.parse(data)
+    except FactError as error:
+        assert str(error)
+    host, rejects = machines.host({name: data})
+    assert all(reject.reason.startswith(f"{name}:") for reject in rejects)
+    return _tally(rejects, Report) + _stored(name, "hosts", {**host, "campaign": "campaign", "source_path": "."}, data)
+
+
+def _check_campaign(name: str, data: bytes) -> Tally:
+    try:
+        found = Campaign.parse(data, name)
+    except CampaignError as error:
+        assert str(error).startswith(name)
+        return Tally(rejects=1)
+    found.path_values(_TRIAL)
+    found.ignores(_TRIAL)
+    return _stored(name, "campaigns", campaign_row(found), data)
+
+
+def _check_sidecar(name: str, data: bytes) -> Tally:
+    try:
+        said = read_sidecar(data)
+    except SidecarError as error:
+        return _tally([Reject(error.line, str(error), "repair it")], Report)
+    joined = gather(_TRIAL, str(_SCOPE.folder), None, ServerConfigs(), (name, said))
+    trial = output(_item(_TRIAL), "campaign", _content(data), joined, [Report(1, {"completed": True})])
+    return Tally(parts=1, unfit=_store(trial))
+
+
+def _tally(parts: Iterable[object], kind: type) -> Tally:
+    tally = Tally()
+    for part in parts:
+        if isinstance(part, Reject):
+            assert part.line >= 1
+            assert part.reason.strip()
+            assert part.hint.strip()
+            tally["rejects"] += 1
+        else:
+            assert isinstance(part, kind), f"{type(part).__name__} is neither {kind.__name__} nor Reject"
+            tally["parts"] += 1
+    return tally
+
+
+def _stored(name: str, table: str, row: Mapping[str, Any], data: bytes) -> Tally:
+    outcome = context_file(_item(name), "campaign", _content(data), "text", {table: [dict(row)]})
+    return Tally(parts=1, unfit=_store(outcome))
+
+
+def _store(outcome: Outcome) -> bool:
+    """Make the Arrow tables of an outcome as an ingest does; return whether a value fits no column."""
+    for name, rows in outcome.rows.items():
+        _require_known(name, rows)
+    try:
+        found, is_unfit = tables([outcome]), False
+    except (ValueError, TypeError, OverflowError) as error:
+        found, is_unfit = tables([unfit(outcome, error)]), True
+    for name, table in found.items():
+        # Parquet refuses these while the batch is being written, when nobody can say any more whose they are.
+        lacking = [field.name for field in table.schema if not field.nullable and table[field.name].null_count]
+        assert not lacking, f"{name} lacks {lacking}"
+    return is_unfit
+
+
+def _require_fit(table: str, rows: list[dict[str, Any]], besides: Iterable[str] = ()) -> None:
+    named = {column for row in rows for column in row} - set(besides)
+    _require_known(table, [dict.fromkeys(named)])
+    pa.Table.from_pylist(rows, schema=pa.schema([field for field in schema.TABLES[table] if field.name in named]))
+
+
+def _require_known(table: str, rows: Iterable[Mapping[str, Any]]) -> None:
+    surplus = {column for row in rows for column in row} - set(schema.TABLES[table].names)
+    assert not surplus, f"{table} has no column {surplus}"
+
+
+def _item(name: str, reader: Reader | None = None) -> Found:
+    return Found(_SCOPE.folder / name, _SCOPE, name, Kind.OUTPUT, reader=reader)
+
+
+def _content(data: bytes) -> Content:
+    return Content(data, 0, _SHA256)
+
+
+_CAMPAIGN: Final = Target("campaign.yaml", _check_campaign, _words(campaign))
+_SIDECAR: Final = Target("sidecar", _check_sidecar, _words(context))
+RECOGNITION: Final = Target("recognition", _check_recognition, ())
+_BY_CONTENT: Final = (
+    *((reader.sniff, Target(reader.NAME, partial(_check_reader, reader), _words(reader))) for reader in READERS),
+    *((watcher.sniff, Target(watcher.NAME, partial(_check_watcher, watcher), _words(watcher))) for watcher in WATCHERS),
+    (figures.recognise, Target("figures", _check_figures, _words(figures))),
+)

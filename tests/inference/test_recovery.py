@@ -1,0 +1,184 @@
+"""The hour after an event: conservation, closed forms, and a simulation that follows each client."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inference.recovery import (
+    HOUR,
+    Course,
+    Timers,
+    after_outage,
+    simulate,
+    steady,
+    timers,
+    wave,
+)
+
+DAY = 86400.0
+V4 = timers(4, DAY, DAY / 2, 0.875 * DAY)
+V6 = timers(6, DAY, DAY / 2, 0.8 * DAY)
+
+
+def unaccounted(course: Course) -> float:
+    """The largest difference in any second between who came and who was served or waits, relative to who came."""
+    came = course.overdue + np.cumsum(course.arrived)
+    return float(np.max(np.abs(came - np.cumsum(course.served) - course.waiting) / np.maximum(came, 1)))
+
+
+@pytest.mark.parametrize(
+    ("clock", "bounds"),
+    [
+        (V4, [(3, 5), (7, 9), (15, 17), (31, 33), (63, 65)]),  # RFC 2131, 4.1
+        (timers(4, DAY, DAY / 2, DAY / 2, 2, 10), [(1, 3), (3, 5), (7, 9), (9, 11)]),
+    ],
+)
+def test_a_client_of_ipv4_backs_off_as_in_rfc_2131(clock: Timers, bounds: list[tuple[float, float]]) -> None:
+    assert [(wait.low, wait.high) for wait in clock.waits[: clock.renewal]] == bounds
+    assert clock.waits[clock.renewal - 1].then == clock.renewal - 1, "the longest is repeated"
+
+
+def test_a_client_of_ipv6_backs_off_as_in_rfc_8415() -> None:
+    new = V6.waits[: V6.renewal]
+    assert [wait.stay for wait in new[:-1]] == pytest.approx([1.05 * 2**attempt for attempt in range(12)])
+    assert (new[-1].low, new[-1].high) == pytest.approx((3240, 3960)), "SOL_MAX_RT"
+    assert (new[0].low, new[0].high) == pytest.approx((1, 1.1)), "RAND of the first is above zero"
+    renewing = V6.waits[V6.renewal :]
+    assert [wait.mean for wait in renewing[:7]] == pytest.approx([10, 20, 40, 80, 160, 320, 600])
+
+
+def test_a_renewal_of_ipv4_halves_the_time_that_is_left_down_to_a_minute() -> None:
+    clock = timers(4, 7200, 3600, 6300)
+    renewing = [wait.mean for wait in clock.waits[clock.renewal :]]
+    assert renewing[:6] == [1350, 675, 337.5, 168.75, 84.375, 60], "until T2, RFC 2131, 4.4.5"
+    assert sum(renewing) == 3600, "the lease ends"
+    assert clock.waits[-1].then == 0, "and a new one is asked for"
+
+
+@pytest.mark.parametrize("clock", [V4, V6], ids=["v4", "v6"])
+@pytest.mark.parametrize(("load", "capacity"), [(100, 100), (100, 250), (99.5, 100)])
+def test_who_has_capacity_above_the_load_sees_no_repetition(clock: Timers, load: float, capacity: float) -> None:
+    course = simulate(steady(load / 2), steady(load / 2), capacity, clock, 0)
+    assert not course.repeated.any()
+    assert not course.waiting.any()
+    assert course.recovered_s == 0
+    assert course.sent.sum() == pytest.approx(HOUR * load)
+
+
+@pytest.mark.parametrize(
+    ("clients", "capacity", "renewals"), [(50_000, 100, 0), (50_000, 500, 100), (350_000, 2000, 97.2)]
+)
+def test_with_a_full_queue_recovery_takes_the_clients_over_the_capacity_left_by_renewals(
+    clients: float, capacity: float, renewals: float
+) -> None:
+    """As F. Bulk told dhcp-users in April 2008, 50,000 clients at 10 leases/s take 5,000 s."""
+    course = simulate(wave(clients, 1), steady(renewals), capacity, V4, math.inf)
+    assert course.recovered_s == math.ceil(round(clients / (capacity - renewals), 6))
+    assert not course.repeated.any()
+
+
+def test_a_drained_hour_serves_all_who_came_and_an_hour_too_short_says_so() -> None:
+    course = simulate(wave(12_000, 60), steady(0), 40, V4, 120)
+    assert course.served.sum() == pytest.approx(12_000)
+    assert course.recovered_s is not None
+    assert course.recovered_s >= 12_000 / 40, "never sooner than with a full queue"
+    assert simulate(wave(50_000, 60), steady(0), 10, V4, math.inf).recovered_s is None
+
+
+def test_a_server_that_never_answers_hears_everybody_once_in_64_seconds() -> None:
+    course = simulate(wave(6400, 60), steady(0), 0, V4, 0)
+    assert course.waiting[-1] == pytest.approx(6400)
+    assert course.repeated[-640:].mean() == pytest.approx(6400 / 64, rel=1e-3)
+
+
+@given(
+    st.sampled_from([V4, V6, timers(4, 60, 30, 52.5), timers(6, 60, 30, 48), timers(4, 600, 600, 600)]),
+    st.floats(0, 1e6),
+    st.floats(0, 500),
+    st.floats(0, 5000),
+    st.floats(0, 5000),
+    st.floats(0, 5e5),
+)
+def test_in_each_second_who_came_was_served_or_waits(
+    clock: Timers, clients: float, renewals: float, capacity: float, queue: float, outage_s: float
+) -> None:
+    overdue = after_outage(clock, clients / 3, clients / 7, outage_s, DAY / 2)
+    course = simulate(wave(clients, 60, 300), steady(renewals, 300), capacity, clock, queue, overdue)
+    assert unaccounted(course) < 1e-9
+    assert course.served.max() <= capacity
+    assert min(course.waiting.min(), course.renewing.min(), course.repeated.min()) >= -1e-6
+    assert (course.without_lease >= -1e-6 * max(clients, 1)).all()
+
+
+@pytest.mark.parametrize("clock", [V4, V6], ids=["v4", "v6"])
+def test_the_counts_are_the_mean_of_clients_followed_one_by_one(clock: Timers) -> None:
+    """Each client draws its own waits as the RFCs say, in continuous time; the server answers whole clients."""
+    clients, capacity, queue, seconds = 20_000, 60, 60, 600
+    course = simulate(wave(clients, 30, seconds), steady(0, seconds), capacity, clock, queue)
+    waiting, repeated = followed(4 if clock is V4 else 6, clients, capacity, queue, seconds)
+    assert np.abs(course.waiting - waiting).max() < 0.03 * clients
+    assert course.repeated.sum() == pytest.approx(repeated, rel=0.01)
+
+
+def followed(version: int, clients: int, capacity: int, queue: int, seconds: int) -> tuple[np.ndarray, int]:
+    """Clients waiting after each second, and requests repeated."""
+    random = np.random.default_rng(20260)
+    due, last = random.uniform(0, 30, clients), np.zeros(clients)
+    queued, repeated, waiting = 0, 0, np.zeros(seconds)
+    came, gone = np.sort(due), 0
+    for second in range(seconds):
+        asking = random.permutation(np.flatnonzero((due >= second) & (due < second + 1)))
+        repeated += np.count_nonzero(last[asking])
+        served = min(capacity, queued + asking.size)
+        gone += served
+        kept = min(queued + asking.size - served, queue)
+        taken = served - queued + kept  # of those who ask now: served at once, or kept
+        queued = kept
+        due[asking[:taken]] = np.inf
+        dropped = asking[taken:]
+        previous, spread = last[dropped], random.uniform(-1, 1, dropped.size)
+        if version == 4:
+            last[dropped] = np.where(previous == 0, 4, np.minimum(2 * previous, 64))
+            due[dropped] += last[dropped] + spread
+        else:
+            first, rand = 1 + 0.1 * np.abs(spread), 0.1 * spread
+            last[dropped] = np.where(previous == 0, first, previous * (2 + rand))
+            due[dropped] += last[dropped]
+        waiting[second] = np.searchsorted(came, second + 1) - gone
+    return waiting, repeated
+
+
+def test_an_outage_leaves_each_client_where_its_timers_have_brought_it() -> None:
+    """4 h of outage, 2 h lease, T1 1 h: everybody missed T1 3 to 4 h ago and repeats each 64 s by now."""
+    clock = timers(4, 7200, 3600, 6300)
+    due = after_outage(clock, 0, 350_000, 14_400, 3600)
+    assert due.sum() == pytest.approx(350_000)
+    assert due[clock.renewal :].sum() == 0, "all leases have ended"
+    by_second = due.sum(axis=0)
+    assert by_second[:64] == pytest.approx(np.full(64, 350_000 / 64), rel=0.02)
+    assert by_second[64:].sum() == pytest.approx(0)
+
+
+def test_a_short_outage_with_a_long_lease_is_spread_over_hours() -> None:
+    due = after_outage(V4, 0, 1000, 600, DAY / 2)
+    assert due[V4.renewal + 1, -1] == pytest.approx(1000), "a quarter of T2 - T1 is more than an hour away"
+    assert not after_outage(V4, 1000, 1000, 0, DAY / 2).any()
+
+
+@pytest.mark.parametrize(
+    ("call", "complaint"),
+    [
+        (lambda: timers(5, 60, 30, 45), "expected 4 or 6"),
+        (lambda: timers(4, 60, 50, 45), "expected each no longer than the next"),
+        (lambda: timers(4, 60, 30, 45, 0, 64), "expected more than zero"),
+        (lambda: simulate(steady(1), steady(1), -1, V4, 0), "expected neither below zero"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_words(call: object, complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        call()  # type: ignore[operator]

@@ -1,0 +1,264 @@
+"""The report says what the marts say, each figure in its place."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import report
+from app import words
+from app.warehouse import Warehouse
+from report import content
+from report.scope import ReportError
+from report.sections import Table
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ["kea-2.2-backends", "kea-2.2-ha"]
+BACKENDS = ["memfile", "mysql", "postgresql"]
+# Transcribed from the tables of ISC's article "Kea Performance Tests - 2.0".
+ARTICLE = {
+    "DHCPv4": {
+        "Single server, single-threaded": ["11,686", "2,559", "2,396"],
+        "Single server, multi-threaded": ["18,977", "10,135", "7,441"],
+        "Hot standby, single-threaded": ["5,621", "692", "1,518"],
+        "Hot standby, multi-threaded": ["11,962", "7,416", "6,768"],
+        "Load balancing, single-threaded": ["5,532", "575", "427"],
+        "Load balancing, multi-threaded": ["12,417", "9,981", "5,891"],
+    },
+    "DHCPv6": {
+        "Single server, single-threaded": ["13,612", "1,218", "2,355"],
+        "Single server, multi-threaded": ["37,956", "11,191", "7,792"],
+        "Hot standby, single-threaded": ["5,621", "486", "1,400"],
+        "Hot standby, multi-threaded": ["12,417", "8,163", "6,800"],
+        "Load balancing, single-threaded": ["5,561", "575", "486"],
+        "Load balancing, multi-threaded": ["12,417", "10,370", "6,442"],
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def examples(warehouse, tables_of):
+    return tables_of(report.make(warehouse, form="markdown"))
+
+
+def rows_of(made: content.Report, key: str):
+    [section] = [section for section in made.sections if section.key == key]
+    for table in section.blocks:
+        if isinstance(table, Table):
+            yield from (dict(zip(table.columns, row, strict=True)) for row in table.rows)
+
+
+@pytest.mark.parametrize("protocol", ARTICLE)
+def test_the_36_figures_of_the_article_stand_in_their_places(warehouse, tables_of, protocol):
+    tables = tables_of(report.make(warehouse, ["isc-kb-kea-2.0"], "markdown"))
+    head, *rows = tables[f"ISC Kea 1.9.11 {protocol}, leases/s"]
+    assert head == ["Set-up", *BACKENDS]
+    assert {row[0]: [cell.removesuffix(" ⚠") for cell in row[1:]] for row in rows} == ARTICLE[protocol]
+    assert [row[0] for row in rows] == list(ARTICLE[protocol]), "in the order of the article"
+
+
+def test_each_measured_figure_stands_in_its_place_with_interval_and_runs(warehouse, examples):
+    known = warehouse.query("select * from leases_per_second where origin = 'measured'").to_pylist()
+    servers = {"none": "Single server", "hot-standby": "Hot standby", "load-balancing": "Load balancing"}
+    assert len(known) == 12
+    for row in known:
+        threading = "single-threaded" if row["threading"] == "single" else f"multi-threaded ×{row['threads']}"
+        head, *rows = examples[f"ISC Kea 2.2.0 {row['protocol']}, leases/s"]
+        [line] = [line for line in rows if line[0] == f"{servers[row['ha_mode']]}, {threading}"]
+        cell = line[head.index(row["backend"])]
+        assert cell.startswith(words.rate(row["lps"]) + " (")
+        assert words.interval(row["ci_low"], row["ci_high"]) in cell or row["ci_low"] is None
+        assert f"{row['runs']} run" in cell
+    assert "7 of 9 runs" in examples["ISC Kea 2.2.0 DHCPv4, leases/s"][1][1]
+
+
+def test_a_ratio_is_that_of_its_mart_with_verdict_and_fairness(warehouse, examples):
+    known = warehouse.query("""
+        select speedup, verdict, p_value_holm, grade, lps_multi, lps_single
+        from multithreading_speedup
+        inner join comparison_fairness on factor = 'threading'
+            and configuration_id_single = baseline_configuration_id
+            and configuration_id_multi = treatment_configuration_id
+        where origin = 'measured'
+        """).to_pylist()
+    head, *rows = examples["Multithreading: rate of the first over the rate of the second, leases/s"]
+    asked = ("Rate", "Against", "Ratio", "Verdict", "p (Holm)", "Fairness")
+    assert len(known) == 6
+    assert sorted([row[head.index(name)] for name in asked] for row in rows) == sorted(
+        [
+            words.rate(row["lps_multi"]),
+            words.rate(row["lps_single"]),
+            f"{row['speedup']:.3g} ×",
+            row["verdict"],
+            "-" if row["p_value_holm"] is None else f"{row['p_value_holm']:.2g}",
+            row["grade"],
+        ]
+        for row in known
+    )
+
+
+def test_a_pair_of_backends_is_compared_once(examples):
+    head, *rows = examples["Backends: rate of the first over the rate of the second, leases/s"]
+    pairs = [(row[0], *sorted(row[head.index("Compared")].split(" against "))) for row in rows]
+    assert len(pairs) == len(set(pairs)) == 6
+
+
+def test_only_what_a_test_has_shown_has_a_colour(warehouse):
+    compared = list(rows_of(content.report(warehouse), "changes"))
+    tones = {(row["Ratio"].tone, row["Verdict"].text) for row in compared}
+    assert tones <= {
+        ("good", "faster"),
+        ("bad", "slower"),
+        ("", "no evidence"),
+        ("", "too few runs"),
+        ("", "not testable"),
+    }
+    assert ("bad", "slower") in tones
+
+
+def test_published_figures_stand_beside_measured_ones(examples):
+    title = "Measured, and the latest published figure of the same product, protocol, backend, threading and HA mode"
+    head, *rows = examples[title]
+    [row] = [row for row in rows if row[0] == "ISC Kea 2.2.0 DHCPv4 memfile single (kea-2.2-backends)"]
+    found = dict(zip(head, row, strict=True))
+    assert found["Published"] == "11,686"
+    assert found["Source"] == "Kea Performance Tests - 2.0 <https://kb.isc.org/docs/en/kea-20-performance-tests>"
+    assert len(rows) == 12
+
+
+def test_bounds_are_shown_as_bounds(changed):
+    one = "(select configuration_id from capacity where campaign = 'kea-2.2-backends' and backend = 'mysql' limit 1)"
+    another = "(select configuration_id from capacity where campaign = 'kea-2.2-ha' limit 1)"
+    warehouse = changed(
+        f"update capacity set status = 'never_exceeded' where configuration_id = {one}",
+        f"update capacity set status = 'exceeded_at_first_step', rate = null where configuration_id = {another}",
+        f"update run_capacity set first_exceeding_rate = 444 where configuration_id = {another}",
+    )
+    rows = [row for row in rows_of(content.report(warehouse, EXAMPLES), "capacity-leases-s") if "Leases/s" in row]
+    figures = {row["Leases/s"].text: row["How"].text for row in rows}
+    assert figures["< 444"] == "below: the first step already lost more than the limit"
+    assert [how for text, how in figures.items() if text.startswith("≥")] == [
+        "at least: no step lost more than the limit"
+    ]
+
+
+def test_the_share_that_a_generator_prints_stands_beside_the_true_one(changed, tables_of):
+    row = (
+        "insert into query_accounting by name select 't{0}' as trial_id, 'run' as run_id, configuration_id, campaign, "
+    )
+    row += "'dnsblast' as tool, 'lmdb' as backend, 2000 as offered_rate, {0} as sent, {1} as ratio_printed, "
+    row += "{2} as ratio_true, {3} as lost_in_receive_buffer, 60 as probes, {4} as probes_failed, {5} as "
+    row += "is_server_restarted from configurations where configuration = 'ISC Kea 2.2.0 DHCPv4 mysql single'"
+    warehouse = changed(row.format(10000, 0.673, 0.7988, 2012, 0, False), row.format(30000, 1, 1, 0, 3, True))
+    tables = tables_of(report.make(warehouse, ["kea-2.2-backends"], "markdown"))
+    [title] = [title for title in tables if title.startswith("Answered share as the generator prints it")]
+    [found] = [dict(zip(tables[title][0], row, strict=True)) for row in tables[title][1:]]
+    assert found == {
+        "Configuration": "ISC Kea 2.2.0 DHCPv4 mysql single",
+        "Backend": "lmdb",
+        "Generator": "dnsblast",
+        "Offered, queries/s": "2,000",
+        "Trials": "2",
+        "Sent": "40,000",
+        "Printed": "91.8 %",  # (0.673 * 10000 + 1 * 30000) / 40000
+        "True": "95 %",  # (0.7988 * 10000 + 1 * 30000) / 40000
+        "Lost in receive buffer": "2,012",
+        "Probes failed": "3 of 120",
+        "Noticed": "server restarted",
+    }
+
+
+def test_what_else_a_configuration_is_called_by_is_a_set_up_of_its_own(changed, tables_of):
+    warehouse = changed("update capacity set configuration = configuration || ' large-buffer' where backend = 'mysql'")
+    head, *rows = tables_of(report.make(warehouse, EXAMPLES, "markdown"))["ISC Kea 2.2.0 DHCPv4, leases/s"]
+    assert [row[0] for row in rows if row[head.index("mysql")] != "-"] == [
+        "Single server, single-threaded, large-buffer",
+        "Single server, multi-threaded ×4, large-buffer",
+    ]
+
+
+def test_method_machine_and_servers_are_told(examples):
+    assert examples["Which runs are left out of the mean"][1:] == [
+        [name, "lowest 1 and highest 1, from 5 runs on"] for name in EXAMPLES
+    ]
+    generators = examples["Generators and how they were run; the drop time is how long an answer may take"]
+    assert generators[1][1:3] == ["perfdhcp 2.2.0", "period 3 s; drop time 1 s/1 s; 10000000 clients"]
+    machine = dict(examples["Machine vm"])
+    assert machine["cpu model"] == "Intel(R) Xeon(R) Processor"
+    assert machine["memory"] == "24.0 GiB"
+    servers = examples["What the servers' own configurations say"]
+    assert {"Threads", "Queue, packets", "Hooks"} <= set(servers[0])
+    assert len(servers) == 13
+
+
+def test_every_finding_is_counted(warehouse, examples):
+    [counted] = warehouse.query(
+        f"select count(*) as n from quality_findings where campaign in {tuple(EXAMPLES)}"
+    ).to_pylist()
+    head, *rows = examples["Findings by severity; of several the first by file"]
+    assert sum(int(row[head.index("Times")].partition(" ")[0].replace(",", "")) for row in rows) == counted["n"]
+
+
+def test_each_ramp_and_each_capacity_step_has_its_chart(warehouse):
+    charts = {section.key: section.blocks[1:] for section in content.report(warehouse).sections}
+    assert len(charts["loss"]) == 12
+    assert len(charts["seconds"]) == 24, "two exchanges each"
+    [chart] = [
+        chart for chart in charts["loss"] if chart.title.startswith("ISC Kea 2.2.0 DHCPv4 memfile single (kea-2.2-b")
+    ]
+    assert chart.loss_limit == 0.025
+    assert [series.is_line for series in chart.series] == [False, True]
+    assert "7 of 9 runs" in chart.description
+
+
+def test_without_anything_measured_everything_published_is_told(published_home):
+    made = content.report(Warehouse.open(published_home / "warehouse.duckdb"))
+    keys = [section.key for section in made.sections]
+    assert "capacity-leases-s" in keys
+    assert "capacity-queries-s" in keys
+    assert "loss" not in keys
+
+
+def test_the_same_warehouse_gives_the_same_file_dated_by_its_build(warehouse, warehouse_home):
+    [built] = warehouse.query(
+        "select strftime(built_at at time zone 'UTC', '%Y-%m-%d %H:%M') as at from build_info"
+    ).to_pylist()
+    again = Warehouse.open(warehouse_home / "warehouse.duckdb")
+    for form in report.FORMATS:
+        text = report.make(warehouse, EXAMPLES, form)
+        assert text == report.make(again, EXAMPLES[::-1], form)
+        assert f"built {built['at']} UTC" in text
+
+
+def test_an_unknown_campaign_is_named_with_its_neighbours(warehouse):
+    with pytest.raises(ReportError, match=r"--campaign kea-2\.2-hb: .* did you mean kea-2\.2-ha"):
+        report.make(warehouse, ["kea-2.2-hb"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["-o", "{tmp}/report.html", "--campaign", "kea-2.2-ha"], 0, ""),
+        (["--format", "markdown"], 0, ""),
+        (["--format", "pdf"], 2, "expected one of html, markdown"),
+        (["-o", "{tmp}/no/where.html"], 2, "No such file or directory"),
+        (["--campaign", "nobody"], 1, "no campaign of that name"),
+    ],
+)
+def test_the_command_writes_the_report_or_says_why_not(warehouse_home, tmp_path, arguments, code, said):
+    done = subprocess.run(
+        [sys.executable, ROOT / "dropline.py", "--home", warehouse_home, "report"]
+        + [each.replace("{tmp}", str(tmp_path)) for each in arguments],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
+    if code == 0:
+        written = tmp_path / "report.html"
+        assert (written.read_text("utf-8") if written.exists() else done.stdout).startswith(
+            ("<!doctype html>", "# Bench")
+        )
