@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ingest.formats import Reject
-from ingest.formats.text import head_text, unpack
+from ingest.formats.text import MAX_LINES, few_rejects, head_text, unpack
 from ingest.schema import CONFIGURATION, FIGURES
 from ingest.vocabulary import normalise
 
@@ -108,6 +108,15 @@ def parse(data: bytes) -> Iterator[Row | Reject]:
     title. Words of a configuration become those of the warehouse. When the header has a column that
     nobody knows, or lacks one, nothing of the file is used.
     """
+    empty = True
+    for part in few_rejects(_figures(data), "repair the table where the first of them stand, and ingest it again"):
+        empty = False
+        yield part
+    if empty:
+        yield Reject(1, "the header of a table of figures without rows", "add a row for each figure")
+
+
+def _figures(data: bytes) -> Iterator[Row | Reject]:
     lines: dict[str, int] = {}
     for part in _parquet(data) if data.startswith(_PARQUET) else _csv(data):
         if isinstance(part, Reject):
@@ -131,6 +140,9 @@ def _csv(data: bytes) -> Iterator[Record | Reject]:
     text, fault = unpack(data, _MAX_BYTES + 1)
     if len(text) > _MAX_BYTES:
         yield Reject(1, f"more than {_MAX_BYTES // 1024**2} MiB of text", "split it into several files")
+        return
+    if text.count(b"\n") > MAX_LINES:
+        yield Reject(1, f"more than {MAX_LINES} lines", "split it into several files")
         return
     try:
         yield from _records(text.decode())

@@ -9,7 +9,7 @@ import math
 import re
 import zlib
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from ingest.formats import Reject, Report
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ingest.formats import Row
+
+Part = TypeVar("Part")
 
 MAX_TEXT_BYTES: Final = 128 * 1024 * 1024
 MAX_LINES: Final = 1_000_000
@@ -70,7 +72,7 @@ def parts(
         yield Reject(1, f"more than {MAX_LINES} lines", advice)
         return
     if text or not fault:
-        yield from _bounded(read(text), advice)
+        yield from few_rejects(_few_rows(read(text), advice), advice)
     if fault:
         yield fault
 
@@ -135,20 +137,28 @@ def plural(amount: float, noun: str) -> str:
     return f"{amount:.15g} {noun}" + "s" * (amount != 1 and len(noun) > 1)
 
 
-def _bounded(found: Iterator[Report | Reject], advice: str) -> Iterator[Report | Reject]:
-    rows = rejects = 0
+def few_rejects(found: Iterator[Part | Reject], advice: str) -> Iterator[Part | Reject]:
+    """Yield what is found, but of more than MAX_REJECTS rejects only how many more there are."""
+    rejects, last = 0, 1
     for part in found:
-        last = part.line
-        if rows > MAX_ROWS:
-            yield Reject(last, f"{rows} values stand above: from here on the file is not read", advice)
-            break
-        if isinstance(part, Report):
-            rows += len(part.exchanges) + len(part.intervals) + len(part.observations)
-            yield part
-        elif (rejects := rejects + 1) <= MAX_REJECTS:
-            yield part
+        if isinstance(part, Reject):
+            rejects, last = rejects + 1, part.line
+            if rejects > MAX_REJECTS:
+                continue
+        yield part
     if rejects > MAX_REJECTS:
         yield Reject(last, f"{rejects - MAX_REJECTS} more parts up to here cannot be used", advice)
+
+
+def _few_rows(found: Iterator[Report | Reject], advice: str) -> Iterator[Report | Reject]:
+    rows = 0
+    for part in found:
+        if rows > MAX_ROWS:
+            yield Reject(part.line, f"{rows} values stand above: from here on the file is not read", advice)
+            return
+        if not isinstance(part, Reject):
+            rows += len(part.exchanges) + len(part.intervals) + len(part.observations)
+        yield part
 
 
 def _gunzip(data: bytes, limit: int) -> tuple[bytes, Reject | None]:

@@ -48,6 +48,8 @@ def account(
             rejects, last = rejects + 1, part
             if rejects <= MAX_REJECTS:
                 waiting.append(part)
+            elif rejects == MAX_SAMPLES:
+                break  # whatever it is, it is no such file any more
         elif samples == MAX_SAMPLES:
             waiting.append(Reject(1, f"more than {MAX_SAMPLES} values: the rest is left out", _SPLIT))
             break

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from ingest import figures, formats
 from ingest.formats import Reject
+from ingest.formats.text import MAX_REJECTS
 from ingest.lake import Lake
 from ingest.schema import FIGURES, TABLES
 
@@ -401,4 +402,17 @@ def test_every_row_of_any_cells_gives_one_figure_or_one_reject(rows: list[list[s
     csv.writer(buffer, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows([header, *rows])
     parts = list(figures.parse(buffer.getvalue().encode()))
     filled = [row for row in rows if any(cell.replace("\ufeff", "").split() for cell in row)]
-    assert len(parts) == len(filled)
+    assert len(parts) == max(len(filled), 1)
+
+
+def test_a_header_without_rows_is_one_reject() -> None:
+    (found,) = figures.parse(b"source_id,location,metric,value,unit\n")
+    assert isinstance(found, Reject)
+    assert found.reason == "the header of a table of figures without rows"
+
+
+def test_of_very_many_unusable_rows_only_the_first_are_told_one_by_one() -> None:
+    found = list(figures.parse(b"source_id,location,metric,value,unit\n" + b"a,b,c,junk,d\n" * 5000))
+    assert len(found) == MAX_REJECTS + 1
+    assert isinstance(found[-1], Reject)
+    assert found[-1].reason == f"{5000 - MAX_REJECTS} more parts up to here cannot be used"

@@ -138,7 +138,8 @@ def test_any_other_limit_is_answered_by_the_same_definition(known, basis):
     same = sql(f"""
         select count(*) from lps_at(0.005, loss_basis := '{basis}') as asked
         inner join capacity on asked.configuration_id = capacity.configuration_id and capacity.loss_goal = 'pdr'
-        where asked.campaign = 'known' and asked.rate = capacity.rate and asked.status = capacity.status and asked.runs_kept = capacity.runs_kept
+        where asked.campaign = 'known'
+            and asked.rate = capacity.rate and asked.status = capacity.status and asked.runs_kept = capacity.runs_kept
     """)
     assert same == [(SERVERS + 2,)]
 
