@@ -168,6 +168,8 @@ class ServerConfigs:
             return None, []
         named = f"server configuration {path!r:.200}"
         found = [c for c in self._all if f"/{c.path}".endswith("/" + path.removeprefix("./"))]
+        # The sidecar names it where the server read it; among the results it lies in a folder of that name.
+        found = found or [c for c in self._all if "/" in c.path and path.endswith(f"/{c.path}")]
         found = [c for c in found if c.folder == scope] or found
         if not found:
             return None, [f"{named} is not among the ingested files"]

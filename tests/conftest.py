@@ -14,6 +14,7 @@ from ingest.intake import ingest
 from ingest.lake import Lake
 
 ROOT = Path(__file__).parent.parent
+KEA = ("kea-2.2-backends", "kea-2.2-ha")
 
 # On a developer's machine the property tests look for new cases each time; CI judges a change by fixed ones.
 settings.register_profile("ci", derandomize=True, deadline=None)
@@ -23,9 +24,9 @@ settings.load_profile("ci" if os.environ.get("CI") else "developer")
 
 @pytest.fixture(scope="session")
 def warehouse_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with the bundled examples ingested and built. Read only: a test that writes makes its own."""
+    """A home with the bundled examples of Kea ingested and built. Read only: a test that writes makes its own."""
     home = Home.chosen(tmp_path_factory.mktemp("home"))
-    summary = ingest([ROOT / "examples"], Lake.create(home.lake))
+    summary = ingest([ROOT / "examples" / name for name in KEA], Lake.create(home.lake))
     assert not summary.rejects
     pipeline.build(home)
     return home.root

@@ -35,7 +35,7 @@ def reasons(summary):
 
 
 def test_the_examples_give_no_reject_and_agree_with_themselves(lake):
-    summary = ingest([ROOT / "examples"], lake)
+    summary = ingest([ROOT / "examples" / name for name in ("kea-2.2-backends", "kea-2.2-ha")], lake)
     assert summary.rejects == []
     assert summary.campaigns == ["kea-2.2-backends", "kea-2.2-ha"]
     assert summary.trials == len(list(ROOT.glob("examples/*/runs/*/rep*/rate*.txt"))) > 300
@@ -407,16 +407,16 @@ def test_an_ingest_into_no_lake_yet_makes_one(bare, tmp_path):
 
 
 def test_all_captures_in_one_call_end_as_trials_counters_context_or_a_reject_that_says_why(lake):
-    captures = Path(__file__).parents[1] / "captures"
-    summary = ingest([captures], lake)
-    assert summary.seen == summary.ingested + summary.skipped + summary.rejected > 800
-    assert summary.seen == sum(path.is_file() and path.suffix != ".md" for path in captures.rglob("*"))
+    folders = [ROOT / "tests" / "captures", ROOT / "examples"]
+    summary = ingest(folders, lake)
+    assert summary.seen == summary.ingested + summary.skipped + summary.rejected > 1500
+    assert summary.seen == sum(p.is_file() and p.suffix != ".md" for folder in folders for p in folder.rglob("*"))
     files = rows(lake, "raw_files")
     kinds = Counter(row["status"] for row in files)
     assert min(kinds[status] for status in ("trials", "observations", "context", "rejected")) > 50
     # Nothing that people keep among their results is a riddle, but a table that these tests made.
     riddles = {r["source_path"] for r in summary.rejects if r["reason"].startswith("not recognised")}
     assert riddles == {"dns/expected.tsv"}
-    again = ingest([captures], lake)
+    again = ingest(folders, lake)
     assert (again.batch, again.ingested) == (None, 0)
     assert again.rejects == summary.rejects

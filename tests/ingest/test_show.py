@@ -18,6 +18,7 @@ from ingest.show import show
 ODD = Path(__file__).parents[1] / "captures" / "perfdhcp" / "odd"
 OUTPUT = "runs/v4_st_memfile_hot-standby/rep1/rate740.txt"
 FOLDER = Path(__file__).parents[1] / "captures"
+POWERDNS = Path(__file__).parents[2] / "examples" / "powerdns-4.7"
 SIDECAR = OUTPUT.replace(".txt", ".json")
 CONFIG = "configs/v4_st_memfile_hot-standby_ha1.json"
 
@@ -259,13 +260,13 @@ def test_lines_of_a_dns_tool_are_told_with_the_columns_that_they_give():
     assert {n: kinds(told)[n] for n in (1, 2, 4)} == {1: "of dnsperf", 2: "gives tool_version", 4: "gives command"}
     told = show(FOLDER / "dns" / "tools" / "flame" / "lmdb-Q1000" / "flame.out")
     assert kinds(told)[5] == "values of 5 metrics"
-    told = show(FOLDER / "powerdns" / "large-buffer" / "mysql" / "04000pps" / "dnsblast.out")
+    told = show(POWERDNS / "large-buffer" / "mysql" / "04000pps" / "dnsblast.out")
     assert told.lines[0] == (1, "5993 sent, 2322 received, 38.75 %", "status line")
 
 
 def test_counters_are_told_by_their_values_and_the_output_that_they_lie_beside():
-    folder = FOLDER / "powerdns" / "large-buffer" / "mysql" / "04000pps"
-    told = show(folder / "pdns-series.jsonl", within=folder.parents[1])
-    assert told.beside == "mysql/04000pps/dnsblast"
+    folder = POWERDNS / "large-buffer" / "mysql" / "04000pps"
+    told = show(folder / "pdns-series.jsonl")
+    assert told.beside == "large-buffer/mysql/04000pps/dnsblast"
     assert ("0 to 4083", "pdns.qsize-q (15)") in {(line.text, line.kind) for line in told.lines}
-    assert "beside    mysql/04000pps/dnsblast" in told.text()
+    assert "beside    large-buffer/mysql/04000pps/dnsblast" in told.text()

@@ -27,7 +27,7 @@ ASKED_OF_DNS_AND_ODD_FILES = {
 def sql_of_captures(tmp_path_factory):
     """What the examples lack: DNS trials with counters beside them, late answers, files that are refused."""
     home = Home.chosen(tmp_path_factory.mktemp("captures"))
-    ingest([ROOT / "tests/captures/powerdns", ROOT / "tests/captures/perfdhcp"], Lake.create(home.lake))
+    ingest([ROOT / "examples/powerdns-4.7", ROOT / "tests/captures/perfdhcp"], Lake.create(home.lake))
     pipeline.build(home)
     with duckdb.connect(str(home.warehouse), read_only=True) as connection:
         yield lambda query: connection.execute(query).fetchall()
