@@ -33,6 +33,16 @@ def warehouse_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def examples_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home as `make up` makes it, with all bundled examples. Read only."""
+    home = Home.chosen(tmp_path_factory.mktemp("examples"))
+    summary = ingest([ROOT / "examples"], Lake.create(home.lake))
+    assert not summary.rejects
+    pipeline.build(home)
+    return home.root
+
+
+@pytest.fixture(scope="session")
 def published_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home in which nothing was ingested: only the published figures."""
     home = Home.chosen(tmp_path_factory.mktemp("published"))

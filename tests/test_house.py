@@ -80,13 +80,13 @@ def test_the_readme_names_files_that_are_there():
         assert (ROOT / link).exists(), link
 
 
-def test_the_sql_of_the_readme_runs_as_it_stands(warehouse_home):
+def test_the_sql_of_the_readme_runs_as_it_stands(examples_home):
     blocks = re.findall(r"(?:^    .*\n)+", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
     queries = [block for block in blocks if block.strip().startswith("select")]
     assert len(queries) >= 6
     for query in queries:
         done = subprocess.run(
-            [sys.executable, ROOT / "dropline.py", "--home", warehouse_home, "sql", query],
+            [sys.executable, ROOT / "dropline.py", "--home", examples_home, "sql", query],
             capture_output=True,
             text=True,
         )

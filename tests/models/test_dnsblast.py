@@ -4,26 +4,13 @@ The example comes from one machine with two shared CPUs: it shows the way, it is
 `default-buffer` has the socket buffer of the kernel's default, 212,992 bytes, `large-buffer` one of 4 MiB.
 """
 
-from pathlib import Path
-
 import duckdb
 import pytest
 
-import pipeline
-from home import Home
-from ingest.intake import ingest
-from ingest.lake import Lake
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "powerdns-4.7"
-
-
-@pytest.fixture(scope="module")
-def powerdns(tmp_path_factory):
-    home = Home.chosen(tmp_path_factory.mktemp("home"))
-    summary = ingest([EXAMPLE], Lake.create(home.lake))
-    assert summary.rejects == []
-    pipeline.build(home)
-    with duckdb.connect(str(home.warehouse), read_only=True) as connection:
+@pytest.fixture
+def powerdns(examples_home):
+    with duckdb.connect(str(examples_home / "warehouse.duckdb"), read_only=True) as connection:
         yield lambda query: connection.execute(query).fetchall()
 
 
