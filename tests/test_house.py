@@ -103,14 +103,17 @@ def test_every_reader_is_in_the_reference():
 
 
 def test_no_file_is_claimed_by_two_readers():
-    from ingest.formats import READERS
+    from ingest.formats import READERS, recognise
     from ingest.watched import WATCHERS
+    from ingest.watched import recognise as watched
 
     for folder in ("tests/captures", "examples"):
         for file in filter(Path.is_file, (ROOT / folder).rglob("*")):
             with file.open("rb") as opened:
                 head = opened.read(65536)
-            assert len([reader.NAME for reader in (*READERS, *WATCHERS) if reader.sniff(head)]) <= 1, file
+            claims = [reader for reader in (*READERS, *WATCHERS) if reader.sniff(head)]
+            assert len(claims) <= 1, file
+            assert (recognise(head) or watched(head)) == next(iter(claims), None), file
 
 
 def test_the_how_to_of_a_new_format_shows_the_files_as_they_are():

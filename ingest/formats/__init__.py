@@ -7,9 +7,10 @@ accounted for.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +50,7 @@ class Reject:
 
 
 class Reader(Protocol):
-    """What a format module offers."""
+    """What a format module offers; one whose files begin like JSON says so by `IN_JSON = True`."""
 
     NAME: str
 
@@ -90,6 +91,12 @@ _MODULES = (
 READERS: tuple[Reader, ...] = tuple(cast("Reader", import_module(f"{__name__}.{name}")) for name in _MODULES)
 
 
+_OF_JSON: Final = tuple(reader for reader in READERS if getattr(reader, "IN_JSON", False))
+_JSON: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:{|\[\s*[{\]])")
+
+
 def recognise(head: bytes) -> Reader | None:
     """Return the reader of a file; `head` is its first 64 KiB, or all of it."""
-    return next((reader for reader in READERS if reader.sniff(head)), None)
+    # Most of a campaign's files are sidecars, of which only few readers need to be asked.
+    asked = _OF_JSON if _JSON.match(head) else READERS
+    return next((reader for reader in asked if reader.sniff(head)), None)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ingest.formats import Reject, Report, Row
 
 NAME = "dnspyre"
+IN_JSON = True
 
 _MARK: Final = re.compile(
     r"(?:\A|[\r\n])[ \t]*(?:Using \d+ hostnames|Total requests:\t\t\d|usage: dnspyre "

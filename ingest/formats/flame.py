@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ingest.formats import Reject, Report, Row
 
 NAME = "flame"
+IN_JSON = True
 
 _FLAMING: Final = re.compile(
     r"flaming target\(s\) \[(.*)\] on port (\d+) with (\d{1,9}) concurrent generators, "

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ingest.formats import Reject, Report, Row
 
 NAME = "nfvbench"
+IN_JSON = True
 
 _EXPECTED: Final = "expected the JSON of NFVbench: its whole result, an `ndr` or `pdr` part, or a record for fluentd"
 _MARK: Final = re.compile(

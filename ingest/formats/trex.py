@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ingest.formats import Reject, Report, Row
 
 NAME = "trex"
+IN_JSON = True
 
 _EXPECTED: Final = "expected the JSON that stl_ndr_bench_tool.py writes with -o: an object with `results` and `config`"
 _MARK: Final = re.compile(r'"(?:ndr_points|queue_full_percentage|rate_tx_bps)"\s*:')

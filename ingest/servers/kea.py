@@ -34,15 +34,22 @@ _HINT: Final = "compare with the Kea Administrator Reference Manual; `kea-dhcp4 
 
 def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` configures a Kea DHCP server."""
-    return any(key in _FAMILIES for key in commented_json.top_level_keys(head))
+    return any(key in _FAMILIES for key in _keys(head))
 
 
 def describe(head: bytes) -> str | None:
     """Name the configuration of a Kea program that is no DHCP server; None for all else."""
-    keys = list(commented_json.top_level_keys(head))
+    keys = _keys(head)
     if any(key in _FAMILIES for key in keys):
         return None
     return next((_OTHERS[key] for key in keys if key in _OTHERS), None)
+
+
+def _keys(head: bytes) -> list[str]:
+    """Return the keys of the outermost object, none when no key of Kea's stands anywhere in `head`."""
+    if not any(key.encode() in head for key in (*_FAMILIES, *_OTHERS)):
+        return []
+    return list(commented_json.top_level_keys(head))
 
 
 def default_threading(version: str) -> str | None:
