@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from app import queries, state, words
+from app.queries import trends
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,6 +42,34 @@ def to_compare(labels: Mapping[str, str], configuration_ids: Sequence[str], text
             icon=":material/compare_arrows:",
             query_params=[("configurations", each) for each in known],
         )
+
+
+def to_trend(warehouse: Warehouse, loss_goal: str, series_id: str, text: str) -> None:
+    """Offer the runs of a series in the order of time."""
+    found = [each for each in trends.series(warehouse, loss_goal).to_pylist() if each["series_id"] == series_id]
+    goal = next(each for each in queries.loss_goals(warehouse) if each["loss_goal"] == loss_goal)
+    for each in found:
+        address = {
+            "goal": words.loss_goal(loss_goal, goal["loss_limit"], goal["loss_basis"]),
+            "series": words.series(each["label"], each["runs"], each["changes"]),
+        }
+        st.page_link("views/trends.py", label=text, icon=":material/trending_up:", query_params=address)
+
+
+def to_speedups(factor: str, campaign: str, text: str) -> None:
+    """Offer the pairs of a campaign that differ in one of `words.FACTORS` alone."""
+    address = {"tab": words.FACTORS[factor], "campaign": campaign}
+    st.page_link("views/speedups.py", label=text, icon=":material/speed:", query_params=address)
+
+
+def to_findings(severity: str, finding: str, findings: int, campaigns: Sequence[str]) -> None:
+    """Offer the findings of one kind about some campaigns, with their number."""
+    address = [("severity", words.SEVERITIES[severity]), ("finding", words.findings([finding]))]
+    st.page_link(
+        "views/quality.py",
+        label=f"**{findings:,}** {words.plain(f'{words.SEVERITIES[severity][0]} {words.findings([finding])}')}",
+        query_params=[*address, *(("campaign", each) for each in campaigns)],
+    )
 
 
 def to_source(url: str | None) -> None:

@@ -15,6 +15,7 @@ st.set_page_config(page_title="Dropline", page_icon=str(HERE / "icon.png"), layo
 page = st.navigation(
     [
         st.Page(VIEWS / "overview.py", title="Overview", icon=":material/leaderboard:", default=True),
+        st.Page(VIEWS / "explore.py", title="Explore", icon=":material/search:", url_path="explore"),
         st.Page(VIEWS / "compare.py", title="Compare", icon=":material/compare_arrows:", url_path="compare"),
         st.Page(VIEWS / "run.py", title="Run", icon=":material/timeline:", url_path="run"),
         st.Page(VIEWS / "speedups.py", title="Speed-ups", icon=":material/speed:", url_path="speedups"),

@@ -6,16 +6,17 @@ import zlib
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+import altair as alt
 import streamlit as st
 
-from app import words
+from app import status, words
+from app.queries import quality
 from app.warehouse import Identity, Warehouse, WarehouseError
 from home import Home
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    import altair as alt
     import pandas as pd
     from pandas.io.formats.style import Styler
 
@@ -51,6 +52,17 @@ def warehouse_or_stop() -> Warehouse:
         st.info(words.plain(error), icon=":material/database_off:")
         st.code("dropline up examples", language=None)
         st.stop()
+
+
+def warn_if_behind(warehouse: Warehouse) -> None:
+    """Tell the visitor of batches in the lake that the warehouse does not hold yet."""
+    behind = len(set(status.committed(Home.chosen())) - set(quality.built(warehouse)["lake_batches"]))
+    if behind:
+        batches = "1 batch that was" if behind == 1 else f"{behind} batches that were"
+        st.warning(
+            f"The lake holds {batches} taken in after this build. Type `dropline build` to bring it into the figures.",
+            icon=":material/update:",
+        )
 
 
 def choose_one(
@@ -92,9 +104,18 @@ def _say_what_is_gone(key: str, texts: Any) -> None:
             st.warning(f"The address asks for {words.plain(asked)}, which is not in this warehouse (any more).")
 
 
-def chart(drawn: alt.TopLevelMixin, key: str) -> None:
-    """Show a chart; its description is the text alternative."""
-    st.altair_chart(drawn, width="stretch", key=key)
+def chart(drawn: alt.LayerChart, key: str) -> None:
+    """Show a chart; its description is the text alternative.
+
+    Its title stands above it as text: within the chart a narrow screen would cut it.
+    """
+    untitled = drawn.copy(deep=False)
+    said, untitled.title = drawn.title.to_dict(), alt.Undefined
+    with st.container(gap="xsmall"):
+        st.markdown(f"**{words.plain(' '.join(said['text']))}**")
+        if below := words.plain(" ".join(said["subtitle"])):
+            st.caption(below)
+        st.altair_chart(untitled, width="stretch", key=key)
 
 
 def table(
@@ -159,14 +180,43 @@ def choose_row(
         config: column_config by column.
         height: pixels; `auto` fits up to ten rows, `content` all.
     """
-    asked = st.query_params.get(name)
-    place = next((place for place, each in enumerate(ids) if asked and each.startswith(asked)), None)
+    chosen = _choose(rows.reset_index(drop=True), ids, name, "single-row", alt=alt, config=config, height=height)
+    return chosen[0] if chosen else None
+
+
+def choose_rows(
+    rows: pd.DataFrame,
+    ids: Sequence[str],
+    name: str,
+    *,
+    alt: str,
+    bounds: Mapping[str, Sequence[str]] | None = None,
+    config: Mapping[str, Any] | None = None,
+    height: int | Literal["auto", "content"] = "auto",
+) -> list[int]:
+    """Show rows to choose any of, like `choose_row` with the bounds of `table`, and return their places in order."""
+    shown = _with_bounds(rows.reset_index(drop=True), bounds or {})
+    return _choose(shown, ids, name, "multi-row", alt=alt, config=config, height=height)
+
+
+def _choose(
+    rows: pd.DataFrame | Styler,
+    ids: Sequence[str],
+    name: str,
+    mode: Literal["single-row", "multi-row"],
+    *,
+    alt: str,
+    config: Mapping[str, Any] | None,
+    height: int | Literal["auto", "content"],
+) -> list[int]:
+    asked = tuple(filter(None, st.query_params.get_all(name)))
+    places = [place for place, each in enumerate(ids) if asked and each.startswith(asked)]
     picked = st.dataframe(
-        rows.reset_index(drop=True),
+        rows,
         hide_index=True,
         on_select="rerun",
-        selection_mode="single-row",
-        selection_default={"selection": {"rows": [] if place is None else [place]}},
+        selection_mode=mode,
+        selection_default={"selection": {"rows": places if mode == "multi-row" else places[:1]}},
         # other rows are another choice: a place would mean another row
         key=f"{name}-{zlib.crc32(' '.join(ids).encode())}",
         column_config=dict(config or {}),
@@ -174,10 +224,10 @@ def choose_row(
         placeholder=MISSING,
         alt=alt,
     )
-    chosen = next((each for each in picked.selection.rows if each < len(ids)), None)
-    if chosen is not None:
-        st.query_params[name] = ids[chosen][:ID_LENGTH]
-    elif asked is not None:
+    chosen = sorted(place for place in picked.selection.rows if place < len(ids))
+    if chosen:
+        st.query_params[name] = [ids[place][:ID_LENGTH] for place in chosen]
+    elif name in st.query_params:
         del st.query_params[name]
     return chosen
 

@@ -47,6 +47,12 @@ VERDICTS: Final = {
     "too few runs": "too few runs to tell",
     "not testable": "not testable: fewer than two runs of one",
 }
+FACTORS: Final = {
+    "threading": "Threads",
+    "ha_mode": "High availability",
+    "backend": "Backends",
+    "ip_version": "DHCPv6 over DHCPv4",
+}
 FAIRNESS: Final = {
     "same": "✓ nothing known differs",
     "minor": "✓ minor differences",
@@ -140,7 +146,12 @@ def ratio(upper: float | None, lower: float | None, upper_sign: str = "", lower_
     if up and down:
         return "?"
     sign = "≥ " if up else "≤ " if down else "≈ " if "≈" in (upper_sign, lower_sign) else ""
-    return f"{sign}{upper / lower:.3g} ×"
+    return f"{sign}{factor(upper / lower)} ×"
+
+
+def factor(value: float) -> str:
+    """Return a ratio as people read it: three digits, but never a power of ten."""
+    return f"{value:,.0f}" if value >= 999.5 else f"{value:.3g}"
 
 
 def run_label(run: Mapping[str, Any]) -> str:
@@ -159,6 +170,12 @@ def quality(mark: str | None) -> str:
 def findings(names: Any) -> str:
     """Return the names of findings as a sentence part."""
     return ", ".join(str(name).replace("_", " ") for name in names) if is_known(names) else ""
+
+
+def series(label: str, runs: int, changes: int) -> str:
+    """Return the text by which the page of trends and its addresses name a series of runs."""
+    counts = plural(runs, "run") + (f", {plural(changes, 'change')}" if changes else "")
+    return f"{label} ({counts})"
 
 
 def loss_goal(name: str, limit: float | None, basis: str | None) -> str:

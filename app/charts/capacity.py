@@ -85,12 +85,13 @@ def _finding(table: pd.DataFrame, unit: str) -> tuple[str, str]:
         return "No capacity to draw", "Nothing was chosen, or no step has a loss ratio"
     own = table[table["origin"] == "measured"]
     table = own if len(own) else table
-    first = table.loc[table["rate"].idxmax()]
+    # what lies below a bound may be anything
+    reached = table[~table["shown"].str.startswith(("<", "≤"))]
+    first = table.loc[(reached if len(reached) else table)["rate"].idxmax()]
     drawn = "Filled: measured, with 95 % interval; hollow: published"
     if len(table) == 1:
         return f"{first['name']}: {first['shown']} {unit}", drawn
     last = table.loc[table["rate"].idxmin()]
-    ratio = words.ratio(first["rate"], last["rate"])
+    slowest = f"{words.ratio(first['rate'], last['rate'])} the slowest of {len(table)}. " if last["rate"] > 0 else ""
     fastest = "Fastest measured" if len(own) else "Fastest published"
-    # The figure comes first: a narrow chart cuts its title at the end.
-    return f"{fastest}: {first['shown']} {unit}, {first['name']}", f"{ratio} the slowest of {len(table)}. {drawn}"
+    return f"{fastest}: {first['shown']} {unit}, {first['name']}", f"{slowest}{drawn}"

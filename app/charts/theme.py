@@ -36,7 +36,10 @@ POINT_SHAPES: Final = ("circle", "square", "diamond", "triangle-up")
 ORIGINS: Final = ("measured", "published")
 ROW_HEIGHT: Final = 26
 RATE_AXIS: Final = alt.Axis(format=",.4~f", tickCount=7, labelFlush=False)
-ROW_AXIS: Final = alt.Axis(ticks=False, domain=False, labelLimit=460, labelFlush=False)
+# Pixels, and columns: a narrow screen keeps room for the marks, and its legend is not cut.
+_LABEL_WIDTH: Final = alt.ExprRef("min(460, 0.5 * containerSize()[0])")
+_LEGEND_COLUMNS: Final = alt.ExprRef("containerSize()[0] < 500 ? 1 : 8")
+ROW_AXIS: Final = alt.Axis(ticks=False, domain=False, labelLimit=_LABEL_WIDTH, labelFlush=False)
 TITLE_WIDTH: Final = 72  # characters
 
 
@@ -62,6 +65,7 @@ def backend_legend(backends: Iterable[Any]) -> alt.Color:
         symbolOpacity=1,
         symbolType="circle",
         symbolStrokeWidth=2,
+        columns=_LEGEND_COLUMNS,
         labelExpr="datum.label || 'not stated'",
     )
     return alt.Color("backend:N", scale=backend_scale(backends), title="Backend", legend=legend)

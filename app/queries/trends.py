@@ -41,3 +41,12 @@ def series(warehouse: Warehouse, loss_goal: str) -> pa.Table:
 def points(warehouse: Warehouse, series_id: str) -> pa.Table:
     """Return the runs of a series in the order of time, with all columns of `trends`."""
     return warehouse.query("select * from trends where series_id = $series order by place", {"series": series_id})
+
+
+def series_of(warehouse: Warehouse, configuration_id: str, loss_goal: str) -> str | None:
+    """Return the id of the series in which the runs of a configuration stand; None where no run has a capacity."""
+    found = warehouse.query(
+        "select series_id from trends where configuration_id = $id and loss_goal = $loss_goal limit 1",
+        {"id": configuration_id, "loss_goal": loss_goal},
+    )
+    return str(found["series_id"][0]) if found.num_rows else None

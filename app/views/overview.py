@@ -1,15 +1,27 @@
-"""What are the leases per second of each configuration?"""
+"""What do the configurations sustain, what changed since the version before, and what is new against the figures?"""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 import streamlit as st
 
-from app import frames, queries, state, words
+from app import frames, links, queries, state, words
 from app.charts import capacity
+from app.queries import overview
 
-MOST_DOTS = 400
-FILTERS = {
+if TYPE_CHECKING:
+    from app.warehouse import Warehouse
+
+MOST_DOTS: Final = 400
+MOST_ROWS: Final = 25  # of a chart with a configuration a row
+MOST_KINDS: Final = 6  # of fresh findings
+GOAL: Final = "isc"
+LEASES: Final = "leases/s"
+QUERIES: Final = "queries/s"
+TABS: Final = {LEASES: "Leases per second", QUERIES: "Queries per second", "": "Other rates"}
+FILTERS: Final = {
     "protocol": "Protocol",
     "backend": "Backend",
     "threading": "Threading",
@@ -21,33 +33,105 @@ FILTERS = {
 
 def main() -> None:
     """Draw the page."""
-    st.title("Leases per second")
+    st.title("Overview")
     warehouse = state.warehouse_or_stop()
     totals = queries.totals(warehouse)
-    _metrics(totals, f"{warehouse.identity.published_at:%d %b %Y, %H:%M} UTC")
+    _metrics(totals)
     if not totals["measured"]:
         st.info(
             "Only published figures are here so far. Bring your own results in with `dropline ingest FOLDER` "
             "and `dropline build`; this page picks them up by itself.",
             icon=":material/info:",
         )
+    state.warn_if_behind(warehouse)
+    _news(warehouse)
     labels = queries.labels(warehouse)
-    leases, others = st.tabs(["Leases per second", "Other rates"], key="tab", on_change="rerun", bind="query-params")
+    others = frames.capacities(queries.other_rates(warehouse), labels)
+    begin = TABS.get(overview.most_measured(warehouse) or LEASES, TABS[""])
+    names = list(TABS.values())
+    leases, asked, rest = st.tabs(names, default=begin, key="tab", on_change="rerun", bind="query-params")
     with leases:
         if leases.open:
-            _leases(frames.capacities(queries.capacities(warehouse, "isc"), labels))
-    with others:
-        if others.open:
-            _others(frames.capacities(queries.other_rates(warehouse), labels))
+            _leases(frames.capacities(queries.capacities(warehouse, GOAL), labels))
+    with asked:
+        if asked.open:
+            _rates(others[others["rate_unit"] == QUERIES], QUERIES)
+    with rest:
+        if rest.open:
+            _others(others[others["rate_unit"] != QUERIES])
 
 
-def _metrics(totals: dict[str, int], published_at: str) -> None:
+def _metrics(totals: dict[str, int]) -> None:
     with st.container(horizontal=True):
         st.metric("Configurations", f"{totals['configurations']:,}", border=True, help="Measured and published.")
         st.metric("Runs", f"{totals['runs']:,}", border=True, help="Ramps of trials, each with one capacity.")
         st.metric("Trials", f"{totals['trials']:,}", border=True, help="Executions of a generator at one rate.")
         st.metric("Findings", f"{totals['findings']:,}", border=True, help="Quality findings that weaken a figure.")
-        st.metric("Last build", published_at, border=True)
+
+
+def _news(warehouse: Warehouse) -> None:
+    built = f"Built on {warehouse.identity.published_at:%d %b %Y, %H:%M} UTC"
+    fresh = overview.freshness(warehouse)
+    if fresh["last_batch"] is None:
+        st.caption(f"{built}.")
+        return
+    last = fresh["last_started_at"]
+    newest = f"the newest trial began on {last:%d %b %Y, %H:%M} UTC" if last else "no trial says when it began"
+    brought = words.plural(len(fresh["campaigns"]), "campaign")
+    st.caption(f"{built}; {newest}; the newest batch, {words.plain(fresh['last_batch'])}, brought {brought}.")
+    changed, found = st.columns([3, 2], gap="large")
+    with changed:
+        _version_changes(warehouse)
+    with found:
+        _fresh_findings(warehouse)
+
+
+def _version_changes(warehouse: Warehouse) -> None:
+    st.markdown("**Since the version before**, within a loss of 2.5 % of any exchange")
+    rows = overview.version_changes(warehouse, GOAL).to_pandas()
+    if rows.empty:
+        st.info("No set-up was measured with two versions yet. Ingest runs of another version of the same set-up.")
+        return
+    place = state.choose_row(
+        pd.DataFrame(
+            {
+                "Series": rows["series"],
+                "Versions": rows["previous_version"].fillna("?") + " → " + rows["version"].fillna("?"),
+                "Change of level": [
+                    f"{100 * (level / before - 1):+.1f} %" if verdict in ("faster", "slower") and before else None
+                    for level, before, verdict in zip(
+                        rows["level"], rows["previous_level"], rows["verdict"], strict=True
+                    )
+                ],
+                "Verdict": [words.VERDICTS[each] for each in rows["verdict"]],
+                "Level before": [words.number(each) for each in rows["previous_level"]],
+                "Level now": [words.number(each) for each in rows["level"]],
+                "Unit": rows["rate_unit"],
+                "Runs": [words.numbers(*each) for each in zip(rows["previous_runs"], rows["runs"], strict=True)],
+                "Latest run": rows["started_at"],
+            }
+        ),
+        list(rows["series_id"]),
+        "changed",
+        alt="Latest version of each series beside the version before, changed ones first; choose one to open its trend",
+        config={"Latest run": st.column_config.DatetimeColumn(format="YYYY-MM-DD", timezone="UTC", help="UTC")},
+        height="auto" if len(rows) < MOST_KINDS else 240,
+    )
+    if place is not None:
+        links.to_trend(warehouse, GOAL, rows["series_id"].iloc[place], "Open the trend")
+
+
+def _fresh_findings(warehouse: Warehouse) -> None:
+    st.markdown("**Findings in the newest batch** that weaken figures")
+    kinds = overview.fresh_findings(warehouse).to_pylist()
+    if not kinds:
+        st.success("Nothing was found against its figures.", icon=":material/check:")
+        return
+    for kind in kinds[:MOST_KINDS]:
+        links.to_findings(kind["severity"], kind["finding"], kind["findings"], kind["campaigns"])
+    others = sum(kind["findings"] for kind in kinds[MOST_KINDS:])
+    if others:
+        st.caption(f"And {words.plural(others, 'finding')} of {words.plural(len(kinds) - MOST_KINDS, 'other kind')}.")
 
 
 def _filtered(frame: pd.DataFrame) -> pd.DataFrame:
@@ -62,7 +146,7 @@ def _filtered(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _leases(frame: pd.DataFrame) -> None:
-    frame = _filtered(frame[frame["rate_unit"] == "leases/s"])
+    frame = _filtered(frame[frame["rate_unit"] == LEASES])
     if frame.empty:
         st.warning("No configuration meets all of these filters. Take one away.")
         return
@@ -74,7 +158,7 @@ def _leases(frame: pd.DataFrame) -> None:
     with chart_column:
         dots = frame.assign(quality=frame["quality_shown"]).head(MOST_DOTS)
         dots = dots.sort_values(["protocol", "ha_mode", "threading", "threads"], kind="stable")
-        state.chart(capacity.capacities(dots, "leases/s"), "overview-chart")
+        state.chart(capacity.capacities(dots, LEASES), "overview-chart")
         if len(frame) > MOST_DOTS:
             st.caption(f"The chart shows {MOST_DOTS} of {len(frame):,} configurations; the table has all.")
     with article_column:
@@ -123,35 +207,55 @@ def _signs(frame: pd.DataFrame) -> dict[str, list[str]]:
 
 def _others(frame: pd.DataFrame) -> None:
     st.caption("Other units, and leases per second whose source names no limit of 2.5 %.")
-    units = {unit: unit for unit in sorted(frame["rate_unit"].unique())}
-    unit = state.choose_one("Unit", "unit", units) if units else None
+    units = list(frame.sort_values("origin", kind="stable").groupby(["origin", "rate_unit"]).size().items())
+    ordered = dict.fromkeys(unit for (_, unit), _ in sorted(units, key=lambda each: (each[0][0], -each[1])))
+    unit = state.choose_one("Unit", "unit", {each: each for each in ordered}) if ordered else None
     if unit is None:
         st.info("There are no figures in other units.")
         return
-    frame = frame[frame["rate_unit"] == unit]
+    _rates(frame[frame["rate_unit"] == unit], unit)
+
+
+def _rates(frame: pd.DataFrame, unit: str) -> None:
+    if frame.empty:
+        st.info(f"There are no figures in {words.plain(unit)}. Ingest results of a generator that gives some.")
+        return
+    frame = frame.sort_values(["origin", "rate"], ascending=[True, False], kind="stable")
+    drawn = frame.head(MOST_ROWS).assign(row=lambda each: each["label"], quality=lambda each: each["quality_shown"])
+    state.chart(capacity.capacities(drawn, unit), "rates-chart")
+    if len(frame) > MOST_ROWS:
+        st.caption(f"The chart shows {MOST_ROWS} of {len(frame):,} configurations, measured first; the table has all.")
+    st.page_link(
+        "views/explore.py", label="Filter and search them", icon=":material/search:", query_params={"unit": unit}
+    )
     state.table(
         pd.DataFrame(
             {
                 "Configuration": frame["label"],
                 unit: frame["rate"],
+                "95 % interval": frame["interval"].where(frame["ci_low"].notna(), None),
                 "Within": [
                     words.loss_goal(*each)
                     for each in zip(frame["loss_goal"], frame["loss_limit"], frame["loss_basis"], strict=True)
                 ],
+                "Runs": frame["runs"],
                 "Quality": frame["quality_shown"],
                 "Findings": frame["findings_shown"],
+                "Meaning": frame["status_shown"],
+                "Backend": frame["backend"],
                 "Product": frame["product"],
                 "Version": frame["product_version"],
                 "Scenario": frame["scenario"],
                 "Method": frame["method"],
                 "Origin": frame["origin"],
                 "Campaign": frame["campaign"],
+                "Testbed": frame["testbed"],
             }
         ).dropna(axis="columns", how="all"),
         alt=f"Capacities in {unit}",
         bounds={unit: list(frame["sign"])},
         key="others-table",
-        height=600,
+        height=420,
     )
 
 

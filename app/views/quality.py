@@ -26,10 +26,9 @@ def main() -> None:
     """Draw the page."""
     st.title("Quality")
     warehouse = state.warehouse_or_stop()
-    home = Home.chosen()
     found = questions.counts(warehouse).to_pandas()
-    suites = status.gate(home)
-    _metrics(warehouse, home, found, suites)
+    suites = status.gate(Home.chosen())
+    _metrics(warehouse, found, suites)
     names = ("Findings", "Rejected files", "Gate", "Campaigns")
     findings, rejected, gate, campaigns = st.tabs(names, key="tab", on_change="rerun", bind="query-params")
     with findings:
@@ -46,9 +45,8 @@ def main() -> None:
             _campaigns(warehouse)
 
 
-def _metrics(warehouse: Warehouse, home: Home, found: pd.DataFrame, suites: list[dict[str, Any]]) -> None:
+def _metrics(warehouse: Warehouse, found: pd.DataFrame, suites: list[dict[str, Any]]) -> None:
     built = questions.built(warehouse)
-    behind = len(set(status.committed(home)) - set(built["lake_batches"]))
     st.caption(f"Of the warehouse built on {built['built_at']:%d %b %Y, %H:%M} UTC.")
     by_severity = found.groupby("severity")["findings"].sum()
     with st.container(horizontal=True):
@@ -60,12 +58,7 @@ def _metrics(warehouse: Warehouse, home: Home, found: pd.DataFrame, suites: list
         held, failed = (sum(suite[name] for suite in suites) for name in ("successes", "failures"))
         gate = f"{held} of {held + failed}" if suites else "not checked"
         st.metric("Expectations that hold", gate, border=True, help="The gate of the last build.")
-    if behind:
-        batches = "1 batch that was" if behind == 1 else f"{behind} batches that were"
-        st.warning(
-            f"The lake holds {batches} taken in after this build. Type `dropline build` to bring it into the figures.",
-            icon=":material/update:",
-        )
+    state.warn_if_behind(warehouse)
 
 
 def _findings(warehouse: Warehouse, found: pd.DataFrame) -> None:

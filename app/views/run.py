@@ -103,7 +103,7 @@ def _finding(verdict: dict[str, Any], unit: str) -> str:
 
 
 def _choose_trial(trials: pd.DataFrame, run: dict[str, Any], verdict: dict[str, Any]) -> pd.Series[Any]:
-    st.subheader(f"{len(trials)} trials")
+    st.subheader(words.plural(len(trials), "trial"))
     unit = words.plain(run["rate_unit"] or "per second")
     place = _asked_for(trials, verdict.get("last_passing_rate"))
     shown = pd.DataFrame(

@@ -14,12 +14,6 @@ from app.queries import ratio_pairs
 if TYPE_CHECKING:
     from app.warehouse import Warehouse
 
-_TABS: Final = {
-    "threading": "Threads",
-    "ha_mode": "High availability",
-    "backend": "Backends",
-    "ip_version": "DHCPv6 over DHCPv4",
-}
 _SCALING: Final = "Thread scaling"
 _MOST: Final = 60  # pairs that a chart shows
 
@@ -32,8 +26,8 @@ def main() -> None:
         "Pairs of configurations that differ in one thing. A mark is filled only where a rank test, corrected for the "
         "number of pairs (Holm), tells the two apart; published single figures cannot be tested."
     )
-    tabs = st.tabs([*_TABS.values(), _SCALING], key="tab", on_change="rerun", bind="query-params")
-    for tab, factor in zip(tabs, _TABS, strict=False):
+    tabs = st.tabs([*words.FACTORS.values(), _SCALING], key="tab", on_change="rerun", bind="query-params")
+    for tab, factor in zip(tabs, words.FACTORS, strict=False):
         with tab:
             if tab.open:
                 _pairs(warehouse, factor)
@@ -94,7 +88,7 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
                 "Testbed": pairs["testbed"],
             }
         ).dropna(axis="columns", how="all"),
-        alt=f"Ratios: {_TABS[factor]}",
+        alt=f"Ratios: {words.FACTORS[factor]}",
         key=f"ratio-table-{factor}",
     )
 

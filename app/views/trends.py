@@ -31,12 +31,7 @@ def main() -> None:
         st.info("No measured run has a capacity within this loss goal. Choose another, or ingest runs.")
         return
     with left:
-        options = {
-            row.series_id: f"{row.label} ({words.plural(row.runs, 'run')}"
-            + (f", {words.plural(row.changes, 'change')}" if row.changes else "")
-            + ")"
-            for row in found.itertuples()
-        }
+        options = {row.series_id: words.series(row.label, row.runs, row.changes) for row in found.itertuples()}
         series_id = state.choose_one("Series", "series", options)
     if series_id:
         _draw(warehouse, series_id)
@@ -66,7 +61,7 @@ def _draw(warehouse: Warehouse, series_id: str) -> None:
         pd.DataFrame(
             {
                 "Run": points["place"],
-                "Started": points["started_at"],
+                "Started (UTC)": points["started_at"].dt.tz_convert("UTC").dt.strftime("%Y-%m-%d %H:%M"),
                 "Version": points["product_version"],
                 unit: points["rate"],
                 "Level": points["level"],

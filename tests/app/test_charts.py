@@ -151,3 +151,9 @@ def test_the_seconds_of_a_trial_say_when_the_losses_begin() -> None:
     assert "REQUEST-ACK: losses begin at 2 s; the worst is 40 packets/s at 3 s" in drawn
     calm = seconds.assign(packets_per_s=0.0)
     assert "no packet was lost" in intervals.second_by_second(calm).to_dict()["description"]
+
+
+def test_what_lies_below_a_bound_is_not_called_the_fastest() -> None:
+    table = capacities().assign(rate=[18977.0, 2559.0, 1.0], shown=["< 18,977", "≥ 2,559", "1"])
+    spec = capacity.capacities(table, "leases/s").to_dict()
+    assert spec["description"].startswith("Fastest measured: ≥ 2,559 leases/s, mysql single")

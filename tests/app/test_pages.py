@@ -86,10 +86,13 @@ def test_published_figures_alone_make_sense_on_every_page(open_page: Open, publi
 
 def test_the_overview_counts_what_there_is(open_page: Open, warehouse_home: Path, warehouse: Warehouse) -> None:
     totals = queries.totals(warehouse)
-    shown = {metric.label: metric.value for metric in open_page(warehouse_home).metric}
+    app = open_page(warehouse_home)
+    shown = {metric.label: metric.value for metric in app.metric}
     for name in ("configurations", "runs", "trials", "findings"):
         assert shown[name.capitalize()] == f"{totals[name]:,}"
-    assert shown["Last build"].endswith("UTC")
+    assert app.caption[0].value.startswith(
+        f"Built on {warehouse.identity.published_at:%d %b %Y, %H:%M} UTC; the newest"
+    )
 
 
 def test_the_overview_shows_measured_first_with_the_published_figure_beside(
@@ -142,9 +145,10 @@ def test_an_address_that_names_what_is_gone_is_told_so(
 
 
 def test_other_rates_have_a_tab_of_their_own(open_page: Open, published_home: Path) -> None:
-    app = open_page(published_home, "overview", tab="Other rates", unit="queries/s")
-    table = rows(app, "queries/s")
+    table = rows(open_page(published_home, "overview", tab="Queries per second"), "queries/s")
     assert table["queries/s"].max() == 487000
+    app = open_page(published_home, "overview", tab="Other rates", unit="Mbit/s")
+    assert set(rows(app, "Mbit/s")["Campaign"]) >= {"kemp-lm3600-bbt-2012"}
     assert not [each for each in app.dataframe if "LPS" in each.value.columns]
 
 

@@ -49,6 +49,13 @@ def test_a_ratio_of_bounds_is_a_bound_or_unknown(upper_sign: str, lower_sign: st
     assert words.ratio(200, 100, upper_sign, lower_sign) == shown
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0.6971, "0.697"), (1.5, "1.5"), (999.4, "999"), (999.6, "1,000"), (2345.6, "2,346")]
+)
+def test_a_factor_is_never_a_power_of_ten(value: float, shown: str) -> None:
+    assert words.factor(value) == shown
+
+
 def test_a_ratio_over_nothing_is_a_dash() -> None:
     assert words.ratio(1, 0) == words.ratio(None, 1) == words.ratio(float("nan"), 1) == "-"
 

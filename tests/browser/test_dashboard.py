@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 PAGES = (Path(__file__).parents[2] / "app" / "main.py").read_text("utf-8").count("st.Page(")
-QUIET = ("speedups", "trends", "machines", "claims", "quality", "sql", "try_file")  # pages that need no choice
+# pages that need no choice
+QUIET = ("explore", "speedups", "trends", "machines", "claims", "quality", "sql", "try_file")
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,178 @@
+"""Which configurations are there, of what kind, and what do they sustain?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pandas as pd
+import streamlit as st
+
+from app import frames, links, queries, state, words
+from app.queries import explore, trends
+
+if TYPE_CHECKING:
+    from app.warehouse import Warehouse
+
+FACETS: Final = {
+    "protocol": "Protocol",
+    "product": "Product",
+    "backend": "Backend",
+    "campaign": "Campaign",
+    "version": "Version",
+    "threading": "Threading",
+    "threads": "Threads",
+    "ha": "High availability",
+    "testbed": "Testbed",
+    "scenario": "Scenario",
+    "tool": "Generator",
+    "tag": "Tag",
+    "month": "Month",
+    "origin": "Origin",
+    "unit": "Unit",
+    "quality": "Quality",
+}
+ACROSS: Final = 4  # facets beside each other; the first row is always in sight
+NAMED: Final = 4  # values whose counts stand below a facet
+QUALITIES: Final = words.QUALITIES | {words.NOT_STATED: "no figure"}
+
+
+def main() -> None:
+    """Draw the page."""
+    st.title("Explore")
+    warehouse = state.warehouse_or_stop()
+    left, right = st.columns([3, 1])
+    with left:
+        search = st.text_input(
+            "Search",
+            key="search",
+            bind="query-params",
+            type="search",
+            icon=":material/search:",
+            placeholder="words in names, campaigns, methods, testbeds, findings",
+            help="Several words: all of them have to be there, in whatever case.",
+        )
+    with right:
+        goals = {goal["loss_goal"]: goal for goal in queries.loss_goals(warehouse)}
+        texts = {name: words.loss_goal(name, goal["loss_limit"], goal["loss_basis"]) for name, goal in goals.items()}
+        goal = state.choose_one("Loss goal", "goal", texts) or next(iter(goals))
+    chosen = _choose_facets(warehouse, goal, search or "")
+    found = explore.configurations(warehouse, goal, search or "", chosen)
+    if not found.num_rows:
+        st.warning("No configuration meets all of this. Take a word or a filter away.")
+        return
+    frame = frames.capacities(found, queries.labels(warehouse))
+    places = _choose_configurations(frame)
+    _lead_on(warehouse, frame.iloc[places], goal)
+
+
+def _choose_facets(warehouse: Warehouse, goal: str, search: str) -> dict[str, list[str]]:
+    """Offer every facet and, below it, how many configurations its values would leave.
+
+    The counts are drawn after the choices, on which they depend; a count within an option would change the option.
+    """
+    everything = explore.facets(warehouse, goal, "", {}).to_pandas()
+    values = {facet: list(part["value"]) for facet, part in everything.groupby("facet")}
+    rows = [list(FACETS)[place : place + ACROSS] for place in range(0, len(FACETS), ACROSS)]
+    hidden = any(st.query_params.get(facet) for row in rows[1:] for facet in row)
+    chosen, below = {}, {}
+    places = [st.container(), *[st.expander("More filters", expanded=hidden)] * (len(rows) - 1)]
+    for place, row in zip(places, rows, strict=True):
+        for column, facet in zip(place.columns(ACROSS), row, strict=True):
+            with column:
+                options = {value: _text(facet, value) for value in values.get(facet, [])}
+                chosen[facet] = state.choose_many(FACETS[facet], facet, options)
+                below[facet] = st.empty()
+    left = explore.facets(warehouse, goal, search, chosen).to_pandas()
+    for facet, counts in left.groupby("facet"):
+        below[facet].caption(_counts(str(facet), counts))
+    return chosen
+
+
+def _text(facet: str, value: str) -> str:
+    return QUALITIES.get(value, value) if facet == "quality" else value
+
+
+def _counts(facet: str, counts: pd.DataFrame) -> str:
+    """Return the most frequent values with their counts, e.g. `DNS 132 · DHCPv4 89 · 3 more`."""
+    left = counts[counts["configurations"] > 0].sort_values("configurations", ascending=False, kind="stable")
+    named = [
+        f"{words.plain(_text(facet, value))} **{count:,}**"
+        for value, count in left[["value", "configurations"]].head(NAMED).itertuples(index=False)
+    ]
+    more = [f"{len(left) - NAMED} more"] if len(left) > NAMED else []
+    return " · ".join(named + more) or "nothing left"
+
+
+def _choose_configurations(frame: pd.DataFrame) -> list[int]:
+    matches = int(frame["matches"].iloc[0])
+    cut = f", of which the table shows {len(frame):,}" if len(frame) < matches else ""
+    st.markdown(f"**{words.plural(matches, 'configuration')}**{cut}; choose rows to go on with them")
+    return state.choose_rows(
+        pd.DataFrame(
+            {
+                "Configuration": frame["label"],
+                "Capacity": frame["rate"],
+                "Unit": frame["rate_unit"],
+                "95 % interval": frame["interval"].where(frame["ci_low"].notna(), None),
+                "Within": [
+                    words.loss_goal(*each) if each[0] else None
+                    for each in zip(frame["loss_goal"], frame["loss_limit"], frame["loss_basis"], strict=True)
+                ],
+                "Runs": frame["runs"],
+                "Quality": frame["quality_shown"].where(frame["quality"].notna(), None),
+                "Findings": frame["findings_shown"],
+                "Meaning": frame["status_shown"],
+                "Protocol": frame["protocol"],
+                "Backend": frame["backend"],
+                "Threading": frame["threading"],
+                "Threads": frame["threads"],
+                "HA": frame["ha_mode"],
+                "Product": frame["product"],
+                "Version": frame["product_version"],
+                "Scenario": frame["scenario"],
+                "Testbed": frame["testbed"],
+                "Generator": frame["tool"],
+                "Method": frame["method"],
+                "Origin": frame["origin"],
+                "Campaign": frame["campaign"],
+            }
+        ).dropna(axis="columns", how="all"),
+        list(frame["configuration_id"]),
+        "chosen",
+        alt="Configurations with their capacity; choose rows to compare them or to open their runs",
+        bounds={"Capacity": list(frame["sign"])} if frame["rate"].notna().any() else None,
+        config={"Configuration": st.column_config.TextColumn(width=300)},
+    )
+
+
+def _lead_on(warehouse: Warehouse, chosen: pd.DataFrame, goal: str) -> None:
+    if chosen.empty:
+        st.info(
+            "Choose one row to open its runs, trend and speed-ups, or several to compare.", icon=":material/touch_app:"
+        )
+        return
+    labels = queries.labels(warehouse)
+    ids = list(chosen["configuration_id"])
+    with st.container(horizontal=True):
+        several = f"Compare the {len(ids)} chosen" if len(ids) <= links.MOST_COMPARED else "Compare the first 12 chosen"
+        links.to_compare(labels, ids, several if len(ids) > 1 else "Open in the comparison")
+        if len(ids) == 1:
+            _lead_on_from_one(warehouse, labels, chosen.iloc[0], goal)
+    if len(ids) > 1:
+        st.caption("Run, trend and speed-ups are there for one row.")
+
+
+def _lead_on_from_one(warehouse: Warehouse, labels: dict[str, str], one: pd.Series[Any], goal: str) -> None:
+    configuration_id = str(one["configuration_id"])
+    runs = queries.runs(warehouse, configuration_id)
+    if runs.num_rows:
+        links.to_run(warehouse, labels, configuration_id, runs["run_id"][0].as_py())
+    series_id = trends.series_of(warehouse, configuration_id, goal)
+    if series_id is not None:
+        links.to_trend(warehouse, goal, series_id, "Open the trend")
+    for each in explore.pairs(warehouse, configuration_id).to_pylist():
+        if each["pairs"]:
+            links.to_speedups(each["factor"], one["campaign"], f"Speed-ups: {words.FACTORS[each['factor']]}")
+
+
+main()

@@ -1,0 +1,146 @@
+"""The page Explore: facets, search, and the ways on from what was found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from app import queries
+from app.queries import explore
+from app.queries import trends as trends_queries
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
+
+    from app.warehouse import Warehouse
+
+    Open = Callable[..., AppTest]
+
+COLUMNS = {"version": "product_version", "ha": "ha_mode", "unit": "rate_unit"}
+TWO = {"protocol": ["DHCPv4", "DHCPv6"], "backend": ["mysql"]}
+
+
+def found(warehouse: Warehouse, search: str = "", /, **chosen: list[str]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = explore.configurations(warehouse, "isc", search, chosen).to_pylist()
+    return rows
+
+
+def counted(warehouse: Warehouse, search: str = "", /, **chosen: list[str]) -> dict[tuple[str, str], int]:
+    rows = explore.facets(warehouse, "isc", search, chosen).to_pylist()
+    return {(row["facet"], row["value"]): row["configurations"] for row in rows}
+
+
+def links(app: AppTest) -> dict[str, str]:
+    """Label -> address of every link to a page."""
+    return {link.proto.label: f"{link.proto.page}?{link.proto.query_string}" for link in app.get("page_link")}
+
+
+def test_without_choices_every_configuration_is_there_once(warehouse: Warehouse) -> None:
+    ids = [row["configuration_id"] for row in found(warehouse)]
+    assert len(ids) == len(set(ids)) == queries.totals(warehouse)["configurations"]
+
+
+@pytest.mark.parametrize("facet", [each for each in explore.FACETS if each not in ("tag", "month")])
+def test_a_facet_counts_every_configuration_once(warehouse: Warehouse, facet: str) -> None:
+    values = [row[COLUMNS.get(facet, facet)] for row in found(warehouse)]
+    expected = Counter("not stated" if value is None else str(value) for value in values)
+    assert {value: count for (name, value), count in counted(warehouse).items() if name == facet} == expected
+
+
+def test_tags_and_months_count_for_each_that_a_configuration_has(warehouse: Warehouse) -> None:
+    counts = counted(warehouse, origin=["measured"])
+    tagged = warehouse.query(
+        "select sum(configurations) as n from campaigns where origin = 'measured' and list_contains(tags, 'kea')"
+    )
+    assert counts["tag", "kea"] == tagged["n"][0].as_py() > 0
+    assert counts["month", "2021-12"] == 0, "the article was published then, nothing measured"
+    assert counted(warehouse)["month", "2021-12"] == len(found(warehouse, month=["2021-12"])) > 0
+
+
+def test_a_facet_counts_what_the_other_facets_leave(warehouse: Warehouse) -> None:
+    counts = counted(warehouse, **TWO)
+    kept = found(warehouse, **TWO)
+    assert {row["protocol"] for row in kept} == {"DHCPv4", "DHCPv6"}
+    assert {row["backend"] for row in kept} == {"mysql"}
+    assert counts["backend", "mysql"] == len(kept) == kept[0]["matches"]
+    assert counts["backend", "memfile"] == len(found(warehouse, protocol=TWO["protocol"], backend=["memfile"]))
+    assert counts["protocol", "DNS"] == len(found(warehouse, protocol=["DNS"], backend=["mysql"]))
+
+
+@pytest.mark.parametrize(
+    ("search", "same_as"),
+    [
+        ("KEA memfile", "memfile kea"),
+        ("  kea   memfile ", "kea memfile"),
+        ("Kea 2.2 by lease backend and threading", "kea-2.2-backends by"),  # the title of a campaign
+    ],
+)
+def test_every_word_is_searched_in_any_case_and_order(warehouse: Warehouse, search: str, same_as: str) -> None:
+    ids = {row["configuration_id"] for row in found(warehouse, search)}
+    assert ids == {row["configuration_id"] for row in found(warehouse, same_as)}
+    assert 0 < len(ids) < len(found(warehouse))
+
+
+def test_findings_and_testbeds_are_searched_too(warehouse: Warehouse) -> None:
+    assert all("hidden_thread_count" in row["findings"] for row in found(warehouse, "hidden thread count"))
+    assert {row["testbed"] for row in found(warehouse, "isc-r340-kea20")} == {"isc-r340-kea20"}
+
+
+@pytest.mark.parametrize("search", ["nothing' or 1=1 --", "%", "no such word"])
+def test_what_is_searched_is_text_and_nothing_else(warehouse: Warehouse, search: str) -> None:
+    assert all("%" in row["method"] for row in found(warehouse, search))
+
+
+def test_a_published_figure_without_a_limit_is_shown_at_every_goal(warehouse: Warehouse) -> None:
+    rows = found(warehouse, unit=["Mbit/s"])
+    assert {(row["loss_goal"], row["status"]) for row in rows} == {("unstated", "published")}
+    assert all(row["rate"] for row in rows)
+
+
+def test_the_address_holds_search_facets_and_goal(open_page: Open, warehouse_home: Path, warehouse: Warehouse) -> None:
+    app = open_page(warehouse_home, "explore", search="kea", protocol="DHCPv4", origin="measured")
+    table = app.dataframe[0].value
+    rows = found(warehouse, "kea", protocol=["DHCPv4"], origin=["measured"])
+    assert list(table["Capacity"]) == pytest.approx([row["rate"] for row in rows], nan_ok=True)
+    assert app.caption[0].value.startswith(f"DHCPv4 **{len(rows)}** · DHCPv6 **")
+    assert not app.warning
+
+
+def test_one_row_leads_to_compare_run_trend_and_speed_ups(
+    open_page: Open, warehouse_home: Path, warehouse: Warehouse
+) -> None:
+    one = next(row for row in found(warehouse, threading=["multi"], origin=["measured"]) if row["status"])
+    app = open_page(warehouse_home, "explore", chosen=one["configuration_id"][:12])
+    found_links = links(app)
+    assert list(found_links)[:3] == ["Open in the comparison", "Open the run", "Open the trend"]
+    assert "speedups?tab=Threads&campaign=" in found_links["Speed-ups: Threads"]
+    series = trends_queries.series_of(warehouse, one["configuration_id"], "isc")
+    assert series in {row["series_id"] for row in trends_queries.series(warehouse, "isc").to_pylist()}
+
+
+def test_several_rows_lead_to_their_comparison(open_page: Open, warehouse_home: Path, warehouse: Warehouse) -> None:
+    ids = [row["configuration_id"] for row in found(warehouse, backend=["mysql"])][:3]
+    found_links = links(open_page(warehouse_home, "explore", chosen=[each[:12] for each in ids]))
+    assert list(found_links) == ["Compare the 3 chosen"]
+    assert found_links["Compare the 3 chosen"].count("configurations=") == 3
+
+
+def test_what_finds_nothing_says_what_to_do(open_page: Open, published_home: Path) -> None:
+    app = open_page(published_home, "explore", search="no such word")
+    assert "Take a word or a filter away" in app.warning[0].value
+    assert app.caption[0].value == "nothing left"
+
+
+def test_text_from_files_is_never_markup(open_page: Open, hostile_home: Path, hostile: str) -> None:
+    app = open_page(hostile_home, "explore", search="script")
+    assert len(app.dataframe[0].value)
+    assert not [each for each in (*app.markdown, *app.caption) if hostile in each.value or "<script>" in each.value]
+
+
+def test_without_a_warehouse_it_says_what_to_type(open_page: Open, tmp_path: Path) -> None:
+    assert open_page(tmp_path, "explore").code[0].value == "dropline up examples"
