@@ -15,7 +15,7 @@ FACTORS: Final = ("threading", "ha_mode", "backend", "ip_version")
 _RATIOS: Final = {
     "threading": """
         select origin, campaign, product, product_version, protocol, backend, ha_mode, testbed,
-            threads, 'multi x' || coalesce(cast(threads as varchar), '?') as what, 'single' as reference,
+            threads, 'multi' || coalesce(' x' || cast(threads as varchar), '') as what, 'single' as reference,
             lps_multi as rate, lps_single as reference_rate, speedup as ratio, runs_multi as runs,
             runs_single as reference_runs, 'leases/s' as rate_unit, ci_low, ci_high, p_value_holm, verdict, quality,
             configuration_id_multi as configuration_id, configuration_id_single as reference_id

@@ -50,10 +50,14 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
         for value, low, high in zip(pairs["ratio"], pairs["ci_low"], pairs["ci_high"], strict=True)
     ]
     pairs["row"] = [
-        ", ".join(filter(words.is_known, [protocol, *([backend] if factor != "backend" else []), what]))
+        ", ".join(part for part in (protocol, backend, ha_mode, what) if words.is_known(part))
         + f" over {reference} ({campaign})"
-        for protocol, backend, what, reference, campaign in zip(
-            pairs["protocol"], pairs["backend"], pairs["what"], pairs["reference"], pairs["campaign"], strict=True
+        for protocol, backend, ha_mode, what, reference, campaign in zip(
+            pairs["protocol"],
+            pairs["backend"].where(pairs["backend"].notna() & (factor != "backend")),
+            pairs["ha_mode"].where((pairs["ha_mode"] != "none") & (factor != "ha_mode")),
+            *(pairs[name] for name in ("what", "reference", "campaign")),
+            strict=True,
         )
     ]
     drawn = pairs.head(_MOST)
