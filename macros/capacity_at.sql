@@ -163,7 +163,7 @@ from trimmed_runs
 group by configuration_id
 {%- endmacro %}
 
-{#- Run once at the end of a build. -#}
+{#- Run after the last of the tables that these functions read. -#}
 {% macro create_capacity_functions() -%}
     {%- if target.type == 'duckdb' %}
     {{ run_rates_at_function() }};

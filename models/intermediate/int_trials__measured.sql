@@ -95,20 +95,20 @@ twins as (
 
     select
         trials.trial_id,
-        coalesce(same_report.trial_id, first_report.trial_id) as twin_of
+        same_report.trial_id as twin_of
     from trials
     inner join files_of_processes
         on trials.campaign = files_of_processes.campaign
             and trials.source_path = files_of_processes.source_path
             and trials.source_path <> files_of_processes.fullest_path
-    inner join trials as first_report
-        on trials.campaign = first_report.campaign
-            and files_of_processes.fullest_path = first_report.source_path
-            and first_report.report_index = 0
-    left join trials as same_report
+    -- two processes may share a name, too (rate500.st, rate500.mt), but not what they counted
+    inner join trials as same_report
         on trials.campaign = same_report.campaign
             and files_of_processes.fullest_path = same_report.source_path
             and trials.report_index = same_report.report_index
+            and coalesce(trials.sent = same_report.sent, true)
+            and coalesce(trials.received = same_report.received, true)
+            and coalesce(trials.started_at = same_report.started_at, true)
 
 ),
 

@@ -1,3 +1,4 @@
+-- depends_on: {{ ref('runs') }}, {{ ref('campaigns') }} (read by run_rates_at and lps_at)
 with
 
 steps as (
