@@ -52,7 +52,7 @@ bench: setup ## measure, as ratios in one run, and write benchmarks/results
 	@$(BIN)/python -m benchmarks.ingest
 
 bench-statistics: setup .venv-otava/.ready ## show by simulation what intervals, thread scaling and change points hold
-	@echo "==> Simulating (some fifteen minutes)"
+	@echo "==> Simulating (some five minutes)"
 	@$(BIN)/python -m benchmarks.coverage
 	@$(BIN)/python -m benchmarks.scaling
 	@.venv-otava/bin/python -m benchmarks.changes
