@@ -72,6 +72,8 @@ class Resolver:
             self._outputs[item.scope.folder, item.folder].setdefault(item.stem, item)
             if sidecar := self._sidecar_of(item):
                 self._served[sidecar].add(item.stem)
+        # Stems that begin alike stand together.
+        self._stems = {folder: sorted(outputs) for folder, outputs in self._outputs.items()}
         self._servers = ServerConfigs()
         self._read_sidecar = lru_cache(maxsize=16)(self._load_sidecar)
 
@@ -235,7 +237,7 @@ class Resolver:
         assert item.watcher is not None  # noqa: S101 -- that is what makes it WATCHED
         beside = self._beside(item)
         own = {"beside": beside.stem if beside else None, "moment": _moment(item.file.name)}
-        campaign, context = self._campaign(item), Context(own=own)
+        campaign, context = self._campaign(beside) if beside else item.scope.name, Context(own=own)
         if known := self._unchanged(item, campaign, content, context, "observations"):
             return known
         return watched(item, campaign, content, context, _parsed(item.watcher, content.data))
@@ -254,14 +256,14 @@ class Resolver:
 
         Where no two names begin alike, it is the output of the only process in the folder; of several, none.
         """
-        outputs = self._outputs.get((item.scope.folder, item.folder), {})
-        stems = sorted(outputs)  # those that begin alike stand together
+        folder = item.scope.folder, item.folder
+        stems = self._stems.get(folder, [])
         place = bisect(stems, item.stem)
         near = stems[max(place - 2, 0) : place + 2]
         alike = [len(os.path.commonprefix([stem, item.stem])) for stem in near]  # noqa: RUF071 -- of names, too
         if not near or alike.count(max(alike)) > 1:
             return None
-        return outputs[near[alike.index(max(alike))]]
+        return self._outputs[folder][near[alike.index(max(alike))]]
 
 
 def _parsed(reader: Reader | Watcher | ModuleType, data: bytes) -> Iterator[Any]:
