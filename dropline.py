@@ -112,6 +112,29 @@ def build(context: typer.Context) -> None:
 
 
 @app.command()
+def rollback(
+    context: typer.Context,
+    name: Annotated[str | None, typer.Argument(help="An earlier warehouse; `list` shows them.")] = None,
+) -> None:
+    """Publish an earlier warehouse again: the one before the present one, or the one named.
+
+    The last three stay when a build replaces them; what rollback replaces stays, too. The lake is not touched: the
+    next build publishes what it holds.
+
+    For example: dropline rollback 0007-20261120T134501Z
+    """
+    import publication
+
+    if name == "list":
+        kept = publication.earlier(context.obj)
+        typer.echo("\n".join(f"{each.name}  made {each.made_at:%Y-%m-%d %H:%M} UTC" for each in kept) or "none")
+        return
+    with _spinner("Going back") as say:
+        chosen = publication.rollback(context.obj, name, progress=say)
+    typer.echo(f"Published {chosen.name} again, made {chosen.made_at:%Y-%m-%d %H:%M} UTC: {context.obj.warehouse}")
+
+
+@app.command()
 def check(context: typer.Context) -> None:
     """Check the lake and the published warehouse without building.
 

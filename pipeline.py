@@ -6,9 +6,7 @@ file again.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
-import os
 import shutil
 import threading
 import time
@@ -23,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
+import publication
 import transform
 from errors import DroplineError
 from expectations import check_lake, check_marts
@@ -157,7 +156,7 @@ def build(home: Home, *, progress: Progress | None = None) -> BuildReport:
     read or written. The old warehouse is untouched then.
     """
     say = progress or (lambda _: None)
-    with _alone(home, say):
+    with publication.alone(home, say):
         work = _Workplace(home)
         work.clear()
         try:
@@ -176,7 +175,7 @@ def check(home: Home, *, progress: Progress | None = None) -> CheckReport:
     """
     say = progress or (lambda _: None)
     phases, places = _Phases(say), (home.lake, home.quality)
-    with _alone(home, say):
+    with publication.alone(home, say):
         try:
             Lake.create(home.lake)
             with phases("lake gate"):
@@ -205,7 +204,7 @@ def _build(home: Home, work: _Workplace, say: Progress) -> BuildReport:
         _stop_if_critical(home, "warehouse", found)
     with phases("publish"):
         tables, findings = _finish(work.database, found)
-        _publish(work.database, home.warehouse)
+        publication.publish(work.database, home)
     return BuildReport(home.warehouse, phases.seconds, tables, findings)
 
 
@@ -238,7 +237,7 @@ class _Workplace:
         """Remove what this or a killed build left; dbt's own files stay."""
         for file in (self.database, self.scratch):
             file.unlink(missing_ok=True)
-            _wal(file).unlink(missing_ok=True)
+            publication.wal(file).unlink(missing_ok=True)
         shutil.rmtree(self.lake, ignore_errors=True)
 
     def snapshot(self, batches: Sequence[str]) -> None:
@@ -247,18 +246,6 @@ class _Workplace:
         folder.mkdir(parents=True)
         for batch in batches:
             (folder / batch).symlink_to(self._source / "batches" / batch, target_is_directory=True)
-
-
-@contextmanager
-def _alone(home: Home, say: Progress) -> Iterator[None]:
-    home.root.mkdir(parents=True, exist_ok=True)
-    with (home.root / "build.lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say("waiting for another build to end")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 @contextmanager
@@ -372,23 +359,3 @@ def _finish(database: Path, findings: Sequence[Finding]) -> tuple[dict[str, int]
         counts = dict(severities.fetchall())
         connection.execute("checkpoint")
     return tables, counts
-
-
-def _publish(built: Path, warehouse: Path) -> None:
-    _fsync(built)
-    # What another client has logged against the old file must not be replayed into the new one.
-    _wal(warehouse).unlink(missing_ok=True)
-    built.replace(warehouse)
-    _fsync(warehouse.parent)
-
-
-def _fsync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _wal(database: Path) -> Path:
-    return database.with_name(database.name + ".wal")

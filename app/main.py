@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import behind
+from app import behind, state
 
 HERE = Path(__file__).parent
 VIEWS = HERE / "views"  # a folder named pages/ would let Streamlit serve its files past this navigation
@@ -29,6 +29,7 @@ page = st.navigation(
     ],
     position="top",
 )
+state.follow_publications()
 with behind.recorded() as questions:
     page.run()
 if questions:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from pandas.io.formats.style import Styler
 
+FOLLOWED_EVERY_S: Final = 5
 ID_LENGTH: Final = 12  # characters of an id in an address
 MISSING: Final = "-"
 TINT: Final = "background-color: rgba(230, 159, 0, 0.2)"
@@ -42,6 +43,16 @@ def open_warehouse() -> Warehouse:
         WarehouseError: there is none, or it cannot be read.
     """
     return _opened(Identity.of(Home.chosen().warehouse))
+
+
+@st.fragment(run_every=FOLLOWED_EVERY_S)
+def follow_publications() -> None:
+    """Run the page anew within seconds of a publication; costs one look at the file."""
+    file = Home.chosen().warehouse
+    found = Identity.of(file) if file.exists() else None
+    if st.session_state.setdefault("publication", found) != found:
+        st.session_state["publication"] = found
+        st.rerun()
 
 
 def warehouse_or_stop() -> Warehouse:
