@@ -21,11 +21,13 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
+import changes
 import publication
 import transform
 from errors import DroplineError
 from expectations import check_lake, check_marts
 from expectations.catalogue import reason_of
+from expectations.marking import mark
 from ingest.lake import Lake
 
 if TYPE_CHECKING:
@@ -56,17 +58,6 @@ _BUILD_INFO: Final = """
     comment on column build_info.duckdb_version is 'Version of DuckDB that wrote the file.';
     comment on column build_info.project_sha256 is 'Digest of the models, seeds and suites that made it.';
     comment on column build_info.lake_batches is 'Batches of the lake in the file, oldest first.';
-"""
-
-_ADD_FINDING: Final = """
-    insert into quality_findings by name
-    select
-        md5(concat_ws('|', finding, 'configuration', configuration_id, campaign, detail))
-            as finding_id,
-        'configuration' as subject,
-        configuration_id as subject_id,
-        *
-    from (select ? as finding, ? as severity, ? as campaign, ? as configuration_id, ? as detail)
 """
 
 
@@ -149,8 +140,11 @@ def is_current(home: Home) -> bool:
     return made == (_project_sha256(), Lake(home.lake).batches())
 
 
-def build(home: Home, *, progress: Progress | None = None) -> BuildReport:
-    """Build the warehouse of `home` anew and publish it by one rename; a second build waits.
+def build(home: Home, *, whole: bool = False, progress: Progress | None = None) -> BuildReport:
+    """Build the warehouse of `home` and publish it by one rename; a second build waits.
+
+    What a campaign's own trials come to is kept from the last build when nothing of the campaign is new, unless the
+    `whole` warehouse is to be built anew.
 
     Raises GateFailed or ModelsFailed with the rows concerned, or BuildFailed when a file cannot be
     read or written. The old warehouse is untouched then.
@@ -160,7 +154,7 @@ def build(home: Home, *, progress: Progress | None = None) -> BuildReport:
         work = _Workplace(home)
         work.clear()
         try:
-            return _build(home, work, say)
+            return _build(home, work, say, whole=whole)
         except (duckdb.Error, OSError) as error:
             message = f"The build stopped: {error}\n{_unchanged(home)}"
             raise BuildFailed(message) from error
@@ -190,21 +184,22 @@ def check(home: Home, *, progress: Progress | None = None) -> CheckReport:
     return CheckReport(lake, marts, phases.seconds)
 
 
-def _build(home: Home, work: _Workplace, say: Progress) -> BuildReport:
+def _build(home: Home, work: _Workplace, say: Progress, *, whole: bool) -> BuildReport:
     phases = _Phases(say)
     batches = Lake.create(home.lake).batches()
-    work.snapshot(batches)
+    work.snapshot(work.lake, batches)
     with phases("lake gate"):
         _stop_if_critical(home, "lake", check_lake(work.lake, home.quality, progress=say))
     with phases("models"), _importing_expectations():
-        _run_models(home, work)
+        _run_models(home, work, None if whole else work.change())
     with phases("marts gate"):
-        _write_build_info(work.database, batches)
+        built_at = _write_build_info(work.database, batches)
         found = check_marts(work.database, work.lake, home.quality, progress=say)
         _stop_if_critical(home, "warehouse", found)
     with phases("publish"):
         tables, findings = _finish(work.database, found)
         publication.publish(work.database, home)
+        changes.remember(work.raw_files(), work.scratch, built_at, _project_sha256())
     return BuildReport(home.warehouse, phases.seconds, tables, findings)
 
 
@@ -224,28 +219,58 @@ class _Phases:
 
 
 class _Workplace:
-    """`<home>/build`: the files of a build in the making, and what dbt keeps to parse faster."""
+    """`<home>/build`: the files of a build in the making, and what makes the next one faster.
+
+    Attributes:
+        lake: all batches that the build knows of.
+        read: those of them that the models read.
+        scratch: their steps on the way; kept for the next build, see changes.py.
+
+    """
 
     def __init__(self, home: Home) -> None:
         self.root = home.root / "build"
         self.database = self.root / "next.duckdb"
         self.scratch = self.root / "scratch.duckdb"
         self.lake = self.root / "lake"
-        self._source = home.lake
+        self.read = self.root / "read"
+        self._home = home
 
     def clear(self) -> None:
-        """Remove what this or a killed build left; dbt's own files stay."""
-        for file in (self.database, self.scratch):
-            file.unlink(missing_ok=True)
-            publication.wal(file).unlink(missing_ok=True)
-        shutil.rmtree(self.lake, ignore_errors=True)
+        """Remove what this or a killed build left; dbt's own files and the steps on the way stay."""
+        self.database.unlink(missing_ok=True)
+        publication.wal(self.database).unlink(missing_ok=True)
+        for folder in (self.lake, self.read):
+            shutil.rmtree(folder, ignore_errors=True)
 
-    def snapshot(self, batches: Sequence[str]) -> None:
-        """Link the batches: the gate and the models see these and none that come meanwhile."""
-        folder = self.lake / "batches"
+    def snapshot(self, lake: Path, batches: Sequence[str]) -> None:
+        """Link the batches into a lake of their own: its readers see these and none that come meanwhile."""
+        folder = lake / "batches"
         folder.mkdir(parents=True)
         for batch in batches:
-            (folder / batch).symlink_to(self._source / "batches" / batch, target_is_directory=True)
+            (folder / batch).symlink_to(self._home.lake / "batches" / batch, target_is_directory=True)
+
+    def raw_files(self) -> list[Path]:
+        """Return the files that tell of all input files."""
+        return Lake(self.lake).files("raw_files")
+
+    def change(self) -> changes.Change | None:
+        """Return what changed since the published warehouse, None when everything is to be computed."""
+        return changes.since_last_build(self.raw_files(), self._home.warehouse, self.scratch, _project_sha256())
+
+    def begin(self, change: changes.Change | None) -> None:
+        """Lay out what the models begin with: nothing, or a copy of what is published."""
+        if change is None:
+            for file in (self.scratch, publication.wal(self.scratch)):
+                file.unlink(missing_ok=True)
+            self.snapshot(self.read, Lake(self.lake).batches())
+            return
+        batches = Lake(self.lake).batches()  # the first and the last have all tables and columns
+        self.snapshot(self.read, sorted({batches[0], batches[-1], *change.batches}))
+        shutil.copyfile(self._home.warehouse, self.database)
+        changes.begin(change, self.database, self.scratch)
+        with duckdb.connect(str(self.database)) as connection:
+            connection.execute("drop table build_info")
 
 
 @contextmanager
@@ -261,11 +286,13 @@ def _importing_expectations() -> Iterator[None]:
         thread.join()
 
 
-def _run_models(home: Home, work: _Workplace) -> None:
+def _run_models(home: Home, work: _Workplace, change: changes.Change | None) -> None:
+    work.begin(change)
     failures = transform.run(
         PROJECT,
-        transform.Places(work.lake, home.quality, work.database, work.scratch, work.root),
+        transform.Places(work.read, home.quality, work.database, work.scratch, work.root),
         shown_rows=SHOWN_ROWS,
+        seeds=change is None,
     )
     if failures:
         said = [failure.text for failure in failures]
@@ -316,16 +343,18 @@ def _unchanged(home: Home) -> str:
     return "There is no warehouse yet."
 
 
-def _write_build_info(database: Path, batches: Sequence[str]) -> None:
+def _write_build_info(database: Path, batches: Sequence[str]) -> datetime:
+    built_at = datetime.now(UTC)
     with duckdb.connect(str(database)) as connection:
         connection.execute(_BUILD_INFO)
         connection.execute(
             "insert into build_info values (?, ?, ?, ?, ?, ?)",
             [
-                *(datetime.now(UTC), _own_version(), version("dbt-core"), duckdb.__version__),
+                *(built_at, _own_version(), version("dbt-core"), duckdb.__version__),
                 *(_project_sha256(), batches),
             ],
         )
+    return built_at
 
 
 def _project_sha256() -> str:
@@ -346,11 +375,9 @@ def _own_version() -> str:
 
 
 def _finish(database: Path, findings: Sequence[Finding]) -> tuple[dict[str, int], dict[str, int]]:
-    """Add the warnings about the marts; return the rows by table and the findings by severity."""
+    """Mark what the gate found in the marts; return the rows by table and the findings by severity."""
     with duckdb.connect(str(database)) as connection:
-        for finding in findings:
-            row = (finding.finding, finding.severity, finding.campaign, finding.configuration_id)
-            connection.execute(_ADD_FINDING, [*row, finding.detail])
+        mark(connection, findings)
         names = connection.execute("select table_name from duckdb_tables() order by all").fetchall()
         tables = {name: connection.table(name).shape[0] for (name,) in names}
         severities = connection.execute(

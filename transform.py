@@ -41,8 +41,11 @@ class Failure(NamedTuple):
     text: str
 
 
-def run(project: Path, places: Places, *, shown_rows: int) -> list[Failure]:
-    """Run everything in `project` but the unit tests, which need no data; return what failed, all well if nothing."""
+def run(project: Path, places: Places, *, shown_rows: int, seeds: bool = True) -> list[Failure]:
+    """Run everything in `project` but the unit tests, which need no data; return what failed, all well if nothing.
+
+    Without `seeds`, those that the database has from before stay as they are.
+    """
     from dbt.adapters.duckdb.connections import DuckDBConnectionManager
     from dbt.cli.main import dbtRunner
 
@@ -52,6 +55,7 @@ def run(project: Path, places: Places, *, shown_rows: int) -> list[Failure]:
         *("--target-path", str(places.work / "target"), "--log-path", str(places.work / "logs")),
         *("--log-level", "none", "--log-level-file", "none", "--no-use-colors"),
         *("--no-send-anonymous-usage-stats", "--no-write-json"),
+        *(() if seeds else ("--exclude-resource-type", "seed")),
     ]
     with _environment(places.environment()):
         try:

@@ -24,9 +24,9 @@ bracketed as (
         any_value(first_exceeding_rate) as first_exceeding_rate,
         count(*) as steps,
         max(offered_rate) filter (where passes) as last_passing_rate,
-        arg_max(achieved_rate, offered_rate) filter (where passes) as rate,
-        arg_max(loss_ratio, offered_rate) filter (where passes) as last_passing_loss,
-        arg_max(is_generator_limited, offered_rate) filter (where passes) as is_last_passing_limited,
+        {{ value_at_highest('achieved_rate', 'offered_rate') }} filter (where passes) as rate,
+        {{ value_at_highest('loss_ratio', 'offered_rate') }} filter (where passes) as last_passing_loss,
+        {{ value_at_highest('is_generator_limited', 'offered_rate') }} filter (where passes) as is_last_passing_limited,
         any_value(achieved_rate) filter (where offered_rate = first_exceeding_rate) as first_exceeding_achieved,
         any_value(loss_ratio) filter (where offered_rate = first_exceeding_rate) as first_exceeding_loss,
         coalesce(any_value(is_pace_lost) filter (where offered_rate = first_exceeding_rate), false)

@@ -1,11 +1,12 @@
 {#- What a relation of configurations says of each in some columns: one row per configuration and column. -#}
 {% macro facts_in_columns(relation, aspect, columns) -%}
+    {%- set as_texts = [] -%}
+    {%- for column in columns %}{% do as_texts.append('cast(' ~ column ~ ' as string)') %}{% endfor %}
     select
         configuration_id,
         '{{ aspect }}' as aspect,
         false as may_be_absent,
-        unnest(['{{ columns | join("', '") }}']) as item,
-        unnest([{% for column in columns %}cast({{ column }} as varchar){{ ', ' if not loop.last }}{% endfor %}]) as value
+        {{ each_named(columns, as_texts) }}
     from {{ relation }}
 {%- endmacro %}
 
@@ -42,8 +43,8 @@ items as (
         configuration_id_b,
         aspect,
         item,
-        any_value(value_a) as value_a,
-        any_value(value_b) as value_b,
+        max(value_a) as value_a,
+        max(value_b) as value_b,
         any_value(may_be_absent) as may_be_absent,
         any_value(grade) as grade,
         any_value(goes_with) as goes_with,

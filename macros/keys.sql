@@ -1,6 +1,6 @@
 {#- One text key from several columns, given as "a, b, c"; a null differs from every value. -#}
 {% macro surrogate_key(columns) -%}
-    md5(concat_ws('|'{% for column in columns.split(', ') %}, coalesce(cast({{ column }} as varchar), '~'){% endfor %}))
+    md5(concat_ws('|'{% for column in columns.split(', ') %}, coalesce(cast({{ column }} as string), '~'){% endfor %}))
 {%- endmacro %}
 
 {#- What was tested, as far as a run shares it with its repetitions: a configuration without its method. -#}
@@ -22,7 +22,7 @@
     concat_ws(
         ' ', product, product_version, protocol, backend,
         case
-            when threading = 'multi' and threads is not null then 'multi x' || cast(threads as varchar)
+            when threading = 'multi' and threads is not null then 'multi x' || cast(threads as string)
             else threading
         end,
         case when ha_mode <> 'none' then ha_mode end,

@@ -1,8 +1,8 @@
 {#- 4.0 as '4', 0.5 as '0.5': for texts that people read. -#}
 {% macro short_number(value) -%}
     case
-        when {{ value }} = floor({{ value }}) then cast(cast({{ value }} as bigint) as varchar)
-        else cast({{ value }} as varchar)
+        when {{ value }} = floor({{ value }}) then cast(cast({{ value }} as bigint) as string)
+        else cast({{ value }} as string)
     end
 {%- endmacro %}
 
@@ -17,5 +17,5 @@
 
 {#- 0.6730 as '67.30 %': for texts that people read. -#}
 {% macro percent(ratio) -%}
-    format('{:.2f} %', 100 * ({{ ratio }}))
+    printf('%.2f %%', 100 * ({{ ratio }}))
 {%- endmacro %}

@@ -1,20 +1,119 @@
 {#-
-    Pairs of capacities at the same loss goal whose configurations differ in one factor only.
+    Pairs of capacities at the same loss goal whose configurations differ in one factor only: CTEs from the relation
+    `capacity` to `pairs`. Where several baselines fit, the one of the same campaign counts, else the one measured
+    nearest in time. Backend and generator versions and the queue size may differ: they are tuning, listed by the
+    comparison.
 
-    factor: name of the factor, as it stands in int_capacity_pairs.
-    columns: the columns that make up the factor, in which the two may differ.
-    condition: what makes the one the treatment and the other the baseline.
+    factors: for each, `name`; `columns`, in which the two may differ; `condition`, what makes the one the treatment
+    and the other the baseline.
 
-    Where several baselines fit, the one of the same campaign counts, else the one measured nearest in time.
-    Backend and generator versions and the queue size may differ: they are tuning, listed by the comparison.
+    The nearest in time is found along a line on which all peers stand, so that the work grows with their number and
+    not with its square.
 -#}
-{% macro paired_capacities(factor, columns, condition) -%}
+{% macro paired_capacities(factors) -%}
     {%- set shared = [
         'product', 'product_version', 'protocol', 'backend', 'threading', 'threads', 'ha_mode', 'scenario', 'testbed',
         'tool', 'method', 'unnamed_folder', 'rate_unit', 'origin', 'loss_goal',
     ] -%}
+    {%- for factor in factors %}
+{{ factor.name }}_peers as (
+
     select
-        '{{ factor }}' as factor,
+        *,
+        {{ surrogate_key(shared | reject('in', factor.columns) | join(', ')) }} as peers_key,
+        {{ surrogate_key(shared | join(', ')) }} as kind_key,
+        coalesce(first_started_at, cast('1970-01-01 00:00:00+00' as {{ time_type() }})) as measured_at
+    from capacity
+    where rate > 0
+
+),
+
+{{ factor.name }}_kinds as (
+
+    select distinct
+        peers_key,
+        kind_key,
+        {{ factor.columns | join(',\n        ') }}
+    from {{ factor.name }}_peers
+
+),
+
+{{ factor.name }}_sought as (
+
+    select
+        treatment.configuration_id,
+        treatment.loss_goal,
+        treatment.campaign,
+        treatment.measured_at,
+        baseline.kind_key
+    from {{ factor.name }}_peers as treatment
+    inner join {{ factor.name }}_kinds as baseline
+        on treatment.peers_key = baseline.peers_key
+            and {{ factor.condition }}
+
+),
+
+{{ factor.name }}_line as (
+
+    select
+        kind_key,
+        measured_at,
+        cast(null as {{ time_type() }}) as baseline_at,
+        configuration_id,
+        loss_goal,
+        campaign
+    from {{ factor.name }}_sought
+    union all
+    select distinct
+        kind_key,
+        measured_at,
+        measured_at as baseline_at,
+        cast(null as string) as configuration_id,
+        cast(null as string) as loss_goal,
+        cast(null as string) as campaign
+    from {{ factor.name }}_peers
+
+),
+
+{{ factor.name }}_neighbours as (
+
+    select
+        *,
+        max(baseline_at) over (partition by kind_key order by measured_at) as earlier_at,
+        min(baseline_at) over (partition by kind_key order by measured_at desc) as later_at
+    from {{ factor.name }}_line
+
+),
+
+{{ factor.name }}_candidates as (
+
+    select
+        neighbours.configuration_id as treatment_configuration_id,
+        baseline.configuration_id as baseline_configuration_id,
+        neighbours.loss_goal,
+        neighbours.kind_key
+    from {{ factor.name }}_neighbours as neighbours
+    inner join {{ factor.name }}_peers as baseline
+        on neighbours.kind_key = baseline.kind_key
+            and baseline.measured_at in (neighbours.earlier_at, neighbours.later_at)
+    where neighbours.configuration_id is not null
+    union
+    select
+        sought.configuration_id as treatment_configuration_id,
+        baseline.configuration_id as baseline_configuration_id,
+        sought.loss_goal,
+        sought.kind_key
+    from {{ factor.name }}_sought as sought
+    inner join {{ factor.name }}_peers as baseline
+        on sought.kind_key = baseline.kind_key
+            and sought.campaign = baseline.campaign
+
+),
+
+{{ factor.name }}_pairs as (
+
+    select
+        '{{ factor.name }}' as factor,
         treatment.loss_goal,
         treatment.rate_unit,
         baseline.configuration_id as baseline_configuration_id,
@@ -29,21 +128,29 @@
         treatment.runs_undisturbed as treatment_undisturbed_runs,
         baseline.rated_runs as baseline_runs,
         treatment.rated_runs as treatment_runs
-    from capacity as treatment
-    inner join capacity as baseline
-        on {{ condition }}
-        {%- for column in shared if column not in columns %}
-            and treatment.{{ column }} is not distinct from baseline.{{ column }}
-        {%- endfor %}
-    where treatment.rate > 0 and baseline.rate > 0
+    from {{ factor.name }}_candidates as candidates
+    inner join {{ factor.name }}_peers as treatment
+        on candidates.treatment_configuration_id = treatment.configuration_id
+            and candidates.loss_goal = treatment.loss_goal
+    inner join {{ factor.name }}_peers as baseline
+        on candidates.baseline_configuration_id = baseline.configuration_id
+            and candidates.loss_goal = baseline.loss_goal
     qualify row_number() over (
-        partition by
-            treatment.configuration_id, treatment.loss_goal
-            {%- for column in columns %}, baseline.{{ column }}{% endfor %}
+        partition by treatment.configuration_id, treatment.loss_goal, candidates.kind_key
         order by
             (baseline.campaign = treatment.campaign) desc,
-            abs(date_diff('second', baseline.first_started_at, treatment.first_started_at)),
+            abs({{ seconds_between('baseline.measured_at', 'treatment.measured_at') }}),
             (baseline.backend_version is not distinct from treatment.backend_version) desc,
             baseline.configuration_id
     ) = 1
+
+),
+    {% endfor %}
+pairs as (
+
+    {% for factor in factors -%}
+    select * from {{ factor.name }}_pairs
+    {{ "union all" if not loop.last }}
+    {% endfor %}
+)
 {%- endmacro %}

@@ -79,7 +79,7 @@ ranked_rates as (
         sum(count(*)) over (
             partition by loss_goal, treatment_configuration_id, baseline_configuration_id
             order by rate
-        ) - (count(*) - 1) / 2.0 as mean_rank
+        ) - (count(*) - 1) / 2 as mean_rank
     from runs_of_pairs
     group by loss_goal, treatment_configuration_id, baseline_configuration_id, rate
 
@@ -94,7 +94,7 @@ rank_sums as (
         sum(tied_treatment_runs) as treatment_size,
         sum(tied_runs - tied_treatment_runs) as baseline_size,
         sum(tied_treatment_runs * mean_rank)
-        - sum(tied_treatment_runs) * (sum(tied_treatment_runs) + 1) / 2.0 as u,
+        - sum(tied_treatment_runs) * (sum(tied_treatment_runs) + 1) / 2 as u,
         sum(tied_runs * tied_runs * tied_runs - tied_runs) as ties
     from ranked_rates
     group by loss_goal, treatment_configuration_id, baseline_configuration_id
@@ -110,13 +110,13 @@ with_deviates as (
         treatment_size * baseline_size as run_pairs,
         least(u, treatment_size * baseline_size - u) as fewer,
         sqrt(
-            treatment_size * baseline_size / 12.0
+            treatment_size * baseline_size / 12
             * (
                 treatment_size + baseline_size + 1
-                - ties / ((treatment_size + baseline_size) * (treatment_size + baseline_size - 1.0))
+                - ties / ((treatment_size + baseline_size) * (treatment_size + baseline_size - 1))
             )
         ) as u_stdev,
-        sqrt(treatment_size * baseline_size * (treatment_size + baseline_size + 1) / 12.0) as u_stdev_without_ties
+        sqrt(treatment_size * baseline_size * (treatment_size + baseline_size + 1) / 12) as u_stdev_without_ties
     from rank_sums
 
 ),
@@ -126,8 +126,8 @@ with_normal_scores as (
     select
         *,
         -- half a pair for continuity
-        greatest(0, (run_pairs / 2.0 - fewer - 0.5) / nullif(u_stdev, 0)) as score,
-        (run_pairs / 2.0 - 0.5) / u_stdev_without_ties as largest_score
+        greatest(0, (run_pairs / 2 - fewer - 0.5) / nullif(u_stdev, 0)) as score,
+        (run_pairs / 2 - 0.5) / u_stdev_without_ties as largest_score
     from with_deviates
 
 ),
@@ -151,7 +151,7 @@ rank_tests as (
         with_floor.loss_goal,
         with_floor.treatment_configuration_id,
         with_floor.baseline_configuration_id,
-        with_floor.u > with_floor.run_pairs / 2.0 as is_above,
+        with_floor.u > with_floor.run_pairs / 2 as is_above,
         with_floor.p_floor,
         greatest(
             with_floor.p_floor,

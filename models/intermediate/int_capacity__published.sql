@@ -21,12 +21,12 @@ capacities as (
         concat_ws(
             '; ',
             figures.scenario_detail,
-            'layer ' || cast(figures.osi_layer as varchar),
+            'layer ' || cast(figures.osi_layer as string),
             -- the protocol of DHCP names the version already
-            case when figures.domain <> 'dhcp' then 'IPv' || cast(figures.ip_version as varchar) end,
+            case when figures.domain <> 'dhcp' then 'IPv' || cast(figures.ip_version as string) end,
             figures.transport
         ) as conditions,
-        cast(null as varchar) as unnamed_folder,
+        cast(null as string) as unnamed_folder,
         figures.rate_unit,
         figures.drop_time_s,
         coalesce(loss_goals.loss_goal, 'unstated') as loss_goal,

@@ -41,29 +41,24 @@ run_capacity as (
 
 ),
 
-pairs as (
-
-    {{ paired_capacities(
-        'threading', ['threading', 'threads'],
-        "treatment.threading = 'multi' and baseline.threading = 'single'"
-    ) }}
-    union all
-    {{ paired_capacities(
-        'ha_mode', ['ha_mode'],
-        "treatment.ha_mode <> 'none' and baseline.ha_mode = 'none'"
-    ) }}
-    union all
-    {{ paired_capacities(
-        'backend', ['backend'],
-        "treatment.backend <> baseline.backend"
-    ) }}
-    union all
-    {{ paired_capacities(
-        'protocol', ['protocol'],
-        "treatment.protocol = 'DHCPv6' and baseline.protocol = 'DHCPv4'"
-    ) }}
-
-),
+{{ paired_capacities([
+    {
+        'name': 'threading', 'columns': ['threading', 'threads'],
+        'condition': "treatment.threading = 'multi' and baseline.threading = 'single'"
+    },
+    {
+        'name': 'ha_mode', 'columns': ['ha_mode'],
+        'condition': "treatment.ha_mode <> 'none' and baseline.ha_mode = 'none'"
+    },
+    {
+        'name': 'backend', 'columns': ['backend'],
+        'condition': "treatment.backend <> baseline.backend"
+    },
+    {
+        'name': 'protocol', 'columns': ['protocol'],
+        'condition': "treatment.protocol = 'DHCPv6' and baseline.protocol = 'DHCPv4'"
+    },
+]) }},
 
 {{ tested_pairs_from_pairs() }},
 

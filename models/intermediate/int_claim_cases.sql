@@ -74,12 +74,11 @@ sides as (
         side,
         count(*) as terms,
         max(number) as highest,
-        product(case operation when 'over' then 1 / number else number end) as number,
-        string_agg(
-            case when position = 1 then '' when operation = 'over' then ' / ' else ' * ' end || text, ''
-            order by position
-        ) as formula,
-        string_agg(text, ', ' order by position) as listing
+        {{ product_of("case operation when 'over' then 1 / number else number end") }} as number,
+        {{ joined_texts(
+            "case when position = 1 then '' when operation = 'over' then ' / ' else ' * ' end || text", '', 'position'
+        ) }} as formula,
+        {{ joined_texts('text', ', ', 'position') }} as listing
     from worded_terms
     group by claim_id, case_number, side
 

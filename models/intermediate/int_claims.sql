@@ -68,9 +68,10 @@ summed_up as (
         count(*) filter (where place = 'below') as cases_below,
         min(recomputed) as recomputed_low,
         max(recomputed) as recomputed_high,
-        arg_max(place, recomputed) as place_of_highest,
-        string_agg(arithmetic, '; ' order by case_number) as every_case,
-        'lowest ' || arg_min(arithmetic, recomputed) || '; highest ' || arg_max(arithmetic, recomputed) as ends
+        {{ value_at_highest('place', 'recomputed') }} as place_of_highest,
+        {{ joined_texts('arithmetic', '; ', 'case_number') }} as every_case,
+        'lowest ' || {{ value_at_lowest('arithmetic', 'recomputed') }}
+        || '; highest ' || {{ value_at_highest('arithmetic', 'recomputed') }} as ends
     from placed
     group by claim_id
 
@@ -101,9 +102,9 @@ judged as (
             case
                 when summed_up.cases > 1 and claims.wording not in ('same', 'between')
                     then
-                        cast(summed_up.cases_within as varchar) || ' of ' || cast(summed_up.cases as varchar)
-                        || ' agree, ' || cast(summed_up.cases_above as varchar) || ' above, '
-                        || cast(summed_up.cases_below as varchar) || ' below'
+                        cast(summed_up.cases_within as string) || ' of ' || cast(summed_up.cases as string)
+                        || ' agree, ' || cast(summed_up.cases_above as string) || ' above, '
+                        || cast(summed_up.cases_below as string) || ' below'
             end,
             case when summed_up.cases > 4 then summed_up.ends else summed_up.every_case end
         ) as arithmetic,

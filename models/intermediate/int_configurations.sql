@@ -48,9 +48,9 @@ published_configurations as (
         any_value(rate_unit) as rate_unit,
         any_value(drop_time_s) as drop_time_s,
         any_value(testbed) as host_id,
-        cast(null as varchar) as server_config_id,
-        cast(null as timestamptz) as first_started_at,
-        cast(null as timestamptz) as last_started_at,
+        cast(null as string) as server_config_id,
+        null as first_started_at,
+        null as last_started_at,
         max(runs) as runs,
         cast(null as bigint) as trials
     from published

@@ -115,7 +115,7 @@ trial_findings as (
         trial_id,
         'leases_rejected' as finding,
         'warning' as severity,
-        cast(rejected_leases as varchar) || ' answers carried no lease; perfdhcp counts them as received.' as detail
+        cast(rejected_leases as string) || ' answers carried no lease; perfdhcp counts them as received.' as detail
     from trials
     where rejected_leases > 0
     union all
@@ -123,7 +123,7 @@ trial_findings as (
         trial_id,
         'malformed_packets' as finding,
         'warning' as severity,
-        cast(malformed as varchar) || ' packets could not be decoded by the generator.' as detail
+        cast(malformed as string) || ' packets could not be decoded by the generator.' as detail
     from trials
     where malformed > 0
     union all
@@ -161,7 +161,7 @@ trial_findings as (
         trial_id,
         'probes_failed' as finding,
         'warning' as severity,
-        cast(probes_failed as varchar) || ' probe queries timed out, were refused or answered wrongly during the trial.'
+        cast(probes_failed as string) || ' probe queries timed out, were refused or answered wrongly during the trial.'
             as detail
     from trials
     where probes_failed > 0
@@ -170,7 +170,7 @@ trial_findings as (
         trial_id,
         'generator_stalled' as finding,
         'warning' as severity,
-        'dnsblast sent ' || cast(sent as varchar) || ' of ' || cast(requests_planned as varchar)
+        'dnsblast sent ' || cast(sent as string) || ' of ' || cast(requests_planned as string)
         || ' queries and then nothing more: its wait underflows (unsigned) to days once it is behind.' as detail
     from trials
     where tool = 'dnsblast' and sent < requests_planned
@@ -187,14 +187,14 @@ trial_findings as (
         trial_id,
         'context_conflict' as finding,
         'warning' as severity,
-        unnest(conflicts) as detail
+        {{ each_of('conflicts') }} as detail
     from trials
     union all
     select
         trial_id,
         'reader_warning' as finding,
         'info' as severity,
-        unnest(warnings) as detail
+        {{ each_of('warnings') }} as detail
     from trials
 
 ),
@@ -205,7 +205,7 @@ run_findings as (
         run_id,
         'ramp_too_short' as finding,
         'warning' as severity,
-        'The ramp has ' || cast(steps as varchar) || ' steps; three are needed to see where the loss begins.' as detail
+        'The ramp has ' || cast(steps as string) || ' steps; three are needed to see where the loss begins.' as detail
     from run_capacity
     where steps < 3
     union all
@@ -245,7 +245,7 @@ configuration_findings as (
         configuration_id,
         'too_few_runs' as finding,
         'info' as severity,
-        'There are ' || cast(runs as varchar) || ' runs; with fewer than three the spread is unknown.' as detail
+        'There are ' || cast(runs as string) || ' runs; with fewer than three the spread is unknown.' as detail
     from configurations
     where origin = 'measured' and runs < 3
     union all
@@ -280,7 +280,7 @@ identical_figures as (
     select
         one.figure_id,
         one.value,
-        string_agg(other.figure_id || ' (' || other.configuration || ')', ', ' order by other.figure_id) as others
+        {{ joined_texts("other.figure_id || ' (' || other.configuration || ')'", ', ', 'other.figure_id') }} as others
     from exact_figures as one
     inner join exact_figures as other
         on one.source_id = other.source_id
@@ -409,7 +409,7 @@ combined as (
         null as trial_id,
         null as offered_rate,
         source_path,
-        coalesce('Line ' || cast(line as varchar) || ': ', '') || concat_ws('; ', reason, hint) as detail
+        coalesce('Line ' || cast(line as string) || ': ', '') || concat_ws('; ', reason, hint) as detail
     from rejects
     union all
     select

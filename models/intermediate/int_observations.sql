@@ -71,7 +71,10 @@ candidates as (
         spans.started_at,
         spans.started_at as watched_from,
         spans.ended_at as watched_until,
-        case when starts_with(spans.source_path, watched_files.folder) then 2 else 3 end as choice
+        case
+            when left(spans.source_path, length(watched_files.folder)) = watched_files.folder then 2
+            else 3
+        end as choice
     from watched_files
     inner join spans
         on watched_files.campaign = spans.campaign

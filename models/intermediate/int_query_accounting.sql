@@ -72,7 +72,7 @@ accounts as (
         watched.probes_answered,
         watched.probes_failed,
         watched.queue_peak,
-        round(cast(json_extract_string(trials.details, '$.ratio_printed') as double) / 100, 4) as ratio_printed,
+        round(cast({{ json_text('trials.details', 'ratio_printed') }} as double) / 100, 4) as ratio_printed,
         coalesce(watched.server_deaths, 0) > 0
         -- a server that has been up for less than the trial took was started meanwhile, and counts from 0 again
         or coalesce(

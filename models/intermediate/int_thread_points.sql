@@ -45,7 +45,7 @@ measured_rates as (
     select
         runs.configuration_id,
         run_capacity.loss_goal,
-        list(run_capacity.rate order by runs.run_id) as rates
+        {{ list_in_order('run_capacity.rate', 'runs.run_id') }} as rates
     from runs
     inner join run_capacity on runs.run_id = run_capacity.run_id
     where run_capacity.rate > 0
@@ -56,7 +56,7 @@ measured_rates as (
 counted as (
 
     select
-        capacity.* exclude (threads),
+        {{ all_but('capacity', 'threads') }},
         configurations.host_id,
         coalesce(capacity.threads, case when capacity.threading = 'single' then 1 end) as threads
     from capacity
@@ -70,13 +70,10 @@ with_shared_method as (
 
     select
         *,
-        array_to_string(
-            list_filter(
-                string_split(method, '; '),
-                lambda part: not regexp_matches(part, '(thread|worker|instance|process|default)')
-                or not regexp_matches(part, '\b' || threads || '\b')
-            ), '; '
-        ) as shared_method
+        {{ parts_where('method', '; ', "not (
+            " ~ fits('part', "'(thread|worker|instance|process|default)'") ~ "
+            and " ~ fits('part', regex('\\b') ~ ' || threads || ' ~ regex('\\b')) ~ "
+        )") }} as shared_method
     from counted
     where threads >= 1
 
@@ -131,7 +128,7 @@ points as (
         tuned.rate,
         tuned.status,
         tuned.qualifier,
-        coalesce(measured_rates.rates, [tuned.rate]) as rates,
+        coalesce(measured_rates.rates, {{ list_of(['tuned.rate']) }}) as rates,
         -- a bound says nothing of the shape
         tuned.status in ('bracketed', 'published')
         and coalesce(tuned.qualifier, 'exact') in ('exact', 'approx') as is_used,

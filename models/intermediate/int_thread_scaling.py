@@ -2,6 +2,7 @@
 
 import pyarrow as pa
 
+from inference.groups import described
 from inference.scaling import summarise
 
 NUMBERS = [
@@ -18,17 +19,18 @@ SCHEMA = pa.schema(
         ("threads_above_cores", pa.list_(pa.int32())),
     ]
 )
-BY_FAMILY = """
-    family_id,
-    coalesce(flatten(list(list_transform(rates, lambda rate: threads) order by threads) filter (where is_used)), []),
-    coalesce(flatten(list(rates order by threads) filter (where is_used)), []),
-    min(cpu_cores)
-"""
+COLUMNS = ["family_id", "threads", "rates", "is_used", "cpu_cores"]
 
 
 def model(dbt, session):
-    """Return an Arrow table; dbt puts it into the warehouse."""
+    """Return the rows of all families; dbt puts them into the warehouse."""
     dbt.config(materialized="table")
-    families = dbt.ref("int_thread_points").aggregate(BY_FAMILY, "family_id").fetchall()
-    rows = [{"family_id": family, **summarise(threads, rates, cores)} for family, threads, rates, cores in families]
-    return pa.Table.from_pylist(rows, schema=SCHEMA)
+    return described(dbt.ref("int_thread_points"), COLUMNS, _scaling, SCHEMA)
+
+
+def _scaling(family):
+    points = family.sort_by("threads").to_pylist()
+    runs = [(point["threads"], rate) for point in points if point["is_used"] for rate in point["rates"]]
+    cores = min((point["cpu_cores"] for point in points if point["cpu_cores"] is not None), default=None)
+    law = summarise([threads for threads, _ in runs], [rate for _, rate in runs], cores)
+    return pa.Table.from_pylist([{"family_id": points[0]["family_id"], **law}], schema=SCHEMA)

@@ -83,19 +83,16 @@ with_changes as (
         case
             when has_one_before
                 then
-                    list_filter(
-                        [
-                            {{ what_changed('machine', 'host_before', 'host_id') }},
-                            {{ what_changed('kernel', 'kernel_before', 'kernel') }},
-                            {{ what_changed('server configuration', 'server_config_before', 'server_config_id') }},
-                            {{ what_changed('backend version', 'backend_version_before', 'backend_version') }},
-                            {{ what_changed('packet queue', 'queue_before', 'packet_queue_size') }},
-                            {{ what_changed('generator version', 'tool_version_before', 'tool_version') }},
-                            {{ what_changed('drop time', 'drop_time_before', 'drop_time_s') }}
-                        ],
-                        lambda change: change is not null
-                    )
-            else []
+                    {{ list_of_known([
+                        what_changed('machine', 'host_before', 'host_id'),
+                        what_changed('kernel', 'kernel_before', 'kernel'),
+                        what_changed('server configuration', 'server_config_before', 'server_config_id'),
+                        what_changed('backend version', 'backend_version_before', 'backend_version'),
+                        what_changed('packet queue', 'queue_before', 'packet_queue_size'),
+                        what_changed('generator version', 'tool_version_before', 'tool_version'),
+                        what_changed('drop time', 'drop_time_before', 'drop_time_s')
+                    ]) }}
+            else {{ list_of([]) }}
         end as environment_changes
     from placed
 

@@ -3,6 +3,7 @@
 import pyarrow as pa
 
 from inference.changes import trend
+from inference.groups import described
 
 ALPHA = 0.009  # a little below 1 %, which is then kept also where the noise is not quite normal
 SCHEMA = pa.schema(
@@ -19,19 +20,19 @@ SCHEMA = pa.schema(
 
 
 def model(dbt, session):
-    """Return an Arrow table; dbt puts it into the warehouse."""
+    """Return the rows of all series; dbt puts them into the warehouse."""
     dbt.config(materialized="table")
-    series = dbt.ref("int_trend_points").aggregate("series_id, list(rate order by place)", "series_id").fetchall()
-    return pa.concat_tables([SCHEMA.empty_table(), *(_described(*one) for one in series)])
+    return described(dbt.ref("int_trend_points"), ["series_id", "place", "rate"], _trend, SCHEMA)
 
 
-def _described(series_id, rates):
+def _trend(series):
+    rates = series.sort_by("place")["rate"].to_pylist()
     found = trend(rates, ALPHA)
     changes = {change.index: change for change in found.changes}
     here = [changes.get(index) for index in range(len(rates))]
     return pa.table(
         [
-            [series_id] * len(rates),
+            series["series_id"],
             range(1, len(rates) + 1),
             found.levels,
             found.dips,

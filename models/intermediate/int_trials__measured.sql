@@ -53,8 +53,8 @@ exchange_totals as (
     select
         trial_id,
         max(sent) filter (where position = 0) as first_sent,
-        arg_max(received, position) filter (where position <= 1) as last_received,
-        arg_max(received - coalesce(rejected, 0), position) filter (where position <= 1) as completed_leases,
+        {{ value_at_highest('received', 'position') }} filter (where position <= 1) as last_received,
+        {{ value_at_highest('received - coalesce(rejected, 0)', 'position') }} filter (where position <= 1) as completed_leases,
         -- a DHCPv4 RELEASE is never answered, so its "drops" are no loss
         max(drops / nullif(sent, 0)) filter (where exchange <> 'RELEASE') as loss_worst_exchange,
         sum(drops) filter (where exchange <> 'RELEASE')
@@ -215,7 +215,8 @@ with_pool as (
         case
             when server_wiped = false
                 then sum(completed_leases) over (
-                        partition by run_id order by started_at, offered_rate, trial_id rows unbounded preceding
+                        partition by run_id
+                        order by started_at nulls last, offered_rate nulls last, trial_id rows unbounded preceding
                     )
             else completed_leases
         end as leases_granted

@@ -79,7 +79,7 @@ published as (
         'published' as origin,
         sources.title,
         concat_ws(', ', sources.publisher, sources.published_date) || '. ' || sources.reliability as description,
-        try_cast(sources.published_date as date) as started_on,
+        case when sources.published_date like '____-__-__' then cast(sources.published_date as date) end as started_on,
         sources.url as source_url,
         null as discard_lowest,
         null as discard_highest,

@@ -47,7 +47,7 @@ judged as (
     select
         configuration_id,
         loss_goal,
-        list_sort(list_distinct(list(finding))) as findings,
+        {{ sorted_set('finding') }} as findings,
         case
             when bool_or(severity = 'suspect') then 'suspect'
             when bool_or(severity = 'warning') then 'warn'
@@ -104,7 +104,7 @@ select
     capacity.rate_interpolated,
     capacity.status,
     coalesce(judged.quality, 'ok') as quality,
-    coalesce(judged.findings, []) as findings,
+    coalesce(judged.findings, {{ list_of([]) }}) as findings,
     capacity.first_started_at,
     capacity.last_started_at
 from capacity

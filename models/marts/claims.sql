@@ -16,7 +16,7 @@ figures as (
 
     select
         claim_id,
-        list_sort(list_distinct(list(figure_id))) as figure_ids
+        {{ sorted_set('figure_id') }} as figure_ids
     from {{ ref('reported_claim_terms') }}
     where figure_id is not null
     group by claim_id
@@ -46,7 +46,7 @@ select
     claims.verdict,
     claims.reviewed_verdict,
     claims.reason,
-    coalesce(figures.figure_ids, []) as figure_ids
+    coalesce(figures.figure_ids, {{ list_of([]) }}) as figure_ids
 from claims
 inner join sources on claims.source_id = sources.source_id
 left join figures on claims.claim_id = figures.claim_id

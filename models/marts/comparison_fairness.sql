@@ -47,7 +47,7 @@ unasked_differences as (
     inner join graded_differences
         on compared.baseline_configuration_id = graded_differences.configuration_id_a
             and compared.treatment_configuration_id = graded_differences.configuration_id_b
-    where not list_contains(graded_differences.goes_with, compared.factor)
+    where not array_contains(graded_differences.goes_with, compared.factor)
 
 ),
 
@@ -66,12 +66,12 @@ summarised as (
         factor,
         configuration_id_a,
         configuration_id_b,
-        arg_min(grade, grade_rank) as grade,
+        {{ value_at_lowest('grade', 'grade_rank') }} as grade,
         count(*) as differences,
         count(*) filter (where grade = 'unfair') as unfair_differences,
         count(*) filter (where grade = 'unknown') as unknown_differences,
         count(*) filter (where grade = 'minor') as minor_differences,
-        list(in_words order by aspect, item) filter (where grade_rank = worst_rank) as worst
+        {{ list_in_order('in_words', 'aspect, item', 'grade_rank = worst_rank') }} as worst
     from with_worst
     group by factor, configuration_id_a, configuration_id_b
 
@@ -94,7 +94,7 @@ silent_aspects as (
     select
         configuration_id_a,
         configuration_id_b,
-        list(aspect order by aspect) as unstated_aspects
+        {{ sorted_set('aspect') }} as unstated_aspects
     from silences
     group by configuration_id_a, configuration_id_b
 
@@ -109,8 +109,8 @@ select
     coalesce(summarised.unfair_differences, 0) as unfair_differences,
     coalesce(summarised.unknown_differences, 0) as unknown_differences,
     coalesce(summarised.minor_differences, 0) as minor_differences,
-    coalesce(summarised.worst[:10], []) as worst,
-    coalesce(silent_aspects.unstated_aspects, []) as unstated_aspects
+    coalesce({{ first_of('summarised.worst', 10) }}, {{ list_of([]) }}) as worst,
+    coalesce(silent_aspects.unstated_aspects, {{ list_of([]) }}) as unstated_aspects
 from compared
 left join summarised
     on compared.factor = summarised.factor

@@ -34,7 +34,7 @@ loss_bases as (
 
     select
         configuration_id,
-        string_agg(distinct loss_basis, ', ' order by loss_basis) as loss_basis
+        {{ joined_texts('distinct loss_basis', ', ', 'loss_basis') }} as loss_basis
     from capacity
     group by configuration_id
 
@@ -51,12 +51,7 @@ methods as (
         ) as drop_time,
         nullif(regexp_extract(method, '([0-9]+) clients', 1), '') as clients,
         nullif(
-            array_to_string(
-                list_filter(
-                    string_split(method, '; '),
-                    lambda part: not regexp_matches(part, '^(period|drop time) |^[0-9]+ clients$')
-                ), '; '
-            ), ''
+            {{ parts_where('method', '; ', 'not ' ~ fits('part', "'^(period|drop time) |^[0-9]+ clients$'")) }}, ''
         ) as options
     from configurations
 
@@ -104,25 +99,14 @@ packages as (
         configuration_id,
         'packages' as aspect,
         true as may_be_absent,
-        unnest(map_keys(packages)) as item,
-        unnest(map_values(packages)) as value
+        {{ each_entry_of('packages') }}
     from described
 
 ),
 
-setting_nodes as (
+setting_values as (
 
-    select
-        server_configurations.server_config_id,
-        -- $.Dhcp4."multi-threading"."thread-pool-size" is multi-threading.thread-pool-size, in DHCPv6 too
-        regexp_replace(
-            regexp_replace(replace(node.fullkey, '"', ''), '^\$\.(Dhcp[46]\.)?', ''), '^subnet[46]\b', 'subnet'
-        ) as item,
-        node.fullkey,
-        node.atom,
-        case when node.type = 'ARRAY' then cast(node.value as varchar) end as list_of_values
-    from server_configurations
-    cross join json_tree(server_configurations.settings) as node
+    {{ json_values('server_configurations', 'server_config_id', 'settings') }}
 
 ),
 
@@ -131,15 +115,16 @@ settings as (
 
     select
         server_config_id,
-        item,
+        -- Dhcp4.subnet4[0].id is subnet[0].id, in DHCPv6 too
+        regexp_replace(regexp_replace(path, '^Dhcp[46][.]', ''), {{ regex('^subnet[46]\\b') }}, 'subnet') as item,
         coalesce(
-            atom ->> '$',
-            cast(json_array_length(list_of_values) as varchar) || ' entries, MD5 ' || md5(list_of_values)
+            text,
+            cast(json_array_length(list_text) as string) || ' entries, MD5 ' || md5(list_text)
         ) as value
-    from setting_nodes
+    from setting_values
     where
-        not regexp_matches(fullkey, '\[([5-9][0-9]|[0-9]{3,})\]')
-        and (atom is not null or json_array_length(list_of_values) > 50)
+        not {{ fits('path', regex('\\[([5-9][0-9]|[0-9]{3,})\\]')) }}
+        and (text is not null or json_array_length(list_text) > 50)
 
 ),
 
@@ -147,13 +132,13 @@ sizes as (
 
     select
         server_config_id,
-        unnest([
-            'subnets', 'pools', 'pool_addresses', 'prefix_pool_prefixes', 'reservations', 'client_classes'
-        ]) as item,
-        unnest([
-            cast(subnets as varchar), cast(pools as varchar), {{ short_number('pool_addresses') }},
-            {{ short_number('prefix_pool_prefixes') }}, cast(reservations as varchar), cast(client_classes as varchar)
-        ]) as value
+        {{ each_named(
+            ['subnets', 'pools', 'pool_addresses', 'prefix_pool_prefixes', 'reservations', 'client_classes'],
+            [
+                'cast(subnets as string)', 'cast(pools as string)', short_number('pool_addresses'),
+                short_number('prefix_pool_prefixes'), 'cast(reservations as string)', 'cast(client_classes as string)'
+            ]
+        ) }}
     from server_configurations
 
 ),
@@ -173,26 +158,26 @@ facts as (
         'product', 'product_version', 'protocol', 'backend', 'backend_version', 'threading', 'threads',
         'packet_queue_size', 'ha_mode', 'scenario', 'testbed'
     ]) }}
-    union all by name
+    union all
     {{ facts_in_columns('described', 'hardware', [
         'architecture', 'cpu_model', 'cpu_sockets', 'cpu_cores', 'cpu_threads', 'cpu_mhz', 'memory_bytes', 'nic_model',
         'nic_driver', 'nic_speed_mbps', 'disks', 'virtualisation'
     ]) }}
-    union all by name
+    union all
     {{ facts_in_columns('described', 'system', ['os_name', 'os_version', 'kernel']) }}
-    union all by name
+    union all
     {{ facts_in_columns('described', 'method', [
         'tool', 'tool_version', 'drop_time', 'loss_basis', 'period', 'clients', 'options'
     ]) }}
-    union all by name
+    union all
     {{ facts_in_columns('described', 'campaign', ['campaign', 'started_on']) }}
-    union all by name
+    union all
     {{ facts_in_columns('described', 'packages', ['package_list']) }}
-    union all by name
+    union all
     {{ facts_in_columns('described', 'server', ['configuration_file']) }}
-    union all by name
+    union all
     select * from packages
-    union all by name
+    union all
     select
         configurations.configuration_id,
         'server' as aspect,
@@ -220,7 +205,7 @@ graded_items as (
         items.aspect,
         items.item,
         factors.grade,
-        coalesce(string_split(factors.goes_with, ' '), []) as goes_with,
+        coalesce(split(factors.goes_with, ' '), {{ list_of([]) }}) as goes_with,
         factors.why
     from items
     inner join factors on items.aspect = factors.aspect and items.item like factors.item

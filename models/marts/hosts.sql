@@ -37,7 +37,7 @@ combined as (
         virtualisation,
         packages,
         facts,
-        cast(null as varchar) as note
+        cast(null as string) as note
     from measured
     union all
     select
@@ -52,7 +52,7 @@ combined as (
         cpu_cores,
         cpu_threads,
         1000 * cpu_ghz as cpu_mhz,
-        cast(memory_gib * 1073741824 as bigint) as memory_bytes,
+        cast(round(memory_gib * 1073741824) as bigint) as memory_bytes,
         nics as nic_model,
         null as nic_driver,
         link_mbps as nic_speed_mbps,

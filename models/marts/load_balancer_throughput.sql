@@ -25,7 +25,7 @@ set_ups as (
     select
         *,
         lower(nullif(regexp_extract(scenario_detail, '(transparent|NAT) mode', 1), '')) as forwarding_mode,
-        nullif(regexp_extract(scenario_detail, 'test [0-9]+, .*'), '') as set_up,
+        nullif(regexp_extract(scenario_detail, 'test [0-9]+, .*', 0), '') as set_up,
         cast(nullif(regexp_extract(scenario_detail, 'tests? ([0-9]+)', 1), '') as integer) as first_test,
         cast(nullif(regexp_extract(scenario_detail, 'tests? [0-9]+ to ([0-9]+)', 1), '') as integer) as last_test,
         cast(nullif(regexp_extract(scenario, '^([0-9]+)x', 1), '') as integer) as links
@@ -47,10 +47,9 @@ cpu_loads as (
         throughputs.figure_id,
         min(cpu.value) / 100 as cpu_ratio_low,
         max(cpu.value) / 100 as cpu_ratio_high,
-        string_agg(
-            cpu.scenario_detail || ': ' || {{ short_number('cpu.value') }} || ' %', ' | '
-            order by cpu.figure_id
-        ) as cpu_detail
+        {{ joined_texts(
+            "cpu.scenario_detail || ': ' || " ~ short_number('cpu.value') ~ " || ' %'", ' | ', 'cpu.figure_id'
+        ) }} as cpu_detail
     from throughputs
     inner join set_ups as cpu
         on throughputs.source_id = cpu.source_id
@@ -109,7 +108,7 @@ select
     compared.value as rate,
     compared.rate_unit,
     compared.qualifier,
-    cast(null as varchar) as load_layer,
+    cast(null as string) as load_layer,
     compared.line_rate,
     compared.value / compared.line_rate as line_rate_ratio,
     cpu_loads.cpu_ratio_low,

@@ -84,10 +84,10 @@ bounds as (
             where relevant_upper_bound is null or offered_rate < relevant_upper_bound
         ) as relevant_lower_bound,
         any_value(relevant_upper_bound) as relevant_upper_bound,
-        arg_max(achieved_rate, offered_rate) filter (
+        {{ value_at_highest('achieved_rate', 'offered_rate') }} filter (
             where relevant_upper_bound is null or offered_rate < relevant_upper_bound
         ) as conditional_throughput,
-        arg_max(trials, offered_rate) filter (
+        {{ value_at_highest('trials', 'offered_rate') }} filter (
             where relevant_upper_bound is null or offered_rate < relevant_upper_bound
         ) as lower_bound_trials,
         any_value(trials) filter (where offered_rate = relevant_upper_bound) as upper_bound_trials

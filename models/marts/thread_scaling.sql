@@ -32,8 +32,8 @@ families as (
         any_value(method) as method,
         any_value(loss_goal) as loss_goal,
         any_value(rate_unit) as rate_unit,
-        list(threads order by threads) as thread_counts,
-        list(threads order by threads) filter (where not is_used) as thread_counts_left_out,
+        {{ list_in_order('threads', 'threads') }} as thread_counts,
+        {{ list_in_order('threads', 'threads', 'not is_used') }} as thread_counts_left_out,
         min(cpu_cores) as cpu_cores,
         min(cpu_threads) as cpu_threads
     from points
@@ -60,7 +60,7 @@ select
     families.loss_goal,
     families.rate_unit,
     families.thread_counts,
-    coalesce(families.thread_counts_left_out, []) as thread_counts_left_out,
+    coalesce(families.thread_counts_left_out, {{ list_of([]) }}) as thread_counts_left_out,
     families.cpu_cores,
     families.cpu_threads,
     scaling.threads_above_cores,

@@ -31,7 +31,7 @@ select
     with_fewest.threads,
     with_fewest.rate,
     with_fewest.rate_unit,
-    cast(len(with_fewest.rates) as bigint) as rated_runs,
+    cast(cardinality(with_fewest.rates) as bigint) as rated_runs,
     with_fewest.is_used,
     -- Gunther's law, with the parameters of inference.scaling
     scaling.rate_one_thread * with_fewest.threads / (

@@ -19,3 +19,4 @@ select
     value,
     unit
 from observations
+where {{ is_changed('campaign') }}

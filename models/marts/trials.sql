@@ -80,3 +80,4 @@ select
     trials.batch
 from trials
 inner join runs on trials.run_id = runs.run_id
+where {{ is_changed('trials.campaign') }}

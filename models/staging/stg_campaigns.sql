@@ -20,6 +20,7 @@ latest as (
         discard_from_runs,
         tags
     from campaigns
+    where {{ is_changed('campaign') }}
     qualify row_number() over (partition by campaign order by batch desc) = 1
 
 )

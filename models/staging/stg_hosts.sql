@@ -3,6 +3,7 @@ with
 hosts as (
 
     select * from {{ source('lake', 'hosts') }}
+    {{ and_from_before() }}
 
 ),
 

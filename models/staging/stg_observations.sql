@@ -42,7 +42,9 @@ current_versions as (
         on observations.campaign = files.campaign
             and observations.source_path = files.source_path
             and observations.batch = files.batch
-    where trials.trial_id is not null or (observations.trial_id is null and files.batch is not null)
+    where
+        {{ is_changed('observations.campaign') }}
+        and (trials.trial_id is not null or (observations.trial_id is null and files.batch is not null))
 
 )
 

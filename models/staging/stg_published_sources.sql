@@ -21,7 +21,7 @@ ingested as (
         min(source_publisher) as publisher,
         min(source_date) as published_date,
         min(source_url) as url,
-        'Figures ingested: ' || cast(count(*) as varchar) || '.' as reliability
+        'Figures ingested: ' || cast(count(*) as string) || '.' as reliability
     from figures
     group by source_id
 

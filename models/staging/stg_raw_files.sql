@@ -20,6 +20,7 @@ current_versions as (
         status,
         trials
     from raw_files
+    where {{ is_changed('campaign') }}
     qualify row_number() over (partition by campaign, source_path order by batch desc) = 1
 
 )

@@ -3,6 +3,7 @@ with
 server_configs as (
 
     select * from {{ source('lake', 'server_configs') }}
+    {{ and_from_before() }}
 
 ),
 

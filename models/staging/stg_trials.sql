@@ -20,7 +20,9 @@ current_versions as (
         trials.campaign,
         trials.source_path,
         -- what one process wrote into several files shares the path without its ending; out.1 and out.2 are two
-        regexp_replace(regexp_replace(trials.source_path, '[.]gz$', ''), '([^/])[.][A-Za-z][^./]*$', '\1') as stem,
+        regexp_replace(
+            regexp_replace(trials.source_path, '[.]gz$', ''), '([^/])[.][A-Za-z][^./]*$', '{{ first_group() }}'
+        ) as stem,
         trials.source_sha256,
         trials.context_path,
         trials.report_index,
@@ -70,6 +72,7 @@ current_versions as (
         on trials.campaign = files.campaign
             and trials.source_path = files.source_path
             and trials.batch = files.batch
+    where {{ is_changed('trials.campaign') }}
 
 )
 

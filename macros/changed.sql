@@ -1,0 +1,43 @@
+{#-
+    A build computes all campaigns anew, or only those that changed since the last one. In the second case whoever
+    starts it (changes.py) has put two tables into the scratch database: `changed_campaigns`, and `changed_trials`, the
+    trials that these had before. Models of single trials are incremental: they forget what changed and append what the
+    staging models then show. Models over several campaigns are computed whole.
+-#}
+
+{#- The table of what changed, `campaigns` or `trials`; none when everything is computed. -#}
+{% macro changed(what) -%}
+    {%- if execute and target.type == 'duckdb' -%}
+        {{ return(adapter.get_relation('scratch', 'main', 'changed_' ~ what)) }}
+    {%- endif -%}
+    {{ return(none) }}
+{%- endmacro %}
+
+{#- The condition on a campaign that it is computed in this build. -#}
+{% macro is_changed(campaign) -%}
+    {%- if changed('campaigns') -%}
+        {{ campaign }} in (select campaign from {{ changed('campaigns') }})
+    {%- else -%}
+        true
+    {%- endif -%}
+{%- endmacro %}
+
+{#- Before an incremental model: remove the rows of campaigns, or of trials, that are computed anew. -#}
+{% macro forget_changed(column) -%}
+    {%- if is_incremental() -%}
+        delete from {{ this }}
+        {%- if changed('campaigns') %}
+        where {{ column }} in (
+            select {{ column }} from {{ changed('trials' if column == 'trial_id' else 'campaigns') }}
+        )
+        {%- endif -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{#- After a relation of which the newest batch counts: the rows from before, of batches that this build does not read. -#}
+{% macro and_from_before() -%}
+    {%- if is_incremental() -%}
+        union all by name
+        select * from {{ this }}
+    {%- endif -%}
+{%- endmacro %}
