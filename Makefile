@@ -4,7 +4,7 @@ BIN := .venv/bin
 HOME_DIR ?= data
 
 .DEFAULT_GOAL := help
-.PHONY: help up test fuzz setup lint format docs bench bench-statistics lock clean
+.PHONY: help up test fuzz setup lint format docs pictures bench bench-statistics lock clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -46,6 +46,10 @@ docs: setup ## write the data dictionary, and the dbt site (tables, lineage, who
 	$(BIN)/dbt --quiet build --exclude-resource-type unit_test && \
 	$(BIN)/dbt --quiet docs generate --static --target-path docs/site
 	@mv docs/site/static_index.html docs/site/index.html
+
+pictures: .venv/.ready-dev ## look at every page, light and dark, wide and narrow, and leave pictures in target/pictures
+	@echo "==> Taking pictures"
+	@$(BIN)/python -m pytest -q tests/browser/test_accessibility.py
 
 bench: setup ## measure, as ratios in one run, and write benchmarks/results
 	@echo "==> Measuring the ingest"

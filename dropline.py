@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -33,7 +34,7 @@ app = typer.Typer(
 Paths = Annotated[
     list[Path], typer.Argument(exists=True, help="Files or folders with raw output and what belongs to it.")
 ]
-Port = Annotated[int, typer.Option(min=1, max=65535, help="Port on 127.0.0.1.")]
+Port = Annotated[int, typer.Option(min=1, max=65535, help="Port of the dashboard.")]
 
 
 @app.callback()
@@ -149,16 +150,128 @@ def check(context: typer.Context) -> None:
     raise typer.Exit(0 if report.passed else 1)
 
 
+@app.command()
+def verify(
+    context: typer.Context,
+    set_aside: Annotated[
+        bool, typer.Option("--set-aside", help="Move damaged batches to lake/damaged, so that all else works again.")
+    ] = False,
+    adopt: Annotated[
+        bool, typer.Option("--adopt", help="Vouch for readable batches that an older version wrote.")
+    ] = False,
+) -> None:
+    """Read everything that the home holds, and say what is not as it was written.
+
+    Each file of the lake is held against the size and SHA-256 that were noted when it was written, each kept raw file
+    against its own, rows against what they belong to, the published warehouse against the lake. Prints each fault with
+    its file and what to do; exit code 1 if there is one. Ingests and builds may go on meanwhile.
+
+    For example, on a backup: dropline --home /mnt/backup verify
+    """
+    from ingest.verification import verify as read_all
+
+    with _bar("Verifying") as progress:
+        found = read_all(context.obj, set_aside=set_aside, adopt=adopt, progress=progress)
+    typer.echo(found.text())
+    raise typer.Exit(1 if found.faults else 0)
+
+
+@app.command()
+def compact(context: typer.Context) -> None:
+    """Merge small batches of the lake into large ones, so that thousands of ingests stay quick to read.
+
+    No row changes, and nothing is built anew because of it. Ingests and builds may go on meanwhile, and it may be
+    interrupted at any time.
+    """
+    from ingest.compaction import compact as merge
+    from ingest.lake import Lake
+
+    with _bar("Merging") as progress:
+        done = merge(Lake.create(context.obj.lake), progress=progress)
+    typer.echo(done.text())
+
+
+@app.command()
+def backup(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(help="New folder, or an earlier backup of this home.", file_okay=False)],
+) -> None:
+    """Copy the home to another folder, verified; ingests and builds may go on meanwhile.
+
+    A folder that holds an earlier backup gets what is new. A backup is a home: `dropline --home FOLDER` works on it,
+    and copying it to where it is needed restores it.
+
+    For example: dropline backup /mnt/backup
+    """
+    from ingest.backup import backup as copy
+
+    with _bar("Backing up") as progress:
+        done = copy(context.obj, folder, progress=progress)
+    typer.echo(done.text())
+
+
+@app.command()
+def export(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(help="New folder; it appears when all is in it.", file_okay=False)],
+    form: Annotated[str, typer.Option("--format", "-f", help="parquet or csv.", metavar="FORMAT")] = "parquet",
+    raw: Annotated[bool, typer.Option("--raw", help="Also the kept raw files, by campaign and path.")] = False,
+) -> None:
+    """Write every table of the warehouse as a plain file, with a list of all columns and what they mean.
+
+    For other programs, and for the day when this one is gone. In CSV nested values are JSON.
+
+    For example: dropline export everything --format csv --raw
+    """
+    from app.dump import FORMATS, appearing, dump
+    from app.warehouse import Warehouse
+    from ingest.lake import Lake
+    from ingest.unpack import unpack
+
+    if form not in FORMATS:
+        _fail(f"--format {form}: expected {' or '.join(FORMATS)}", 2)
+    with appearing(folder) as made:
+        with _bar("Writing tables") as progress:
+            rows = dump(Warehouse.open(context.obj.warehouse), made, form, raw=raw, progress=progress)
+        said = f"{len(rows)} tables, {sum(rows.values()):,} rows"
+        if raw:
+            with _bar("Writing raw files") as progress:
+                said += f", {unpack(Lake(context.obj.lake), made, progress=progress)} raw files"
+    typer.echo(f"{folder}: {said}")
+
+
 @app.command("app")
 def open_app(
     context: typer.Context,
     port: Port = 8501,
     browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
+    address: Annotated[str, typer.Option(help="Where to listen; 0.0.0.0 is every address.")] = "127.0.0.1",
+    host: Annotated[
+        list[str] | None, typer.Option(help="Name under which visitors address it; may be repeated.")
+    ] = None,
+    secrets: Annotated[
+        Path | None,
+        typer.Option(envvar="DROPLINE_SECRETS", help="How visitors sign in.", show_default="secrets.toml of the home"),
+    ] = None,
+    no_sign_in: Annotated[bool, typer.Option("--no-sign-in", help="Let in whoever reaches the address.")] = False,
+    allow_upload: Annotated[bool, typer.Option("--allow-upload", help="Let editors bring files in.")] = False,
 ) -> None:
-    """Open the dashboard on 127.0.0.1; Ctrl-C ends it."""
+    """Open the dashboard; Ctrl-C ends it.
+
+    It listens on 127.0.0.1, for the users of this machine. For others, configure sign-in: docs/how-to/sign-in.md.
+    """
     from app.serve import serve
 
-    serve(context.obj, port, open_browser=browser)
+    serve(
+        context.obj,
+        port,
+        open_browser=browser,
+        address=address,
+        hosts=host or (),
+        secrets=secrets,
+        no_sign_in=no_sign_in,
+        allow_upload=allow_upload,
+    )
 
 
 @app.command()
@@ -414,12 +527,23 @@ def _fail(message: str, code: int) -> NoReturn:
     raise typer.Exit(code)
 
 
+def _remedy(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return "Make room on the disk of the home, and repeat the command."
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return "The home must be writable: check its rights, or name another with --home."
+    return "Check the file or folder, and repeat the command."
+
+
 def main() -> None:
     """Run the command line; an expected failure becomes one message and exit code 1."""
     try:
         app(standalone_mode=True)
     except DroplineError as error:
         typer.echo(f"dropline: {error}", err=True)
+        sys.exit(1)
+    except OSError as error:
+        typer.echo(f"dropline: {error}\n{_remedy(error)} What was committed before is untouched.", err=True)
         sys.exit(1)
     except KeyboardInterrupt:
         typer.echo("dropline: interrupted; what was committed before stays", err=True)

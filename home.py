@@ -2,21 +2,63 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+from errors import DroplineError
+
+CACHE: Final = "DROPLINE_CACHE"
+ENDPOINT: Final = "DROPLINE_S3_ENDPOINT"
+
+# A shell's or a Path's way of writing the address has one slash. Names of buckets:
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+_S3: Final = re.compile(r"s3:/{1,2}([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:/[\w.=+-]+)*)/?", re.ASCII)
+
+
+class NoSuchHome(DroplineError):
+    """What was named cannot be a home."""
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The folder that holds all data; nothing is written outside it."""
+    """The folder that holds all data; nothing is written outside it.
+
+    Attributes:
+        root: the folder.
+        address: the shared home that the folder mirrors, `s3://bucket/prefix`; see ingest/mirror.py.
+
+    """
 
     root: Path
+    address: str | None = None
 
     @classmethod
-    def chosen(cls, root: Path | None = None) -> Home:
-        """Return the home named by `root`, else by DROPLINE_HOME, else ./data."""
-        return cls((root or Path(os.environ.get("DROPLINE_HOME") or "data")).expanduser().absolute())
+    def chosen(cls, root: Path | str | None = None) -> Home:
+        """Return the home named by `root`, else by DROPLINE_HOME, else ./data; raises NoSuchHome."""
+        named = str(root or os.environ.get("DROPLINE_HOME") or "data")
+        if not named.startswith("s3:/"):
+            return cls(Path(named).expanduser().absolute())
+        match = _S3.fullmatch(named)
+        if not match or {".", ".."} & set(match[2].split("/")):
+            # It is not repeated: people put their keys there.
+            message = (
+                "the address of a shared home is s3://bucket/folder, of letters, digits and any of . _ = + -; "
+                "keys come from the environment or a profile, never from the address"
+            )
+            raise NoSuchHome(message)
+        address = f"s3://{match[1]}{match[2]}"
+        cache = Path(os.environ.get(CACHE) or "~/.cache/dropline").expanduser().absolute()
+        digest = hashlib.sha256(f"{os.environ.get(ENDPOINT) or ''} {address}".encode()).hexdigest()
+        return cls(cache / f"{match[1]}-{digest[:12]}", address)
+
+    @property
+    def name(self) -> str:
+        """What to give to `--home`."""
+        return self.address or str(self.root)
 
     @property
     def lake(self) -> Path:

@@ -25,7 +25,7 @@ import changes
 import publication
 import transform
 from errors import DroplineError
-from expectations import check_lake, check_marts
+from expectations import check_lake, check_marts, docs
 from expectations.catalogue import reason_of
 from expectations.marking import mark
 from ingest.lake import Lake
@@ -112,6 +112,7 @@ class CheckReport:
 
     lake: tuple[Finding, ...]
     marts: tuple[Finding, ...] | None
+    pages: Path  # the same as pages of Great Expectations
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -125,7 +126,8 @@ class CheckReport:
         lines = [line for place, findings in parts.items() for line in _listed(place, findings)]
         missing = "" if self.marts is not None else " There is no warehouse yet."
         verdict = "The checks pass" if self.passed else "The checks fail"
-        return "\n".join([*lines, f"{verdict}: {len(self.lake) + len(parts['warehouse'])} findings.{missing}"])
+        counted = f"{verdict}: {len(self.lake) + len(parts['warehouse'])} findings.{missing}"
+        return "\n".join([*lines, counted, f"The results as pages of Great Expectations: {self.pages}"])
 
 
 def is_current(home: Home) -> bool:
@@ -137,7 +139,7 @@ def is_current(home: Home) -> bool:
             made = connection.execute("select project_sha256, lake_batches from build_info").fetchone()
     except duckdb.Error:
         return False
-    return made == (_project_sha256(), Lake(home.lake).batches())
+    return made == (_project_sha256(), list(Lake(home.lake).commits()))
 
 
 def build(home: Home, *, whole: bool = False, progress: Progress | None = None) -> BuildReport:
@@ -150,12 +152,13 @@ def build(home: Home, *, whole: bool = False, progress: Progress | None = None) 
     read or written. The old warehouse is untouched then.
     """
     say = progress or (lambda _: None)
-    with publication.alone(home, say):
+    with publication.alone(home, say), Lake(home.lake).reading():
         work = _Workplace(home)
         work.clear()
         try:
             return _build(home, work, say, whole=whole)
         except (duckdb.Error, OSError) as error:
+            _stop_if_damaged(home, Lake(home.lake).batches())
             message = f"The build stopped: {error}\n{_unchanged(home)}"
             raise BuildFailed(message) from error
         finally:
@@ -169,7 +172,7 @@ def check(home: Home, *, progress: Progress | None = None) -> CheckReport:
     """
     say = progress or (lambda _: None)
     phases, places = _Phases(say), (home.lake, home.quality)
-    with publication.alone(home, say):
+    with publication.alone(home, say), Lake(home.lake).reading():
         try:
             Lake.create(home.lake)
             with phases("lake gate"):
@@ -178,22 +181,26 @@ def check(home: Home, *, progress: Progress | None = None) -> CheckReport:
             if home.warehouse.exists():
                 with phases("marts gate"):
                     marts = tuple(check_marts(home.warehouse, *places, progress=say))
+            with phases("pages"):
+                pages = docs.write(home.quality)
         except (duckdb.Error, OSError) as error:
             message = f"The check stopped: {error}"
             raise BuildFailed(message) from error
-    return CheckReport(lake, marts, phases.seconds)
+    return CheckReport(lake, marts, pages, phases.seconds)
 
 
 def _build(home: Home, work: _Workplace, say: Progress, *, whole: bool) -> BuildReport:
     phases = _Phases(say)
     batches = Lake.create(home.lake).batches()
     work.snapshot(work.lake, batches)
+    change = None if whole else work.change()
     with phases("lake gate"):
+        _stop_if_damaged(home, work.choose(change), thorough=True)
         _stop_if_critical(home, "lake", check_lake(work.lake, home.quality, progress=say))
     with phases("models"), _importing_expectations():
-        _run_models(home, work, None if whole else work.change())
+        _run_models(home, work, change)
     with phases("marts gate"):
-        built_at = _write_build_info(work.database, batches)
+        built_at = _write_build_info(work.database, list(Lake(work.lake).commits()))
         found = check_marts(work.database, work.lake, home.quality, progress=say)
         _stop_if_critical(home, "warehouse", found)
     with phases("publish"):
@@ -258,15 +265,20 @@ class _Workplace:
         """Return what changed since the published warehouse, None when everything is to be computed."""
         return changes.since_last_build(self.raw_files(), self._home.warehouse, self.scratch, _project_sha256())
 
+    def choose(self, change: changes.Change | None) -> list[str]:
+        """Link and return the batches that the models have to read; the first and the last have all tables."""
+        batches = Lake(self.lake).batches()
+        if change is not None:
+            batches = sorted({batches[0], batches[-1], *change.batches})
+        self.snapshot(self.read, batches)
+        return batches
+
     def begin(self, change: changes.Change | None) -> None:
         """Lay out what the models begin with: nothing, or a copy of what is published."""
         if change is None:
             for file in (self.scratch, publication.wal(self.scratch)):
                 file.unlink(missing_ok=True)
-            self.snapshot(self.read, Lake(self.lake).batches())
             return
-        batches = Lake(self.lake).batches()  # the first and the last have all tables and columns
-        self.snapshot(self.read, sorted({batches[0], batches[-1], *change.batches}))
         shutil.copyfile(self._home.warehouse, self.database)
         changes.begin(change, self.database, self.scratch)
         with duckdb.connect(str(self.database)) as connection:
@@ -315,6 +327,15 @@ def _stop_if_critical(home: Home, place: str, findings: Sequence[Finding]) -> No
     }[place]
     message = "\n".join(["The gate stopped the build.", *lines, advice, _unchanged(home)])
     raise GateFailed(message, critical)
+
+
+def _stop_if_damaged(home: Home, batches: Sequence[str], *, thorough: bool = False) -> None:
+    faults = Lake(home.lake).damaged(batches, thorough=thorough)
+    if faults:
+        message = "\n".join(
+            ["The lake is damaged.", *(fault.text() for fault in faults[:SHOWN_ROWS]), _unchanged(home)]
+        )
+        raise BuildFailed(message)
 
 
 def _listed(place: str, findings: Sequence[Finding]) -> list[str]:

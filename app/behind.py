@@ -17,13 +17,19 @@ _PARAMETER: Final = re.compile(r"\$([a-z_]+)\b|'(?:[^']|'')*'")
 
 @contextmanager
 def recorded() -> Iterator[dict[str, None]]:
-    """Collect the questions that this thread asks from here on, each once and in order."""
+    """Collect the questions that this thread asks from here on, each once and in order.
+
+    Whoever collects around it has them too, once this has ended.
+    """
     questions: dict[str, None] = {}
+    outer = _asked.get()
     token = _asked.set(questions)
     try:
         yield questions
     finally:
         _asked.reset(token)
+        if outer is not None:
+            outer.update(questions)
 
 
 def note(sql: str, params: Mapping[str, Any]) -> None:

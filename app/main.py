@@ -6,12 +6,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import behind, state
+from app import behind, door, state
 
 HERE = Path(__file__).parent
 VIEWS = HERE / "views"  # a folder named pages/ would let Streamlit serve its files past this navigation
 
 st.set_page_config(page_title="Dropline", page_icon=str(HERE / "icon.png"), layout="wide")
+door.enter()
 page = st.navigation(
     [
         st.Page(VIEWS / "overview.py", title="Overview", icon=":material/leaderboard:", default=True),

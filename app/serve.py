@@ -1,67 +1,237 @@
-"""Start the dashboard for the command line."""
+"""Start the dashboard for the command line, and be it."""
 
 from __future__ import annotations
 
 import os
 import socket
 import sys
+import time
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+from urllib.parse import urlsplit
 
+from app import sign_in
+from app.trying import ALLOWED
 from errors import DroplineError
+from home import Home
 
 if TYPE_CHECKING:
-    from home import Home
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+
+    from streamlit.starlette import App
+
+    from app.shield import Policy
+    from app.sign_in import SignIn
 
 ROOT: Final = Path(__file__).parent.parent
 ADDRESS: Final = "127.0.0.1"
+MOST_CONNECTIONS: Final = 1000  # each visitor has one that stays open, and some more while a page loads
+GRACE_S: Final = 3
 
 
 class PortTaken(DroplineError):
     """Something else listens where the dashboard was to."""
 
 
-def serve(home: Home, port: int, *, open_browser: bool) -> NoReturn:
-    """Become the dashboard of `home` at http://127.0.0.1:`port`, until Ctrl-C; this process is replaced.
+class Unguarded(DroplineError):
+    """Others than this machine's users could come in, and nothing would ask who they are."""
+
+
+def serve(
+    home: Home,
+    port: int,
+    *,
+    open_browser: bool,
+    address: str = ADDRESS,
+    hosts: Sequence[str] = (),
+    secrets: Path | None = None,
+    no_sign_in: bool = False,
+    allow_upload: bool = False,
+) -> NoReturn:
+    """Become the dashboard of `home` at http://`address`:`port`, until Ctrl-C; this process is replaced.
+
+    Args:
+        home: whose warehouse is shown.
+        port: where it listens.
+        open_browser: whether to show it at once.
+        address: the IP address or host name to listen at; 0.0.0.0 is every address of this machine.
+        hosts: names under which visitors address it, beside `address` and that of the redirect_uri.
+        secrets: the file that says how visitors sign in; None for what the environment or the home says.
+        no_sign_in: whether others than this machine's users may come in without saying who they are.
+        allow_upload: whether editors (without sign-in: all) may store files.
 
     Raises:
         PortTaken: another program listens on the port.
+        Misconfigured: sign-in is configured, but not so that it can be used.
+        Unguarded: the address can be reached by others, there is no sign-in, and `no_sign_in` was not said.
     """
-    claim(port)
-    print(f"Dropline is at http://{ADDRESS}:{port}; Ctrl-C ends it.", flush=True)
+    if secrets:
+        os.environ[sign_in.FILE] = str(secrets.absolute())
+    guarded = sign_in.configured(home)
+    if guarded is None and not sign_in.is_loopback(address) and not no_sign_in:
+        message = (
+            f"--address {address}: everybody who reaches it would read everything. Configure sign-in (see "
+            "docs/how-to/sign-in.md), or say `--no-sign-in` if that is what you want."
+        )
+        raise Unguarded(message)
+    claim(port, address)
+    print(f"Dropline is at {shown(address, port, guarded)}; Ctrl-C ends it.", flush=True)
     os.chdir(ROOT)  # where .streamlit/config.toml lies
     environment = os.environ | {"DROPLINE_HOME": str(home.root), "PYTHONPATH": _python_path()}
-    os.execve(sys.executable, command(port, open_browser=open_browser), environment)  # noqa: S606 - no shell is meant
+    if allow_upload:
+        environment[ALLOWED] = "1"
+    program = command(port, open_browser=open_browser, address=address, hosts=hosts)
+    os.execve(sys.executable, program, environment)  # noqa: S606 - no shell is meant
 
 
-def command(port: int, *, open_browser: bool) -> list[str]:
-    """Return the command that serves the app on this machine only."""
-    return [
-        sys.executable,
-        *("-m", "streamlit", "run", str(ROOT / "app" / "main.py")),
-        *("--server.address", ADDRESS, "--server.port", str(port)),
-        *("--server.headless", "false" if open_browser else "true"),
-        *("--server.showEmailPrompt", "false", "--browser.gatherUsageStats", "false"),
-    ]
+def command(port: int, *, open_browser: bool, address: str = ADDRESS, hosts: Sequence[str] = ()) -> list[str]:
+    """Return the command that serves the app; nothing in it is secret."""
+    browser = ["--browser"] if open_browser else []
+    named = [part for host in hosts for part in ("--host", host)]
+    return [sys.executable, "-m", "app.serve", "--address", address, "--port", str(port), *named, *browser]
 
 
-def claim(port: int) -> None:
+def shown(address: str, port: int, guarded: SignIn | None) -> str:
+    """Return the address to type into a browser."""
+    if guarded:
+        return guarded.origin
+    everywhere = address in ("0.0.0.0", "::")  # noqa: S104 - named, not bound to
+    return f"http://{'localhost' if everywhere else f'[{address}]' if ':' in address else address}:{port}"
+
+
+def claim(port: int, address: str = ADDRESS) -> None:
     """Make sure that the port is free.
 
     Raises:
         PortTaken: it is not, or we may not have it.
     """
-    with socket.socket() as listener:
+    try:
+        listen(port, address).close()
+    except OSError as error:
+        message = (
+            f"Port {port} on {address} cannot be used ({error.strerror}). Is Dropline open already? "
+            f"Otherwise name another port, e.g. `--port {port + 1 if port < 65535 else 8501}`."
+        )
+        raise PortTaken(message) from error
+
+
+def listen(port: int, address: str) -> socket.socket:
+    """Return a socket bound to the address; what connects meanwhile waits until somebody answers.
+
+    Raises:
+        OSError: it cannot be had.
+    """
+    family, _, _, _, place = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
+    listener = socket.socket(family)
+    try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(place)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def policy(address: str, hosts: Sequence[str], guarded: SignIn | None) -> Policy:
+    """Return whom the shield lets through at an address."""
+    from app.shield import Policy
+
+    origin = guarded.origin if guarded else None
+    own = {"localhost", ADDRESS, "::1", address, urlsplit(origin or "").hostname or "", *hosts}
+    return Policy(
+        hosts=frozenset(filter(None, (name.lower() for name in own))),
+        any_address=not sign_in.is_loopback(address),
+        origin=origin,
+        until=_identified(guarded) if guarded else None,
+    )
+
+
+def _identified(guarded: SignIn) -> Callable[[Mapping[str, str]], float | None]:
+    """Return what says until when the cookies of a browser let it see something."""
+    import json
+
+    # No public function reads the cookie outside a page; the version of Streamlit is pinned, and this is tested.
+    from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
+    from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks
+
+    def until(cookies: Mapping[str, str]) -> float | None:
         try:
-            listener.bind((ADDRESS, port))
-        except OSError as error:
-            message = (
-                f"Port {port} on {ADDRESS} cannot be used ({error.strerror}). Is Dropline open already? "
-                f"Otherwise name another port, e.g. `--port {port + 1 if port < 65535 else 8501}`."
-            )
-            raise PortTaken(message) from error
+            claims = json.loads(_get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME) or b"{}")
+            if claims.get("origin") != guarded.origin:
+                return None
+            return guarded.person(claims, time.time()).until
+        except (sign_in.NotAdmitted, ValueError):
+            return None
+
+    return until
+
+
+def application(
+    home: Home, address: str = ADDRESS, hosts: Sequence[str] = (), when_ready: Callable[[], Any] = bool
+) -> App:
+    """Return the dashboard of a home as an ASGI application."""
+    guarded = sign_in.configured(home)
+    os.environ["STREAMLIT_SECRETS_FILES"] = "[]"  # only what is passed here; not what lies in somebody's home directory
+
+    import streamlit as st
+    from starlette.middleware import Middleware
+
+    from app.shield import Shield
+
+    @asynccontextmanager
+    async def ready(_: App) -> AsyncIterator[None]:
+        when_ready()
+        yield
+
+    return st.App(
+        ROOT / "app" / "main.py",
+        secrets={"auth": _for_streamlit(guarded, sign_in.cookie_secret(home))} if guarded else None,
+        middleware=[Middleware(Shield, policy=policy(address, hosts, guarded))],
+        lifespan=ready,
+    )
+
+
+def _for_streamlit(guarded: SignIn, cookie_secret: str) -> dict[str, Any]:
+    auth = dict(guarded.auth)
+    scope = auth.pop("scope", "openid email profile")
+    return auth | {"client_kwargs": {"scope": scope}, "cookie_secret": cookie_secret}
 
 
 def _python_path() -> str:
     return os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+def main() -> None:
+    """Serve the home that DROPLINE_HOME names until a signal ends it."""
+    import argparse
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--address", default=ADDRESS)
+    parser.add_argument("--port", type=int, default=8501)
+    parser.add_argument("--host", action="append", default=[])
+    parser.add_argument("--browser", action="store_true")
+    asked = parser.parse_args()
+
+    import webbrowser
+
+    import uvicorn
+
+    home = Home.chosen()
+    page = shown(asked.address, asked.port, sign_in.configured(home))
+    app = application(home, asked.address, asked.host, (lambda: webbrowser.open(page)) if asked.browser else bool)
+    settings = uvicorn.Config(
+        app,
+        ws="websockets-sansio",  # as Streamlit runs it
+        ws_max_size=2**24,
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_graceful_shutdown=GRACE_S,
+    )
+    uvicorn.Server(settings).run([listen(asked.port, asked.address)])
+
+
+if __name__ == "__main__":
+    main()

@@ -6,22 +6,23 @@ import zlib
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-import altair as alt
 import streamlit as st
 
-from app import status, words
+from app import status, taking, words
 from app.queries import quality
 from app.warehouse import Identity, Warehouse, WarehouseError
 from home import Home
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
+    import altair as alt
     import pandas as pd
     from pandas.io.formats.style import Styler
 
 FOLLOWED_EVERY_S: Final = 5
 ID_LENGTH: Final = 12  # characters of an id in an address
+MOST_OPTIONS: Final = 500  # of a list to choose from
 MISSING: Final = "-"
 TINT: Final = "background-color: rgba(230, 159, 0, 0.2)"
 MARKS: Final = {
@@ -76,6 +77,35 @@ def warn_if_behind(warehouse: Warehouse) -> None:
         )
 
 
+def narrowed(what: str, key: str, options: Mapping[str, str]) -> dict[str, str]:
+    """Return the options that a browser can hold, asking for words in them where there are more than `MOST_OPTIONS`.
+
+    What the address or an earlier choice names under `key` stays.
+
+    Args:
+        what: the options, in the plural.
+        key: of the choice that follows.
+        options: value -> text.
+    """
+    if len(options) <= MOST_OPTIONS:
+        return dict(options)
+    search = st.text_input(
+        f"Search {what}",
+        key=f"{key}_search",
+        type="search",
+        icon=":material/search:",
+        placeholder=f"words in any of {len(options):,} {what}",
+    )
+    asked = (search or "").lower().split()
+    found = [each for each, text in options.items() if all(word in text.lower() for word in asked)]
+    chosen = st.session_state.get(key)
+    named = {*st.query_params.get_all(key), *(chosen if isinstance(chosen, list) else [chosen])}
+    kept = {each: text for each, text in options.items() if each in named or text in named}
+    if len(found) > MOST_OPTIONS:
+        st.caption(f"The list has the first {MOST_OPTIONS:,} of {len(found):,} {what}. Type words to see others.")
+    return kept | {each: options[each] for each in found[:MOST_OPTIONS]}
+
+
 def choose_one(
     label: str, key: str, options: Mapping[str, str], on_change: Callable[[], None] | None = None
 ) -> str | None:
@@ -92,9 +122,15 @@ def choose_one(
 
 
 def choose_many(
-    label: str, key: str, options: Mapping[str, str], *, most: int | None = None, placeholder: str = "all"
+    label: str,
+    key: str,
+    options: Mapping[str, str],
+    *,
+    most: int | None = None,
+    placeholder: str = "all",
+    width: int | Literal["stretch"] = "stretch",
 ) -> list[str]:
-    """Offer `options` (value -> text) to choose several of, bound to the URL like `choose_one`."""
+    """Offer `options` (value -> text) to choose several of, bound to the URL like `choose_one`; width in pixels."""
     _say_what_is_gone(key, options.values())
     return st.multiselect(
         label,
@@ -105,6 +141,7 @@ def choose_many(
         max_selections=most,
         placeholder=placeholder,
         wrap=True,
+        width=width,
     )
 
 
@@ -115,18 +152,20 @@ def _say_what_is_gone(key: str, texts: Any) -> None:
             st.warning(f"The address asks for {words.plain(asked)}, which is not in this warehouse (any more).")
 
 
-def chart(drawn: alt.LayerChart, key: str) -> None:
-    """Show a chart; its description is the text alternative.
+def chart(
+    drawn: alt.LayerChart, key: str, asked: Collection[str] = (), on_select: Callable[[], None] | None = None
+) -> None:
+    """Show a chart with its title; its description is the text alternative. Below it: its data, image and SQL.
 
-    Its title stands above it as text: within the chart a narrow screen would cut it.
+    Args:
+        drawn: the chart, as from `theme.titled`.
+        key: Streamlit's key, which names the files too.
+        asked: the questions whose answers it draws, as from `behind.recorded`.
+        on_select: called when the visitor chooses something in the chart.
     """
-    untitled = drawn.copy(deep=False)
-    said, untitled.title = drawn.title.to_dict(), alt.Undefined
-    with st.container(gap="xsmall"):
-        st.markdown(f"**{words.plain(' '.join(said['text']))}**")
-        if below := words.plain(" ".join(said["subtitle"])):
-            st.caption(below)
-        st.altair_chart(untitled, width="stretch", key=key)
+    with st.container(gap="xxsmall", key=f"{taking.CHART}-{key}"):
+        st.altair_chart(drawn, width="stretch", key=key, on_select=on_select or "ignore")
+        taking.row(drawn, key, asked)
 
 
 def table(

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from app.warehouse import Warehouse, WarehouseMissing
+from ingest.batches import commits
 
 if TYPE_CHECKING:
     from home import Home
@@ -20,7 +21,7 @@ PUBLISHED = "select count(*) as figures from published_figures"
 
 def committed(home: Home) -> list[str]:
     """Return the names of the batches in the lake, oldest first."""
-    return sorted(path.name for path in (home.lake / "batches").glob("*-*") if "empty" not in path.name)
+    return [commit for commit in commits(home.lake / "batches") if "empty" not in commit]
 
 
 def gate(home: Home) -> list[dict[str, Any]]:

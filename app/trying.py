@@ -1,6 +1,6 @@
 """A file that a visitor drops: read in a process and a folder of its own, which are gone afterwards.
 
-Nothing of it is stored, unless the operator set DROPLINE_ALLOW_UPLOADS and the visitor asks for it (`keep`).
+Nothing of it is stored, unless the operator set DROPLINE_ALLOW_UPLOADS and an editor asks for it (`keep`, `take_in`).
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import re
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -26,7 +27,9 @@ MOST_REPORTS: Final = 1000
 MOST_REJECTS: Final = 200
 MOST_LINES: Final = 500
 SECONDS: Final = 30.0
+INGEST_S: Final = 300.0
 ALLOWED: Final = "DROPLINE_ALLOW_UPLOADS"
+_COMMAND: Final = Path(__file__).parent.parent / "dropline.py"
 _MEMORY_BYTES: Final = 3 * 2**29
 _LONGEST_NAME: Final = 100  # characters
 _FIGURES: Final = (
@@ -64,7 +67,7 @@ def safe_name(name: str) -> str:
 
 
 def may_keep() -> bool:
-    """Say whether the operator lets visitors store files."""
+    """Say whether the operator lets editors store files."""
     return os.environ.get(ALLOWED) == "1"
 
 
@@ -77,6 +80,29 @@ def keep(home: Home, name: str, data: bytes) -> Path:
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".", delete=False) as fresh:
         fresh.write(data)
     return Path(fresh.name).replace(folder / safe_name(name))
+
+
+def take_in(home: Home) -> str:
+    """Ingest the kept files, as campaign `uploads` and in a process of its own, and return what it says.
+
+    What was taken in before is skipped. The process is the command line, so that the app never writes to a lake.
+
+    Raises:
+        Refused: nothing was taken in; the text says why.
+        TooMuch: it took longer than `INGEST_S`.
+    """
+    command = [sys.executable, str(_COMMAND), "--home", str(home.root), "ingest", str(home.root / "uploads")]
+    environment = {"PYTHONUTF8": "1", "TZ": "UTC"}  # none of the app's, which may hold secrets
+    try:
+        done = subprocess.run(  # noqa: S603 - ourselves
+            command, capture_output=True, text=True, timeout=INGEST_S, env=environment, check=False
+        )
+    except subprocess.TimeoutExpired:
+        message = f"The ingest took longer than {INGEST_S:g} s and was ended. The file is kept: type `dropline ingest`."
+        raise bounded.TooMuch(message) from None
+    if not done.stdout:
+        raise bounded.Refused(done.stderr.strip())
+    return done.stdout.strip()
 
 
 def losses(trial: Mapping[str, Any], exchanges: Iterable[Mapping[str, Any]]) -> Row:

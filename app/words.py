@@ -149,6 +149,19 @@ def ratio(upper: float | None, lower: float | None, upper_sign: str = "", lower_
     return f"{sign}{factor(upper / lower)} ×"
 
 
+def times(upper: float | None, lower: float | None, upper_sign: str = "", lower_sign: str = "") -> str:
+    """Return upper over lower as a sentence begins, e.g. `At least 1.62 times`; empty where nothing can be said."""
+    sign, _, figure = ratio(upper, lower, upper_sign, lower_sign).removesuffix(" ×").rpartition(" ")
+    if figure in ("-", "?"):
+        return ""
+    return " ".join(filter(None, [{"≥": "At least", "≤": "At most", "≈": "About"}.get(sign, ""), figure, "times"]))
+
+
+def span(low: float, high: float) -> str:
+    """Return whole numbers from low to high, e.g. `5 to 9`, or `9` where they are the same."""
+    return count(low) if low == high else f"{count(low)} to {count(high)}"
+
+
 def factor(value: float) -> str:
     """Return a ratio as people read it: three digits, but never a power of ten."""
     return f"{value:,.0f}" if value >= 999.5 else f"{value:.3g}"

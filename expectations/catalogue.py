@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from expectations import lake, marts
-from expectations.suite import SEVERITIES, Expectation, Suite
+from expectations.suite import SEVERITIES, Expectation, Kind, Suite
 
 SUITES: Final[tuple[Suite, ...]] = (*lake.SUITES, *marts.SUITES)
 EXPECTATIONS: Final[dict[str, Expectation]] = {
@@ -24,10 +24,19 @@ tests.
   stays as it is. A critical row of a superseded file no longer counts: repair the file, ingest it
   again, build.
 - **warning**: possible, but somebody should know. The finding stands in `quality_findings` with the
-  trial, file or configuration concerned, and is shown wherever its figure is.
+  trial, file or configuration concerned, and is shown wherever its figure is; the capacities that
+  it concerns are marked `warn`.
+- **info**: worth knowing. The finding is shown in the same places; no figure is marked.
+
+Each expectation is declared once, as a class of Great Expectations with its arguments. DuckDB counts
+the rows that fail it, in one scan of each table, so that thirty million rows need not fit a data
+frame; Great Expectations judges the counts; the rows of what does not hold are then fetched and
+become findings. That DuckDB and Great Expectations mean the same rows is tested.
 
 The last results lie in `<home>/quality/gate.json`, the findings of each batch in
-`<home>/quality/findings/`. When an expectation changes, the next build checks every batch again.
+`<home>/quality/findings/`, and the same as pages of Great Expectations (Data Docs) in
+`<home>/quality/docs/index.html`. When an expectation changes, the next build checks every batch
+again.
 
 This page is written by `python -m expectations.catalogue`.
 """
@@ -47,19 +56,20 @@ def page() -> str:
             f"\n## {suite.name}\n",
             "| finding | severity | what is looked at | why |",
             "|---|---|---|---|",
-            *(f"| `{e.code}` | {e.severity} | {_meaning(e)} | {e.reason} |" for e in rows),
+            *(f"| `{e.code}` | {e.severity} | {meaning(e)} | {e.reason} |" for e in rows),
         ]
     return "\n".join(parts) + "\n"
 
 
-def _meaning(expectation: Expectation) -> str:
+def meaning(expectation: Expectation) -> str:
+    """Return in Markdown what an expectation looks at."""
     of = expectation.arguments
     match expectation.kind:
-        case "ExpectColumnPairValuesAToBeGreaterThanB":
+        case Kind.PAIR:
             return f"`{of['column_B']}` <= `{of['column_A']}`"
-        case "ExpectColumnValuesToNotBeNull":
+        case Kind.NOT_NULL:
             return f"`{of['column']}` is known"
-        case "ExpectColumnValuesToBeInSet":
+        case Kind.IN_SET:
             return f"`{of['column']}` is a known word"
     low, high, column = of.get("min_value"), of.get("max_value"), f"`{of['column']}`"
     if low == high:

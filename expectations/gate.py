@@ -1,16 +1,20 @@
 """The gate: every batch of the lake is checked once, every warehouse before it is published.
 
-<quality>/findings/lake-<batch>.parquet    what was found in a batch, and by which suites
+<quality>/findings/lake-<batch>.parquet    what was found in a batch, in how many rows, and by which suites
 <quality>/gate.json                        the last result of every suite
+<quality>/docs/                            the same as Great Expectations' own pages: expectations/docs.py
 """
 
 from __future__ import annotations
 
 import json
 import os
+import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
@@ -19,19 +23,22 @@ import pyarrow.parquet as pq
 
 from expectations import lake as lake_suites
 from expectations import marts as mart_suites
+from expectations import rows
 from expectations.suite import SEVERITIES, Finding, fingerprint
 from ingest.lake import Lake
 from ingest.schema import TABLES, TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from expectations.suite import Suite
+    from expectations.validation import Judge
 
 _COLUMNS: Final = ("finding", "severity", "batch", "campaign", "source_path", "trial_id", "detail")
 _SCHEMA: Final = pa.schema([(name, TEXT) for name in _COLUMNS])
 _EMPTY: Final = "00000000-empty"
+_EXAMPLES: Final = 10  # rows of a finding whose words gate.json keeps
 
 _CURRENT: Final = """
     select findings.*
@@ -73,18 +80,21 @@ def check_lake(lake: Path, quality: Path, *, progress: Callable[[str], None] | N
     folder = quality / "findings"
     folder.mkdir(parents=True, exist_ok=True)
     suites = fingerprint(lake_suites.SUITES)
-    batches = Lake(lake).batches()
+    batches = Lake(lake).commits()
     _forget_all_but(folder, {_EMPTY, *batches})
     if _seen_by(folder, _EMPTY).get("suites") != suites:
-        _write_findings(folder, _EMPTY, [], {}, suites)
+        _write_findings(folder, _EMPTY, [], {"suites": suites})
     unseen = [batch for batch in batches if _seen_by(folder, batch).get("suites") != suites]
     if unseen:
-        _check_batches(lake, folder, unseen, suites, progress)
+        _check_batches(lake, folder, {batch: batches[batch] for batch in unseen}, suites, progress)
     found = _current_findings(lake, folder)
-    seconds: Counter[str] = Counter()
+    spent: Counter[str] = Counter()
+    looked_at: Counter[str] = Counter()
     for batch in batches:
-        seconds.update(_seen_by(folder, batch).get("seconds", {}))
-    _record(quality, "lake", lake_suites.SUITES, found, seconds)
+        seen = _seen_by(folder, batch)
+        spent.update(seen.get("seconds", {}))
+        looked_at.update(seen.get("rows", {}))
+    _record(quality, "lake", lake_suites.SUITES, found, spent, looked_at)
     return found
 
 
@@ -99,11 +109,10 @@ def check_marts(
 
     Raises duckdb.Error when the file cannot be read or lacks a table.
     """
-    from expectations.validation import Validator
-
     found: list[Finding] = []
-    seconds: dict[str, float] = {}
-    with duckdb.connect() as connection:
+    spent: dict[str, float] = {}
+    looked_at: dict[str, int] = {}
+    with _judge_in_the_making() as judge, _connected() as connection:
         # Attached, not connected: this process may hold the file open with other settings.
         connection.execute(f"attach {_quoted(warehouse)} as warehouse (read_only)")
         connection.execute("use warehouse")
@@ -111,57 +120,97 @@ def check_marts(
         _view(connection, "all_raw_files", Lake(lake).files("raw_files"))
         _view(connection, "all_findings", _findings_files(quality / "findings"))
         connection.execute(_BUILT_LAKE)
-        validator = Validator(connection)
         for suite in mart_suites.SUITES:
             if progress:
                 progress(f"checking {suite.name}")
             began = time.perf_counter()
-            found += validator.findings(suite)
-            seconds[suite.name] = time.perf_counter() - began
-    _record(quality, "marts", mart_suites.SUITES, found, seconds)
+            profiles = rows.profiles(connection, suite)
+            found += rows.findings(connection, suite, judge().failed(suite, profiles.values()))
+            spent[suite.name] = time.perf_counter() - began
+            looked_at[suite.name] = sum(profile.rows for profile in profiles.values())
+    _record(quality, "marts", mart_suites.SUITES, found, spent, looked_at)
     return found
 
 
 def _check_batches(
     lake: Path,
     folder: Path,
-    batches: Sequence[str],
+    batches: Mapping[str, str],
     suites: str,
     progress: Callable[[str], None] | None,
 ) -> None:
-    from expectations.validation import Validator
-
-    with duckdb.connect() as connection:
-        _view(connection, "hosts_of_lake", Lake(lake).files("hosts"))
-        connection.execute(
-            "create table known_hosts as select host_id, max(nic_speed_mbps) as nic_speed_mbps "
-            "from hosts_of_lake group by host_id"
-        )
-        validator = Validator(connection)
-        files = {table: Lake(lake).files(table) for table in TABLES}
-        for number, batch in enumerate(batches, 1):
+    profiles: dict[str, dict[str | None, rows.Profile]] = {}
+    spent: dict[str, float] = {}
+    found: dict[str | None, list[Finding]] = defaultdict(list)
+    with _judge_in_the_making() as judge, _connected() as connection:
+        _open_batches(connection, lake, batches)
+        for suite in lake_suites.SUITES:
             if progress:
-                progress(f"checking batch {batch} ({number} of {len(batches)})")
-            for table, schema in TABLES.items():
-                file = lake / "batches" / batch / f"{table}.parquet"
-                if file in files[table]:
-                    _view(connection, table, [file])
-                else:  # the batch is older than the table
-                    connection.register(table, schema.empty_table())
-            found: list[Finding] = []
-            seconds: dict[str, float] = {}
-            for suite in lake_suites.SUITES:
-                began = time.perf_counter()
-                found += validator.findings(suite, batch)
-                seconds[suite.name] = time.perf_counter() - began
-            _write_findings(folder, batch, found, seconds, suites)
+                progress(f"checking {suite.name}")
+            began = time.perf_counter()
+            profiles[suite.name] = rows.profiles(connection, suite)
+            spent[suite.name] = time.perf_counter() - began
+        for suite in lake_suites.SUITES:
+            for finding in rows.findings(connection, suite, judge().failed(suite, profiles[suite.name].values())):
+                found[finding.batch].append(finding)
+    for batch in batches:
+        looked_at = {name: of[batch].rows for name, of in profiles.items() if batch in of}
+        seconds = {name: total / len(batches) for name, total in spent.items()}
+        _write_findings(folder, batch, found[batch], {"suites": suites, "seconds": seconds, "rows": looked_at})
+
+
+@contextmanager
+def _judge_in_the_making() -> Iterator[Callable[[], Judge]]:
+    """Import Great Expectations, which takes seconds, while DuckDB counts; the judge is there when it is asked for."""
+    from expectations import validation
+
+    importing = threading.Thread(target=validation.load)
+    importing.start()
+
+    @cache
+    def judge() -> Judge:
+        importing.join()
+        return validation.Judge()
+
+    try:
+        yield judge
+    finally:
+        importing.join()
+
+
+def _connected() -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect()
+    connection.execute("set timezone = 'UTC'")  # the words of a finding do not depend on where it was found
+    return connection
+
+
+def _open_batches(connection: duckdb.DuckDBPyConnection, lake: Path, batches: Mapping[str, str]) -> None:
+    """Make the tables of some batches, each in a folder of the lake, the relations that the lake's suites ask."""
+    connection.register("asked", pa.table({"batch": list(batches)}))
+    _view(connection, "hosts_of_lake", Lake(lake).files("hosts"))
+    connection.execute(
+        "create table known_hosts as "
+        "select host_id, max(nic_speed_mbps) as nic_speed_mbps, max(cpu_threads) as cpu_threads "
+        "from hosts_of_lake group by host_id"
+    )
+    for table, schema in TABLES.items():
+        # A batch may be older than the table, or than some of its columns.
+        files = [file for file in Lake(lake).files(table) if file.parent.name in set(batches.values())]
+        connection.register(f"no_{table}", schema.empty_table())
+        if files:
+            _view(connection, f"some_{table}", files)
+            some = f"select * from some_{table} semi join asked using (batch)"  # noqa: S608 - ours
+            whole = f"select * from no_{table} union all by name {some}"  # noqa: S608 - ours
+        else:
+            whole = f"select * from no_{table}"  # noqa: S608 - ours
+        connection.execute(f"create temp view {table} as {whole}")
 
 
 def _current_findings(lake: Path, folder: Path) -> list[Finding]:
     raw_files = Lake(lake).files("raw_files")
     if not raw_files:
         return []
-    with duckdb.connect() as connection:
+    with _connected() as connection:
         _view(connection, "raw_files", raw_files)
         _view(connection, "findings", _findings_files(folder))
         return [Finding(*row) for row in connection.execute(_CURRENT).fetchall()]
@@ -171,7 +220,7 @@ def _view(connection: duckdb.DuckDBPyConnection, name: str, files: Iterable[Path
     listed = ", ".join(_quoted(file) for file in files)
     connection.execute(
         f"create or replace temp view {name} as "  # noqa: S608 - names from this module, paths quoted
-        f"select * from read_parquet([{listed}], hive_partitioning = false)"
+        f"select * from read_parquet([{listed}], hive_partitioning = false, union_by_name = true)"
     )
 
 
@@ -191,7 +240,7 @@ def _forget_all_but(folder: Path, batches: Collection[str]) -> None:
 
 
 def _seen_by(folder: Path, batch: str) -> dict[str, Any]:
-    """Return by which suites a batch was checked and in how many seconds; empty when it was not."""
+    """Return by which suites a batch was checked, and the seconds and rows of each; empty when it was not."""
     try:
         metadata = pq.read_schema(folder / f"lake-{batch}.parquet").metadata or {}
         seen: dict[str, Any] = json.loads(metadata.get(b"dropline.gate", b"{}"))
@@ -200,14 +249,11 @@ def _seen_by(folder: Path, batch: str) -> dict[str, Any]:
     return seen
 
 
-def _write_findings(
-    folder: Path, batch: str, found: Sequence[Finding], seconds: Mapping[str, float], suites: str
-) -> None:
+def _write_findings(folder: Path, batch: str, found: Sequence[Finding], seen: Mapping[str, Any]) -> None:
     columns = {name: [getattr(finding, name) for finding in found] for name in _COLUMNS}
-    note = json.dumps({"suites": suites, "seconds": seconds})
-    rows = pa.table(columns, schema=_SCHEMA.with_metadata({"dropline.gate": note}))
+    table = pa.table(columns, schema=_SCHEMA.with_metadata({"dropline.gate": json.dumps(seen)}))
     partial = folder / f"lake-{batch}.partial"
-    pq.write_table(rows, partial, compression="zstd")
+    pq.write_table(table, partial, compression="zstd")
     _replace(partial, folder / f"lake-{batch}.parquet")
 
 
@@ -216,22 +262,27 @@ def _record(
     part: str,
     suites: Sequence[Suite],
     found: Sequence[Finding],
-    seconds: Mapping[str, float],
+    spent: Mapping[str, float],
+    looked_at: Mapping[str, int],
 ) -> None:
     """Put the results of one part, `lake` or `marts`, into gate.json."""
-    rows = Counter(finding.finding for finding in found)
+    details: dict[str, list[str]] = defaultdict(list)
+    for finding in found:
+        details[finding.finding].append(finding.detail)
     results = []
     for suite in suites:
-        failed = [one for one in suite.expectations if rows[one.code]]
+        failed = [one for one in suite.expectations if one.code in details]
         results.append(
             {
                 "suite": suite.name,
+                "rows": looked_at.get(suite.name, 0),
                 "expectations": len(suite.expectations),
                 "successes": len(suite.expectations) - len(failed),
                 "failures": len(failed),
                 "severity": min((one.severity for one in failed), key=SEVERITIES.index, default=None),
-                "findings": {one.code: rows[one.code] for one in failed},
-                "seconds": round(seconds.get(suite.name, 0), 3),
+                "findings": {one.code: len(details[one.code]) for one in failed},
+                "examples": {one.code: details[one.code][:_EXAMPLES] for one in failed},
+                "seconds": round(spent.get(suite.name, 0), 3),
             }
         )
     file = quality / "gate.json"

@@ -1,25 +1,18 @@
-"""Great Expectations at work: a suite against the rows of its query; nobody else imports it."""
+"""Great Expectations at work: it judges what DuckDB has counted. Nobody but this module and the docs imports it."""
 
 from __future__ import annotations
 
 import logging
 import os
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
-from expectations.suite import Finding
+from expectations.suite import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection
 
-    import duckdb
-
-    from expectations.suite import Suite
-
-# Rows that are turned into one pandas frame: what bounds the memory, however large a batch is.
-FRAME_ROWS: Final = 500_000
-_SUBJECT: Final = ("campaign", "source_path", "trial_id", "configuration_id")
+    from expectations.rows import Profile
+    from expectations.suite import Expectation, Suite
 
 
 def load() -> Any:
@@ -32,57 +25,51 @@ def load() -> Any:
     return great_expectations
 
 
-class Validator:
-    """Runs suites on one DuckDB connection, in whose relations their queries are asked."""
+class Judge:
+    """Holds profiles against their suites: of every expectation, no row may fail."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        self._connection = connection
+    def __init__(self) -> None:
         self._gx = load()
         context = self._gx.get_context(mode="ephemeral")
         context.variables.progress_bars = {"globally": False}
         self._frames = (
             context.data_sources.add_pandas("gate")
-            .add_dataframe_asset("rows")
+            .add_dataframe_asset("profiles")
             .add_batch_definition_whole_dataframe("frame")
         )
 
-    def findings(self, suite: Suite, batch: str | None = None) -> Iterator[Finding]:
-        """Yield a finding for every row that fails an expectation; a broken expectation raises."""
+    def failed(self, suite: Suite, profiles: Collection[Profile]) -> list[Expectation]:
+        """Return the expectations of a suite that do not hold in all of several profiles of it.
+
+        Raises RuntimeError when Great Expectations could not judge one.
+        """
+        if not profiles:
+            return []
+        import pandas as pd
+
+        none_fails = getattr(self._gx.expectations, Kind.BETWEEN)
         gx_suite = self._gx.ExpectationSuite(
             name=suite.name,
             expectations=[
-                getattr(self._gx.expectations, expectation.kind)(
-                    **expectation.arguments,
-                    severity=expectation.severity,
-                    description=expectation.reason,
-                    meta={"position": position},
+                none_fails(
+                    column=each.code,
+                    min_value=0,
+                    max_value=0,
+                    severity=each.severity,
+                    description=each.reason,
+                    meta={"place": place},
                 )
-                for position, expectation in enumerate(suite.expectations)
+                for place, each in enumerate(suite.expectations)
             ],
         )
-        reader = self._connection.sql(suite.query).to_arrow_reader(FRAME_ROWS)
-        for rows in reader:
-            yield from self._failures(suite, gx_suite, rows, batch)
-
-    def _failures(self, suite: Suite, gx_suite: Any, rows: pa.RecordBatch, batch: str | None) -> Iterator[Finding]:
-        frame = pa.Table.from_batches([rows]).select(suite.columns).to_pandas()
-        result = self._frames.get_batch({"dataframe": frame}).validate(gx_suite, result_format="COMPLETE")
+        frame = pd.DataFrame([profile.failing for profile in profiles])
+        result = self._frames.get_batch({"dataframe": frame}).validate(gx_suite, result_format="BOOLEAN_ONLY")
+        failed = []
         for outcome in result.results:
-            expectation = suite.expectations[outcome.expectation_config.meta["position"]]
+            expectation = suite.expectations[outcome.expectation_config.meta["place"]]
             if outcome.exception_info.get("raised_exception", True):
-                cause = outcome.exception_info
-                message = f"{suite.name}: {expectation.code} could not be checked: {cause}"
+                message = f"{suite.name}: {expectation.code} could not be checked: {outcome.exception_info}"
                 raise RuntimeError(message)
-            for row in _rows(rows, outcome.result.get("unexpected_index_list") or []):
-                yield Finding(
-                    finding=expectation.code,
-                    severity=expectation.severity,
-                    batch=batch,
-                    detail=expectation.detail.format(**row),
-                    **{key: row.get(key) for key in _SUBJECT},
-                )
-
-
-def _rows(rows: pa.RecordBatch, positions: Sequence[int]) -> list[dict[str, Any]]:
-    picked: list[dict[str, Any]] = rows.take(pa.array(positions, pa.int64())).to_pylist()
-    return picked
+            if not outcome.success:
+                failed.append(expectation)
+        return failed

@@ -7,7 +7,7 @@ import json
 import re
 from datetime import date  # noqa: TC003 -- pydantic reads the annotation at run time
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn, Self
 
 import pyarrow as pa
@@ -221,6 +221,12 @@ class Campaign(_Strict):
         (), description="Globs of files to leave alone; a final / means a whole folder."
     )
 
+    @cached_property
+    def said(self) -> tuple[tuple[str, Any], ...]:
+        """What the defaults say of every trial, column by column."""
+        defaults: dict[str, Any] = dict(self.defaults)
+        return tuple(each for each in defaults.items() if each[1] is not None)
+
     def path_values(self, path: str) -> dict[str, str]:
         """Return what the first matching path template says of a file."""
         for text in self.path:
@@ -231,7 +237,7 @@ class Campaign(_Strict):
     def ignores(self, path: str) -> bool:
         """Say whether a file (relative to the campaign's folder) is to be left alone."""
         name = path.rpartition("/")[2]
-        return any(
+        return bool(self.ignore) and any(
             fnmatchcase(path, glob + "*" if glob.endswith("/") else glob) or fnmatchcase(name, glob)
             for glob in self.ignore
         )

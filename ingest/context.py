@@ -6,8 +6,10 @@ import hashlib
 import json
 import math
 import re
+from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ingest.campaign import FIELDS
@@ -57,6 +59,7 @@ _REPETITION: Final = re.compile(
 _DIGITS: Final = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,6})?")
 _CONFIGURATION: Final = tuple(name for name, _ in CONFIGURATION)
 _MAX_OBSERVATIONS: Final = 1000
+_DIGESTED: Final = json.JSONEncoder(sort_keys=True, default=str, separators=(",", ":"))
 
 
 class SidecarError(ValueError):
@@ -109,8 +112,7 @@ class Context:
     def sha256(self) -> str:
         """Return the digest of everything here; another digest makes a new version of the file."""
         parts = [self.claims, self.warnings, self.observations, self.own, self.shared]
-        text = json.dumps(parts, sort_keys=True, default=str, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        return hashlib.sha256(_DIGESTED.encode(parts).encode()).hexdigest()
 
     def resolve(self, facts: Row, *, alone: bool = True) -> Row:
         """Return the columns of schema.TRIALS for a report: its own facts and what they leave open.
@@ -148,11 +150,18 @@ class ServerConfigs:
     """
 
     def __init__(self) -> None:
-        self._all: list[ServerConfig] = []
+        self._by_digest: dict[str, list[ServerConfig]] = defaultdict(list)
+        self._by_name: dict[str, list[ServerConfig]] = defaultdict(list)  # of the file
+        self._by_folder: dict[tuple[str, str], list[ServerConfig]] = defaultdict(list)
+        self._found = lru_cache(maxsize=1024)(self._find)  # a ramp has one configuration
 
     def add(self, config: ServerConfig) -> None:
         """Make a configuration known."""
-        self._all.append(config)
+        folder, _, name = config.path.rpartition("/")
+        self._by_digest[config.sha256].append(config)
+        self._by_name[name].append(config)
+        self._by_folder[config.folder, folder].append(config)
+        self._found.cache_clear()
 
     def named(self, sidecar: Mapping[str, Any], scope: str) -> tuple[ServerConfig | None, list[str]]:
         """Return the configuration that a sidecar names, and a warning when it is in doubt.
@@ -161,15 +170,18 @@ class ServerConfigs:
         path does, within the campaign's folder first.
         """
         path = _first_text(sidecar.get("config")) or _first_text(sidecar.get("server_config"))
-        digest = _first_text(sidecar.get("config_sha256"))
-        if digest and (found := [c for c in self._all if c.sha256 == digest]):
+        return self._found(path, _first_text(sidecar.get("config_sha256")), scope)
+
+    def _find(self, path: str | None, digest: str | None, scope: str) -> tuple[ServerConfig | None, list[str]]:
+        if digest and (found := self._by_digest.get(digest)):
             return min(found, key=lambda c: (c.folder != scope, c.path != path, c.folder, c.path)), []
         if not path:
             return None, []
         named = f"server configuration {path!r:.200}"
-        found = [c for c in self._all if f"/{c.path}".endswith("/" + path.removeprefix("./"))]
+        alike = self._by_name.get(path.rpartition("/")[2], [])
+        found = [c for c in alike if f"/{c.path}".endswith("/" + path.removeprefix("./"))]
         # The sidecar names it where the server read it; among the results it lies in a folder of that name.
-        found = found or [c for c in self._all if "/" in c.path and path.endswith(f"/{c.path}")]
+        found = found or [c for c in alike if "/" in c.path and path.endswith(f"/{c.path}")]
         found = [c for c in found if c.folder == scope] or found
         if not found:
             return None, [f"{named} is not among the ingested files"]
@@ -183,8 +195,7 @@ class ServerConfigs:
         folder = path
         while folder:
             folder = folder.rpartition("/")[0]
-            here = [c for c in self._all if (c.folder, c.path.rpartition("/")[0]) == (scope, folder)]
-            if here:
+            if here := self._by_folder.get((scope, folder)):
                 # One configuration under two names leaves no doubt.
                 return here[-1] if len({c.row["server_config_id"] for c in here}) == 1 else None
         return None
@@ -225,8 +236,7 @@ def gather(
     if "repetition" not in dict(found):
         claims += _claims(_repetition(path), "path", {}, notes)
     if campaign:
-        defaults: dict[str, Any] = dict(campaign.defaults)
-        claims += _claims(defaults.items(), "campaign.yaml defaults", {}, notes)
+        claims += _claims(campaign.said, "campaign.yaml defaults", {}, notes)
     if any(contents.get(key) for key in ("config", "server_config", "config_sha256")):
         server, doubts = servers.named(contents, scope)
         notes += doubts
@@ -290,15 +300,15 @@ def _repetition(path: str) -> list[tuple[str, str]]:
     return [("repetition", level[1] or level[2]) for level in levels if level][-1:]
 
 
-def _sidecar_fields(campaign: Campaign | None) -> list[tuple[str, str]]:
+def _sidecar_fields(campaign: Campaign | None) -> Iterable[tuple[str, str]]:
     own = campaign.sidecar_fields if campaign else {}
-    return [*own.items(), *((c, key) for c, key in SIDECAR_FIELDS if c not in own)]
+    return [*own.items(), *((c, key) for c, key in SIDECAR_FIELDS if c not in own)] if own else SIDECAR_FIELDS
 
 
 def _said_by(contents: Row, fields: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Any]]:
     for column, key in fields:
         value: Any = contents.get(key)
-        if key not in contents and "." in key:
+        if value is None and "." in key and key not in contents:
             value = contents
             for step in key.split("."):
                 value = value.get(step) if isinstance(value, dict) else None
@@ -315,15 +325,15 @@ def _claims(
     """Bring what a source says into the warehouse's words; what makes no sense becomes a note."""
     claims: list[Claim] = []
     for column, value in said:
-        meant = translations.get(column, {}).get(str(value), value)
+        meant = translations[column].get(str(value), value) if column in translations else value
         try:
             if column in {"started_at", "ended_at"}:
                 claims.append(Claim(column, _instant(column, meant), source))
             elif column == "server_wiped":
                 claims.append(Claim(column, _flag(column, meant), source))
             else:
-                words = normalise(column, meant)
-                claims += (Claim(name, word, source) for name, word in words.items())
+                for name, word in normalise(column, meant).items():
+                    claims.append(Claim(name, word, source))
         except ValueError as error:
             notes.append(f"{source}: {error}; it is left out")
     return claims

@@ -277,7 +277,7 @@ def _values(column: str, text: str) -> Row:
     said: Row = {column: text}
     if column in _NORMALISED:
         try:
-            said = normalise(column, text)
+            said = dict(normalise(column, text))
         except ValueError as error:
             raise _Unfit(str(error)) from None
     elif pa.types.is_integer(_KINDS[column]):

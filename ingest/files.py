@@ -6,6 +6,7 @@ import os
 import posixpath
 import re
 import stat
+import sys
 from collections import defaultdict
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from errors import DroplineError
-from ingest import figures, foreign, formats, machines, servers, watched
+from ingest import figures, formats, machines, servers, watched
 from ingest.campaign import FILE_NAME, SIDECARS, Campaign, CampaignError
 from ingest.formats import Reject
 
@@ -29,12 +30,6 @@ HEAD_BYTES: Final = 64 * 1024
 _IGNORED: Final = re.compile(r"\..*|README.*|LICENSE.*|.*\.md|.*~", re.DOTALL)
 _MESSAGES: Final = (".err", ".stderr")
 _ENDING: Final = re.compile(r"(?<=[^/])\.[A-Za-z][^./]*\Z")
-
-
-_UNRECOGNISED: Final = (
-    "not recognised: no traffic generator's output, counters, server configuration or machine facts",
-    "check that it is whole; if it is no result, name it under `ignore:` in campaign.yaml",
-)
 
 
 class IntakeError(DroplineError):
@@ -74,32 +69,57 @@ class Scope:
     campaign: Campaign | None = None
 
 
-@dataclass(slots=True, eq=False)
 class Found:
-    """One file.
+    """One file. A million of them are held at a time: of its path, folder and name are shared with others.
 
     Attributes:
-        path: relative to the scope's folder, with forward slashes, always valid text.
-        reject: why it is of no use, when it is UNKNOWN or UNREADABLE.
+        folder: relative to the scope's folder, with forward slashes, always valid text; `.` for the scope itself.
+        name: the last part of the path.
+        size: in bytes, and the time of the last change in us, as the folder tells them; 0 where nobody looked.
+        reject: why it is of no use, when it is UNREADABLE or empty.
         reader: what reads it, when it is an OUTPUT; `server` and `watcher` likewise.
         fact: which kind of machine fact it holds, when it is known.
 
     """
 
-    file: Path
-    scope: Scope
-    path: str
-    kind: Kind = Kind.UNREADABLE
-    reject: Reject | None = None
-    reader: Reader | None = None
-    server: ModuleType | None = None
-    watcher: Watcher | None = None
-    fact: str | None = None
+    __slots__ = (
+        *("scope", "folder", "name", "_elsewhere", "size", "modified_us"),
+        *("kind", "reject", "reader", "server", "watcher", "fact"),
+    )
+
+    def __init__(
+        self,
+        place: str | Path,
+        scope: Scope,
+        path: str,
+        kind: Kind = Kind.UNREADABLE,
+        *,
+        reject: Reject | None = None,
+        reader: Reader | None = None,
+    ) -> None:
+        folder, _, name = path.rpartition("/")
+        self.scope, self.folder, self.name = scope, sys.intern(folder or "."), sys.intern(name)
+        self._elsewhere = None if str(place) == f"{scope.folder}/{path}" else str(place)
+        self.size = self.modified_us = 0
+        self.kind, self.reject, self.reader = kind, reject, reader
+        self.server: ModuleType | None = None
+        self.watcher: Watcher | None = None
+        self.fact: str | None = None
 
     @property
-    def folder(self) -> str:
-        """The folder of the file relative to the scope, `.` for the scope itself."""
-        return self.path.rpartition("/")[0] or "."
+    def path(self) -> str:
+        """The place relative to the scope's folder."""
+        return self.name if self.folder == "." else f"{self.folder}/{self.name}"
+
+    @property
+    def where(self) -> str:
+        """The place on disk."""
+        return self._elsewhere or f"{self.scope.folder}/{self.path}"
+
+    @property
+    def file(self) -> Path:
+        """The place on disk."""
+        return Path(self.where)
 
     @property
     def stem(self) -> str:
@@ -110,30 +130,34 @@ class Found:
 def survey(paths: Iterable[Path], max_bytes: int = MAX_BYTES) -> list[Found]:
     """Return every file under `paths`, each once, in a fixed order, and what it is.
 
-    Hidden files, README*, LICENSE*, *.md, *~, what campaign.yaml ignores, and links to files that
-    are found anyway are left alone. Raises IntakeError for a path that is not there, CampaignError
-    for an unusable campaign.yaml.
+    Raises as `walk` does.
     """
-    found = list(_walk(paths))
-    _refuse_shared_names(found)
-    for item in found:
+    scopes = list(walk(paths))
+    for items in scopes:
+        look(items, max_bytes)
+        adopt(items)
+    return sorted((item for items in scopes for item in items), key=lambda i: (i.scope.name, i.path, i.where))
+
+
+def look(items: Iterable[Found], max_bytes: int = MAX_BYTES) -> None:
+    """Fill in what the heads of files tell of them, and why others cannot be read."""
+    for item in items:
         if item.reject:
             continue
         try:
-            recognise(item, read(item.file, max_bytes, HEAD_BYTES)[0])
+            recognise(item, read(item.where, max_bytes, HEAD_BYTES)[0])
         except Unreadable as error:
             item.reject = error.reject
-    adopt(found)
-    return sorted(found, key=lambda item: (item.scope.name, item.path, item.file))
 
 
 def recognise(item: Found, head: bytes) -> None:
     """Fill in what `head`, the first HEAD_BYTES of a file, tells of it."""
-    name = item.file.name
+    name = item.name
     item.kind = Kind.CAMPAIGN if name == FILE_NAME else Kind.UNKNOWN
     if item.kind is Kind.CAMPAIGN:
         return
     item.fact = machines.recognise(name, head)
+    is_json = formats.begins_like_json(head)
     if not head and not name.endswith(_MESSAGES):
         item.reject = Reject(1, "the file is empty", "run the trial again, or remove the file")
     elif server := servers.recognise(head):
@@ -142,44 +166,52 @@ def recognise(item: Found, head: bytes) -> None:
         item.kind, item.reader = Kind.OUTPUT, reader
     elif watcher := watched.recognise(head):
         item.kind, item.watcher = Kind.WATCHED, watcher
-    elif figures.recognise(head):
+    elif not is_json and figures.recognise(head):
         item.kind = Kind.FIGURES
     elif name.endswith(_MESSAGES):
         item.kind = Kind.MESSAGES
     elif servers.describe(head):
         item.kind = Kind.CONFIGURATION
-    else:
-        item.reject = Reject(1, *(foreign.describe(head) or _UNRECOGNISED))
 
 
 def adopt(found: Iterable[Found]) -> None:
     """Make files what only their neighbours tell: machine facts by their folder, sidecars by their output."""
-    folders: dict[Path, list[Found]] = defaultdict(list)
+    folders: dict[tuple[Path, str], list[Found]] = defaultdict(list)
     for item in found:
-        folders[item.file.parent].append(item)
+        folders[item.scope.folder, item.folder].append(item)
     for items in folders.values():
         _adopt_machine_facts(items)
     _adopt_sidecars([item for items in folders.values() for item in items])
 
 
-def read(file: Path, max_bytes: int = MAX_BYTES, first: int | None = None) -> tuple[bytes, int]:
+def read(file: str | Path, max_bytes: int = MAX_BYTES, first: int | None = None) -> tuple[bytes, int]:
     """Return the bytes (only the `first` ones when given) and the mtime in us of a regular file.
 
     Raises Unreadable; never opens a pipe or a device, never follows a link.
     """
     try:
-        _require_regular(file.lstat())
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-        with open(os.open(file, flags), "rb") as opened:  # noqa: PTH123 -- Path.open takes no flags
-            status = os.fstat(opened.fileno())
+        _require_regular(os.lstat(file))
+        opened = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            status = os.fstat(opened)
             _require_regular(status)  # it may have been replaced in between
-            data = opened.read(max_bytes + 1 if first is None else first)
+            data = _read(opened, min(status.st_size, max_bytes) + 1, max_bytes + 1 if first is None else first)
+        finally:
+            os.close(opened)
     except OSError as error:
         reason = f"cannot be read: {error.strerror}"
         raise Unreadable(reason, "check the file and its rights") from None
     if status.st_size > max_bytes or len(data) > max_bytes:
         raise too_large(max(status.st_size, len(data)), max_bytes)
     return data, status.st_mtime_ns // 1000
+
+
+def _read(opened: int, expected: int, most: int) -> bytes:
+    """Return at most `most` bytes; the first call asks for `expected`, and a file may have grown since."""
+    data = os.read(opened, min(expected, most))
+    while len(data) < most and (more := os.read(opened, min(most - len(data), HEAD_BYTES))):
+        data += more
+    return data
 
 
 def too_large(size: int, limit: int) -> Unreadable:
@@ -204,16 +236,22 @@ def sidecar_paths(item: Found) -> list[str]:
     templates = item.scope.campaign.sidecar if item.scope.campaign else SIDECARS
     folder, slash, name = item.path.rpartition("/")
     stem = name.removesuffix(".gz").rpartition(".")[0] or name
-    names = {"{stem}": stem, "{name}": name, "{prefix}": name.partition("-")[0]}
+    prefix = name.partition("-")[0]
     paths = []
-    for path in templates:
-        for field, text in names.items():
-            path = path.replace(field, text)
-        paths.append(posixpath.normpath(folder + slash + path))
+    for template in templates:
+        own = template.replace("{stem}", stem).replace("{name}", name).replace("{prefix}", prefix)
+        path = folder + slash + own
+        paths.append(posixpath.normpath(path) if "/" in template else path)
     return [path for path in paths if path != item.path]
 
 
-def _walk(paths: Iterable[Path]) -> Iterator[Found]:
+def walk(paths: Iterable[Path]) -> Iterator[list[Found]]:
+    """Yield the files under `paths` scope by scope, each file once; of them only every campaign.yaml is read.
+
+    Hidden files, README*, LICENSE*, *.md, *~, what campaign.yaml ignores, and links to files that are found anyway are
+    left alone. Raises IntakeError for a path that is not there, CampaignError for an unusable campaign.yaml and for
+    two of one name.
+    """
     roots: set[Path] = set()
     for path in paths:
         try:
@@ -223,48 +261,75 @@ def _walk(paths: Iterable[Path]) -> Iterator[Found]:
             raise IntakeError(message) from None
     outer = {root for root in roots if not any(parent in roots for parent in root.parents)}
     single: dict[Path, set[str]] = defaultdict(set)
+    owners: dict[str, Path] = {}
     for root in sorted(outer):
-        if root.is_dir():
-            yield from _walk_folder(root)
-        else:
+        if not root.is_dir():
             single[root.parent].add(root.name)
-    for folder, names in single.items():
-        yield from _walk_single(folder, names)
-
-
-def _walk_single(folder: Path, names: set[str]) -> Iterator[Found]:
-    """Yield files that were named one by one, with campaign.yaml and the sidecars beside them."""
-    scope = _scope(folder, (folder / FILE_NAME).is_file()) or Scope(folder, slug(folder.name))
-    beside = {path for name in names for path in sidecar_paths(Found(folder / name, scope, name))} | {FILE_NAME}
-    for name in sorted(names | {name for name in beside if (folder / name).is_file()}):
-        yield _found(folder / name, scope)
-
-
-def _walk_folder(root: Path) -> Iterator[Found]:
-    pending = [(root, Scope(root, slug(root.name)))]
-    while pending:
-        folder, scope = pending.pop()
-        try:
-            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-        except OSError as error:
-            reject = Reject(1, f"folder cannot be read: {error.strerror}", "check its rights")
-            yield _found(folder, scope, reject)
             continue
-        scope = _scope(folder, any(entry.name == FILE_NAME for entry in entries)) or scope
-        for entry in entries:
-            item = _found(Path(entry.path), scope)
-            if _IGNORED.fullmatch(entry.name):
+        for items in _walk_folder(root):
+            _refuse_shared_name(items[0].scope, owners)
+            yield items
+    for folder, names in single.items():
+        items = _walk_single(folder, names)
+        _refuse_shared_name(items[0].scope, owners)
+        yield items
+
+
+def _walk_single(folder: Path, names: set[str]) -> list[Found]:
+    """Return files that were named one by one, with campaign.yaml and the sidecars beside them."""
+    scope = _scope(folder, (folder / FILE_NAME).is_file()) or Scope(folder, slug(folder.name))
+    beside = {path for name in names for path in sidecar_paths(Found("", scope, name))} | {FILE_NAME}
+    there = sorted(names | {name for name in beside if (folder / name).is_file()})
+    return [_found(f"{folder}/{name}", scope) for name in there]
+
+
+def _walk_folder(root: Path) -> Iterator[list[Found]]:
+    """Yield the files below `root` by scope, for each scope that has any."""
+    scopes = [Scope(root, slug(root.name))]
+    while scopes:
+        scope = scopes.pop()
+        found: list[Found] = []
+        pending = [str(scope.folder)]
+        while pending:
+            folder = pending.pop()
+            try:
+                entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+            except OSError as error:
+                reject = Reject(1, f"folder cannot be read: {error.strerror}", "check its rights")
+                found.append(_found(folder, scope, reject=reject))
                 continue
-            if entry.is_dir(follow_symlinks=False):
-                pending.append((item.file, scope))
-            elif scope.campaign and scope.campaign.ignores(item.path):
-                continue
-            elif entry.is_symlink():
-                item.reject = _link_reject(item.file, root)
-                if item.reject:
-                    yield item
-            else:
-                yield item
+            if not scope.campaign or folder != str(scope.folder):
+                here = _scope(Path(folder), any(entry.name == FILE_NAME for entry in entries))
+                if here and folder == str(scope.folder):
+                    scope = here
+                elif here:
+                    scopes.append(here)
+                    continue
+            for entry in entries:
+                if _IGNORED.fullmatch(entry.name):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append(entry.path)
+                elif item := _file(entry, scope, root):
+                    found.append(item)
+        if found:
+            yield found
+
+
+def _file(entry: os.DirEntry[str], scope: Scope, root: Path) -> Found | None:
+    """Return what is no folder; None when it is to be left alone."""
+    item = _found(entry.path, scope)
+    if scope.campaign and scope.campaign.ignores(item.path):
+        return None
+    if entry.is_symlink():
+        item.reject = _link_reject(item.file, root)
+        return item if item.reject else None
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except OSError:  # whoever reads it will say what is wrong
+        return item
+    item.size, item.modified_us = status.st_size, status.st_mtime_ns // 1000
+    return item
 
 
 def _link_reject(link: Path, root: Path) -> Reject | None:
@@ -296,22 +361,21 @@ def _scope(folder: Path, has_campaign: bool) -> Scope | None:
     return Scope(folder, campaign.campaign, campaign)
 
 
-def _found(file: Path, scope: Scope, reject: Reject | None = None) -> Found:
-    relative = os.fsencode(file.relative_to(scope.folder))
-    return Found(file, scope, relative.decode("utf-8", "backslashreplace"), reject=reject)
+def _found(place: str, scope: Scope, reject: Reject | None = None) -> Found:
+    path = place.removeprefix(str(scope.folder)).lstrip("/") or "."
+    if not path.isascii():
+        path = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return Found(place, scope, path, reject=reject)
 
 
-def _refuse_shared_names(found: list[Found]) -> None:
-    owners: dict[str, Path] = {}
-    for item in found:
-        if item.scope.campaign:
-            other = owners.setdefault(item.scope.name, item.scope.folder)
-            if other != item.scope.folder:
-                message = (
-                    f"{item.scope.folder / FILE_NAME} and {other / FILE_NAME} are both named "
-                    f"{item.scope.name!r}; give every campaign a name of its own"
-                )
-                raise CampaignError(message)
+def _refuse_shared_name(scope: Scope, owners: dict[str, Path]) -> None:
+    """Note whose name it is; refuse a second campaign.yaml with it."""
+    if scope.campaign and (other := owners.setdefault(scope.name, scope.folder)) != scope.folder:
+        message = (
+            f"{scope.folder / FILE_NAME} and {other / FILE_NAME} are both named {scope.name!r}; "
+            "give every campaign a name of its own"
+        )
+        raise CampaignError(message)
 
 
 def _adopt_machine_facts(items: list[Found]) -> None:

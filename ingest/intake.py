@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from ingest.files import MAX_BYTES, Found, read, survey
+import pyarrow as pa
+
+from ingest.files import MAX_BYTES, Found, look, read, walk
 from ingest.formats import Reject
-from ingest.resolve import Resolver, explains_first
+from ingest.known import Known, choose
+from ingest.parallel import in_order
+from ingest.resolve import Resolver, server_configs
 from ingest.rows import Outcome, campaign_row, reject_row, tables, unfit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
-
-    import pyarrow as pa
 
     from ingest.formats import Row
     from ingest.lake import Batch, Key, Lake, Version
+    from ingest.resolve import Versions
 
-_FLUSH_FILES: Final = 2000
+_FLUSH_FILES: Final = 1000
 _FLUSH_BYTES: Final = 64 * 1024 * 1024
+_nature: Final = attrgetter("kind", "reject", "reader", "server", "watcher", "fact")  # what reading tells of a Found
 
 
 @dataclass(slots=True)
@@ -46,6 +52,29 @@ class Summary:
     campaigns: list[str] = field(default_factory=list)
     rejects: list[Row] = field(default_factory=list)
 
+    def add(self, other: Summary) -> None:
+        """Count what another part of the call did, too."""
+        self.seen += other.seen
+        self.ingested += other.ingested
+        self.skipped += other.skipped
+        self.rejected += other.rejected
+        self.trials += other.trials
+        self.campaigns = sorted({*self.campaigns, *other.campaigns})
+        self.rejects += other.rejects
+
+    def commit(self, batch: Sink | None) -> None:
+        """Commit what was written, and take off what others have committed meanwhile."""
+        if batch:
+            self.batch = batch.commit()
+            self.trials -= batch.dropped_trials
+            late = sum(v.status != "rejected" for v in batch.dropped.values())
+            self.ingested -= late
+            self.skipped += late
+        self.rejects.sort(key=lambda row: (row["campaign"], row["source_path"]))
+        if self.seen != self.ingested + self.skipped + self.rejected:
+            message = f"the files do not add up: {self}"
+            raise AssertionError(message)
+
     def text(self) -> str:
         """Return the summary for people: what was refused and why, then the sum."""
         lines = [f"rejected  {reject_text(reject, indent=10)}" for reject in self.rejects]
@@ -54,50 +83,172 @@ class Summary:
         return "\n".join([*map(printable, lines), f"{counts}; {news}"])
 
 
+class Sink(Protocol):
+    """Where an intake writes: a batch of the lake, or a part of one in memory."""
+
+    dropped: dict[Key, Version]
+    dropped_trials: int
+
+    def add(self, table: str, rows: pa.Table, /) -> None:
+        """Append rows to one table."""
+
+    def commit(self) -> str | None:
+        """Make it visible, and return its name."""
+
+
+@dataclass(slots=True)
+class Part:
+    """What some files came to, ready to be written by another process.
+
+    Attributes:
+        keys: the files, as the lake knows them.
+        tables: rows of the lake's tables without the batch, in the order in which they came.
+
+    """
+
+    summary: Summary = field(default_factory=Summary)
+    keys: set[Key] = field(default_factory=set)
+    tables: list[tuple[str, pa.Table]] = field(default_factory=list)
+    dropped: dict[Key, Version] = field(default_factory=dict)
+    dropped_trials: int = 0
+
+    def add(self, table: str, rows: pa.Table) -> None:
+        """Append rows to one table."""
+        self.tables.append((table, rows))
+
+    def commit(self) -> None:
+        """Leave it to whoever writes the part."""
+
+
 def ingest(
     paths: Iterable[Path],
     lake: Lake,
     *,
     progress: Callable[[int, int, str], None] | None = None,
     max_bytes: int = MAX_BYTES,
+    reread: bool = False,
 ) -> Summary:
     """Ingest all files under `paths` into `lake` as one batch, and return what became of them.
 
-    A file is skipped when the lake holds it with the same bytes and the same context. `progress` is
-    called with (done, total, path) before each file. Raises IntakeError for a path that is not
-    there and CampaignError for an unusable campaign.yaml, both before anything is written; leaves
-    nothing behind when it is interrupted.
+    A file is skipped when the lake holds it with the same bytes and the same context. A scope of which the lake holds
+    every file, of the same size and time, is skipped unread, unless `reread`. Many files are shared by several
+    processes. `progress` is called with (done, total, path) for each file that is read. Raises IntakeError for a path
+    that is not there and CampaignError for an unusable campaign.yaml, both before anything is written; leaves nothing
+    behind when it is interrupted.
     """
-    found = sorted(survey(paths, max_bytes), key=explains_first)
+    with lake.reading():
+        return _ingest(paths, lake, progress, max_bytes, reread=reread)
+
+
+def _ingest(
+    paths: Iterable[Path], lake: Lake, progress: Callable[[int, int, str], None] | None, max_bytes: int, *, reread: bool
+) -> Summary:
     newest = (lake.batches() or [""])[-1]
-    known = lake.current_files()
-    resolver = Resolver(found, known, lambda item, limit: read(item.file, min(limit, max_bytes)))
+    known = Known(lake)
+    scopes, unread = choose(walk(paths), known, partial(_look, max_bytes=max_bytes), reread=reread)
+    summary = Summary(unread.files, 0, unread.files - unread.rejected, unread.rejected)
+    summary.campaigns, summary.rejects = sorted(unread.campaigns), [*known.rejects(unread.rejects)]
+    found = [item for items in scopes for item in items]
+    reader = partial(_read, max_bytes=max_bytes)
+    configs = [*server_configs(found, reader), *known.server_configs(unread.folders)] if found else []
+    resolver = Resolver(found, known, reader, configs)
+    # Only where no campaign.yaml names the campaign can two files claim one place in the lake.
+    shared = any(items[0].scope.campaign is None for items in scopes)
+    taken = {key for scope in unread.folders for key in known.of_scope(scope)} if shared else set()
+    introduced: set[str] = set()
+    batch: Batch | None = None
+    total = summary.seen + len(found)
+    chunks = list(_chunks(scopes))
     with ExitStack() as stack:
-        intake = Intake(resolver, known, lambda: stack.enter_context(lake.batch(newest)))
-        for done, item in enumerate(found):
-            if progress:
-                progress(done, len(found), item.path)
-            intake.take(item)
-        return intake.finish()
+        parts = stack.enter_context(closing(in_order(partial(_take, resolver, known), chunks)))
+        for items, part in zip(chunks, parts, strict=True):
+            for done, item in enumerate(items, summary.seen):
+                if progress:
+                    progress(done, total, item.path)
+            if not taken.isdisjoint(part.keys):
+                part = _take(resolver, known, items, taken)
+            if shared:
+                taken |= part.keys
+            summary.add(part.summary)
+            for name, rows in part.tables:
+                batch = batch or stack.enter_context(lake.batch(newest))
+                batch.add(name, _introduce(rows, introduced) if name == "campaigns" else rows)
+        summary.commit(batch)
+    return summary
+
+
+def _read(item: Found, limit: int, max_bytes: int) -> tuple[bytes, int]:
+    return read(item.where, min(limit, max_bytes))
+
+
+def _look(scopes: Iterable[list[Found]], max_bytes: int) -> None:
+    """Fill in what the heads of files tell of them."""
+
+    def natures(items: list[Found]) -> list[tuple[Any, ...]]:
+        look(items, max_bytes)
+        return [_nature(item) for item in items]
+
+    chunks = list(_chunks(scopes))
+    for items, told in zip(chunks, in_order(natures, chunks), strict=True):
+        for item, nature in zip(items, told, strict=True):
+            item.kind, item.reject, item.reader, item.server, item.watcher, item.fact = nature
+
+
+def _chunks(scopes: Iterable[list[Found]]) -> Iterator[list[Found]]:
+    """Yield what one process does at a time: whole scopes, or a part of one."""
+    chunk: list[Found] = []
+    size = 0
+    for items in scopes:
+        if chunk and len(chunk) + len(items) > _FLUSH_FILES:
+            yield chunk
+            chunk, size = [], 0
+        for item in items:
+            chunk.append(item)
+            size += item.size
+            if len(chunk) >= _FLUSH_FILES or size >= _FLUSH_BYTES:
+                yield chunk
+                chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def _take(resolver: Resolver, known: Versions, items: Iterable[Found], taken: Iterable[Key] = ()) -> Part:
+    """Return what some files come to, of which others in `taken` have their place in the lake."""
+    part = Part()
+    intake = Intake(resolver, known, lambda: part, taken)
+    for item in items:
+        intake.take(item)
+    part.summary, part.keys = intake.finish(), intake.taken
+    return part
+
+
+def _introduce(campaigns: pa.Table, introduced: set[str]) -> pa.Table:
+    """Return rows of schema.CAMPAIGNS without the bare names that other parts have introduced."""
+    fresh = []
+    for name, tags in zip(campaigns["campaign"].to_pylist(), campaigns["tags"].to_pylist(), strict=True):
+        fresh.append(tags is not None or name not in introduced)  # no campaign.yaml is without tags
+        introduced.add(name)
+    return campaigns.filter(pa.array(fresh, pa.bool_()))
 
 
 class Intake:
-    """One call: what its files come to, what of it is known, what waits to be written.
+    """What some files come to, what of it is known, what waits to be written.
 
-    `begin` makes the batch as soon as there is something to write.
+    `begin` makes the batch as soon as there is something to write; `taken` are the files that there are already.
     """
 
     def __init__(
         self,
         resolver: Resolver,
-        known: Mapping[Key, Version],
-        begin: Callable[[], Batch],
+        known: Versions,
+        begin: Callable[[], Sink],
+        taken: Iterable[Key] = (),
     ) -> None:
         self._resolver, self._known, self._begin = resolver, known, begin
-        self._taken: set[Key] = set()
+        self.taken = set(taken)
         self._pending: list[Outcome] = []
         self._pending_bytes = 0
-        self._batch: Batch | None = None
+        self._batch: Sink | None = None
         self._introduced: set[str] = set()  # campaigns without a campaign.yaml
         self._campaigns: set[str] = set()
         self._summary = Summary()
@@ -105,38 +256,28 @@ class Intake:
     def take(self, item: Found) -> None:
         """Count one file, and queue what the lake does not know yet."""
         self._summary.seen += 1
-        for outcome in self._resolver.outcomes(item):
-            self._keep(item, outcome)
+        self._keep(item, self._resolver.outcome(item))
 
     def finish(self) -> Summary:
         """Write what waits, commit, and return the summary."""
         while self._pending:
             waiting, self._pending = self._pending, []
             self._store(waiting)
-        summary = self._summary
-        if self._batch:
-            summary.batch = self._batch.commit()
-            summary.trials -= self._batch.dropped_trials
-            late = sum(v.status != "rejected" for v in self._batch.dropped.values())
-            summary.ingested -= late
-            summary.skipped += late
-        summary.campaigns = sorted(self._campaigns)
-        if summary.seen != summary.ingested + summary.skipped + summary.rejected:
-            message = f"the files do not add up: {summary}"
-            raise AssertionError(message)
-        return summary
+        self._summary.campaigns = sorted(self._campaigns)
+        self._summary.commit(self._batch)
+        return self._summary
 
     def _keep(self, item: Found, outcome: Outcome) -> None:
         """Count an outcome that the lake knows; queue any other."""
         campaign, path = outcome.key
         self._campaigns.add(campaign)
-        if outcome.key in self._taken:
+        if outcome.key in self.taken:
             reason = f"another file of this ingest is {path} of campaign {campaign}, too"
             clash = Reject(1, reason, "give each folder a campaign.yaml with a name of its own")
             self._summary.rejected += 1
             self._summary.rejects.append(reject_row(outcome.raw, clash))
             return
-        self._taken.add(outcome.key)
+        self.taken.add(outcome.key)
         new = self._known.get(outcome.key) != outcome.version
         if new and item.scope.campaign is None and campaign not in self._introduced:
             self._introduced.add(campaign)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import defaultdict
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
 from itertools import groupby
@@ -13,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from ingest.batches import joined, naming, widened
 from ingest.campaign import FILE_NAME, Campaign
 from ingest.files import HEAD_BYTES, Found, Kind, Scope, Unreadable, adopt, recognise, too_large
 from ingest.formats import Reject
@@ -39,6 +42,9 @@ class Kept:
 
     def __init__(self, lake: Lake) -> None:
         self._lake = lake
+        reading = ExitStack()
+        reading.enter_context(lake.reading())
+        weakref.finalize(self, reading.close)  # until then the places hold
         self.newest = (lake.batches() or [""])[-1]
         self._places = lake.places()
         self._contents = lru_cache(maxsize=_ROW_GROUPS)(lake.contents)
@@ -91,22 +97,22 @@ class Kept:
 
     def rows(self, keys: Iterable[Key]) -> dict[Key, Rows]:
         """Return what the current versions of some files have in the lake."""
-        wanted: dict[str, set[Key]] = defaultdict(set)
+        wanted: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
         for key in keys:
-            if key in self._places:
-                wanted[self._places[key].batch].add(key)
+            if place := self._places.get(key):
+                wanted[place.folder].append((*key, place.batch))
         found: dict[Key, Rows] = {}
-        for batch, those in wanted.items():
-            paths = pc.field("source_path").isin([path for _, path in those])
+        for folder, those in wanted.items():
+            files = pa.table(list(zip(*those, strict=True)), ["campaign", "source_path", "batch"])
             # batches older than a table have none of it
-            there = [name for name in _OF_FILES if self._file(name, batch).exists()]
-            tables = {name: self._select(name, batch, paths) for name in there}
-            trials = pc.field("trial_id").isin(tables["trials"]["trial_id"].combine_chunks())
-            tables |= {name: self._select(name, batch, trials) for name in _OF_TRIALS}
-            if "source_path" in self._held("observations", batch):
-                watched = self._select("observations", batch, paths & pc.field("trial_id").is_null())
+            there = [name for name in _OF_FILES if self._file(name, folder).exists()]
+            tables = {name: self._select(name, folder, files) for name in there}
+            trials = tables["trials"].select(["trial_id", "batch"])
+            tables |= {name: self._select(name, folder, trials) for name in _OF_TRIALS}
+            if "source_path" in self._held("observations", folder):
+                watched = self._select("observations", folder, files).filter(pc.field("trial_id").is_null())
                 tables["observations"] = pa.concat_tables([tables["observations"], watched])
-            found |= {key: rows for key, rows in by_file(tables).items() if key in those}
+            found |= by_file({name: rows.drop_columns("batch") for name, rows in tables.items()})
         return found
 
     def latest(self, table: str, key: Key) -> pa.Table | None:
@@ -124,24 +130,26 @@ class Kept:
         rows = self._lake.tables("rejects", columns).filter(pc.field("source_sha256") == "")
         return {(r["campaign"], r["source_path"]): Reject(r["line"], r["reason"], r["hint"]) for r in rows.to_pylist()}
 
-    def _select(self, table: str, batch: str, which: pc.Expression) -> pa.Table:
-        schema = _plain(table)
-        held = self._held(table, batch)
+    def _select(self, table: str, folder: str, wanted: pa.Table) -> pa.Table:
+        """Return the rows, but for contents, of the files or trials and batches that `wanted` names."""
+        schema = pa.schema([field for field in TABLES[table] if field.name != "content"])
+        held = self._held(table, folder)
         columns = [name for name in schema.names if name in held]
-        rows = pq.read_table(self._file(table, batch), columns=columns, filters=which, partitioning=None)
-        # A batch of an older version lacks columns; they are null there.
-        return (
-            pa.concat_tables([schema.empty_table(), rows], promote_options="default").select(schema.names).cast(schema)
-        )
+        *_, owner, batch = wanted.column_names
+        near = pc.field(owner).isin(pc.unique(wanted[owner])) & pc.field(batch).isin(pc.unique(wanted[batch]))
+        with naming(file := self._file(table, folder)):
+            rows = widened(pq.read_table(file, columns=columns, filters=near, partitioning=None), schema)
+        return rows.filter(pc.is_in(joined(rows, wanted.column_names), value_set=joined(wanted, wanted.column_names)))
 
-    def _held(self, table: str, batch: str) -> set[str]:
-        return set(pq.read_schema(self._file(table, batch)).names)
+    def _held(self, table: str, folder: str) -> set[str]:
+        with naming(file := self._file(table, folder)):
+            return set(pq.read_schema(file).names)
 
-    def _file(self, table: str, batch: str) -> Path:
-        return self._lake.root / "batches" / batch / f"{table}.parquet"
+    def _file(self, table: str, folder: str) -> Path:
+        return self._lake.folder(folder) / f"{table}.parquet"
 
     def _content(self, place: Place) -> bytes:
-        data: bytes = self._contents(place.batch, place.row_group)[place.row].as_py()
+        data: bytes = self._contents(place.folder, place.row_group)[place.row].as_py()
         return data
 
     def _scope(self, campaign: str, place: Place) -> Scope:

@@ -1,22 +1,25 @@
 """The lake: a folder of batches, each a set of Parquet files that appears whole or not at all.
 
-    batches/00000012-20261120T134501Z/<table>.parquet    what readers see; ends in `reparse` when it brings no bytes
-    staging/<id>/                                        a batch in the making
-    staging/<id>.owner                                   locked for as long as its process lives
-    lock                                                 held to stage, to number and to commit
+    batches/00000012-20261120T134501Z/    what readers see; ends in `reparse` when it brings no bytes: ingest/batches.py
+    batches/                              locked, shared, by whoever opens files after it has listed them
+    damaged/                              batches that were set aside
+    outbox/                               there in a mirror only: batches that wait to be pushed, ingest/mirror.py
+    staging/<id>/                         a batch in the making
+    staging/<id>.owner                    locked for as long as its process lives
+    lock                                  held to stage, to number and to commit
 
 Batches are ordered by their number; the time in the name is for people, so a clock that steps back
-does no harm. Readers take no lock: a batch never changes once it is there.
+does no harm. Readers wait for nobody: a batch never changes once it is there, and goes only when a compacted one has
+replaced it and nobody reads.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-import re
 import shutil
 import uuid
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from itertools import dropwhile
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
@@ -25,18 +28,34 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from ingest.batches import (
+    Manifest,
+    TableFile,
+    arranged,
+    commits,
+    commits_of,
+    digits,
+    faults,
+    following,
+    fsync,
+    naming,
+    number,
+    span,
+    widened,
+)
 from ingest.schema import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
 
+    from ingest.batches import Fault, Part
+
 Key = tuple[str, str]  # campaign, source_path
 
-_BATCH_NAME: Final = re.compile(r"[0-9]{8,18}-[0-9A-Za-z]+")
 _EMPTY: Final = "00000000-empty"
-_REREAD: Final = "reparse"  # ends the name of a batch that brings no new bytes
+REREAD: Final = "reparse"  # ends the name of a batch that brings no new bytes
 
 
 class Version(NamedTuple):
@@ -50,7 +69,8 @@ class Version(NamedTuple):
 class Place(NamedTuple):
     """Where the lake keeps the current version of one file, and as what."""
 
-    batch: str
+    folder: str  # the batch as it lies in the lake
+    batch: str  # the batch as it was committed, which stands in the rows
     origin: str  # the batch of the ingest that brought it; `batch` may have read it again
     row_group: int
     row: int
@@ -68,6 +88,7 @@ class Lake:
         self.root = root
         self._batches = root / "batches"
         self._staging = root / "staging"
+        self.outbox = root / "outbox"
 
     @classmethod
     def create(cls, root: Path) -> Lake:
@@ -79,13 +100,12 @@ class Lake:
         lake = cls(root)
         lake._staging.mkdir(parents=True, exist_ok=True)
         lake._batches.mkdir(exist_ok=True)
-        with lake._locked():
-            if not lake._knows_all_columns():
-                folder, owner = lake._stage()
-                for name, schema in TABLES.items():
-                    pq.write_table(schema.empty_table(), folder / f"{name}.parquet")
-                lake._publish(folder, lake._next_name("columns") if lake.batches() else _EMPTY)
-                _release(owner)
+        if not lake._knows_all_columns():
+            with lake.staged() as folder:
+                parts = {name: TableFile(folder, name).close() for name in TABLES}
+                with lake._locked():
+                    if not lake._knows_all_columns():
+                        lake._publish(folder, lake._next_name("columns") if lake._numbers() else _EMPTY, parts)
         return lake
 
     def _knows_all_columns(self) -> bool:
@@ -94,20 +114,44 @@ class Lake:
         files = {name: self._batches / batches[-1] / f"{name}.parquet" for name in TABLES}
         try:
             held = {name: pq.read_schema(file).names for name, file in files.items() if file.exists()}
-        except pa.ArrowInvalid:  # damaged: whoever reads its rows can name it
+        except (pa.ArrowException, OSError):  # damaged: whoever reads its rows names it
             return True
         return all(set(schema.names) <= set(held.get(name, ())) for name, schema in TABLES.items())
 
     def batches(self) -> list[str]:
-        """Return the names of all batches, oldest first."""
+        """Return the names of all batches, oldest first; what a compacted one has replaced is none."""
+        return arranged(self._batches)[0]
+
+    def commits(self) -> dict[str, str]:
+        """Return the batch that holds each commit; compaction never changes the commits nor their order."""
+        with self.reading():
+            return commits(self._batches)
+
+    @property
+    def shared(self) -> bool:
+        """Whether other machines write to it, too: a batch is seen when it was pushed."""
+        return self.outbox.is_dir()
+
+    def folder(self, batch: str) -> Path:
+        """Return where a batch lies."""
+        return self._batches / batch
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Keep all batches that are listed from here on until the block ends; needs no right to write."""
         if not self._batches.is_dir():
-            return []
-        names = (entry.name for entry in self._batches.iterdir())
-        return sorted((n for n in names if _BATCH_NAME.fullmatch(n)), key=_number)
+            yield
+            return
+        with _locking(self._batches, fcntl.LOCK_SH):
+            yield
+
+    def damaged(self, batches: Iterable[str], *, thorough: bool = False) -> list[Fault]:
+        """Return what is wrong with the files of some batches, by size and footer; a thorough look reads all bytes."""
+        return [fault for batch in batches for fault in faults(self._batches / batch, thorough=thorough)]
 
     def files(self, table: str) -> list[Path]:
         """Return the Parquet files of one table, oldest first; batches older than the table have none."""
-        files = (self._batches / batch / f"{table}.parquet" for batch in self.batches())
+        files = (self._file(batch, table) for batch in self.batches())
         return list(dropwhile(lambda file: not file.exists(), files))
 
     def tables(self, table: str, columns: Sequence[str] | None = None) -> pa.Table:
@@ -115,8 +159,12 @@ class Lake:
         schema = TABLES[table]
         wanted = list(columns) if columns else schema.names
         empty = pa.schema([schema.field(name) for name in wanted]).empty_table()
-        parts = [pq.ParquetFile(file).read(columns=wanted) for file in self.files(table)]
-        return pa.concat_tables([empty, *parts], promote_options="default")
+        parts = []
+        with self.reading():
+            for file in self.files(table):
+                with naming(file), pq.ParquetFile(file) as parquet:
+                    parts.append(widened(parquet.read(columns=wanted), empty.schema))
+        return pa.concat_tables([empty, *parts])
 
     def current_files(self, after: str = "") -> dict[Key, Version]:
         """Return the newest version of every file, without reading any content.
@@ -124,31 +172,36 @@ class Lake:
         With `after`, the name of a batch, only what was committed later is told.
         """
         current: dict[Key, Version] = {}
-        for batch in self.batches():
-            if _number(batch) > _number(after):
-                current.update(_versions(self._batches / batch / "raw_files.parquet"))
+        with self.reading():
+            for batch in self.batches():
+                if number(batch) > number(after):
+                    current.update(_versions(self._file(batch, "raw_files"), number(after)))
         return current
 
     def places(self) -> dict[Key, Place]:
         """Return where the newest version of every file is kept, in that order, without reading any content."""
-        columns = ["campaign", "source_path", *Place._fields[4:]]
+        columns = ["campaign", "source_path", "batch", *Place._fields[5:]]
         places: dict[Key, Place] = {}
-        for batch in self.batches():
-            with pq.ParquetFile(self._batches / batch / "raw_files.parquet") as file:
-                for group in range(file.num_row_groups):
-                    rows = file.read_row_group(group, columns=columns)
-                    absent = pa.nulls(rows.num_rows)
-                    held = (rows[c] if c in rows.column_names else absent for c in columns)
-                    for row, found in enumerate(zip(*(column.to_pylist() for column in held), strict=True)):
-                        before = places.pop(found[:2], None)
-                        origin = before.origin if before and batch.endswith(_REREAD) else batch
-                        places[found[:2]] = Place(batch, origin, group, row, *found[2:])
+        with self.reading():
+            for folder in self.batches():
+                file = self._file(folder, "raw_files")
+                with naming(file), pq.ParquetFile(file) as parquet:
+                    for group in range(parquet.num_row_groups):
+                        rows = parquet.read_row_group(group, columns=columns)
+                        absent = pa.nulls(rows.num_rows)
+                        held = (rows[c] if c in rows.column_names else absent for c in columns)
+                        for row, found in enumerate(zip(*(column.to_pylist() for column in held), strict=True)):
+                            key, batch = found[:2], found[2]
+                            before = places.pop(key, None)
+                            origin = before.origin if before and batch.endswith(REREAD) else batch
+                            places[key] = Place(folder, batch, origin, group, row, *found[3:])
         return places
 
-    def contents(self, batch: str, row_group: int) -> pa.ChunkedArray:
+    def contents(self, folder: str, row_group: int) -> pa.ChunkedArray:
         """Return the kept bytes of all files of one row group, null where they could not be had."""
-        with pq.ParquetFile(self._batches / batch / "raw_files.parquet") as file:
-            return file.read_row_group(row_group, columns=["content"])["content"]
+        file = self._file(folder, "raw_files")
+        with naming(file), pq.ParquetFile(file) as parquet:
+            return parquet.read_row_group(row_group, columns=["content"])["content"]
 
     def batch(self, after: str | None = None, *, reread: bool = False) -> Batch:
         """Begin a batch; nobody sees it before `Batch.commit`.
@@ -170,43 +223,118 @@ class Lake:
             return batch.commit()
 
     @contextmanager
+    def staged(self) -> Iterator[Path]:
+        """Yield a new folder for a batch in the making; what was not published of it is removed.
+
+        The owner file comes first and goes last: a staging folder without one belongs to nobody.
+        """
+        with self._locked():
+            self._sweep()
+            folder = self._staging / uuid.uuid4().hex
+            owner = os.open(folder.with_suffix(".owner"), os.O_CREAT | os.O_RDWR, 0o644)
+            fcntl.flock(owner, fcntl.LOCK_EX)
+            folder.mkdir()
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.with_suffix(".owner").unlink(missing_ok=True)
+            os.close(owner)
+
+    def replace(self, batches: Sequence[str], folder: Path, parts: Mapping[str, Part]) -> str | None:
+        """Publish the staged `folder` in the place of neighbouring batches; return its name, None if one is gone.
+
+        The replaced folders stay until `sweep`.
+        """
+        with self._locked():
+            if not set(batches) <= set(self.batches()):
+                return None
+            name = f"{digits(span(batches[0])[0])}-{digits(number(batches[-1]))}-compacted"
+            self._publish(folder, name, parts, [c for batch in batches for c in commits_of(self._batches / batch)])
+            return name
+
+    def sweep(self) -> int:
+        """Remove the batches that were replaced; return how many must stay because somebody may read them."""
+        if not arranged(self._batches)[1]:
+            return 0
+        with self.staged() as away, self._locked():
+            doomed = self._replaced()
+            try:
+                # Who reads now may have listed them before they were replaced; who begins later cannot.
+                with _locking(self._batches, fcntl.LOCK_EX | fcntl.LOCK_NB):
+                    pass
+            except OSError:  # somebody reads, or this file system has no such locks
+                return len(doomed)
+            for name in doomed:
+                (self._batches / name).rename(away / name)
+        return 0
+
+    def set_aside(self, batch: str) -> Path:
+        """Move a batch to `damaged`, where nobody reads it, and return where it lies now."""
+        aside = self.root / "damaged"
+        with self._locked():
+            aside.mkdir(exist_ok=True)
+            moved = aside / batch
+            if moved.exists():  # it was put back, and is damaged again
+                moved = aside / f"{batch}.{uuid.uuid4().hex[:8]}"
+            (self._batches / batch).rename(moved)
+            for folder in (self._batches, aside):
+                fsync(folder)
+        return moved
+
+    def _replaced(self) -> list[str]:
+        """Return the replaced folders whose rows are all elsewhere: one that was put back by hand is not ours."""
+        _, replaced = arranged(self._batches)
+        held = commits(self._batches).keys() if replaced else set()
+        return [name for name in replaced if held >= {*commits_of(self._batches / name)}]
+
+    def _file(self, batch: str, table: str) -> Path:
+        return self._batches / batch / f"{table}.parquet"
+
+    @contextmanager
     def _locked(self) -> Iterator[None]:
         with (self.root / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
-    def _stage(self) -> tuple[Path, int]:
-        """Make a staging folder and lock its owner file; the caller holds the lake's lock.
-
-        The owner file comes first and goes last: a staging folder without one belongs to nobody.
-        """
-        folder = self._staging / uuid.uuid4().hex
-        owner = os.open(folder.with_suffix(".owner"), os.O_CREAT | os.O_RDWR, 0o644)
-        fcntl.flock(owner, fcntl.LOCK_EX)
-        folder.mkdir()
-        return folder, owner
+    def leftovers(self) -> list[Path]:
+        """Return what dead processes left in staging; the next writer removes it."""
+        if not any(self._staging.glob("*.owner")):
+            return []
+        with self._locked():
+            return [owner.with_suffix("") for owner in self._owned_by_the_dead()]
 
     def _sweep(self) -> None:
         """Remove what dead processes left in staging; the caller holds the lake's lock."""
+        for owner in self._owned_by_the_dead():
+            shutil.rmtree(owner.with_suffix(""), ignore_errors=True)
+            owner.unlink(missing_ok=True)
+
+    def _owned_by_the_dead(self) -> Iterator[Path]:
         for owner in self._staging.glob("*.owner"):
             try:
                 with owner.open() as held:
                     fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    shutil.rmtree(owner.with_suffix(""), ignore_errors=True)
-                    owner.unlink(missing_ok=True)
+                    yield owner
             except (BlockingIOError, FileNotFoundError):  # alive, or just gone
                 continue
 
-    def _publish(self, folder: Path, name: str) -> None:
-        for path in (*folder.iterdir(), folder):
-            _fsync(path)
-        folder.rename(self._batches / name)
-        _fsync(self._batches)
-        folder.with_suffix(".owner").unlink()
+    def _publish(self, folder: Path, name: str, parts: Mapping[str, Part], held: Sequence[str] | None = None) -> None:
+        for file in folder.iterdir():
+            fsync(file)
+        Manifest(tuple(held or [name]), parts).write(folder)
+        place = self.outbox if self.shared and name != _EMPTY else self._batches
+        folder.rename(place / name)
+        fsync(place)
 
     def _next_name(self, label: str) -> str:
-        number = _number(self.batches()[-1]) + 1
-        return f"{number:08}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}{label}"
+        after = following(max(self._numbers()), shared=self.shared)
+        return f"{digits(after)}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}{label}"
+
+    def _numbers(self) -> set[int]:
+        """Return the numbers that are taken: a batch that was set aside can come back."""
+        folders = (self._batches, self.root / "damaged", self.outbox)
+        return {number(name) for folder in folders for name in arranged(folder)[0]}
 
 
 class Batch:
@@ -221,12 +349,13 @@ class Batch:
 
     def __init__(self, lake: Lake, after: str | None = None, *, reread: bool = False) -> None:
         self._lake, self._reread = Lake.create(lake.root), reread
+        self._lake.sweep()
+        self._stack = ExitStack()
+        self._folder = self._stack.enter_context(self._lake.staged())
         with self._lake._locked():
-            self._lake._sweep()
-            self._folder, self._owner = self._lake._stage()
             self._name = self._next_name()
             self._after = self._lake.batches()[-1] if after is None else after
-        self._writers = {name: self._writer(name, self._folder) for name in TABLES}
+        self._writers = {name: TableFile(self._folder, name) for name in TABLES}
         self.dropped: dict[Key, Version] = {}
         self.dropped_trials = 0
 
@@ -244,69 +373,56 @@ class Batch:
     def add(self, table: str, rows: pa.Table) -> None:
         """Append rows to one table of the batch."""
         if rows.num_rows:
-            self._writers[table].write_table(_in_batch(rows, TABLES[table], self._name))
+            self._writers[table].write(_in_batch(rows, TABLES[table], self._name))
 
     def commit(self) -> str | None:
         """Make the batch visible and return its name; None when others had committed all of it."""
-        for writer in self._writers.values():
-            writer.close()
+        parts = {name: writer.close() for name, writer in self._writers.items()}
         with self._lake._locked():
             others = self._lake.current_files(self._after)
             if others:
                 own = dict(_versions(self._folder / "raw_files.parquet"))
                 self.dropped = {k: v for k, v in own.items() if k in others and (self._reread or others[k] == v)}
                 if own and len(self.dropped) == len(own):
-                    self.dropped_trials = pq.read_metadata(self._folder / "trials.parquet").num_rows
+                    self.dropped_trials = parts["trials"].rows
                     return None
             # The number was a guess; it stands in every row.
-            name = self._next_name()
-            if self.dropped or _number(name) != _number(self._name):
-                self._rewrite(name)
+            if self.dropped or number(self._name) <= max(self._lake._numbers()):
+                name = self._next_name()
+                parts = self._rewrite(name)
                 self._name = name
-            self._lake._publish(self._folder, self._name)
+            self._lake._publish(self._folder, self._name, parts)
         return self._name
 
     def discard(self) -> None:
         """Remove what is staged; does nothing after a commit."""
         for writer in self._writers.values():
             writer.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
-        self._folder.with_suffix(".owner").unlink(missing_ok=True)
-        if self._owner >= 0:
-            _release(self._owner)
-            self._owner = -1
+        self._stack.close()
 
     def _next_name(self) -> str:
-        return self._lake._next_name(_REREAD if self._reread else "")
+        return self._lake._next_name(REREAD if self._reread else "")
 
-    def _writer(self, table: str, folder: Path) -> pq.ParquetWriter:
-        schema = TABLES[table]
-        plain = [name for name in schema.names if name != "content"]
-        return pq.ParquetWriter(
-            folder / f"{table}.parquet",
-            schema,
-            compression="zstd",
-            use_dictionary=plain,
-            write_statistics=plain,
-        )
-
-    def _rewrite(self, name: str) -> None:
+    def _rewrite(self, name: str) -> dict[str, Part]:
         """Write the staged files again under another batch name and without the dropped files."""
         fresh = self._folder / "rewritten"
         fresh.mkdir()
         trials: set[str] = set()
+        parts: dict[str, Part] = {}
         for table, schema in TABLES.items():
             staged = self._folder / f"{table}.parquet"
-            with pq.ParquetFile(staged) as old, self._writer(table, fresh) as new:
+            with pq.ParquetFile(staged) as old, closing(TableFile(fresh, table)) as new:
                 for group in range(old.num_row_groups):
                     rows = old.read_row_group(group)
                     doomed = self._doomed(rows, trials)
                     if table == "trials":
                         trials.update(rows.filter(doomed)["trial_id"].to_pylist())
-                    new.write_table(_in_batch(rows.filter(pc.invert(doomed)), schema, name))
+                    new.write(_in_batch(rows.filter(pc.invert(doomed)), schema, name))
+            parts[table] = new.close()
             (fresh / staged.name).replace(staged)
         fresh.rmdir()
         self.dropped_trials = len(trials)
+        return parts
 
     def _doomed(self, rows: pa.Table, trials: set[str]) -> pa.Array:
         if "source_path" in rows.column_names:
@@ -317,15 +433,24 @@ class Batch:
         return pa.repeat(pa.scalar(False), rows.num_rows)
 
 
-def _number(batch: str) -> int:
-    return int(batch.partition("-")[0] or -1)
+@contextmanager
+def _locking(folder: Path, how: int) -> Iterator[None]:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, how)
+        yield
+    finally:
+        os.close(handle)
 
 
-def _versions(raw_files: Path) -> Iterator[tuple[Key, Version]]:
-    columns = ["campaign", "source_path", *Version._fields]
-    rows = pq.read_table(raw_files, columns=columns, partitioning=None)
-    for campaign, path, *version in zip(*(rows[c].to_pylist() for c in columns), strict=True):
-        yield (campaign, path), Version(*version)
+def _versions(raw_files: Path, after: int = -1) -> Iterator[tuple[Key, Version]]:
+    """Yield the files of a batch that were committed after a number; a compacted one may hold both kinds."""
+    columns = ["campaign", "source_path", "batch", *Version._fields]
+    with naming(raw_files):
+        rows = pq.read_table(raw_files, columns=columns, partitioning=None)
+        for campaign, path, batch, *version in zip(*(rows[c].to_pylist() for c in columns), strict=True):
+            if after < 0 or number(batch) > after:
+                yield (campaign, path), Version(*version)
 
 
 def _in_batch(rows: pa.Table, schema: pa.Schema, batch: str) -> pa.Table:
@@ -333,15 +458,3 @@ def _in_batch(rows: pa.Table, schema: pa.Schema, batch: str) -> pa.Table:
         rows = rows.drop_columns("batch")
     column = pa.repeat(pa.scalar(batch, pa.string()), rows.num_rows)
     return rows.append_column("batch", column).select(schema.names).cast(schema)
-
-
-def _fsync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _release(owner: int) -> None:
-    os.close(owner)

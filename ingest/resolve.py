@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import os.path
 import re
-from bisect import bisect
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from ingest import figures, machines
+from ingest import figures, foreign, machines
 from ingest.context import (
     Context,
     ServerConfig,
@@ -20,13 +19,14 @@ from ingest.context import (
     gather,
     read_sidecar,
 )
-from ingest.files import MAX_BYTES, Found, Kind, Unreadable, sidecar_paths, slug
+from ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, slug
 from ingest.formats import READERS, Reject
+from ingest.neighbours import Neighbours
 from ingest.rows import Content, Outcome, campaign_row, context_file, output, published, rejected, watched
 from ingest.servers import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
     from types import ModuleType
 
@@ -36,6 +36,11 @@ if TYPE_CHECKING:
 
 _MAX_SIDECAR_BYTES: Final = 1024 * 1024
 _READERS: Final = {reader.NAME: reader for reader in READERS}
+_HELD: Final = 4  # scopes, and folders of machine facts, that are held at once
+_UNRECOGNISED: Final = (
+    "not recognised: no traffic generator's output, counters, server configuration or machine facts",
+    "check that it is whole; if it is no result, name it under `ignore:` in campaign.yaml",
+)
 EXPLAINING: Final = (Kind.CAMPAIGN, Kind.SERVER, Kind.MACHINE)
 
 
@@ -44,63 +49,95 @@ def explains_first(item: Found) -> int:
     return EXPLAINING.index(item.kind) if item.kind in EXPLAINING else len(EXPLAINING)
 
 
-class Resolver:
-    """The files of one call and what is known around them; asked for each file in the order of `explains_first`.
+Read = Callable[[Found, int], tuple[bytes, int]]
+"""Gives the bytes of a file, at most so many, and the time of its last change in us; raises Unreadable."""
 
-    `known` are the versions for which nobody needs the rows. `read` gives the bytes of a file, at most so many, and
-    the time of its last change in us; it raises Unreadable.
+
+class Versions(Protocol):
+    """What the lake holds, as a mapping tells it or Known."""
+
+    def get(self, key: Key, /) -> Version | None:
+        """Return the current version of a file, None when there is none."""
+
+
+class _Machine(NamedTuple):
+    """What one folder of machine facts comes to: its host, and the outcome of every file by its path."""
+
+    host_id: str | None
+    outcomes: dict[str, Outcome]
+
+
+def server_configs(found: Iterable[Found], read: Read) -> list[ServerConfig]:
+    """Return the server configurations among some files, without those that cannot be used."""
+    configs = []
+    for item in found:
+        if item.server:
+            try:
+                data, _ = read(item, MAX_BYTES)
+                configs.append(_server_config(item, dict(item.server.parse(data)), hashlib.sha256(data).hexdigest()))
+            except (Unreadable, ConfigError):  # its own outcome says so
+                continue
+    return configs
+
+
+def _server_config(item: Found, row: Row, sha256: str) -> ServerConfig:
+    said = {name: value for name, value in row.items() if name != "settings"}
+    return ServerConfig(said, str(item.scope.folder), item.path, sha256)
+
+
+class Resolver:
+    """The files of one call and what is known around them; asked for each file, in any order.
+
+    `known` are the versions for which nobody needs the rows. `configs` are the server configurations of the call,
+    those among the files when not given.
     """
 
     def __init__(
-        self,
-        found: Sequence[Found],
-        known: Mapping[Key, Version],
-        read: Callable[[Found, int], tuple[bytes, int]],
+        self, found: Iterable[Found], known: Versions, read: Read, configs: Iterable[ServerConfig] | None = None
     ) -> None:
-        self._known, self._bytes = known, read
-        self._sidecars = {(f.scope.folder, f.path): f for f in found if f.kind is Kind.SIDECAR}
-        self._machines: dict[Path, list[Found]] = defaultdict(list)
+        self._known, self._bytes, self._configs = known, read, configs
+        self._scopes: dict[Path, list[Found]] = defaultdict(list)
         for item in found:
-            if item.kind is Kind.MACHINE:
-                self._machines[item.file.parent].append(item)
-        self._hosts: dict[Path, dict[str, str]] = defaultdict(dict)  # scope -> folder -> host_id
-        self._served: dict[Found, set[str]] = defaultdict(set)  # sidecar -> stems of its outputs
-        self._outputs: dict[tuple[Path, str], dict[str, Found]] = defaultdict(dict)  # folder -> stem -> output
-        for item in found:
-            if item.kind is not Kind.OUTPUT:
-                continue
-            self._outputs[item.scope.folder, item.folder].setdefault(item.stem, item)
-            if sidecar := self._sidecar_of(item):
-                self._served[sidecar].add(item.stem)
-        # Stems that begin alike stand together.
-        self._stems = {folder: sorted(outputs) for folder, outputs in self._outputs.items()}
-        self._servers = ServerConfigs()
+            self._scopes[item.scope.folder].append(item)
+        self._neighbours = lru_cache(maxsize=_HELD)(lambda folder: Neighbours(self._scopes[folder]))
+        self._machine = lru_cache(maxsize=_HELD)(self._load_machine)
+        self._host_id = lru_cache(maxsize=_HELD)(self._load_host_id)
         self._read_sidecar = lru_cache(maxsize=16)(self._load_sidecar)
 
-    def outcomes(self, item: Found) -> Iterator[Outcome]:
-        """Yield what a file came to; the first file of a folder of machine facts yields them all, the others none."""
-        if item.kind is Kind.MACHINE:
-            yield from self._host(self._machines.pop(item.file.parent, []))
-            return
+    def outcome(self, item: Found) -> Outcome:
+        """Return what a file came to."""
+        self._around(item)
         try:
-            outcome = self._outcome(item)
+            return self._outcome(item)
         except Unreadable as error:
-            outcome = rejected(item, self._campaign(item), [error.reject])
-        yield outcome
+            return rejected(item, self._campaign(item), [error.reject])
 
     def joined(self, item: Found) -> Row:
         """Return the columns of schema.TRIALS that an output has from outside; raises Unreadable."""
         context = self._context(item, self._read(item))
         return {**context.resolve({}), "warnings": list(context.warnings)}
 
+    @cached_property
+    def _servers(self) -> ServerConfigs:
+        servers = ServerConfigs()
+        found = (item for items in self._scopes.values() for item in items)
+        for config in server_configs(found, self._bytes) if self._configs is None else self._configs:
+            servers.add(config)
+        return servers
+
+    def _around(self, item: Found) -> Neighbours:
+        return self._neighbours(item.scope.folder)
+
     def _outcome(self, item: Found) -> Outcome:
         if item.reject and item.kind is Kind.UNREADABLE:
             return rejected(item, item.scope.name, [item.reject])
         if item.kind is Kind.SIDECAR:
             return self._sidecar(item)
+        if item.kind is Kind.MACHINE:
+            return self._machine(item.scope.folder, item.folder).outcomes[item.path]
         content = self._read(item)
-        if item.reject:
-            return rejected(item, item.scope.name, self._silence(item, content) or [item.reject], content)
+        if item.kind is Kind.UNKNOWN:
+            return rejected(item, item.scope.name, self._silence(item, content) or [_refusal(item, content)], content)
         if item.kind is Kind.OUTPUT:
             return self._output(item, content)
         if item.kind is Kind.WATCHED:
@@ -126,36 +163,41 @@ class Resolver:
         except ConfigError as error:
             reject = Reject(error.line or 1, str(error), error.hint)
             return rejected(item, item.scope.name, [reject], content)
-        row["campaign"], row["source_path"] = item.scope.name, item.path
-        row["source_sha256"] = content.sha256
-        said = {name: value for name, value in row.items() if name != "settings"}
-        folder = str(item.scope.folder)
-        self._servers.add(ServerConfig(said, folder, item.path, content.sha256))
+        row |= {"campaign": item.scope.name, "source_path": item.path, "source_sha256": content.sha256}
         name = item.server.__name__.rpartition(".")[2]
         return context_file(item, item.scope.name, content, name, {"server_configs": [row]})
 
-    def _host(self, items: list[Found]) -> Iterator[Outcome]:
-        """Yield what one folder of machine facts came to; the host goes with its first new file."""
+    def _load_machine(self, scope: Path, folder: str) -> _Machine:
+        """Read one folder of machine facts; the host goes with its first new file."""
+        outcomes: dict[str, Outcome] = {}
         contents: dict[str, tuple[Found, Content]] = {}
-        for item in items:
+        for item in self._neighbours(scope).machines[folder]:
             try:
-                contents[item.file.name] = item, self._read(item)
+                contents[item.name] = item, self._read(item)
             except Unreadable as error:
-                yield rejected(item, item.scope.name, [error.reject])
+                outcomes[item.path] = rejected(item, item.scope.name, [error.reject])
         if not contents:
-            return
+            return _Machine(None, outcomes)
         host, rejects = machines.host({name: held.data for name, (_, held) in contents.items()})
-        first = items[0]
-        self._hosts[first.scope.folder][first.folder] = host["host_id"]
-        rows = [{**host, "campaign": first.scope.name, "source_path": first.folder}]
+        rows: list[Row] = [{**host, "campaign": item.scope.name, "source_path": folder}]
         for name, (item, content) in contents.items():
             if faults := [reject for reject in rejects if reject.reason.startswith(f"{name}:")]:
-                yield rejected(item, item.scope.name, faults, content)
+                outcomes[item.path] = rejected(item, item.scope.name, faults, content)
                 continue
             outcome = context_file(item, item.scope.name, content, item.fact or item.kind.value)
             if self._known.get(outcome.key) != outcome.version:
                 outcome.rows["hosts"], rows = rows, []
-            yield outcome
+            outcomes[item.path] = outcome
+        return _Machine(host["host_id"], outcomes)
+
+    def _load_host_id(self, scope: Path) -> str | None:
+        """Return the machine under test: the one named so, else the only one of the campaign."""
+        folders = list(self._neighbours(scope).machines)
+        campaign = self._scopes[scope][0].scope.campaign
+        if named := [folder for folder, role in (campaign.machines if campaign else {}).items() if role == "server"]:
+            folders = [folder for folder in folders if folder == named[0]]
+        ids = {self._machine(scope, folder).host_id for folder in folders} - {None}
+        return ids.pop() if len(ids) == 1 else None
 
     def _load_sidecar(self, item: Found) -> tuple[Content, Row | SidecarError]:
         content = self._read(item)
@@ -173,13 +215,9 @@ class Resolver:
 
     def _silence(self, item: Found, content: Content) -> list[Reject]:
         """Return what it means that a file is empty, when its sidecar names the generator."""
-        said = self._said(self._sidecar_of(item)) if not content.data else None
+        said = self._said(self._around(item).sidecar_of(item)) if not content.data else None
         reader = _READERS.get(str(said.get("tool"))) if isinstance(said, dict) else None
         return [part for part in _parsed(reader, b"") if isinstance(part, Reject)] if reader else []
-
-    def _sidecar_of(self, item: Found) -> Found | None:
-        there = (self._sidecars.get((item.scope.folder, path)) for path in sidecar_paths(item))
-        return next((sidecar for sidecar in there if sidecar), None)
 
     def _said(self, sidecar: Found | None) -> Row | Exception | None:
         """Return what a sidecar says, or why it cannot be used."""
@@ -191,16 +229,16 @@ class Resolver:
     def _campaign(self, item: Found) -> str:
         """Return the campaign of a file: that of its campaign.yaml, its sidecar, or its folder."""
         if item.kind is Kind.WATCHED:
-            beside = self._beside(item)
+            beside = self._around(item).beside(item)
             return self._campaign(beside) if beside else item.scope.name
         if item.scope.campaign or item.kind not in {Kind.OUTPUT, Kind.SIDECAR}:
             return item.scope.name
-        said = self._said(item if item.kind is Kind.SIDECAR else self._sidecar_of(item))
+        said = self._said(item if item.kind is Kind.SIDECAR else self._around(item).sidecar_of(item))
         name = said.get("campaign") if isinstance(said, dict) else None
         return slug(name) if isinstance(name, str) and name else item.scope.name
 
     def _context(self, item: Found, content: Content) -> Context:
-        sidecar = self._sidecar_of(item)
+        sidecar = self._around(item).sidecar_of(item)
         said = self._said(sidecar)
         context = gather(
             item.path,
@@ -208,23 +246,14 @@ class Resolver:
             item.scope.campaign,
             self._servers,
             (sidecar.path, said) if sidecar and isinstance(said, dict) else None,
-            self._host_of(item),
+            self._host_id(item.scope.folder),
             content.sha256,
-            shared=sidecar is not None and len(self._served[sidecar]) > 1,
+            shared=sidecar is not None and self._around(item).is_shared(sidecar),
         )
         if sidecar and isinstance(said, Exception):
             note = f"sidecar {sidecar.path} cannot be used: {said}"
             return replace(context, warnings=(*context.warnings, note))
         return context
-
-    def _host_of(self, item: Found) -> str | None:
-        """Return the machine under test: the one named so, else the only one of the campaign."""
-        hosts = self._hosts[item.scope.folder]
-        roles = item.scope.campaign.machines if item.scope.campaign else {}
-        if named := [folder for folder, role in roles.items() if role == "server"]:
-            return hosts.get(named[0])
-        ids = set(hosts.values())
-        return ids.pop() if len(ids) == 1 else None
 
     def _output(self, item: Found, content: Content) -> Outcome:
         assert item.reader is not None  # noqa: S101 -- that is what makes it an OUTPUT
@@ -235,8 +264,8 @@ class Resolver:
 
     def _watched(self, item: Found, content: Content) -> Outcome:
         assert item.watcher is not None  # noqa: S101 -- that is what makes it WATCHED
-        beside = self._beside(item)
-        own = {"beside": beside.stem if beside else None, "moment": _moment(item.file.name)}
+        beside = self._around(item).beside(item)
+        own = {"beside": beside.stem if beside else None, "moment": _moment(item.name)}
         campaign, context = self._campaign(beside) if beside else item.scope.name, Context(own=own)
         if known := self._unchanged(item, campaign, content, context, "observations"):
             return known
@@ -245,25 +274,18 @@ class Resolver:
     def _unchanged(self, item: Found, campaign: str, content: Content, context: Context, status: str) -> Outcome | None:
         """Return a file without its rows when the lake knows this version and nothing of it was refused."""
         known = self._known.get((campaign, item.path))
-        if known != (content.sha256, context.sha256(), status):
+        if not known or (known.sha256, known.status) != (content.sha256, status):
+            return None
+        if known.context_sha256 != context.sha256():
             return None
         outcome = context_file(item, campaign, content, item.kind.value)
         outcome.raw |= {"context_sha256": known.context_sha256, "status": known.status}
         return outcome
 
-    def _beside(self, item: Found) -> Found | None:
-        """Return the output that a file of counters lies beside: the one whose name begins most like its own.
 
-        Where no two names begin alike, it is the output of the only process in the folder; of several, none.
-        """
-        folder = item.scope.folder, item.folder
-        stems = self._stems.get(folder, [])
-        place = bisect(stems, item.stem)
-        near = stems[max(place - 2, 0) : place + 2]
-        alike = [len(os.path.commonprefix([stem, item.stem])) for stem in near]  # noqa: RUF071 -- of names, too
-        if not near or alike.count(max(alike)) > 1:
-            return None
-        return self._outputs[folder][near[alike.index(max(alike))]]
+def _refusal(item: Found, content: Content) -> Reject:
+    """Return why a file is of no use that nobody recognises."""
+    return item.reject or Reject(1, *(foreign.describe(content.data[:HEAD_BYTES]) or _UNRECOGNISED))
 
 
 def _parsed(reader: Reader | Watcher | ModuleType, data: bytes) -> Iterator[Any]:

@@ -224,19 +224,19 @@ def _add_trial(outcome: Outcome, report: Report, index: int, context: Context, *
         "source_line": report.line,
         "warnings": [*report.warnings, *context.warnings],
     }
-    key = {"trial_id": trial_id}
     rows = outcome.rows
     rows.setdefault("trials", []).append(trial)
-    rows.setdefault("exchanges", []).extend(row | key for row in report.exchanges)
-    rows.setdefault("intervals", []).extend(row | key for row in report.intervals)
-    # What was watched beside a file of several reports belongs to no single one of them.
-    watched = [row | key for row in report.observations]
-    if alone:
-        watched += [row | key for row in context.observations]
-    elif index == 0:
-        watched += context.observations
+    for table, own in (("exchanges", report.exchanges), ("intervals", report.intervals)):
+        for row in own:
+            row["trial_id"] = trial_id
+        rows.setdefault(table, []).extend(own)
     source = {"campaign": raw["campaign"], "source_path": raw["source_path"]}
-    rows.setdefault("observations", []).extend(row | source for row in watched)
+    of_trial = {**source, "trial_id": trial_id}
+    observations = rows.setdefault("observations", [])
+    observations += [row | of_trial for row in report.observations]
+    # What was watched beside a file of several reports belongs to no single one of them.
+    if alone or index == 0:
+        observations += [row | (of_trial if alone else source) for row in context.observations]
 
 
 def _samples(parsed: Iterable[Sample | Reject], rejects: list[Reject]) -> Iterator[list[Sample]]:

@@ -149,11 +149,9 @@ def show(path: Path, lake: Lake | None = None, *, within: Path | None = None) ->
     own: Outcome | None = None
     for item in sorted(found, key=explains_first):
         if item is target or item.kind in EXPLAINING:
-            for outcome in resolver.outcomes(item):
-                around.append(outcome)
-                # All facts of a machine come with the first of its files.
-                if item.file.parent == target.file.parent and outcome.raw["source_path"] == target.path:
-                    own = outcome
+            around.append(resolver.outcome(item))
+            if item is target:
+                own = around[-1]
     if own is None:
         message = f"{path}: it changed while it was read; show it again"
         raise IntakeError(message)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
 
 from ingest.campaign import WHOLE_NUMBERS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Value = str | int | float
 
@@ -54,7 +58,7 @@ _PRODUCT_WITH_VERSION: Final = re.compile(
 _WHOLE: Final = re.compile(r"\+?[0-9]{1,10}(?:\.0+)?")
 
 
-def normalise(column: str, value: object) -> dict[str, Value]:
+def normalise(column: str, value: object) -> Mapping[str, Value]:
     """Return what `value` says, in the warehouse's words: usually `{column: word}`.
 
     One value may say more than one thing (`mt4`: multi-threading, 4 threads; `Kea 2.2.0`: a known
@@ -66,6 +70,11 @@ def normalise(column: str, value: object) -> dict[str, Value]:
     if not isinstance(value, str | int | float):
         message = f"{column}: expected one value, found {type(value).__name__}"
         raise ValueError(message)
+    return _normalised(column, value)
+
+
+@lru_cache(maxsize=16_384, typed=True)  # of a campaign nearly all files say the same
+def _normalised(column: str, value: Value) -> Mapping[str, Value]:
     text = " ".join(str(value).encode("utf-8", "replace").decode().split())[:500]
     if not text:
         return {}

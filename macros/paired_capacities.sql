@@ -7,8 +7,9 @@
     factors: for each, `name`; `columns`, in which the two may differ; `condition`, what makes the one the treatment
     and the other the baseline.
 
-    The nearest in time is found along a line on which all peers stand, so that the work grows with their number and
-    not with its square.
+    The nearest in time is found along a line on which all peers stand, and a capacity has one key, its loss goal in it:
+    joined by the goal besides, all treatments would meet all baselines. So the work grows with their number and not
+    with its square.
 -#}
 {% macro paired_capacities(factors) -%}
     {%- set shared = [
@@ -20,6 +21,7 @@
 
     select
         *,
+        configuration_id || ' ' || loss_goal as capacity_key,
         {{ surrogate_key(shared | reject('in', factor.columns) | join(', ')) }} as peers_key,
         {{ surrogate_key(shared | join(', ')) }} as kind_key,
         coalesce(first_started_at, cast('1970-01-01 00:00:00+00' as {{ time_type() }})) as measured_at
@@ -41,8 +43,7 @@
 {{ factor.name }}_sought as (
 
     select
-        treatment.configuration_id,
-        treatment.loss_goal,
+        treatment.capacity_key,
         treatment.campaign,
         treatment.measured_at,
         baseline.kind_key
@@ -59,18 +60,14 @@
         kind_key,
         measured_at,
         cast(null as {{ time_type() }}) as baseline_at,
-        configuration_id,
-        loss_goal,
-        campaign
+        capacity_key
     from {{ factor.name }}_sought
     union all
     select distinct
         kind_key,
         measured_at,
         measured_at as baseline_at,
-        cast(null as string) as configuration_id,
-        cast(null as string) as loss_goal,
-        cast(null as string) as campaign
+        cast(null as string) as capacity_key
     from {{ factor.name }}_peers
 
 ),
@@ -88,20 +85,18 @@
 {{ factor.name }}_candidates as (
 
     select
-        neighbours.configuration_id as treatment_configuration_id,
-        baseline.configuration_id as baseline_configuration_id,
-        neighbours.loss_goal,
+        neighbours.capacity_key as treatment_key,
+        baseline.capacity_key as baseline_key,
         neighbours.kind_key
     from {{ factor.name }}_neighbours as neighbours
     inner join {{ factor.name }}_peers as baseline
         on neighbours.kind_key = baseline.kind_key
             and baseline.measured_at in (neighbours.earlier_at, neighbours.later_at)
-    where neighbours.configuration_id is not null
+    where neighbours.capacity_key is not null
     union
     select
-        sought.configuration_id as treatment_configuration_id,
-        baseline.configuration_id as baseline_configuration_id,
-        sought.loss_goal,
+        sought.capacity_key as treatment_key,
+        baseline.capacity_key as baseline_key,
         sought.kind_key
     from {{ factor.name }}_sought as sought
     inner join {{ factor.name }}_peers as baseline
@@ -130,13 +125,11 @@
         treatment.rated_runs as treatment_runs
     from {{ factor.name }}_candidates as candidates
     inner join {{ factor.name }}_peers as treatment
-        on candidates.treatment_configuration_id = treatment.configuration_id
-            and candidates.loss_goal = treatment.loss_goal
+        on candidates.treatment_key = treatment.capacity_key
     inner join {{ factor.name }}_peers as baseline
-        on candidates.baseline_configuration_id = baseline.configuration_id
-            and candidates.loss_goal = baseline.loss_goal
+        on candidates.baseline_key = baseline.capacity_key
     qualify row_number() over (
-        partition by treatment.configuration_id, treatment.loss_goal, candidates.kind_key
+        partition by candidates.treatment_key, candidates.kind_key
         order by
             (baseline.campaign = treatment.campaign) desc,
             abs({{ seconds_between('baseline.measured_at', 'treatment.measured_at') }}),

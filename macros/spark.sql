@@ -17,17 +17,17 @@
     '{{ text | replace('\\', '\\\\') | replace("'", "\\'") }}'
 {%- endmacro %}
 
-{#- Run before a build: DuckDB reads the files of a source where they lie, Spark by an external table of its name. -#}
-{% macro create_tables_of_the_lake() -%}
+{#- Run before a build: DuckDB reads the files of a source where they lie, Spark by a view of its name. -#}
+{% macro create_views_of_the_lake() -%}
     {%- if execute and target.type == 'spark' -%}
+        {%- for schema in graph.sources.values() | map(attribute='schema') | unique -%}
+            {%- do run_query('create schema if not exists ' ~ schema) -%}
+        {%- endfor -%}
         {%- for source in graph.sources.values() -%}
-            {%- do run_query('create schema if not exists ' ~ source.schema) -%}
-            {%- set table = source.schema ~ '.' ~ source.identifier -%}
-            {%- set files = source.config.meta.files | replace('{name}', source.name) -%}
-            {%- do run_query('drop table if exists ' ~ table) -%}
-            {#- by name, so that batches of older versions, with fewer columns, can be read beside new ones -#}
+            {#- no external table: the catalogue would make a folder of that path, with the star in its name -#}
             {%- do run_query(
-                'create table ' ~ table ~ ' using parquet options (path ' ~ spark_literal(files) ~ ", mergeSchema 'true')"
+                'create or replace view ' ~ source.schema ~ '.' ~ source.identifier
+                ~ ' as select * from parquet.`' ~ source.config.meta.files | replace('{name}', source.name) ~ '`'
             ) -%}
         {%- endfor -%}
     {%- endif -%}

@@ -47,7 +47,7 @@ def queries(parts: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
     return theme.titled(
         alt.layer(
             base.mark_bar(size=16, cornerRadiusEnd=2).encode(color=colour),
-            base.mark_text(align="left", dx=5, color=theme.NEUTRAL).encode(text="shown:N"),
+            base.mark_text(align="left", dx=5, color=theme.INK).encode(text="shown:N"),
         ),
         finding,
         detail,

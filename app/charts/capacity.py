@@ -23,6 +23,7 @@ REQUIRED: Final = (
     "ci_high",
     "shown",
     "interval",
+    "runs",
     "quality",
 )
 
@@ -62,7 +63,12 @@ def capacities(
                 "origin:N",
                 scale=alt.Scale(domain=list(theme.ORIGINS), range=["circle", "diamond"]),
                 title="Figure",
-                legend=alt.Legend(orient="bottom", symbolStrokeColor=theme.NEUTRAL, symbolFillColor=theme.NEUTRAL),
+                legend=alt.Legend(
+                    orient="bottom",
+                    columns=theme.LEGEND_COLUMNS,
+                    symbolStrokeColor=theme.NEUTRAL,
+                    symbolFillColor=theme.NEUTRAL,
+                ),
             ),
             fillOpacity=alt.condition("datum.origin === 'measured'", alt.value(1), alt.value(0)),
             fill=colour,
@@ -70,12 +76,17 @@ def capacities(
                 alt.Tooltip("label:N", title="Configuration"),
                 alt.Tooltip("shown:N", title=unit),
                 alt.Tooltip("interval:N", title="95 % interval"),
+                alt.Tooltip("runs:Q", title="Runs (n)"),
                 alt.Tooltip("quality:N", title="Quality"),
             ],
         )
     )
     if name_values:
-        layers.append(base.mark_text(align="left", dx=10, dy=-9, fontSize=11).encode(x="rate:Q", text="shown:N"))
+        layers.append(
+            base.mark_text(align="left", dx=10, dy=-9, fontSize=11).encode(
+                x="rate:Q", text="shown:N", color=alt.value(theme.INK)
+            )
+        )
     finding, detail = _finding(table, unit)
     return theme.titled(alt.layer(*layers), finding, detail, alt.Step(theme.ROW_HEIGHT))
 
@@ -88,10 +99,24 @@ def _finding(table: pd.DataFrame, unit: str) -> tuple[str, str]:
     # what lies below a bound may be anything
     reached = table[~table["shown"].str.startswith(("<", "≤"))]
     first = table.loc[(reached if len(reached) else table)["rate"].idxmax()]
-    drawn = "Filled: measured, with 95 % interval; hollow: published"
+    drawn = f"{_runs(table)}Filled: measured, with 95 % interval; hollow: published"
     if len(table) == 1:
         return f"{first['name']}: {first['shown']} {unit}", drawn
     last = table.loc[table["rate"].idxmin()]
-    slowest = f"{words.ratio(first['rate'], last['rate'])} the slowest of {len(table)}. " if last["rate"] > 0 else ""
+    ratio = words.times(first["rate"], last["rate"], _sign(first["shown"]), _sign(last["shown"]))
+    slowest = f"{ratio} the slowest of {len(table)}. " if ratio else ""
     fastest = "Fastest measured" if len(own) else "Fastest published"
     return f"{fastest}: {first['shown']} {unit}, {first['name']}", f"{slowest}{drawn}"
+
+
+def _sign(shown: str) -> str:
+    sign, _, figure = shown.rpartition(" ")
+    return sign if figure else ""
+
+
+def _runs(table: pd.DataFrame) -> str:
+    """Return how many runs stand behind each figure, where anybody says it."""
+    runs = table["runs"].dropna()
+    if runs.empty:
+        return ""
+    return f"n = {words.span(runs.min(), runs.max())} runs each. "

@@ -31,7 +31,7 @@ def by_kind(table: pd.DataFrame, finding: str, detail: str, unit: str) -> alt.La
     return theme.titled(
         alt.layer(
             base.mark_bar(color=theme.NEUTRAL, size=16, cornerRadiusEnd=2),
-            base.mark_text(align="left", dx=5, color=theme.NEUTRAL).encode(text=alt.Text("count:Q", format=",d")),
+            base.mark_text(align="left", dx=5, color=theme.INK).encode(text=alt.Text("count:Q", format=",d")),
         ),
         finding,
         detail,

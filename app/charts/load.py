@@ -32,7 +32,7 @@ def parts(table: pd.DataFrame, needed_lps: float) -> alt.LayerChart:
     return theme.titled(
         alt.layer(
             base.mark_bar(color=theme.BACKEND_COLOURS["memfile"], size=16, cornerRadiusEnd=2),
-            base.mark_text(align="left", dx=5, color=theme.NEUTRAL).encode(text="shown:N"),
+            base.mark_text(align="left", dx=5, color=theme.INK).encode(text="shown:N"),
         ),
         f"{words.number(needed_lps)} leases per second are needed",
         f"Largest part: {largest}",

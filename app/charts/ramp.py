@@ -2,33 +2,44 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 
+from app import words
 from app.charts import theme
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import pandas as pd
 
-REQUIRED: Final = ("label", "line", "backend", "offered_rate", "achieved_rate", "loss_ratio", "runs")
+REQUIRED: Final = (
+    *("label", "line", "backend", "offered_rate", "achieved_rate", "loss_ratio"),
+    *("lowest_loss_ratio", "highest_loss_ratio", "runs"),
+)
+CHOSEN: Final = "chosen_limit"  # the selection that holds `limit`, a ratio, once a limit was clicked or dragged
 TICKS: Final = (0, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1)
 _HEIGHT: Final = 460  # pixels
 _LEGEND_ROW: Final = 30
 _LINEAR_BELOW: Final = 0.002  # symlog: no loss at all has its place on the axis
+# Limits to choose, each up to a ratio by a step: about as many pixels apart as a pointer can tell.
+_CHOICES: Final = ((0.01, 0.0005), (0.05, 0.001), (0.2, 0.005), (1.0, 0.01))
 
 
-def loss_over_rate(steps: pd.DataFrame, limit: float | None, basis: str, unit: str, finding: str) -> alt.LayerChart:
+def loss_over_rate(
+    steps: pd.DataFrame, limit: float | None, basis: str, unit: str, finding: str, *, choosable: bool = False
+) -> alt.LayerChart:
     """Draw one line per `line`, with the limit of the loss goal across.
 
     Args:
-        steps: the columns of `REQUIRED`; rates in `unit`, loss ratio 0..1.
+        steps: the columns of `REQUIRED`; rates in `unit`, loss ratios 0..1: of the line, and of the runs behind it.
         limit: the loss goal's limit as a ratio; None draws no limit.
         basis: which loss, in words.
         unit: unit of the rates.
         finding: the title.
+        choosable: let a click or a drag choose a limit; the selection `CHOSEN` tells it.
     """
     steps = steps.loc[:, list(REQUIRED)]
     top = float(min(1.0, max([*steps["loss_ratio"], 2 * (limit or 0), 0.05])))
@@ -61,9 +72,10 @@ def loss_over_rate(steps: pd.DataFrame, limit: float | None, basis: str, unit: s
             alt.Tooltip("offered_rate:Q", title=f"Offered ({unit})", format=",.0f"),
             alt.Tooltip("achieved_rate:Q", title=f"Achieved ({unit})", format=",.0f"),
             alt.Tooltip("loss_ratio:Q", title="Loss", format=".3%"),
-            alt.Tooltip("runs:Q", title="Runs"),
+            alt.Tooltip("runs:Q", title="Runs (n)"),
         ],
     )
+    spread = base.transform_filter("datum.runs > 1").mark_rule(strokeWidth=4, opacity=0.25)
     points = base.mark_point(size=36, filled=True, opacity=1)
     curves = [
         base.mark_line(strokeWidth=1.8, opacity=0.85).encode(
@@ -73,17 +85,17 @@ def loss_over_rate(steps: pd.DataFrame, limit: float | None, basis: str, unit: s
         points.encode(shape=alt.Shape("label:N", scale=_in_turn(lines, theme.POINT_SHAPES, 4), **by_label))
         if many
         else points,
+        spread.encode(y="lowest_loss_ratio:Q", y2="highest_loss_ratio:Q"),
     ]
-    detail = "Loss over the offered rate; the axis is logarithmic above 0.2 %"
+    detail = f"{_runs(steps)}. The axis is logarithmic above 0.2 %"
     if limit is None:
         return theme.titled(alt.layer(*curves), finding, detail, height)
     limit_row = {"values": [{"limit": limit, "text": f"limit {100 * limit:g} %"}]}
     line = alt.Chart(limit_row).mark_rule(color=theme.LIMIT_COLOUR, strokeWidth=1.5, strokeDash=[4, 3])
-    text = alt.Chart(limit_row).mark_text(
-        align="left", baseline="bottom", dx=4, dy=-3, color=theme.LIMIT_COLOUR, fontSize=12
-    )
+    text = alt.Chart(limit_row).mark_text(align="left", baseline="bottom", dx=4, dy=-3, color=theme.INK, fontSize=12)
     return theme.titled(
         alt.layer(
+            *(_choice(top) if choosable else ()),
             *curves,
             line.encode(y="limit:Q"),
             text.encode(y="limit:Q", x=alt.value(0), text="text:N"),
@@ -92,6 +104,39 @@ def loss_over_rate(steps: pd.DataFrame, limit: float | None, basis: str, unit: s
         f"{detail}; red: the limit of {100 * limit:g} %",
         height,
     )
+
+
+def _runs(steps: pd.DataFrame) -> str:
+    """Return what a line stands for, with its number of runs and what its bars are."""
+    if steps["runs"].max() <= 1:
+        return f"Loss over the offered rate, n = {words.plural(steps['line'].nunique(), 'run')}"
+    runs = steps.groupby("label")["runs"].max()
+    return f"Median of n = {words.span(runs.min(), runs.max())} runs each; bars: from the lowest to the highest run"
+
+
+def _choice(top: float) -> list[alt.Chart]:
+    """Return what takes clicks and drags, unseen, and the limit under the pointer."""
+    drag = "[@limits_marks:pointerdown, window:pointerup] > @limits_marks:pointermove"
+    chosen = alt.selection_point(
+        name=CHOSEN, fields=["limit"], on=f"@limits_marks:click, {drag}", toggle=False, clear=False, empty=False
+    )
+    base = alt.Chart({"values": list(_bands(top))})
+    bands = base.mark_rect(opacity=0, cursor="row-resize", aria=False).encode(
+        y="low:Q", y2="high:Q", tooltip=alt.Tooltip("limit:Q", title="Set the limit to", format=".2~%")
+    )
+    line = base.mark_rule(color=theme.LIMIT_COLOUR, strokeWidth=2, aria=False).encode(y="limit:Q")
+    return [bands.properties(name="limits").add_params(chosen), line.transform_filter(chosen)]
+
+
+def _bands(top: float) -> Iterator[dict[str, float]]:
+    """Yield the limits that can be chosen, and from where to where on the axis a click means each."""
+    limits = [0.0]
+    for end, step in _CHOICES:
+        while limits[-1] + step / 2 < min(end, top):
+            limits.append(round(limits[-1] + step, 4))
+    edges = [0.0, *((one + other) / 2 for one, other in pairwise(limits)), top]
+    for limit, (low, high) in zip(limits, pairwise(edges), strict=True):
+        yield {"limit": limit, "low": low, "high": high}
 
 
 def _in_turn(names: list[str], looks: Sequence[Any], each: int = 1) -> alt.Scale:

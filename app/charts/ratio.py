@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 import altair as alt
 
+from app import words
 from app.charts import theme
 
 if TYPE_CHECKING:
     import pandas as pd
 
 REQUIRED: Final = ("row", "backend", "ratio", "ci_low", "ci_high", "shown", "verdict", "origin")
-POINTS: Final = ("threads", "rate", "fitted_rate", "efficiency_ratio", "is_above_cores")
+_AXIS: Final = alt.Axis(format="~g", tickCount=alt.ExprRef("containerSize()[0] < 500 ? 4 : 12"))
+POINTS: Final = ("threads", "rate", "fitted_rate", "efficiency_ratio", "is_above_cores", "rated_runs")
 
 
 def ratios(pairs: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
@@ -39,7 +41,7 @@ def ratios(pairs: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
         .mark_point(size=110, strokeWidth=2)
         .encode(
             y=y,
-            x=alt.X("ratio:Q", title="Ratio (times)", scale=scale, axis=alt.Axis(format="~g")),
+            x=alt.X("ratio:Q", title="Ratio (times)", scale=scale, axis=_AXIS),
             color=colour,
             fill=colour,
             fillOpacity=alt.condition(
@@ -77,8 +79,13 @@ def thread_scaling(points: pd.DataFrame, backend: str | None, unit: str, finding
             alt.Tooltip("rate:Q", title=f"Capacity ({unit})", format=",.0f"),
             alt.Tooltip("fitted_rate:Q", title="By the law", format=",.0f"),
             alt.Tooltip("efficiency_ratio:Q", title="Efficiency per thread", format=".0%"),
+            alt.Tooltip("rated_runs:Q", title="Runs (n)"),
         ],
     )
     law = base.transform_filter("isValid(datum.fitted_rate)").mark_line(color=colour, opacity=0.6)
-    detail = f"{len(points)} thread counts; line: the Universal Scalability Law; triangle: more threads than cores"
+    runs = points["rated_runs"].dropna()
+    counts = f", n = {words.span(runs.min(), runs.max())} runs each" if len(runs) else ""
+    detail = (
+        f"{len(points)} thread counts{counts}; line: the Universal Scalability Law; triangle: more threads than cores"
+    )
     return theme.titled(alt.layer(law.encode(x=x, y="fitted_rate:Q"), dots), finding, detail, 320)

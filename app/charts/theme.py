@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 import zlib
 from typing import TYPE_CHECKING, Any, Final
@@ -25,6 +26,7 @@ SPARE_COLOURS: Final = ("#3d8f9e", "#b3567c", "#80852b", "#6f87b5", "#ad6a45", "
 NO_BACKEND: Final = "#828791"
 LIMIT_COLOUR: Final = "#dc3c55"
 NEUTRAL: Final = "#828791"
+INK: Final = "currentColor"  # of words: what the page itself writes with, on light and on dark ground
 SERIES_COLOURS: Final = {"sent": "#828791", "received": "#2488d0", "drops": "#dc3c55"}
 DISTINCT_COLOURS: Final = ("#2488d0", "#dd6517", "#14a077", "#c0649b")  # for few things that are no backends
 PAUSE_COLOUR: Final = "#e69f00"
@@ -38,9 +40,14 @@ ROW_HEIGHT: Final = 26
 RATE_AXIS: Final = alt.Axis(format=",.4~f", tickCount=7, labelFlush=False)
 # Pixels, and columns: a narrow screen keeps room for the marks, and its legend is not cut.
 _LABEL_WIDTH: Final = alt.ExprRef("min(460, 0.5 * containerSize()[0])")
-_LEGEND_COLUMNS: Final = alt.ExprRef("containerSize()[0] < 500 ? 1 : 8")
+LEGEND_COLUMNS: Final = alt.ExprRef("containerSize()[0] < 500 ? 1 : 8")
 ROW_AXIS: Final = alt.Axis(ticks=False, domain=False, labelLimit=_LABEL_WIDTH, labelFlush=False)
-TITLE_WIDTH: Final = 72  # characters
+# Characters that a line of a title has in a container of so many pixels; the last holds for all that are wider.
+_TITLE_WIDTHS: Final = ((430, 33), (720, 58))
+_TITLE_WIDTH: Final = 100
+_TITLE_ROOM: Final = 36  # pixels
+_DETAIL_LINE: Final = 16
+_DETAIL_WIDTH: Final = 54  # characters; Vega-Lite knows no subtitle that depends on the width
 
 
 def backend_colour(backend: str | None) -> str:
@@ -65,7 +72,7 @@ def backend_legend(backends: Iterable[Any]) -> alt.Color:
         symbolOpacity=1,
         symbolType="circle",
         symbolStrokeWidth=2,
-        columns=_LEGEND_COLUMNS,
+        columns=LEGEND_COLUMNS,
         labelExpr="datum.label || 'not stated'",
     )
     return alt.Color("backend:N", scale=backend_scale(backends), title="Backend", legend=legend)
@@ -83,18 +90,49 @@ def value_axis(ticks: int = 7) -> alt.Axis:
 
 
 def title(finding: str, detail: str) -> alt.TitleParams:
-    """Return a title that says the finding, with what the chart shows below it."""
-    lines = textwrap.wrap(finding, TITLE_WIDTH) or [""]
-    below = textwrap.wrap(detail, TITLE_WIDTH + 20)
+    """Return a title that says the finding, broken to fit its screen, with what the chart shows below it.
+
+    It is part of the chart, so that a saved image has it too.
+    """
+    text = json.dumps(_lines(finding, _TITLE_WIDTH))
+    for pixels, characters in reversed(_TITLE_WIDTHS):
+        text = f"containerSize()[0] < {pixels} ? {json.dumps(_lines(finding, characters))} : {text}"
     return alt.TitleParams(
-        text=lines, subtitle=below, anchor="start", offset=12, fontSize=15, subtitleFontSize=12, subtitleColor=NEUTRAL
+        text=alt.ExprRef(text),
+        subtitle=_lines(detail, _DETAIL_WIDTH),
+        anchor="start",
+        frame="bounds",
+        offset=12,
+        fontSize=15,
+        subtitleFontSize=12,
+        subtitleColor=INK,
+        subtitleLineHeight=_DETAIL_LINE,
+        subtitlePadding=5,
     )
 
 
+def _lines(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width) or [""]
+
+
 def titled(chart: Any, finding: str, detail: str, height: int | alt.Step | None = None) -> alt.LayerChart:
-    """Return the chart with its finding as title, what it shows below it, and both as text alternative."""
-    size = {"height": height} if height is not None else {}
-    return chart.properties(
+    """Return the chart with its finding as title, what it shows below it, and both as text alternative.
+
+    Args:
+        chart: the layers.
+        finding: what the chart shows, as a sentence.
+        detail: what is drawn: n, intervals, marks.
+        height: of what is drawn, in pixels, with axes and legends; or of each row.
+    """
+    size: dict[str, Any] = {}
+    if isinstance(height, int):  # the title takes its room from the chart
+        size = {"height": height + _TITLE_ROOM + _DETAIL_LINE * len(_lines(detail, _DETAIL_WIDTH))}
+    elif height is not None:
+        size = {"height": height}
+    words = {"labelColor": INK, "titleColor": INK}
+    # Rules mark a place that the description names; a layer that has none would be an image without a name.
+    styled = chart.configure_axis(**words).configure_legend(**words).configure_rule(aria=False)
+    return styled.properties(
         title=title(finding, detail),
         description=f"{finding}. {detail}".strip(),
         width="container",

@@ -64,7 +64,7 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str, finding: 
     )
     texts = (
         base.transform_filter("datum.shown_change != ''")
-        .mark_text(align="left", dx=5, color=theme.LIMIT_COLOUR, fontSize=12)
+        .mark_text(align="left", dx=5, color=theme.INK, fontSize=12)
         .encode(x=x, y=alt.value(8), text="shown_change:N")
     )
     detail = f"{len(points)} runs; line: level without dips; red: the level changes; dotted: version or set-up changes"

@@ -63,7 +63,7 @@ def among_known(known: pd.DataFrame, tried: pd.DataFrame, limit: float, unit: st
         own.mark_point(shape="diamond", size=320, filled=True, opacity=1, color=_COLOUR, stroke=_EDGE, strokeWidth=1.5),
     ]
     if len(tried) <= _NAMED:
-        layers.append(own.mark_text(dy=-20, color=theme.NEUTRAL, fontSize=12, fontWeight="bold").encode(text="trial:N"))
+        layers.append(own.mark_text(dy=-20, color=theme.INK, fontSize=12, fontWeight="bold").encode(text="trial:N"))
     runs = f"{known['configuration_id'].nunique()} known configurations, median of the runs"
     detail = f"Diamonds: this file, n = {len(tried)}; lines: {runs}; red: the limit of {100 * limit:g} %"
     return theme.titled(alt.layer(*layers), finding, detail, _HEIGHT)

@@ -72,7 +72,7 @@ def capacities(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence
 
             select configuration_id, min(first_exceeding_rate) as first_exceeding_rate
             from run_capacity
-            where loss_goal = $loss_goal
+            where loss_goal = $loss_goal and ($all or list_contains($ids, configuration_id))
             group by configuration_id
 
         ),
@@ -144,8 +144,9 @@ def loss_by_rate(
 ) -> pa.Table:
     """Return loss ratio (0..1) and achieved rate over the offered rate.
 
-    One row per run and step, or per configuration and step (the median run); more rows than a chart can hold are
-    never returned: above that the runs are always summed up.
+    One row per run and step, or per configuration and step (the median run, and lowest_loss_ratio and
+    highest_loss_ratio of any); more rows than a chart can hold are never returned: above that the runs are always
+    summed up.
     """
     return warehouse.query(
         """
@@ -182,6 +183,8 @@ def loss_by_rate(
             offered_rate,
             median(achieved_rate) as achieved_rate,
             median(loss_ratio) as loss_ratio,
+            min(loss_ratio) as lowest_loss_ratio,
+            max(loss_ratio) as highest_loss_ratio,
             count(distinct lines.run_id) as runs,
             bool_or(is_generator_limited) as is_generator_limited
         from lines

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from app import words
-from app.queries import MOST_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -110,6 +109,7 @@ _MATCHED: Final = """
 
         )
 """
+MOST_FOUND: Final = 500  # that a page shows at once
 FACETS: Final = (
     *("protocol", "product", "backend", "campaign", "version", "threading", "threads", "ha", "testbed", "scenario"),
     *("tool", "tag", "month", "origin", "unit", "quality"),
@@ -151,7 +151,7 @@ def facets(warehouse: Warehouse, loss_goal: str, search: str, chosen: Mapping[st
 
 
 def configurations(warehouse: Warehouse, loss_goal: str, search: str, chosen: Mapping[str, Sequence[str]]) -> pa.Table:
-    """Return the configurations that meet the search and every facet, measured and fast ones first, at most 5,000.
+    """Return the configurations that meet the search and every facet, measured and fast ones first, at most 500.
 
     Beside what a configuration is: `matches` (how many there are in all), `loss_limit` and `loss_basis`, and of
     `capacity` rate, ci_low, ci_high, status, qualifier, quality and findings; empty where it has no figure at this
@@ -203,7 +203,7 @@ def configurations(warehouse: Warehouse, loss_goal: str, search: str, chosen: Ma
             found.configuration_id
         limit $most
         """,  # noqa: S608 -- the text is ours
-        _parameters(loss_goal, search, chosen) | {"most": MOST_ROWS},
+        _parameters(loss_goal, search, chosen) | {"most": MOST_FOUND},
     )
 
 

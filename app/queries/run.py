@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from app.queries import MOST_ROWS
 
@@ -11,11 +11,13 @@ if TYPE_CHECKING:
 
     from app.warehouse import Warehouse
 
+MOST_SHARES: Final = 400  # points of a distribution
+
 
 def watched(warehouse: Warehouse, trial_id: str) -> pa.Table:
     """Return what was read beside a trial over its time: metric, series, unit, is_rate, t_s, value.
 
-    What a server or the kernel counts (its name has a dot) and what in the whole warehouse falls in fewer than one of
+    What a server or the kernel counts (its name has a dot) and what in the whole campaign falls in fewer than one of
     fifty steps, as after a restart, is a counter: its value is the growth per second since the reading before, and
     nothing where it falls. Everything else is shown as it was read. What never changes stays out. Where there are
     more readings than a chart can hold, neighbours are put together: the mean of rates, the largest of others.
@@ -23,6 +25,13 @@ def watched(warehouse: Warehouse, trial_id: str) -> pa.Table:
     return warehouse.query(
         """
         with
+
+        of_trial as (
+
+            select distinct campaign, metric from trial_observations
+            where trial_id = $id and t_s is not null
+
+        ),
 
         steps as (
 
@@ -32,7 +41,8 @@ def watched(warehouse: Warehouse, trial_id: str) -> pa.Table:
                 t_s - lag(t_s) over readings as seconds
             from trial_observations
             where t_s is not null and isfinite(value)
-                and metric in (select metric from trial_observations where trial_id = $id)
+                and campaign in (select campaign from of_trial)
+                and metric in (select metric from of_trial)
             window readings as (partition by trial_id, source_path, host, metric, label order by t_s)
 
         ),
@@ -186,3 +196,71 @@ def response_times(warehouse: Warehouse, trial_id: str) -> pa.Table:
         """,
         {"id": trial_id},
     )
+
+
+def response_shares(warehouse: Warehouse, trial_id: str) -> pa.Table:
+    """Return the distribution of the response times of a trial, as far as more than its ends and mean is known.
+
+    Columns: source, kind (`each`: every answer is known, from packets dumped or probes; `summary`: percentiles of the
+    generator), time_ms, share_ratio (of answers that took at most so long, by rank) and n (answers; null for a
+    summary). Of many answers every n-th is there, with the first and the last.
+    """
+    return warehouse.query(
+        """
+        with
+
+        readings as (
+
+            select coalesce(label, 'generator') as source, metric, value as time_ms
+            from trial_observations
+            where trial_id = $id and value > 0
+                and (metric in ('response_time', 'probe_latency') or starts_with(metric, 'latency_'))
+
+        ),
+
+        ranked as (
+
+            select
+                if(metric = 'probe_latency', 'probes', source) as answers,
+                time_ms,
+                row_number() over (partition by answers order by time_ms) as place,
+                count(*) over (partition by answers) as n
+            from readings
+            where metric in ('response_time', 'probe_latency')
+
+        ),
+
+        percentiles as (
+
+            select
+                source,
+                time_ms,
+                case metric
+                    when 'latency_min' then 0
+                    when 'latency_max' then 1
+                    else cast(nullif(regexp_extract(metric, '^latency_p([0-9]+)$', 1), '') as double) / 100
+                end as share_ratio
+            from readings
+
+        )
+
+        select answers as source, 'each' as kind, time_ms, place / n as share_ratio, n
+        from ranked
+        where place in (1, n) or place % cast(ceil(n / $most) as bigint) = 0
+        union all
+        select source, 'summary', time_ms, share_ratio, null
+        from percentiles
+        where share_ratio is not null
+            and source in (select source from percentiles where share_ratio > 0 and share_ratio < 1)
+        order by kind, source, time_ms, share_ratio
+        """,
+        {"id": trial_id, "most": MOST_SHARES},
+    )
+
+
+def configurations(warehouse: Warehouse) -> dict[str, bool]:
+    """Return which configurations have runs, and whether any of these has a figure."""
+    table = warehouse.query(
+        "select configuration_id, count(rate) > 0 as has_figure from runs group by configuration_id"
+    )
+    return dict(zip(*(table[name].to_pylist() for name in table.column_names), strict=True))

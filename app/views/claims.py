@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from app import frames, links, queries, state, words
+from app import behind, frames, links, queries, state, words
 from app.charts import counts
 from app.queries import claims as questions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from app.warehouse import Warehouse
 
@@ -29,7 +29,8 @@ def main() -> None:
     """Draw the page."""
     st.title("Claims")
     warehouse = state.warehouse_or_stop()
-    claims = questions.claims(warehouse).to_pandas()
+    with behind.recorded() as asked:
+        claims = questions.claims(warehouse).to_pandas()
     if claims.empty:
         st.info("This warehouse holds no claims: it was built without the published figures. Type `dropline build`.")
         return
@@ -42,7 +43,7 @@ def main() -> None:
     if shown.empty:
         st.warning("No claim meets all of these filters. Take one away.")
         return
-    _draw_verdicts(shown)
+    _draw_verdicts(shown, asked)
     place = _choose_claim(shown)
     if place is None:
         st.info("Choose a claim in the table to see its arithmetic and its figures.", icon=":material/touch_app:")
@@ -80,7 +81,7 @@ def _agree(claims: pd.DataFrame) -> pd.Series[bool]:
     return pd.Series([rule == reader or (rule, reader) in alike for rule, reader in pairs], index=claims.index)
 
 
-def _draw_verdicts(claims: pd.DataFrame) -> None:
+def _draw_verdicts(claims: pd.DataFrame, asked: Collection[str]) -> None:
     times = claims["verdict"].value_counts()
     bars = [{"kind": text, "count": int(times[each])} for each, text in _verdicts(claims["verdict"]).items()]
     agree = int(_agree(claims).sum())
@@ -92,6 +93,7 @@ def _draw_verdicts(claims: pd.DataFrame) -> None:
             "Claims",
         ),
         "verdicts",
+        asked,
     )
 
 
@@ -142,7 +144,7 @@ def _cases(claim: Mapping[str, Any]) -> str:
 
 
 def _show_claim(warehouse: Warehouse, claim: Mapping[str, Any]) -> None:
-    st.subheader(f"Claim {words.plain(claim['claim_id'])}")
+    st.header(f"Claim {words.plain(claim['claim_id'])}")
     st.markdown(f"> {words.plain(claim['statement'])}")
     cases = f"{_cases(claim)} agree, {claim['cases_above']} above, {claim['cases_below']} below"
     facts = {
@@ -171,7 +173,7 @@ def _steps(arithmetic: str | None) -> list[str]:
 
 
 def _show_figures(warehouse: Warehouse, claim_id: str) -> None:
-    st.subheader("Its figures")
+    st.header("Its figures")
     figures = questions.figures(warehouse, claim_id).to_pandas()
     if figures.empty:
         st.info("No published figure bears on this claim: the numbers stand in the words of the source.")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
 
-from app import frames, queries, state, words
+from app import behind, frames, queries, state, words
 from app.charts import capacity, ramp
 from app.queries import compare as comparing
 
@@ -44,17 +45,22 @@ def main() -> None:
     labels = queries.labels(warehouse)
     goals = {goal["loss_goal"]: goal for goal in queries.loss_goals(warehouse)}
     chosen = state.choose_many(
-        "Configurations", "configurations", labels, most=MOST, placeholder=f"choose two to {MOST}"
+        "Configurations",
+        "configurations",
+        state.narrowed("configurations", "configurations", labels),
+        most=MOST,
+        placeholder=f"choose two to {MOST}",
     )
     limit = _choose_limit(goals)
     if not chosen:
         _suggest(warehouse, labels)
         return
     labels = labels | frames.short(labels, chosen)
-    frame = frames.capacities(_capacities(warehouse, chosen, limit), labels)
+    with behind.recorded() as asked:
+        frame = frames.capacities(_capacities(warehouse, chosen, limit), labels)
     _say_what_has_no_figure(chosen, frame, labels, limit)
-    _draw_capacities(warehouse, frame, limit)
-    _draw_ramps(warehouse, chosen, labels, frame, limit)
+    _draw_capacities(warehouse, frame, limit, asked)
+    _draw_ramps(warehouse, chosen, labels, frame, limit, goals)
     ordered = list(frame["configuration_id"])
     verdicts = comparing.verdicts(warehouse, limit.goal, ordered).to_pandas() if limit.goal and len(frame) > 1 else None
     _show_ratios(frame, verdicts)
@@ -66,7 +72,8 @@ def main() -> None:
 def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
     """Let the visitor take a loss goal or set limit and basis; these decide, the goal is the short way to them."""
     texts = {name: words.loss_goal(name, goal["loss_limit"], goal["loss_basis"]) for name, goal in goals.items()}
-    named = {(goal["loss_limit"], goal["loss_basis"]): name for name, goal in goals.items()}
+    named = _named(goals)
+    find_goal = partial(_find_goal, named)
     _apply_address(goals, texts)
 
     def apply_goal() -> None:
@@ -74,9 +81,6 @@ def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
         if goal is not None and goal["loss_limit"] is not None:
             st.session_state["limit"] = _percent(goal["loss_limit"])
             st.session_state["basis"] = goal["loss_basis"]
-
-    def find_goal() -> None:
-        st.session_state["goal"] = named.get((_ratio(st.session_state["limit"]), st.session_state["basis"]), OWN)
 
     left, middle, right = st.columns([2, 1, 2])
     with left:
@@ -94,7 +98,7 @@ def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
             bind="query-params",
             on_change=find_goal,
             disabled=unlimited,
-            help="What may be lost. Type it or step it: capacities and ratios follow.",
+            help="What may be lost. Type it, step it, or drag it in the curves below: capacities and ratios follow.",
         )
     with right:
         basis = st.segmented_control(
@@ -125,6 +129,21 @@ def _apply_address(goals: Mapping[str, dict[str, Any]], texts: Mapping[str, str]
             st.session_state["basis"] = asked["loss_basis"]
     elif "limit" in st.query_params or "basis" in st.query_params:
         st.session_state.setdefault("goal", OWN)
+
+
+def _named(goals: Mapping[str, dict[str, Any]]) -> dict[tuple[float | None, str], str]:
+    return {(goal["loss_limit"], goal["loss_basis"]): name for name, goal in goals.items()}
+
+
+def _find_goal(named: Mapping[tuple[float | None, str], str]) -> None:
+    st.session_state["goal"] = named.get((_ratio(st.session_state["limit"]), st.session_state["basis"]), OWN)
+
+
+def _take_from_chart(key: str, named: Mapping[tuple[float | None, str], str]) -> None:
+    """Set the limit that was clicked or dragged to in the curves."""
+    for picked in st.session_state[key].selection.get(ramp.CHOSEN, []):
+        st.session_state["limit"] = _percent(picked["limit"])
+        _find_goal(named)
 
 
 def _percent(ratio: float) -> float:
@@ -175,14 +194,15 @@ def _limit_in_words(limit: Limit) -> str:
     return f"{100 * limit.ratio:g} % of {BASES[limit.basis]}" if limit.ratio is not None else "no limit"
 
 
-def _draw_capacities(warehouse: Warehouse, frame: pd.DataFrame, limit: Limit) -> None:
+def _draw_capacities(warehouse: Warehouse, frame: pd.DataFrame, limit: Limit, asked: Mapping[str, None]) -> None:
     if frame.empty:
         return
     ids = list(frame["configuration_id"])
-    if limit.goal is not None or limit.ratio is None:
-        singles = queries.run_capacities(warehouse, limit.goal or FIRST_GOAL, ids).to_pandas()
-    else:
-        singles = comparing.run_capacities_at(warehouse, ids, limit.ratio, limit.basis).to_pandas()
+    with behind.recorded() as asked_too:
+        if limit.goal is not None or limit.ratio is None:
+            singles = queries.run_capacities(warehouse, limit.goal or FIRST_GOAL, ids).to_pandas()
+        else:
+            singles = comparing.run_capacities_at(warehouse, ids, limit.ratio, limit.basis).to_pandas()
     known = frame.set_index("configuration_id")
     for place, (unit, part) in enumerate(frame.groupby("rate_unit", sort=True)):
         points = singles[singles["configuration_id"].isin(part["configuration_id"])]
@@ -192,18 +212,25 @@ def _draw_capacities(warehouse: Warehouse, frame: pd.DataFrame, limit: Limit) ->
             run=[f"run {each:.0f}" if words.is_known(each) else "run" for each in points["repetition"]],
         )
         dots = part.assign(row=part["label"], name=part["label"], quality=part["quality_shown"])
-        state.chart(capacity.capacities(dots, str(unit), points, name_values=True), f"capacity-{place}")
+        drawn = capacity.capacities(dots, str(unit), points, name_values=True)
+        state.chart(drawn, f"capacity-{place}", [*asked, *asked_too])
     weak = frame[frame["findings_shown"] != ""]
     for row in weak.itertuples():
         st.caption(words.plain(f"{words.quality(row.quality)} {row.label}: {row.findings_shown}"))
 
 
 def _draw_ramps(
-    warehouse: Warehouse, chosen: list[str], labels: Mapping[str, str], frame: pd.DataFrame, limit: Limit
+    warehouse: Warehouse,
+    chosen: list[str],
+    labels: Mapping[str, str],
+    frame: pd.DataFrame,
+    limit: Limit,
+    goals: Mapping[str, dict[str, Any]],
 ) -> None:
-    st.subheader("Loss over the offered rate")
+    st.header("Loss over the offered rate")
     each_run = st.toggle("Show every run", key="runs", bind="query-params", help="Otherwise the median run.")
-    steps = queries.loss_by_rate(warehouse, chosen, limit.basis, each_run=each_run).to_pandas()
+    with behind.recorded() as asked:
+        steps = queries.loss_by_rate(warehouse, chosen, limit.basis, each_run=each_run).to_pandas()
     if steps.empty:
         st.info("These are published figures: their sources give no loss for each step.")
         return
@@ -216,16 +243,20 @@ def _draw_ramps(
         ],
         backend=steps["configuration_id"].map(backends),
     )
-    state.chart(
-        ramp.loss_over_rate(
-            steps,
-            limit.ratio,
-            BASES[limit.basis],
-            " and ".join(units) or "per second",
-            _ramp_finding(steps, limit.ratio),
-        ),
-        "ramps",
+    drawn = ramp.loss_over_rate(
+        steps,
+        limit.ratio,
+        BASES[limit.basis],
+        " and ".join(units) or "per second",
+        _ramp_finding(steps, limit.ratio),
+        choosable=True,
     )
+    if limit.ratio is None:
+        state.chart(drawn, "ramps", asked)
+        return
+    key = f"ramps-{_percent(limit.ratio):g}"  # the same limit may be chosen again after another
+    state.chart(drawn, key, asked, on_select=partial(_take_from_chart, key, _named(goals)))
+    st.caption("Drag the red line, or click where it should be, to set the limit; or type it above.")
 
 
 def _line(configuration_id: str, run_id: str | None, repetition: float) -> str:
@@ -247,7 +278,7 @@ def _ramp_finding(steps: pd.DataFrame, limit: float | None) -> str:
 def _show_ratios(frame: pd.DataFrame, verdicts: pd.DataFrame | None) -> None:
     if len(frame) < 2:
         return
-    st.subheader("Ratios")
+    st.header("Ratios")
     found = frames.verdict_of_each(verdicts)
     tested = (
         "▲ and ▼ with colour: faster or slower beyond chance (rank test, 5 % over all pairs shown, Holm); "
@@ -292,7 +323,7 @@ def _show_speedups(warehouse: Warehouse, chosen: list[str]) -> None:
     pairs = queries.speedups(warehouse, chosen).to_pandas()
     if pairs.empty:
         return
-    st.subheader("What threads and high availability change")
+    st.header("What threads and high availability change")
     state.table(
         pd.DataFrame(
             {
@@ -327,7 +358,7 @@ def _show_speedups(warehouse: Warehouse, chosen: list[str]) -> None:
 def _show_fairness(warehouse: Warehouse, labels: Mapping[str, str], chosen: list[str]) -> None:
     if len(chosen) < 2:
         return
-    st.subheader("Is the comparison fair?")
+    st.header("Is the comparison fair?")
     left, right = st.columns(2)
     with left:
         one = st.selectbox("Between", chosen, format_func=labels.__getitem__, key="fair_one")
@@ -363,7 +394,7 @@ def _show_fairness(warehouse: Warehouse, labels: Mapping[str, str], chosen: list
 
 
 def _show_differences(warehouse: Warehouse, labels: Mapping[str, str], chosen: list[str]) -> None:
-    st.subheader("What they are")
+    st.header("What they are")
     facts = frames.differences(queries.factors(warehouse, chosen), labels, chosen)
     if len(chosen) > 1:
         names = list(facts.loc[facts["Differs"] == "≠", "Factor"])
@@ -375,7 +406,7 @@ def _show_differences(warehouse: Warehouse, labels: Mapping[str, str], chosen: l
     is_hardware = facts["Factor"].isin(HARDWARE)
     for name, part in {"factors": facts[~is_hardware], "hardware": facts[is_hardware]}.items():
         if name == "hardware":
-            st.subheader("Hardware and system, side by side")
+            st.header("Hardware and system, side by side")
         if part.empty:
             st.text("Nothing differs here." if len(facts) else "Nothing is known.")
             continue

@@ -142,7 +142,7 @@ def _show(warehouse: Warehouse, kind: Kind, rows: pd.DataFrame, listed: pd.DataF
 
 
 def _show_facts(facts: pd.DataFrame, label: str) -> None:
-    st.subheader(words.plain(label))
+    st.header(words.plain(label))
     st.caption(f"{len(facts):,} facts are known of it.")
     state.table(
         pd.DataFrame(
@@ -160,7 +160,7 @@ def _show_facts(facts: pd.DataFrame, label: str) -> None:
 
 
 def _show_differences(facts: pd.DataFrame, a: str, b: str) -> None:
-    st.subheader("What differs")
+    st.header("What differs")
     differing = facts[facts["differs"]]
     st.text(_verdict(differing))
     _say_what_is_one_sided(facts[facts["is_one_sided"]], a, b)
@@ -220,7 +220,7 @@ def _value(item: str, value: Any, absent: str = words.NOT_STATED) -> str:
 
 
 def _show_users(warehouse: Warehouse, kind: Kind, chosen: str, label: str, name: str) -> None:
-    st.subheader(f"What ran with {words.plain(label)}")
+    st.header(f"What ran with {words.plain(label)}")
     users = questions.used_by(warehouse, **{kind.key: chosen}).to_pandas()
     if users.empty:
         st.info(f"No run names this {kind.word} as the one that was tested; it may be that of a partner.")

@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 import streamlit as st
 
-from app import frames, links, queries, state, words
+from app import behind, frames, links, queries, state, words
 from app.charts import capacity
 from app.queries import overview
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from app.warehouse import Warehouse
 
 MOST_DOTS: Final = 400
 MOST_ROWS: Final = 25  # of a chart with a configuration a row
+MOST_FIGURES: Final = 1000  # of a table
 MOST_KINDS: Final = 6  # of fresh findings
+FILTER_WIDTH: Final = 165  # pixels: six beside each other, or two on a telephone
 GOAL: Final = "isc"
 LEASES: Final = "leases/s"
 QUERIES: Final = "queries/s"
@@ -46,19 +50,22 @@ def main() -> None:
     state.warn_if_behind(warehouse)
     _news(warehouse)
     labels = queries.labels(warehouse)
-    others = frames.capacities(queries.other_rates(warehouse), labels)
+    with behind.recorded() as asked_others:
+        others = frames.capacities(queries.other_rates(warehouse), labels)
     begin = TABS.get(overview.most_measured(warehouse) or LEASES, TABS[""])
     names = list(TABS.values())
     leases, asked, rest = st.tabs(names, default=begin, key="tab", on_change="rerun", bind="query-params")
     with leases:
         if leases.open:
-            _leases(frames.capacities(queries.capacities(warehouse, GOAL), labels))
+            with behind.recorded() as asked_leases:
+                found = frames.capacities(queries.capacities(warehouse, GOAL), labels)
+            _leases(found, asked_leases)
     with asked:
         if asked.open:
-            _rates(others[others["rate_unit"] == QUERIES], QUERIES)
+            _rates(others[others["rate_unit"] == QUERIES], QUERIES, asked_others)
     with rest:
         if rest.open:
-            _others(others[others["rate_unit"] != QUERIES])
+            _others(others[others["rate_unit"] != QUERIES], asked_others)
 
 
 def _metrics(totals: dict[str, int]) -> None:
@@ -136,16 +143,17 @@ def _fresh_findings(warehouse: Warehouse) -> None:
 
 def _filtered(frame: pd.DataFrame) -> pd.DataFrame:
     kept = pd.Series(True, index=frame.index)
-    for column, (name, label) in zip(st.columns(len(FILTERS)), FILTERS.items(), strict=True):
-        values = frame[name].fillna(words.NOT_STATED)
-        with column:
-            chosen = state.choose_many(label, name, {value: value for value in sorted(values.unique())})
-        if chosen:
-            kept &= values.isin(chosen)
+    with st.container(horizontal=True):
+        for name, label in FILTERS.items():
+            values = frame[name].fillna(words.NOT_STATED)
+            options = {value: value for value in sorted(values.unique())}
+            chosen = state.choose_many(label, name, options, width=FILTER_WIDTH)
+            if chosen:
+                kept &= values.isin(chosen)
     return frame[kept]
 
 
-def _leases(frame: pd.DataFrame) -> None:
+def _leases(frame: pd.DataFrame, asked: Collection[str]) -> None:
     frame = _filtered(frame[frame["rate_unit"] == LEASES])
     if frame.empty:
         st.warning("No configuration meets all of these filters. Take one away.")
@@ -158,9 +166,9 @@ def _leases(frame: pd.DataFrame) -> None:
     with chart_column:
         dots = frame.assign(quality=frame["quality_shown"]).head(MOST_DOTS)
         dots = dots.sort_values(["protocol", "ha_mode", "threading", "threads"], kind="stable")
-        state.chart(capacity.capacities(dots, LEASES), "overview-chart")
+        state.chart(capacity.capacities(dots, LEASES), "overview-chart", asked)
         if len(frame) > MOST_DOTS:
-            st.caption(f"The chart shows {MOST_DOTS} of {len(frame):,} configurations; the table has all.")
+            st.caption(f"The chart shows {MOST_DOTS} of {len(frame):,} configurations.")
     with article_column:
         for origin, part in frame.groupby("origin", sort=True):
             st.markdown(f"**By backend: {origin}**")
@@ -168,6 +176,7 @@ def _leases(frame: pd.DataFrame) -> None:
                 frames.by_backend(part), alt=f"{origin} leases per second by set-up and backend", height="content"
             )
     st.markdown("**All figures**, measured first, each beside the latest published figure for the same set-up")
+    frame = _cut(frame)
     state.table(
         pd.DataFrame(
             {
@@ -198,6 +207,13 @@ def _leases(frame: pd.DataFrame) -> None:
     )
 
 
+def _cut(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return what a table can hold, and say what it leaves out."""
+    if len(frame) > MOST_FIGURES:
+        st.caption(f"The table shows {MOST_FIGURES:,} of {len(frame):,} configurations; filter them to see others.")
+    return frame.head(MOST_FIGURES)
+
+
 def _signs(frame: pd.DataFrame) -> dict[str, list[str]]:
     signs = {"LPS": list(frame["sign"])}
     if frame["published_rate"].notna().any():
@@ -205,7 +221,7 @@ def _signs(frame: pd.DataFrame) -> dict[str, list[str]]:
     return signs
 
 
-def _others(frame: pd.DataFrame) -> None:
+def _others(frame: pd.DataFrame, asked: Collection[str]) -> None:
     st.caption("Other units, and leases per second whose source names no limit of 2.5 %.")
     units = list(frame.sort_values("origin", kind="stable").groupby(["origin", "rate_unit"]).size().items())
     ordered = dict.fromkeys(unit for (_, unit), _ in sorted(units, key=lambda each: (each[0][0], -each[1])))
@@ -213,21 +229,22 @@ def _others(frame: pd.DataFrame) -> None:
     if unit is None:
         st.info("There are no figures in other units.")
         return
-    _rates(frame[frame["rate_unit"] == unit], unit)
+    _rates(frame[frame["rate_unit"] == unit], unit, asked)
 
 
-def _rates(frame: pd.DataFrame, unit: str) -> None:
+def _rates(frame: pd.DataFrame, unit: str, asked: Collection[str]) -> None:
     if frame.empty:
         st.info(f"There are no figures in {words.plain(unit)}. Ingest results of a generator that gives some.")
         return
     frame = frame.sort_values(["origin", "rate"], ascending=[True, False], kind="stable")
     drawn = frame.head(MOST_ROWS).assign(row=lambda each: each["label"], quality=lambda each: each["quality_shown"])
-    state.chart(capacity.capacities(drawn, unit), "rates-chart")
+    state.chart(capacity.capacities(drawn, unit), "rates-chart", asked)
     if len(frame) > MOST_ROWS:
-        st.caption(f"The chart shows {MOST_ROWS} of {len(frame):,} configurations, measured first; the table has all.")
+        st.caption(f"The chart shows {MOST_ROWS} of {len(frame):,} configurations, measured first.")
     st.page_link(
         "views/explore.py", label="Filter and search them", icon=":material/search:", query_params={"unit": unit}
     )
+    frame = _cut(frame)
     state.table(
         pd.DataFrame(
             {

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import streamlit as st
 
 from app import frames, planner, queries, state, words
 from app.charts import influence, load, recovery
-from app.queries.planner import configurations
+from app.queries.planner import configurations, ha_ratios
 from app.warehouse import WarehouseError
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MESSAGES = "Two for a renewal, four for a new lease, and the repetitions of clients that wait."
 OWN = "my own numbers"
+HA = "ha_ratio"
 OPEN = {planner.PARAMETERS[0].group}
 MULTIPLES = (1, 1.5, 2, 4)
 
@@ -43,8 +44,6 @@ def main() -> None:
             st.info("Say how many clients there are, or how many come, to see who can serve them.")
             return
         _show_parts(needed, inputs)
-        with st.expander("SQL behind this"):
-            st.code(planner.sql(inputs), language="sql")
         _show_influences(calculator, inputs, needed["needed_lps"])
     _show_hour(inputs, needed)
     _show_configurations(needed["needed_lps"], inputs["ip_version"])
@@ -86,8 +85,52 @@ def _ask_all() -> dict[str, float]:
             for each in members
         )
         with st.expander(group, expanded=group in OPEN or differs):
-            inputs |= {each.name: _ask(each) for each in members}
+            for each in members:
+                inputs[each.name] = _ask(each)
+                if each.name == HA:
+                    _suggest_ha(inputs["ip_version"])
     return inputs
+
+
+def _suggest_ha(ip_version: float) -> None:
+    """Offer what was measured with and without high availability as the ratio above."""
+    try:
+        warehouse = state.open_warehouse()
+    except WarehouseError:
+        return
+    found = ha_ratios(warehouse, f"DHCPv{ip_version:.0f}").to_pylist()
+    if not found:
+        return
+    st.selectbox(
+        "Take a measured ratio",
+        range(len(found)),
+        index=None,
+        format_func=lambda place: _ha_in_words(found[place]),
+        key=f"measured-ha-{ip_version:.0f}",
+        on_change=lambda: _take_ha(found, f"measured-ha-{ip_version:.0f}"),
+        placeholder="choose a pair of ha_speedup",
+        help="LPS with HA over LPS without, of two set-ups that differ in nothing else. The value goes into the field "
+        "above, where it can be changed.",
+    )
+
+
+def _take_ha(found: list[dict[str, Any]], key: str) -> None:
+    place = st.session_state[key]
+    if place is not None:
+        parameter = planner.BY_NAME[HA]
+        st.session_state[HA] = round(min(max(found[place]["ratio"], parameter.minimum), parameter.maximum), 3)
+
+
+def _ha_in_words(pair: dict[str, Any]) -> str:
+    what = frames.set_up(pair["backend"], pair["threading"], pair["threads"], pair["ha_mode"])
+    interval = f" ({words.factor_interval(pair['ci_low'], pair['ci_high'])})" if words.is_known(pair["ci_low"]) else ""
+    counts = words.numbers(pair["runs_without_ha"], pair["runs_with_ha"])
+    version = f"{pair['product']} {pair['product_version'] or ''}".strip()
+    return " ".join(
+        filter(
+            None, [f"{pair['ratio']:.3f}{interval}:", what, counts, f"{version}, {pair['origin']}, {pair['campaign']}"]
+        )
+    )
 
 
 def _ask(parameter: planner.Parameter) -> float:
@@ -139,7 +182,7 @@ def _show_parts(needed: Mapping[str, float], inputs: Mapping[str, float]) -> Non
         factors = " x ".join(f"{inputs[each]:g}" for each in ("relay_ratio", "ha_ratio", "utilisation_ratio"))
         formula = f"peak / ({factors}) - peak: relay, HA, utilisation"
         parts.loc[len(parts)] = ["Allowances", extra, formula]
-    state.chart(load.parts(parts, needed["needed_lps"]), "parts")
+    state.chart(load.parts(parts, needed["needed_lps"]), "parts", [planner.sql(inputs)])
     total = pd.DataFrame([{"component": "Needed", "lps": needed["needed_lps"], "formula": "sum of the above"}])
     table = pd.concat([parts, total], ignore_index=True)
     state.table(
@@ -156,7 +199,7 @@ def _show_parts(needed: Mapping[str, float], inputs: Mapping[str, float]) -> Non
 
 
 def _show_influences(calculator: duckdb.DuckDBPyConnection, inputs: Mapping[str, float], needed_lps: float) -> None:
-    st.subheader("Which input matters most")
+    st.header("Which input matters most")
     rows = [
         (planner.BY_NAME[each.name].full_label, end, value, lps)
         for each in planner.influences(calculator, inputs)
@@ -170,7 +213,7 @@ def _show_influences(calculator: duckdb.DuckDBPyConnection, inputs: Mapping[str,
 
 
 def _show_hour(inputs: Mapping[str, float], needed: Mapping[str, float]) -> None:
-    st.subheader("The hour after")
+    st.header("The hour after")
     asked = st.number_input(
         "Measured leases per second of your server",
         min_value=0.0,
@@ -225,7 +268,7 @@ def _show_faster_servers(inputs: Mapping[str, float], needed: Mapping[str, float
 
 
 def _show_configurations(needed_lps: float, ip_version: float) -> None:
-    st.subheader("Which configurations give that")
+    st.header("Which configurations give that")
     try:
         warehouse = state.open_warehouse()
     except WarehouseError as error:

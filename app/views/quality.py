@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import shlex
+import zipfile
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import streamlit as st
 
-from app import links, queries, state, status, words
+from app import behind, links, queries, state, status, words
 from app.charts import counts
 from app.queries import quality as questions
 from home import Home
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
     from app.warehouse import Warehouse
 
 MOST_BARS = 12
@@ -26,14 +32,15 @@ def main() -> None:
     """Draw the page."""
     st.title("Quality")
     warehouse = state.warehouse_or_stop()
-    found = questions.counts(warehouse).to_pandas()
+    with behind.recorded() as asked:
+        found = questions.counts(warehouse).to_pandas()
     suites = status.gate(Home.chosen())
     _metrics(warehouse, found, suites)
     names = ("Findings", "Rejected files", "Gate", "Campaigns")
     findings, rejected, gate, campaigns = st.tabs(names, key="tab", on_change="rerun", bind="query-params")
     with findings:
         if findings.open:
-            _findings(warehouse, found)
+            _findings(warehouse, found, asked)
     with rejected:
         if rejected.open:
             _rejected(warehouse)
@@ -61,7 +68,7 @@ def _metrics(warehouse: Warehouse, found: pd.DataFrame, suites: list[dict[str, A
     state.warn_if_behind(warehouse)
 
 
-def _findings(warehouse: Warehouse, found: pd.DataFrame) -> None:
+def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str]) -> None:
     if found.empty:
         st.success("Nothing was found against any figure.", icon=":material/check:")
         return
@@ -73,7 +80,7 @@ def _findings(warehouse: Warehouse, found: pd.DataFrame) -> None:
     if kept.empty:
         st.warning("No finding meets all of these filters. Take one away.")
         return
-    _draw_kinds(kept)
+    _draw_kinds(kept, asked)
     rows = questions.findings(warehouse, *chosen.values()).to_pandas()
     if (total := kept["findings"].sum()) > len(rows):
         st.caption(f"The table shows the gravest {len(rows):,} of {total:,} findings; filter to see the others.")
@@ -111,7 +118,7 @@ def _choose_filters(found: pd.DataFrame) -> dict[str, list[str]]:
     return chosen
 
 
-def _draw_kinds(found: pd.DataFrame) -> None:
+def _draw_kinds(found: pd.DataFrame, asked: Collection[str]) -> None:
     weighty = found[found["severity"] != "info"]
     found = found if weighty.empty else weighty
     kinds = found.groupby(["severity", "finding"], sort=False)["findings"].sum().reset_index()
@@ -134,13 +141,14 @@ def _draw_kinds(found: pd.DataFrame) -> None:
             "Findings",
         ),
         "kinds",
+        asked,
     )
 
 
 def _show_finding(warehouse: Warehouse, finding: pd.Series[Any]) -> None:
     labels = queries.labels(warehouse)
     configuration_id = finding["configuration_id"]
-    st.subheader(f"The finding chosen: {words.findings([finding['finding']])}")
+    st.header(f"The finding chosen: {words.findings([finding['finding']])}")
     st.text(finding["detail"])
     if configuration_id in labels:
         st.caption(words.plain(labels[configuration_id]))
@@ -228,10 +236,41 @@ def _gate(suites: list[dict[str, Any]]) -> None:
         },
         height="content",
     )
+    _offer_pages()
+
+
+def _offer_pages() -> None:
+    """Offer Great Expectations' own pages as an archive: what the app served itself would run in its origin."""
+    quality = Home.chosen().quality
+    pages = quality / "docs"
+    if not pages.exists():
+        st.caption("`dropline check` writes the same results as pages of Great Expectations, to open in a browser.")
+        return
+    older = (quality / "gate.json").stat().st_mtime > pages.stat().st_mtime
+    st.caption(
+        "The same as pages of Great Expectations: unpack the archive and open index.html; nothing is loaded from "
+        f"elsewhere. {'A build has checked again since; `dropline check` writes them anew.' if older else ''}"
+    )
+    st.download_button(
+        "Download the pages",
+        partial(_archive, pages),
+        "dropline-quality.zip",
+        "application/zip",
+        on_click="ignore",
+        icon=":material/download:",
+    )
+
+
+def _archive(folder: Path) -> bytes:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        for page in sorted(folder.rglob("*.html")):
+            file.write(page, page.relative_to(folder))
+    return archive.getvalue()
 
 
 def _result(suite: dict[str, Any]) -> str:
-    return {None: "✓ holds", "warning": "⚠ warning"}.get(suite["severity"], f"✖ {suite['severity']}")
+    return {None: "✓ holds", "info": "○ info", "warning": "⚠ warning"}.get(suite["severity"], f"✖ {suite['severity']}")
 
 
 def _campaigns(warehouse: Warehouse) -> None:

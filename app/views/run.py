@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from app import queries, state, words
-from app.charts import accounting, intervals, ramp, watched
+from app import behind, queries, raw_text, state, words
+from app.charts import accounting, intervals, ramp, response, watched
 from app.queries import run as watching
+from home import Home
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,19 +32,23 @@ def main() -> None:
     st.title("Run")
     warehouse = state.warehouse_or_stop()
     labels = queries.labels(warehouse)
-    known = set(queries.runs(warehouse)["configuration_id"].to_pylist())
+    known = watching.configurations(warehouse)
     if not known:
         st.info(
             "No runs are here yet: published figures have none. Bring raw output in with `dropline ingest FOLDER` "
             "and `dropline build`."
         )
         return
+    rated = sorted((each for each in labels if each in known), key=lambda each: not known[each])
     left, middle, right = st.columns([3, 3, 2])
     with left:
         configuration = state.choose_one(
-            "Configuration", "configuration", {each: text for each, text in labels.items() if each in known}
+            "Configuration",
+            "configuration",
+            state.narrowed("configurations", "configuration", {each: labels[each] for each in rated}),
         )
-    runs = {row["run_id"]: row for row in queries.runs(warehouse, configuration).to_pylist()}
+    found = queries.runs(warehouse, configuration).to_pylist()
+    runs = {row["run_id"]: row for row in sorted(found, key=lambda row: row["rate"] is None)}
     with middle:
         run_id = state.choose_one("Run", "run", {each: words.run_label(row) for each, row in runs.items()})
     with right:
@@ -56,7 +61,7 @@ def main() -> None:
     _draw_ramp(warehouse, run, labels[configuration], goal, verdict)
     trial = _choose_trial(trials, run, verdict)
     _show_trial(trial)
-    _show_accounting(watching.accounting(warehouse, trial["trial_id"]))
+    _show_accounting(warehouse, trial["trial_id"])
     _draw_seconds(warehouse, trial["trial_id"])
     _show_exchanges(warehouse, trial["trial_id"])
     _show_response_times(warehouse, trial["trial_id"])
@@ -75,16 +80,17 @@ def _choose_goal(warehouse: Warehouse) -> dict[str, Any]:
 def _draw_ramp(
     warehouse: Warehouse, run: dict[str, Any], label: str, goal: Mapping[str, Any], verdict: dict[str, Any]
 ) -> None:
-    steps = queries.loss_by_rate(
-        warehouse, [run["configuration_id"]], goal["loss_basis"], run_id=run["run_id"], each_run=True
-    ).to_pandas()
+    with behind.recorded() as asked:
+        steps = queries.loss_by_rate(
+            warehouse, [run["configuration_id"]], goal["loss_basis"], run_id=run["run_id"], each_run=True
+        ).to_pandas()
     if steps.empty:
         st.info("No trial of this run is whole and has both an offered rate and a loss: there is no ramp to draw.")
         return
     unit = run["rate_unit"] or "per second"
     drawn = steps.assign(label=label, line=words.run_label(run), backend=run["backend"])
     basis = BASES[goal["loss_basis"]]
-    state.chart(ramp.loss_over_rate(drawn, goal["loss_limit"], basis, unit, _finding(verdict, unit)), "ramp")
+    state.chart(ramp.loss_over_rate(drawn, goal["loss_limit"], basis, unit, _finding(verdict, unit)), "ramp", asked)
 
 
 def _finding(verdict: dict[str, Any], unit: str) -> str:
@@ -103,7 +109,7 @@ def _finding(verdict: dict[str, Any], unit: str) -> str:
 
 
 def _choose_trial(trials: pd.DataFrame, run: dict[str, Any], verdict: dict[str, Any]) -> pd.Series[Any]:
-    st.subheader(words.plural(len(trials), "trial"))
+    st.header(words.plural(len(trials), "trial"))
     unit = words.plain(run["rate_unit"] or "per second")
     place = _asked_for(trials, verdict.get("last_passing_rate"))
     shown = pd.DataFrame(
@@ -156,7 +162,7 @@ def _asked_for(trials: pd.DataFrame, last_passing_rate: float | None) -> int:
 
 
 def _show_trial(trial: pd.Series[Any]) -> None:
-    st.subheader("The trial chosen")
+    st.header("The trial chosen")
     st.text(f"{trial['source_path']}, report {trial['report_index'] + 1}, line {words.count(trial['source_line'])}")
     if words.is_known(trial["command"]):
         st.code(trial["command"], language=None, wrap_lines=True)
@@ -165,8 +171,10 @@ def _show_trial(trial: pd.Series[Any]) -> None:
             st.warning(words.plain(conflict), icon=":material/call_split:")
 
 
-def _show_accounting(account: Mapping[str, Any]) -> None:
+def _show_accounting(warehouse: Warehouse, trial_id: str) -> None:
     """Say where the queries of a DNS trial went, as far as the counters beside it tell."""
+    with behind.recorded() as asked:
+        account = watching.accounting(warehouse, trial_id)
     sent = account.get("sent")
     if not sent:
         return
@@ -180,6 +188,7 @@ def _show_accounting(account: Mapping[str, Any]) -> None:
     state.chart(
         accounting.queries(parts.assign(shown=shown), _where_they_went(losses, sent), _both_ratios(account)),
         "accounting",
+        asked,
     )
     notes = {
         "The server was restarted meanwhile: its own counters began anew.": account["is_server_restarted"],
@@ -210,18 +219,20 @@ def _both_ratios(account: Mapping[str, Any]) -> str:
 
 def _draw_seconds(warehouse: Warehouse, trial_id: str) -> None:
     """Draw each exchange second by second and, on the same time axis, what was watched."""
-    seconds = queries.intervals(warehouse, trial_id).to_pandas()
-    readings = watching.watched(warehouse, trial_id).to_pandas()
+    with behind.recorded() as asked:
+        seconds = queries.intervals(warehouse, trial_id).to_pandas()
+    with behind.recorded() as asked_beside:
+        readings = watching.watched(warehouse, trial_id).to_pandas()
     if seconds.empty and readings.empty:
         st.info("The report of this trial has no interim lines: what happened in each second is not known.")
         return
-    st.subheader("Second by second")
+    st.header("Second by second")
     times = pd.concat([seconds["t_s"], readings["t_s"]])
     span = [min(0.0, float(times.min())), max(float(times.max()), 1.0)]
     exchanges = {str(name): part for name, part in seconds.groupby("exchange", sort=False)}
     pauses = {name: intervals.pauses(part) for name, part in exchanges.items()}
     for name, part in exchanges.items():
-        state.chart(intervals.second_by_second(part, span, pauses[name]), f"seconds-{name}")
+        state.chart(intervals.second_by_second(part, span, pauses[name]), f"seconds-{name}", asked)
     if seconds.empty:
         st.caption("The generator prints no interim lines with a time: these are the readings beside it.")
     if readings.empty:
@@ -237,7 +248,7 @@ def _draw_seconds(warehouse: Warehouse, trial_id: str) -> None:
     panels = dict(list(readings.groupby("panel", sort=False)))
     order = list(dict.fromkeys(panel for panel, _ in words.WATCHED.values()))
     for panel in sorted(panels, key=lambda each: order.index(each) if each in order else len(order)):
-        state.chart(watched.over_time(panels[panel], panel, span, shaded), f"watched-{panel}")
+        state.chart(watched.over_time(panels[panel], panel, span, shaded), f"watched-{panel}", asked_beside)
     st.caption("Counters that only grow are drawn as their growth per second; what never changed is left out.")
 
 
@@ -245,7 +256,7 @@ def _show_exchanges(warehouse: Warehouse, trial_id: str) -> None:
     exchanges = queries.exchanges(warehouse, trial_id).to_pandas().dropna(axis="columns", how="all")
     if exchanges.empty:
         return
-    st.subheader("Exchanges")
+    st.header("Exchanges")
     exchanges["drop_ratio"] = 100 * exchanges.get("drop_ratio", pd.Series(dtype=float))
     exchanges.columns = [_heading(name) for name in exchanges.columns]
     state.table(
@@ -259,16 +270,28 @@ def _show_exchanges(warehouse: Warehouse, trial_id: str) -> None:
 
 
 def _show_response_times(warehouse: Warehouse, trial_id: str) -> None:
+    """Draw the distribution where single answers or percentiles are known; say what is known otherwise."""
+    with behind.recorded() as asked:
+        shares = watching.response_shares(warehouse, trial_id).to_pandas()
     times = watching.response_times(warehouse, trial_id).to_pandas().dropna(axis="columns", how="all")
+    st.header("Response times")
+    if len(shares):
+        state.chart(response.shares(shares), "response-times", asked)
+    else:
+        st.info(
+            "How the response times are distributed is not known: no packet of this trial was dumped (perfdhcp does "
+            "that with -x t) and its generator prints no percentiles. What it sums up stands "
+            + ("below." if len(times) else "with the exchanges above, where it says anything."),
+            icon=":material/info:",
+        )
     if times.empty:
         return
-    st.subheader("Response times (ms)")
     times.columns = [name.capitalize() for name in times.columns]
     state.table(
         times,
         alt="Response times in milliseconds, of the generator and of probes",
         key="times",
-        config={name: st.column_config.NumberColumn(format="%.3f") for name in times.columns[1:]},
+        config={name: st.column_config.NumberColumn(f"{name} (ms)", format="%.3f") for name in times.columns[1:]},
     )
 
 
@@ -276,7 +299,7 @@ def _show_counters(warehouse: Warehouse, trial_id: str) -> None:
     changes = watching.counters(warehouse, trial_id).to_pandas()
     if changes.empty:
         return
-    st.subheader("Counters that changed")
+    st.header("Counters that changed")
     st.caption("Largest change first. Search in the table with its magnifying glass, e.g. for Errors.")
     changes.columns = [name.replace("_", " ").replace("value ", "").capitalize() for name in changes.columns]
     state.table(
@@ -311,14 +334,37 @@ def _show_sources(trial: pd.Series[Any]) -> None:
 
 
 def _show_file(trial: pd.Series[Any]) -> None:
-    with st.expander("The file itself"):
-        st.text("The warehouse holds what was read from the file, not its text. Where the file lies, this explains it:")
+    st.header("The file itself")
+    st.text(f"SHA-256 {trial['source_sha256']}")
+    if not st.toggle("Show its text", key="text", bind="query-params", help="From the bytes that the lake keeps."):
+        return
+    content = raw_text.kept(Home.chosen(), trial)
+    if content is None:
+        st.info("The lake of this home does not hold the file. Where the file lies, this explains it line by line:")
         st.code(f"dropline show {shlex.quote(trial['source_path'])}", language=None)
-        st.text(f"SHA-256 of the file: {trial['source_sha256']}")
+        return
+    line = int(trial["source_line"]) if words.is_known(trial["source_line"]) else None
+    part = raw_text.part(content, line)
+    last = part.first + part.text.count("\n")
+    if last - part.first + 1 < part.lines:
+        st.caption(
+            f"Lines {part.first:,} to {last:,} of {part.lines:,}, from where this trial begins; all is in the file."
+        )
+    st.code(part.text, language=None, line_numbers=part.first == 1, height=420 if part.lines > 18 else "content")
+    st.download_button(
+        "The whole file",
+        content,
+        file_name=trial["source_path"].rpartition("/")[2],
+        mime="application/octet-stream",
+        key="raw",
+        type="tertiary",
+        icon=":material/download:",
+        on_click="ignore",
+    )
 
 
 def _show_findings(warehouse: Warehouse, configuration: str, run_id: str, trial: pd.Series[Any]) -> None:
-    st.subheader("Warnings and findings")
+    st.header("Warnings and findings")
     found = queries.findings(warehouse, configuration, run_id, trial["trial_id"]).to_pandas()
     if found.empty:
         st.success("Nothing was found against this trial, its run or its configuration.", icon=":material/check:")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 import streamlit as st
 
-from app import state, words
+from app import behind, state, words
 from app.charts import ratio
 from app.queries import ratio_pairs
 
@@ -37,7 +37,8 @@ def main() -> None:
 
 
 def _pairs(warehouse: Warehouse, factor: str) -> None:
-    pairs = ratio_pairs.ratios(warehouse, factor).to_pandas()
+    with behind.recorded() as asked:
+        pairs = ratio_pairs.ratios(warehouse, factor).to_pandas()
     if pairs.empty:
         st.info("No two configurations differ in this alone. Ingest runs of both sides.")
         return
@@ -45,9 +46,14 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
     chosen = state.choose_many("Campaigns", "campaign", campaigns)
     if chosen:
         pairs = pairs[pairs["campaign"].isin(chosen)]
+    pairs["counts"] = [words.numbers(*each) for each in zip(pairs["runs"], pairs["reference_runs"], strict=True)]
     pairs["shown"] = [
-        f"{words.number(value)} times" + (f" ({low:.3g} to {high:.3g})" if words.is_known(low) else "")
-        for value, low, high in zip(pairs["ratio"], pairs["ci_low"], pairs["ci_high"], strict=True)
+        " ".join(
+            filter(None, [f"{words.number(value)} times", f"({low:.3g} to {high:.3g})" * words.is_known(low), counts])
+        )
+        for value, low, high, counts in zip(
+            pairs["ratio"], pairs["ci_low"], pairs["ci_high"], pairs["counts"], strict=True
+        )
     ]
     pairs["row"] = [
         ", ".join(part for part in (protocol, backend, ha_mode, what) if words.is_known(part))
@@ -61,14 +67,11 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
         )
     ]
     drawn = pairs.head(_MOST)
-    told = int(pairs["verdict"].isin(["faster", "slower"]).sum())
-    finding = f"From {words.number(pairs['ratio'].min())} to {words.number(pairs['ratio'].max())} times"
-    detail = f"{words.plural(len(pairs), 'pair')}, {told} of them told apart by a test; bars: 95 % interval"
-    state.chart(ratio.ratios(drawn, finding, detail), f"ratios-{factor}")
+    span = f"from {words.number(pairs['ratio'].min())} to {words.number(pairs['ratio'].max())} times"
+    detail = f"n = {words.plural(len(pairs), 'pair')}, {span}; bars: 95 % interval; filled: told apart by a test"
+    state.chart(ratio.ratios(drawn, _told_apart(pairs), detail), f"ratios-{factor}", asked)
     if len(drawn) < len(pairs):
-        st.caption(
-            f"The chart shows {_MOST} of {len(pairs):,} pairs; the table has all. Choose campaigns to see others."
-        )
+        st.caption(f"The chart shows {_MOST} of {len(pairs):,} pairs. Choose campaigns to see others.")
     state.table(
         pd.DataFrame(
             {
@@ -82,7 +85,7 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
                 ],
                 "Verdict": [words.VERDICTS.get(each, each) for each in pairs["verdict"]],
                 "p (Holm)": pairs["p_value_holm"],
-                "Runs": [words.numbers(a, b) for a, b in zip(pairs["runs"], pairs["reference_runs"], strict=True)],
+                "Runs": pairs["counts"],
                 "Else differs": [words.FAIRNESS.get(each, words.NOT_STATED) for each in pairs["grade"]],
                 "Most of all": [", ".join(each) if words.is_known(each) else "" for each in pairs["worst"]],
                 "Quality": [words.quality(each) for each in pairs["quality"]],
@@ -95,6 +98,14 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
         alt=f"Ratios: {words.FACTORS[factor]}",
         key=f"ratio-table-{factor}",
     )
+
+
+def _told_apart(pairs: pd.DataFrame) -> str:
+    """Return which pairs a test tells apart, as a sentence."""
+    faster, slower = (int((pairs["verdict"] == verdict).sum()) for verdict in ("faster", "slower"))
+    if not faster + slower:
+        return f"No test tells any of {words.plural(len(pairs), 'pair')} apart"
+    return f"Of {words.plural(len(pairs), 'pair')} {faster} are faster and {slower} slower beyond chance"
 
 
 def _scaling(warehouse: Warehouse) -> None:
@@ -110,9 +121,11 @@ def _scaling(warehouse: Warehouse) -> None:
     if not chosen:
         return
     family = families.set_index("family_id").loc[chosen]
-    points = ratio_pairs.scaling_points(warehouse, chosen).to_pandas()
+    with behind.recorded() as asked:
+        points = ratio_pairs.scaling_points(warehouse, chosen).to_pandas()
     unit = words.plain(family["rate_unit"])
-    state.chart(ratio.thread_scaling(points, words.known(family["backend"]), unit, _finding(family)), "scaling")
+    drawn = ratio.thread_scaling(points, words.known(family["backend"]), unit, _finding(family))
+    state.chart(drawn, "scaling", asked)
     if words.is_known(family["reason"]):
         st.info(f"No law is fitted: {words.plain(family['reason'])}.", icon=":material/info:")
     state.table(

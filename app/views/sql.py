@@ -170,7 +170,7 @@ def _draw(frame: pd.DataFrame) -> None:
     if not numbers or len(plain) < 2:
         st.caption("A chart needs two columns, one of them with numbers.")
         return
-    st.subheader("Chart")
+    st.header("Chart")
     left, middle, right = st.columns(3)
     with left:
         x = state.choose_one("Across", "x", plain)
@@ -184,7 +184,11 @@ def _draw(frame: pd.DataFrame) -> None:
     chosen = {"x": frame[x], "y": frame[y]}
     if colour is not None and colour != NO_COLOUR:
         chosen["colour"] = frame[colour]
-    state.chart(quick.points(pd.DataFrame(chosen), x, y, colour if "colour" in chosen else None), "quick")
+    state.chart(
+        quick.points(pd.DataFrame(chosen), x, y, colour if "colour" in chosen else None),
+        "quick",
+        [st.session_state["asked"]],
+    )
     st.caption(words.plain(f"{y} and {x} as the question gives them; their units stand in their names."))
 
 

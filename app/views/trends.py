@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from app import queries, state, words
+from app import behind, queries, state, words
 from app.charts import trend
 from app.queries import trends
 
@@ -38,7 +38,8 @@ def main() -> None:
 
 
 def _draw(warehouse: Warehouse, series_id: str) -> None:
-    points = trends.points(warehouse, series_id).to_pandas()
+    with behind.recorded() as asked:
+        points = trends.points(warehouse, series_id).to_pandas()
     unit = words.plain(words.known(points["rate_unit"].iloc[0]) or "per second")
     points["segment"] = points["is_change"].cumsum()
     points["kind"] = points["is_dip"].map({True: "dip", False: "run"})
@@ -53,7 +54,8 @@ def _draw(warehouse: Warehouse, series_id: str) -> None:
         f"{100 * (ratio - 1):+.1f} %" if is_change else ""
         for is_change, ratio in zip(points["is_change"], points["change_ratio"], strict=True)
     ]
-    state.chart(trend.runs_in_time(points, words.known(points["backend"].iloc[0]), unit, _finding(points)), "trend")
+    drawn = trend.runs_in_time(points, words.known(points["backend"].iloc[0]), unit, _finding(points))
+    state.chart(drawn, "trend", asked)
     if len(points) < _FEWEST:
         st.caption(f"A change of level can be told from {_FEWEST} runs on.")
     st.markdown("**The runs**")

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from app import queries, state, trying, words
+from app import behind, door, queries, state, trying, words
 from app.bounded import Refused, TooMuch
 from app.charts import tried as chart
 from app.queries import tried
@@ -50,7 +50,11 @@ def main() -> None:
 
 
 def _fate() -> str:
-    return "You may keep it then." if trying.may_keep() else "Nothing of it is stored."
+    return "You may keep it then." if _may_keep() else "Nothing of it is stored."
+
+
+def _may_keep() -> bool:
+    return trying.may_keep() and door.may_store()
 
 
 @st.cache_data(max_entries=8, ttl=600, show_spinner="Reading the file ...")
@@ -63,7 +67,7 @@ def _explained(name: str, data: bytes) -> dict[str, Any] | str:
 
 
 def _say_what_it_is(name: str, size: int, found: dict[str, Any]) -> None:
-    st.subheader(words.plain(found["kind"][:1].upper() + found["kind"][1:]))
+    st.header(words.plain(found["kind"][:1].upper() + found["kind"][1:]))
     st.text(f"{_visible(name)}, {size:,} bytes. Known by: {_visible(found['why'])}")
     if found["left_alone"]:
         st.caption("An ingest of its folder leaves a file of this name alone: it is hidden or a note.")
@@ -130,8 +134,9 @@ def _place(trials: list[dict[str, Any]]) -> None:
         return
     kind = trials[0]["tool"], trials[0]["protocol"], trials[0]["rate_unit"]
     alike = [trial for trial in trials if (trial["tool"], trial["protocol"], trial["rate_unit"]) == kind]
-    known = tried.loss_curves(warehouse, *kind).to_pandas()
-    st.subheader("Where it stands")
+    with behind.recorded() as asked:
+        known = tried.loss_curves(warehouse, *kind).to_pandas()
+    st.header("Where it stands")
     name = words.plain(" ".join(filter(None, kind[:2])))
     if known.empty:
         st.info(f"No loss curve of {name} in {words.plain(kind[2] or 'its unit')} is in the warehouse to compare with.")
@@ -152,7 +157,7 @@ def _place(trials: list[dict[str, Any]]) -> None:
         st.info("No trial says both its offered rate and its loss: it has no place on a curve of loss over rate.")
         return
     drawn = chart.among_known(known, pd.DataFrame(points), goal["loss_limit"], kind[2] or "per second", finding)
-    state.chart(drawn, "among-known")
+    state.chart(drawn, "among-known", asked)
     st.caption(
         "A trial is no capacity: it is one rate, tried once. Hardware, configuration and drop time differ between the "
         "known results; Compare says in what."
@@ -192,10 +197,10 @@ def _show_troubles(found: dict[str, Any]) -> None:
         for text in (*trial["warnings"], *trial["conflicts"])
     ]
     if warnings:
-        st.subheader("Warnings")
+        st.header("Warnings")
         state.table(pd.DataFrame(warnings), alt="Warnings about the trials", key="warnings")
     if found["rejects"]:
-        st.subheader("Rejected")
+        st.header("Rejected")
         rejects = pd.DataFrame(
             {
                 "Line": [each["line"] for each in found["rejects"]],
@@ -224,10 +229,18 @@ def _offer_to_keep(name: str, data: bytes) -> None:
     home = Home.chosen()
     if not trying.may_keep():
         st.caption("It is not stored. To bring it in, put it into a folder and type `dropline ingest FOLDER`.")
-    elif st.button("Keep it", icon=":material/save:", help="Store the file for a later ingest."):
+    elif not door.may_store():
+        st.caption("It is not stored: that is for editors. Whoever runs this Dropline makes you one.")
+    elif st.button("Keep it", icon=":material/save:", help="Store the file, and take it into the lake."):
         trying.keep(home, name, data)
-        st.success("The file is kept. Who runs this Dropline brings all kept files in with:")
-        st.code(f"dropline --home {home.root} ingest {home.root / 'uploads'}", language=None, wrap_lines=True)
+        try:
+            with st.spinner("Taking it in ..."):
+                said = trying.take_in(home)
+        except (Refused, TooMuch) as error:
+            st.error(words.plain(error), icon=":material/block:")
+            return
+        st.success("The file is in the lake, in the campaign uploads. `dropline build` brings it into the figures.")
+        st.code(said, language=None, wrap_lines=True)
 
 
 main()

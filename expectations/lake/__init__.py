@@ -1,16 +1,20 @@
-"""The suites of the lake, held against every batch once. The queries see one batch at a time.
+"""The suites of the lake, held against every batch once. The queries see several batches at a time.
 
-Beside the tables of the batch they see `known_hosts` (host_id, nic_speed_mbps) of the whole lake.
+Each row is of one `batch` and is joined to others of that batch only: a trial may stand in several. Beside the tables
+of the batches they see `known_hosts` (host_id, nic_speed_mbps, cpu_threads) of the whole lake.
 """
 
 from typing import Final
 
 from expectations.lake import (
+    campaigns,
     exchanges,
+    figures,
     hosts,
     intervals,
     observations,
     raw_files,
+    rejects,
     server_configs,
     trials,
 )
@@ -24,4 +28,7 @@ SUITES: Final[tuple[Suite, ...]] = (
     hosts.SUITE,
     server_configs.SUITE,
     raw_files.SUITE,
+    rejects.SUITE,
+    campaigns.SUITE,
+    figures.SUITE,
 )

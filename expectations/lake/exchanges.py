@@ -2,31 +2,61 @@
 
 from typing import Final
 
-from expectations.suite import Suite, at_least, between, not_above
+from expectations.lake.intervals import INTERLEAVED
+from expectations.suite import Suite, above, at_least, between, not_above
+
+# Below this loss nothing hangs on how a loss came about: it is the tightest limit in use, that of the
+# partial drop rate (ETSI GS NFV-TST 009; FD.io CSIT).
+_NOTABLE_LOSS: Final = 0.005
 
 SUITE: Final = Suite(
     name="lake/exchanges",
-    query="""
+    query=f"""
         with
+        interim as (
+            select
+                batch,
+                trial_id,
+                exchange,
+                max(sent) as sent,
+                max(received) as received
+            from intervals
+            group by batch, trial_id, exchange
+        ),
+
         numbered as (
             select
                 trials.campaign,
                 trials.source_path,
                 trials.tool = 'perfdhcp' as is_matched,
+                epoch(trials.ended_at) - epoch(trials.started_at) as elapsed_s,
+                interim.sent as interim_sent,
+                interim.received as interim_received,
+                -- Little's law: what was sent within the longest delay before the generator stopped listening
+                exchanges.sent / nullif(trials.duration_s, 0)
+                * greatest(exchanges.max_delay_ms / 1000 - coalesce(trials.wait_s, 0), 0) as in_flight,
                 exchanges.*,
                 regexp_extract(exchanges.drop_ratio_printed, '[-+.0-9a-zA-Z]+') as printed,
                 try_cast(printed as double) as printed_percent,
                 100 * exchanges.drops / nullif(exchanges.sent, 0) as percent,
                 first_exchange.received as first_received
             from exchanges
-            inner join trials on exchanges.trial_id = trials.trial_id
+            inner join trials
+                on exchanges.trial_id = trials.trial_id
+                and exchanges.batch = trials.batch
             left join exchanges as first_exchange
                 on exchanges.trial_id = first_exchange.trial_id
                 and exchanges.position = 1
+                and exchanges.batch = first_exchange.batch
                 and first_exchange.position = 0
+            left join interim
+                on exchanges.trial_id = interim.trial_id
+                and exchanges.batch = interim.batch
+                and exchanges.exchange = interim.exchange
         )
 
         select
+            batch,
             campaign,
             source_path,
             trial_id,
@@ -50,21 +80,27 @@ SUITE: Final = Suite(
             -- perfdhcp prints the first exchange with 6 significant digits, the others with 3
             -- decimals up to Kea 2.x and with 3 significant digits from 3.0 on
             1.000001 * case
-                when position > 0 and regexp_matches(printed, '^[0-9]+[.][0-9]{3}$') then 0.0005
+                when position > 0 and regexp_matches(printed, '^[0-9]+[.][0-9]{{3}}$') then 0.0005
                 when percent = 0 then 0
                 else 0.5 * pow(10, floor(log10(percent)) - if(position = 0, 5, 2))
             end as half_a_digit,
             case when is_matched and position = 1 then sent end as second_sent,
             first_received,
+            interim_sent,
+            interim_received,
+            in_flight,
+            case when is_matched and drops > {_NOTABLE_LOSS} * sent then drops - in_flight end as drops_beyond_flight,
             min_delay_ms,
             avg_delay_ms,
             max_delay_ms,
             stdev_delay_ms,
+            -- clocks of files and of shells count whole seconds
+            if(elapsed_s >= 0, 1000 * (elapsed_s + 1), null) as longest_possible_delay_ms,
             least(min_delay_ms, avg_delay_ms, max_delay_ms, stdev_delay_ms) as lowest_delay_ms,
             -- each of the three is rounded to 0.001 ms
             (max_delay_ms - min_delay_ms) / 2 + 0.001 as highest_stdev_ms
         from numbered
-    """,
+    """,  # noqa: S608 - a number from this module
     expectations=(
         not_above(
             "matched_answers",
@@ -158,6 +194,41 @@ SUITE: Final = Suite(
                 "{exchange}: std deviation {stdev_delay_ms:.3f} ms of delays "
                 "from {min_delay_ms:.3f} to {max_delay_ms:.3f} ms"
             ),
+        ),
+        not_above(
+            "max_delay_ms",
+            "longest_possible_delay_ms",
+            code="delay_exceeds_trial",
+            severity="warning",
+            reason="No answer takes longer than the trial in which it was asked for and came.",
+            detail="{exchange}: max delay {max_delay_ms:.3f} ms in a trial of {longest_possible_delay_ms:.0f} ms",
+        ),
+        not_above(
+            "interim_sent",
+            "sent",
+            code="interim_sent_exceeds_final",
+            severity="warning",
+            reason=f"The final report counts at least what every interim line did in the output {INTERLEAVED}.",
+            detail="{exchange}: an interim line has sent {interim_sent}, the final report {sent}",
+        ),
+        not_above(
+            "interim_received",
+            "received",
+            code="interim_received_exceeds_final",
+            severity="warning",
+            reason=f"The final report counts at least what every interim line did in the output {INTERLEAVED}.",
+            detail="{exchange}: an interim line has received {interim_received}, the final report {received}",
+        ),
+        above(
+            "drops_beyond_flight",
+            0,
+            code="loss_in_flight",
+            severity="info",
+            reason=(
+                "What was sent within the longest delay before the end may only have been under way when the generator "
+                "stopped (rate times delay: Little's law); a longer trial, or perfdhcp's -W, tells it from a loss."
+            ),
+            detail="{exchange}: {drops} of {sent} dropped; up to {in_flight:.0f} were under way at the end",
         ),
     ),
 )

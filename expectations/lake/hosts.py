@@ -2,12 +2,13 @@
 
 from typing import Final
 
-from expectations.suite import Suite, above, not_above
+from expectations.suite import Suite, above, at_least, at_most, not_above
 
 SUITE: Final = Suite(
     name="lake/hosts",
     query="""
         select
+            batch,
             campaign,
             source_path,
             name,
@@ -58,6 +59,30 @@ SUITE: Final = Suite(
             code="nic_speed_not_positive",
             severity="warning",
             reason="Linux gives a link without a known speed as -1; such a figure is none.",
+            detail="host {name}: {nic_speed_mbps:.6g} Mbit/s",
+        ),
+        at_most(
+            "cpu_mhz",
+            10_000,
+            code="cpu_clock_too_high",
+            severity="warning",
+            reason="No processor of a server runs at 10 GHz; the figure is in another unit.",
+            detail="host {name}: {cpu_mhz:.6g} MHz",
+        ),
+        at_least(
+            "memory_bytes",
+            64 << 20,
+            code="memory_too_small",
+            severity="warning",
+            reason="No server with a network runs in less than 64 MiB; the figure is in another unit.",
+            detail="host {name}: {memory_bytes} bytes",
+        ),
+        at_most(
+            "nic_speed_mbps",
+            1_600_000,
+            code="nic_speed_too_high",
+            severity="warning",
+            reason="The fastest Ethernet carries 1.6 Tbit/s (IEEE P802.3dj); the figure is in another unit.",
             detail="host {name}: {nic_speed_mbps:.6g} Mbit/s",
         ),
     ),

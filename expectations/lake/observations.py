@@ -2,25 +2,48 @@
 
 from typing import Final
 
-from expectations.suite import Suite, at_least
+from expectations.suite import Suite, at_least, at_most, between, not_above, one_of
+
+# Times, sizes, counts and rates: none of them is below zero.
+_COUNTED: Final = (
+    *("ns", "us", "ms", "s", "jiffies", "bit", "bits", "bytes", "kB", "bit/s", "bytes/s", "kB/s", "Mbit/s"),
+    *("packets", "packets/s", "frames", "frames/s", "connections", "connections/s", "transactions", "transactions/s"),
+    *("queries", "queries/s", "responses", "responses/s", "requests", "requests/s", "leases", "leases/s"),
+    *("exchanges", "exchanges/s", "updates/s", "operations/s", "probes", "processes", "deaths"),
+)
+UNITS: Final = (*_COUNTED, "%", "ratio")
 
 SUITE: Final = Suite(
     name="lake/observations",
-    query="""
+    query=f"""
         select
+            observations.batch,
             observations.campaign,
-            trials.source_path,
+            observations.source_path,
             observations.trial_id,
             observations.metric,
             observations.value,
             observations.unit,
-            case
-                when observations.unit in ('packets', 'leases', 'queries', 'bytes', 'jiffies', 's')
-                    then observations.value
-            end as counted_value
+            observations.observed_at,
+            observations.t_s,
+            case when observations.unit in {_COUNTED} then observations.value end as counted_value,
+            case when observations.unit = 'ratio' then observations.value end as ratio,
+            case when observations.unit = '%' and observations.metric ilike '%cpu%' then observations.value end
+                as cpu_percent,
+            100 * known_hosts.cpu_threads as highest_cpu_percent,
+            case when observations.unit = 's' and observations.metric like '%cpu_s' then observations.value end
+                as cpu_s,
+            -- counted over the life of the process, which is started before and ended after the load
+            known_hosts.cpu_threads * (2 * trials.duration_s + coalesce(trials.wait_s, 0) + 60) as highest_cpu_s,
+            known_hosts.cpu_threads,
+            (epoch(observations.observed_at) - epoch(now())) / 86400 as days_ahead,
+            epoch(observations.observed_at) - epoch(timestamptz '2000-01-01 00:00:00+00') as seconds_since_2000
         from observations
-        inner join trials on observations.trial_id = trials.trial_id
-    """,
+        left join trials
+            on observations.trial_id = trials.trial_id
+            and observations.batch = trials.batch
+        left join known_hosts on trials.host_id = known_hosts.host_id
+    """,  # noqa: S608 - words of this module
     expectations=(
         at_least(
             "counted_value",
@@ -29,6 +52,74 @@ SUITE: Final = Suite(
             severity="warning",
             reason=("Times and counts over a trial grow; a negative one means that the counter was reset."),
             detail="{metric} is {value:.6g} {unit}",
+        ),
+        between(
+            "ratio",
+            0,
+            1,
+            code="observed_ratio_out_of_range",
+            severity="warning",
+            reason="A share lies between nothing and all; one above 1 may be a percentage.",
+            detail="{metric} is {value:.6g}",
+        ),
+        at_least(
+            "cpu_percent",
+            0,
+            code="cpu_below_zero",
+            severity="warning",
+            reason="No processor is busy for less than no time.",
+            detail="{metric} is {value:.6g} %",
+        ),
+        not_above(
+            "cpu_percent",
+            "highest_cpu_percent",
+            code="cpu_exceeds_threads",
+            severity="warning",
+            reason="A machine is busy on all of its hardware threads at most; the load was measured on another one.",
+            detail="{metric} is {value:.6g} %; {cpu_threads} threads give at most {highest_cpu_percent} %",
+        ),
+        not_above(
+            "cpu_s",
+            "highest_cpu_s",
+            code="cpu_time_exceeds_trial",
+            severity="warning",
+            reason=(
+                "A process spends at most the time of the trial on each hardware thread; twice that and a minute are "
+                "left for its start and end."
+            ),
+            detail="{metric} is {value:.6g} s; {cpu_threads} threads give at most {highest_cpu_s:.6g} s",
+        ),
+        at_least(
+            "t_s",
+            0,
+            code="observed_before_start",
+            severity="warning",
+            reason="Time within a trial counts from its start.",
+            detail="{metric} was watched {t_s:.6g} s after the start",
+        ),
+        at_most(
+            "days_ahead",
+            1,
+            code="observed_in_future",
+            severity="warning",
+            reason="A value of more than a day ahead comes from a machine with a wrong clock; it finds no trial.",
+            detail="{metric} was watched at {observed_at}, {days_ahead:.1f} days ahead",
+        ),
+        at_least(
+            "seconds_since_2000",
+            0,
+            code="observed_before_2000",
+            severity="warning",
+            reason="A machine without a battery for its clock starts in 1970; such a value finds no trial.",
+            detail="{metric} was watched at {observed_at}",
+        ),
+        one_of(
+            "unit",
+            UNITS,
+            code="observed_unit_unknown",
+            severity="info",
+            reason="Values of an unusual unit are compared with no others.",
+            detail="{metric} has the unit {unit!r}",
         ),
     ),
 )

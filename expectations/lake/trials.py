@@ -9,15 +9,28 @@ PROTOCOLS: Final = (
     *("HTTP", "HTTP API", "HTTPS", "TLS", "TCP", "UDP"),
 )
 
+# What one unit of a rate takes at least of the busier direction of a full-duplex Ethernet, in bytes.
+# Around the payload of a frame, 46 bytes or more, stand 14 of header, 4 of check sequence, 8 of preamble and 12 of
+# gap (IEEE 802.3); IPv4 and UDP take 28 of the payload (RFC 791, 768), IPv6 and UDP 48 (RFC 8200).
+ETHERNET: Final = 14 + 4 + 8 + 12
+FRAME_BYTES: Final = 46 + ETHERNET  # a DNS message: 12 of header and 5 of question at least (RFC 1035) + 28 < 46
+# DHCPv4 (RFC 2131, tables 1 and 5; RFC 2132): 236 of header, 4 of cookie, 1 of the end option. A server's OFFER and ACK
+# carry message type (3), lease time (6) and server identifier (6): no less than a client's DISCOVER and REQUEST.
+DORA_BYTES: Final = 2 * (236 + 4 + 3 + 6 + 6 + 1 + 28 + ETHERNET)
+# DHCPv6 (RFC 8415): 4 of header; client and server identifier (14 each with a DUID-LL of Ethernet) and an IA_NA (16)
+# with its address (28) in a server's ADVERTISE and REPLY: no less than in a client's SOLICIT and REQUEST together.
+SARR_BYTES: Final = 2 * (4 + 14 + 14 + 16 + 28 + 48 + ETHERNET)
+
 SUITE: Final = Suite(
     name="lake/trials",
-    query="""
+    query=f"""
         select
+            trials.batch,
             nullif(trim(trials.campaign), '') as campaign,
             nullif(trim(trials.source_path), '') as source_path,
             nullif(trim(trials.trial_id), '') as trial_id,
             nullif(trim(trials.tool), '') as tool,
-            count(*) over (partition by trials.trial_id) as rows_of_trial,
+            coalesce(repeated.rows_of_trial, 1) as rows_of_trial,
             trials.protocol,
             least(trials.sent, trials.received, trials.dropped, trials.malformed) as lowest_count,
             least(trials.offered_rate, trials.achieved_rate) as lowest_rate,
@@ -36,28 +49,43 @@ SUITE: Final = Suite(
                     then 1.02 * trials.offered_rate + coalesce(2 / nullif(trials.duration_s, 0), 0)
             end as highest_plausible_rate,
             known_hosts.nic_speed_mbps,
-            -- Bits that one unit of the rate takes at least in each direction of the link.
-            -- Ethernet adds 14 (header) + 4 (FCS) + 8 (preamble) + 12 (gap) = 38 bytes to a payload
-            -- of 46 or more; IPv4 and UDP add 28, IPv6 and UDP 48.
-            -- DHCPv4: 236 (RFC 2131) + 4 (cookie) + 3 (message type) + 1 (end) + 28 + 38 = 310
-            -- DHCPv6: 4 (RFC 8415) + 14 (client id, DUID-LL) + 16 (IA_NA) + 48 + 38 = 120 bytes
-            -- DNS: 12 + 5 (question for the root) + 28 = 45, filled up to 46, + 38 = 84 bytes
-            -- 1 Gbit/s is 201,612 DHCPv4 or 520,833 DHCPv6 leases/s, or 1,488,095 queries/s
-            if(known_hosts.nic_speed_mbps > 0, known_hosts.nic_speed_mbps, null) * 1e6 / case
-                when trials.rate_unit = 'leases/s' and trials.protocol = 'DHCPv4' then 2 * 310 * 8
-                when trials.rate_unit = 'leases/s' and trials.protocol = 'DHCPv6' then 2 * 120 * 8
-                when trials.rate_unit = 'queries/s' then 84 * 8
-                when trials.rate_unit = 'Mbit/s' then 1e6
+            case
+                when
+                    known_hosts.nic_speed_mbps > 0
+                    and not regexp_matches(coalesce(trials.command, ''), '127[.]0[.]|::1|-l lo\\b')
+                    then known_hosts.nic_speed_mbps * 1e6 / case
+                        when trials.rate_unit = 'leases/s' and trials.protocol = 'DHCPv4' then 8 * {DORA_BYTES}
+                        when trials.rate_unit = 'leases/s' and trials.protocol = 'DHCPv6' then 8 * {SARR_BYTES}
+                        when trials.rate_unit in ('queries/s', 'updates/s', 'frames/s', 'packets/s')
+                            then 8 * {FRAME_BYTES}
+                        when trials.rate_unit = 'Mbit/s' then 1e6
+                    end
             end as wire_rate,
             trials.duration_s,
             trials.threads,
             trials.started_at,
             trials.ended_at,
+            if(trials.threading = 'single', trials.threads, null) as single_threads,
             epoch(trials.ended_at) - epoch(trials.started_at) as elapsed_s,
-            (epoch(trials.started_at) - epoch(now())) / 86400 as days_ahead
+            -- A lease takes two packets, all else one. A second is left for clocks that count whole ones.
+            case
+                when trials.completed
+                    then 0.9 * least(trials.duration_s, trials.sent / 2 / nullif(trials.offered_rate, 0)) - 1
+            end as shortest_elapsed_s,
+            1.5 * trials.duration_s + coalesce(trials.wait_s, 0) + 60 as longest_elapsed_s,
+            (epoch(trials.started_at) - epoch(now())) / 86400 as days_ahead,
+            epoch(trials.started_at) - epoch(timestamptz '2000-01-01 00:00:00+00') as seconds_since_2000
         from trials
         left join known_hosts on trials.host_id = known_hosts.host_id
-    """,
+        left join (
+            select batch, trial_id, count(*) as rows_of_trial
+            from trials
+            group by batch, trial_id
+            having count(*) > 1
+        ) as repeated
+            on trials.batch = repeated.batch
+            and trials.trial_id = repeated.trial_id
+    """,  # noqa: S608 - numbers from this module
     expectations=(
         present(
             "trial_id",
@@ -172,9 +200,9 @@ SUITE: Final = Suite(
             code="rate_exceeds_wire",
             severity="warning",
             reason=(
-                "The link of the server bounds the rate: in each direction a DHCPv4 lease takes at "
-                "least two packets of 310 bytes, a DHCPv6 lease two of 120, a DNS query one of 84, "
-                "Ethernet overhead included."
+                "The link bounds the rate: in its busier direction a DHCPv4 lease takes at least two packets of "
+                f"{DORA_BYTES // 2} bytes, a DHCPv6 lease two of {SARR_BYTES // 2}, a DNS query one of {FRAME_BYTES}, "
+                "Ethernet's overhead included (RFC 2131, 8415, 1035; IEEE 802.3)."
             ),
             detail=(
                 "achieved {achieved_rate:.6g} {rate_unit}; {nic_speed_mbps:.6g} Mbit/s carry at most {wire_rate:.6g}"
@@ -196,6 +224,33 @@ SUITE: Final = Suite(
             reason="A trial ends after it began, unless the clock was set in between.",
             detail="started at {started_at}, ended at {ended_at}",
         ),
+        not_above(
+            "shortest_elapsed_s",
+            "elapsed_s",
+            code="elapsed_too_short",
+            severity="warning",
+            reason="The packets that were sent take their time at the offered rate; the two clocks contradict that.",
+            detail="{elapsed_s:.1f} s from start to end, but the load was offered for {duration_s:.6g} s",
+        ),
+        not_above(
+            "elapsed_s",
+            "longest_elapsed_s",
+            code="elapsed_too_long",
+            severity="warning",
+            reason=(
+                "A trial ends when its load does, give or take half of it and a minute; a longer one hung, or a clock "
+                "was set."
+            ),
+            detail="{elapsed_s:.1f} s from start to end, but the load was offered for {duration_s:.6g} s",
+        ),
+        at_least(
+            "seconds_since_2000",
+            0,
+            code="starts_before_2000",
+            severity="warning",
+            reason="No generator known here is that old; a machine without a battery for its clock starts in 1970.",
+            detail="started at {started_at}",
+        ),
         at_most(
             "days_ahead",
             1,
@@ -211,6 +266,14 @@ SUITE: Final = Suite(
             severity="warning",
             reason=("A server that answers has at least one thread; 0 is often a configuration's word for automatic."),
             detail="the server is said to have {threads} threads",
+        ),
+        at_most(
+            "single_threads",
+            1,
+            code="single_threaded_with_threads",
+            severity="warning",
+            reason="A server is either single-threaded or has several threads; two sources contradict each other.",
+            detail="single-threaded, with {threads} threads",
         ),
     ),
 )

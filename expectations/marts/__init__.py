@@ -8,16 +8,22 @@ from typing import Final
 
 from expectations.marts import (
     capacity,
+    configurations,
+    copies,
     leases_per_second,
     published_figures,
     ratios,
     run_steps,
+    trial_counters,
     trials,
 )
 from expectations.suite import Suite
 
 SUITES: Final[tuple[Suite, ...]] = (
     trials.SUITE,
+    copies.SUITE,
+    trial_counters.SUITE,
+    configurations.SUITE,
     run_steps.SUITE,
     capacity.SUITE,
     leases_per_second.SUITE,

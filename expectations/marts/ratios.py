@@ -5,13 +5,16 @@ from typing import Final
 from expectations.suite import Suite, above, between, not_above
 
 
-def _suite(table: str, ratio: str, numerator: str, denominator: str, treatment_id: str) -> Suite:
+def _suite(
+    table: str, ratio: str, numerator: str, denominator: str, treatment_id: str, loss_goal: str = "loss_goal"
+) -> Suite:
     return Suite(
         name=f"marts/{table}",
         query=f"""
             select
                 campaign,
                 {treatment_id} as configuration_id,
+                {loss_goal} as loss_goal,
                 {ratio} as ratio,
                 case when {ratio} > 0 then {ratio} end as positive_ratio,
                 {numerator} as numerator,
@@ -70,8 +73,8 @@ def _suite(table: str, ratio: str, numerator: str, denominator: str, treatment_i
 
 
 SUITES: Final = (
-    _suite("multithreading_speedup", "speedup", "lps_multi", "lps_single", "configuration_id_multi"),
-    _suite("ha_speedup", "ratio", "lps_with_ha", "lps_without_ha", "configuration_id_with_ha"),
+    _suite("multithreading_speedup", "speedup", "lps_multi", "lps_single", "configuration_id_multi", "'isc'"),
+    _suite("ha_speedup", "ratio", "lps_with_ha", "lps_without_ha", "configuration_id_with_ha", "'isc'"),
     _suite("backend_ratio", "ratio", "rate", "reference_rate", "configuration_id_backend"),
     _suite("ip_version_ratio", "ratio", "rate_v6", "rate_v4", "configuration_id_v6"),
 )

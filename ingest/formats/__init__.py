@@ -90,13 +90,19 @@ _MODULES = (
 )
 READERS: tuple[Reader, ...] = tuple(cast("Reader", import_module(f"{__name__}.{name}")) for name in _MODULES)
 
-
 _OF_JSON: Final = tuple(reader for reader in READERS if getattr(reader, "IN_JSON", False))
 _JSON: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:{|\[\s*[{\]])")
 
 
+def begins_like_json(head: bytes) -> bool:
+    """Say whether a file begins as a JSON object does, or as a list of objects.
+
+    Most of a campaign's files are sidecars: whoever reads no JSON need not be asked about them.
+    """
+    return _JSON.match(head) is not None
+
+
 def recognise(head: bytes) -> Reader | None:
     """Return the reader of a file; `head` is its first 64 KiB, or all of it."""
-    # Most of a campaign's files are sidecars, of which only few readers need to be asked.
-    asked = _OF_JSON if _JSON.match(head) else READERS
+    asked = _OF_JSON if begins_like_json(head) else READERS
     return next((reader for reader in asked if reader.sniff(head)), None)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from ingest.formats import dns_text
 from ingest.formats.dns_text import read
 from ingest.formats.dnsperf_text import LOAD_OPTIONS, PerfTrial, shared_words
-from ingest.formats.text import head_text, number, plural
+from ingest.formats.text import head_text, is_marked, number, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +25,7 @@ _MARK: Final = re.compile(
     r"(?:\A|[\r\n])[ \t]*(?:DNS Performance Testing Tool[ \t]*(?:[\r\n]|\Z)|Usage: dnsperf \["
     r"|\[Status\] Command line: dnsperf )"
 )
+_CLUES: Final = ("DNS Performance Testing Tool", "dnsperf ")
 _TIMEOUT: Final = "[Timeout] Query timed out"
 _INTERVAL: Final = re.compile(r"(\d{1,12}\.\d{6}): (\d{1,15}\.\d{6}|-?nan|inf)", re.ASCII)
 _TARGET: Final = re.compile(r"Sending (?:queries|updates) \(to (\S+)\)")
@@ -42,7 +43,7 @@ _WORDS: Final = {**LOAD_OPTIONS, "u": "updates", "B": "binary queries"}
 
 def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (64 KiB, or all of it) is of dnsperf."""
-    return bool(_MARK.search(head_text(head)))
+    return is_marked(head_text(head), _MARK, *_CLUES)
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:

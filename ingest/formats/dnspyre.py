@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from ingest.formats import dns_text
 from ingest.formats.dns_text import read
 from ingest.formats.dnstrace_text import TableTrial
-from ingest.formats.text import count, head_text, json_object, number, plural
+from ingest.formats.text import count, head_text, is_marked, json_object, number, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +26,7 @@ _MARK: Final = re.compile(
     r"(?:\A|[\r\n])[ \t]*(?:Using \d+ hostnames|Total requests:\t\t\d|usage: dnspyre "
     r'|dnspyre: error: |\{"totalRequests":\d+,"totalSuccessResponses":)'
 )
+_CLUES: Final = (" hostnames", "Total requests:\t\t", "usage: dnspyre ", "dnspyre: error: ", '{"totalRequests":')
 _HOSTNAMES: Final = re.compile(r"Using (\d{1,18}) hostnames", re.ASCII)
 _PROGRESS: Final = re.compile(r"Progress:.*")
 _JSON_COUNTERS: Final = {
@@ -54,7 +55,7 @@ def sniff(head: bytes) -> bool:
 
     A file with nothing but the progress bar of stderr is none of its outputs.
     """
-    return bool(_MARK.search(head_text(head)))
+    return is_marked(head_text(head), _MARK, *_CLUES)
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from ingest.formats import dns_text
 from ingest.formats.dns_text import Trial, read
-from ingest.formats.text import LONGEST, count, head_text, json_object, number
+from ingest.formats.text import LONGEST, count, head_text, is_marked, json_object, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +47,17 @@ _MARK: Final = re.compile(
     r"(?:\A|[\r\n])(?:flaming target\(s\) \[|run id      : |query generator \["
     r'|\{"cmdline":"[^\r\n]{0,4000}"run_id":|\{"in_flight":\d+,"period_bad_count":'
     r'|\{"period_bad_count":\d+,"period_in_flight":|Flamethrower\.|unable to resolve target addr)'
+)
+_CLUES: Final = (
+    *(
+        "flaming target(s) [",
+        "run id      : ",
+        "query generator [",
+        '"run_id":',
+        '{"in_flight":',
+        '{"period_bad_count":',
+    ),
+    *("Flamethrower.", "unable to resolve target addr"),
 )
 # Key of the text -> key of the JSON, which names the figure here; unit to take off.
 _SUMMARY: Final = {
@@ -85,7 +96,7 @@ _DEFAULTS: Final = {True: ("10", "10", "1"), False: ("30", "100", "1000")}
 
 def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (64 KiB, or all of it) is of flame."""
-    return bool(_MARK.search(head_text(head)))
+    return is_marked(head_text(head), _MARK, *_CLUES)
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from ingest.formats import dns_text
 from ingest.formats.dns_text import Trial, read
-from ingest.formats.text import LONGEST, count, head_text, number, plural
+from ingest.formats.text import LONGEST, count, head_text, is_marked, number, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,11 +42,12 @@ _MARK: Final = re.compile(
     r"|total (?:queries|SYNs|initials): +\d+ \(\d+ pps\)|Usage: kxdpgun "
     r"|error: (?:failed to get remote MAC|failed to initialize XDP|can't find route to))"
 )
+_CLUES: Final = ("using interface ", "thread#", "total ", "Usage: kxdpgun ", "error: ")
 
 
 def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (64 KiB, or all of it) is of kxdpgun."""
-    return bool(_MARK.search(head_text(head)))
+    return is_marked(head_text(head), _MARK, *_CLUES)
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:

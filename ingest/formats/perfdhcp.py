@@ -66,7 +66,7 @@ def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
 def _parts(text: bytes) -> Iterator[Report | Reject]:
     """Yield what each process of the text comes to."""
     trial = Trial()
-    for *_, current in _walk(text, trial):
+    for _, _, _, current in _walk(text, trial):
         if current is not trial:
             yield conclude(trial)
             trial = current
@@ -94,9 +94,13 @@ def _walk(text: bytes, trial: Trial) -> Iterator[tuple[int, str, Handler | None,
 
 def _lines(text: bytes) -> Iterator[tuple[int, str]]:
     """Yield (number, line) of all that is not blank; what got glued to other text is set apart."""
+    glued = _may_be_glued(text)
     for number, line, ended in lines(text):
         if not ended:
             line = _unfinished(line)
+        if not glued:
+            yield number, line
+            continue
         begin = line.find(START, 1)
         if begin > 0:
             yield number, line[:begin]
@@ -110,6 +114,13 @@ def _lines(text: bytes) -> Iterator[tuple[int, str]]:
             line = _behind_failure(line.removeprefix(_FAILED))
         if line:
             yield number, line
+
+
+def _may_be_glued(text: bytes) -> bool:
+    """Say whether anything that may get glued to other text stands elsewhere than at the begin of a line."""
+    start = START.encode()
+    begun = text.startswith(start) + text.count(b"\n" + start)
+    return text.count(start) > begun or any(mark in text for mark in (b"^C", b"Failed to receive", b"\x1b"))
 
 
 def _unfinished(line: str) -> str:

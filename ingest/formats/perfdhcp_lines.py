@@ -68,10 +68,12 @@ def recognise(line: str, *, in_leases: bool) -> tuple[Stage, Handler, Any]:
         return Stage.STARTED, _running, line.removeprefix("Running: ")
     if line in _LINES:
         return *_LINES[line], ""
+    if line.startswith("sent: ") and (counters := _counters(line)):
+        return Stage.LOAD, _interim, counters
     if match := _ERROR.fullmatch(line):
         return Stage.ERROR, _error, match[0]
     if len(line) <= _LONGEST:
-        if counters := _counters(line) or clean_counters(line):
+        if counters := clean_counters(line):
             return Stage.LOAD, _interim, counters
         if in_leases and (match := _LEASE.fullmatch(line)):
             return Stage.NOTHING, _lease, match[1] or match[2]
@@ -103,13 +105,14 @@ def clean_counters(line: str) -> Counters | None:
 
 def _counters(line: str) -> Counters | None:
     """Return the counters of an interim line (`-t`)."""
-    match = _INTERIM.fullmatch(line)
+    match = _INTERIM.fullmatch(line) if len(line) <= _LONGEST else None
     return _table([group.split("/") for group in match.groups() if group]) if match else None
 
 
 def _table(columns: list[list[str]]) -> Counters | None:
+    """Return the counters in columns of digits; what no 64-bit integer can hold is damage, and so is nothing."""
     width = len(columns[0])
-    counts = [[n for text in texts if (n := _count(text)) is not None] for texts in columns]
+    counts = [[int(text) for text in texts if 0 < len(text) <= 18] for texts in columns]
     if width > 4 or any(len(values) != width for values in columns + counts):
         return None
     return Counters(counts[0], counts[1], counts[2], counts[3] if len(counts) > 3 else None)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from ingest.formats import dns_text
 from ingest.formats.dns_text import read
 from ingest.formats.dnsperf_text import LOAD_OPTIONS, PerfTrial, shared_words
-from ingest.formats.text import head_text, number, plural
+from ingest.formats.text import head_text, is_marked, number, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +25,7 @@ _MARK: Final = re.compile(
     r"(?:\A|[\r\n])[ \t]*(?:DNS Resolution Performance Testing Tool|Usage: resperf \["
     r"|\[Status\] Command line: resperf |# time target_qps actual_qps responses_per_sec)"
 )
+_CLUES: Final = ("DNS Resolution Performance", "resperf", "# time target_qps ")
 _PLOT: Final = "# time target_qps "
 _ROW: Final = re.compile(r"\d{1,9}\.\d{3}(?: +\d{1,15}\.\d+){5,9}", re.ASCII)
 # Column of the plot -> metric, unit, factor.
@@ -49,7 +50,7 @@ _MAX_RATE: Final = 100_000.0
 
 def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (64 KiB, or all of it) is of resperf."""
-    return bool(_MARK.search(head_text(head)))
+    return is_marked(head_text(head), _MARK, *_CLUES)
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:

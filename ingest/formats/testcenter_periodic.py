@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from ingest.formats import Reject
 from ingest.formats.testcenter_rfc2544 import TOOL
-from ingest.formats.text import quote
+from ingest.formats.text import is_marked, quote
 from ingest.formats.throughput import Columns, Line, Record, Table, Trial, Unusable, account, head_text, rows, words
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ _MARK: Final = re.compile(
     r"(?:\A|[\r\n])(?:[^\r\n]{0,1000} for periodic results|=+ Periodic Results: "
     r"|(?:Generator|Analyzer|RxStream|TxStream)_Results)"
 )
+_CLUES: Final = (" for periodic results", "= Periodic Results: ", "_Results")
 _KINDS: Final = {
     "generatorportresults": "Generator",
     "analyzerportresults": "Analyzer",
@@ -60,7 +61,7 @@ _SERIES: Final = (
 
 def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (64 KiB, or all of it) holds periodic results."""
-    return bool(_MARK.search(head_text(head)))
+    return is_marked(head_text(head), _MARK, *_CLUES)
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:

@@ -41,8 +41,13 @@ _QUOTED: Final = 80
 @lru_cache(maxsize=1)  # every reader is asked about the same head
 def head_text(head: bytes) -> str:
     """Return the text of the first bytes of a file, without what colours it."""
-    text, _ = unpack(head, HEAD_BYTES)
-    return _ESCAPE.sub("", text.decode("utf-8", "replace"))
+    text = unpack(head, HEAD_BYTES)[0].decode("utf-8", "replace")
+    return _ESCAPE.sub("", text) if "\x1b" in text else text
+
+
+def is_marked(text: str, mark: re.Pattern[str], *clues: str) -> bool:
+    """Say whether `mark` is found in `text`; each text that it could match holds one of `clues`, which is soon seen."""
+    return any(clue in text for clue in clues) and mark.search(text) is not None
 
 
 def unpack(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
@@ -83,8 +88,10 @@ def lines(text: bytes) -> Iterator[tuple[int, str, bool]]:
     plain = text.replace(b"\r\r\n", b"\r\n")
     stream = io.TextIOWrapper(io.BytesIO(plain), encoding="utf-8", errors="replace")
     for number, raw in enumerate(stream, 1):
-        if line := clean(raw):
-            yield number, line, raw.endswith("\n")
+        if line := raw.strip(_BLANK):
+            if "\x1b" in line and not (line := clean(line)):
+                continue
+            yield number, line, raw[-1] == "\n"
 
 
 def clean(raw: str) -> str:

@@ -324,6 +324,8 @@ def has_table(head: bytes, is_header: Callable[[Columns], bool]) -> bool:
 @lru_cache(maxsize=1)
 def _possible_headers(head: bytes) -> list[Columns]:
     text = unpack(head, HEAD_BYTES)[0]
+    if text.count(b",") < _FEWEST_COLUMNS:
+        return []
     return [
         Columns(row.cells)
         for row in islice(rows(text), _HEADER_WITHIN)

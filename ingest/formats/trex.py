@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from ingest.formats.json_documents import each_document, items, mapping
+from ingest.formats.text import is_marked
 from ingest.formats.throughput import Trial, Unusable, head_text, number, words
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _L2_RATES: Final = {"offered_rate_l2": "tx_bps", "achieved_rate_l2": "rx_bps"}
 def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (64 KiB, or all of it) is of the benchmark."""
     text = head_text(head).lstrip()
-    return text.startswith("{") and bool(_MARK.search(text))
+    return text.startswith("{") and is_marked(text, _MARK, "ndr_points", "queue_full_percentage", "rate_tx_bps")
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:

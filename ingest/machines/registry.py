@@ -7,6 +7,7 @@ Content goes before name: a name only decides for what could be anything, such a
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ingest.machines import (
@@ -26,7 +27,7 @@ from ingest.machines import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from ingest.machines.facts import Facts
 
@@ -180,6 +181,18 @@ _SOURCES: Final = (
 )
 SOURCES: Final[dict[str, Source]] = {source.kind: source for source in _SOURCES}
 
+_NAMED: Final = b"NAME="  # no os-release is without it, and to find that out line by line takes long
+
+
+def _any_of(sources: Iterable[Source]) -> re.Pattern[bytes]:
+    """Return one pattern for all contents; its last group is the kind of the first source that fits."""
+    contents = ((source.kind.encode(), source.content.pattern) for source in sources if source.content)
+    return re.compile(b"|".join(b"(?P<%b>%b)" % each for each in contents), re.MULTILINE)
+
+
+_CONTENTS: Final = _any_of(_SOURCES)
+_CONTENTS_UNNAMED: Final = _any_of(source for source in _SOURCES if source.kind != "os_release")
+
 
 def stem(name: str) -> str:
     """Return the name of a file without folders and extension: `ip-link` of `a/ip-link.json`."""
@@ -195,12 +208,11 @@ def recognise(name: str, data: bytes) -> str | None:
     if name.endswith(".err"):
         return MESSAGES if _by_name(name.removesuffix(".err")) else None
     head = data[:_HEAD_BYTES].removeprefix(b"\xef\xbb\xbf").lstrip()
-    for source in _SOURCES:
-        if source.content and source.content.match(head):
-            return source.kind
-    return _by_name(name)
+    found = (_CONTENTS if _NAMED in head else _CONTENTS_UNNAMED).match(head)
+    return found.lastgroup if found else _by_name(name)
 
 
+@lru_cache(maxsize=4096)  # the repetitions of a ramp have the same names
 def _by_name(name: str) -> str | None:
     own = stem(name)
     return next((source.kind for source in _SOURCES if source.name.fullmatch(own)), None)

@@ -10,23 +10,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ingest.formats import begins_like_json
 from ingest.servers import databases, kea, powerdns
 from ingest.servers.errors import ConfigError
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["ConfigError", "describe", "recognise"]
+__all__ = ["FORMATS", "ConfigError", "describe", "recognise"]
 
 _MODULES: Final[tuple[ModuleType, ...]] = (kea, powerdns)
-_DESCRIBERS: Final = (kea.describe, databases.describe)
+FORMATS: Final = frozenset(module.__name__.rpartition(".")[2] for module in _MODULES)
 
 
 def recognise(head: bytes) -> ModuleType | None:
     """Return the module that reads a configuration beginning with `head` (64 KiB, or all of it)."""
-    return next((module for module in _MODULES if module.sniff(head)), None)
+    asked = (kea,) if begins_like_json(head) else _MODULES
+    return next((module for module in asked if module.sniff(head)), None)
 
 
 def describe(head: bytes) -> str | None:
     """Name a known configuration that no module reads, e.g. a control agent's or a database's; else None."""
-    return next((words for describe in _DESCRIBERS if (words := describe(head))), None)
+    return kea.describe(head) or (None if begins_like_json(head) else databases.describe(head))

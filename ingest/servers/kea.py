@@ -26,6 +26,7 @@ _OTHERS: Final = {
     "DhcpDdns": "a configuration of the Kea DHCP-DDNS server",
     "Netconf": "a configuration of the Kea NETCONF agent",
 }
+_KEYS: Final = tuple(key.encode() for key in (*_FAMILIES, *_OTHERS))
 _HA_HOOK: Final = re.compile(r"libdhcp_ha(?:\..*)?")
 _MAX_INT32: Final = 2**31 - 1
 _MAX_INT64: Final = 2**63 - 1
@@ -47,7 +48,7 @@ def describe(head: bytes) -> str | None:
 
 def _keys(head: bytes) -> list[str]:
     """Return the keys of the outermost object, none when no key of Kea's stands anywhere in `head`."""
-    if not any(key.encode() in head for key in (*_FAMILIES, *_OTHERS)):
+    if not any(key in head for key in _KEYS):
         return []
     return list(commented_json.top_level_keys(head))
 

@@ -72,13 +72,14 @@ _UNSET: Final = _Setting("", 0)
 def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` configures a PowerDNS server."""
     text = head.decode("utf-8-sig", "replace")
-    keys = set(_COMMENTED.findall(text))
+    keys: set[str] = set()
     last = text.count("\n") + 1  # may be cut off
     for number, line in _lines(text):
         if found := _assigned(line):
             keys.add(found[0])
         elif number < last:
             return False
+    keys.update(_COMMENTED.findall(text))
     known = (_SHARED, *_TELLING.values())
     return sum(any(names.fullmatch(key) for names in known) for key in keys) > 1 and _product(keys) is not None
 

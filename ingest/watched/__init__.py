@@ -8,7 +8,9 @@ for bad input; what it cannot use it yields as a `Reject`.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
+
+from ingest.formats import begins_like_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +41,7 @@ class Sample(NamedTuple):
 
 
 class Watcher(Protocol):
-    """What a module of this folder offers."""
+    """What a module of this folder offers; one whose files begin like JSON says so by `IN_JSON = True`."""
 
     NAME: str
 
@@ -65,8 +67,10 @@ _MODULES = (
     "sysstat",
 )
 WATCHERS: tuple[Watcher, ...] = tuple(cast("Watcher", import_module(f"{__name__}.{name}")) for name in _MODULES)
+_OF_JSON: Final = tuple(watcher for watcher in WATCHERS if getattr(watcher, "IN_JSON", False))
 
 
 def recognise(head: bytes) -> Watcher | None:
     """Return the reader of a file; `head` is its first 64 KiB, or all of it."""
-    return next((watcher for watcher in WATCHERS if watcher.sniff(head)), None)
+    asked = _OF_JSON if begins_like_json(head) else WATCHERS
+    return next((watcher for watcher in asked if watcher.sniff(head)), None)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ingest.formats import Row
 
 NAME = "cloudwatch"
+IN_JSON = True
 
 _EXPECTED: Final = "expected the JSON of `aws cloudwatch get-metric-data`, or the CSV of a graph in the console"
 _JSON: Final = re.compile(r'\s*\{\s*"(?:MetricDataResults|Messages|NextToken|Label|Datapoints)"\s*:')
@@ -49,7 +50,7 @@ def sniff(head: bytes) -> bool:
     text = head_text(head)
     if _JSON.match(text):
         return any(name in text for name in _LISTS)
-    return any(row[0] == _TITLE for row in first_rows(text, 1))
+    return _TITLE in text and any(row[0] == _TITLE for row in first_rows(text, 1))
 
 
 def parse(data: bytes) -> Iterator[Sample | Reject]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ingest.formats import Row
 
 NAME = "pdns"
+IN_JSON = True
 
 _EXPECTED: Final = "expected the answer of `pdns_control show '*'`, of the statistics API, or JSON lines with `utc`"
 _SHOWN: Final = re.compile(r"\s*(?:[a-z][a-z0-9-]*=\d+,){5}")
@@ -37,7 +38,7 @@ def sniff(head: bytes) -> bool:
     text = head_text(head)
     if _SHOWN.match(text):
         return "udp-queries=" in text or "questions=" in text
-    first = text.lstrip().splitlines()[:1]
+    first = text.lstrip().partition("\n")[0].splitlines()[:1]
     return bool(_ARRAY.match(text)) or any(map(_is_poll, map(json_object, first)))
 
 

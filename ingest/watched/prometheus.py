@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ingest.formats import Row
 
 NAME = "prometheus"
+IN_JSON = True
 NO_NUMBER: Final = frozenset({"nan", "inf", "+inf", "-inf"})
 UNNAMED: Final = "promql"  # an expression such as rate(x[1m]) leaves no name
 

@@ -2,7 +2,7 @@ with
 
 observations as (
 
-    select * from {{ ref('int_observations') }}
+    select * from {{ ref('trial_observations') }}
 
 ),
 

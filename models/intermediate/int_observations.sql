@@ -1,8 +1,16 @@
 with
 
-observations as (
+observations_of_trials as (
 
     select * from {{ ref('stg_observations') }}
+    where trial_id is not null
+
+),
+
+observations_beside as (
+
+    select * from {{ ref('stg_observations') }}
+    where trial_id is null
 
 ),
 
@@ -34,8 +42,7 @@ watched_files as (
         regexp_extract(source_path, '^(.*/)?[^/]*$', 1) as folder,
         min(observed_at) as first_observed_at,
         max(observed_at) as last_observed_at
-    from observations
-    where trial_id is null
+    from observations_beside
     group by campaign, source_path, beside
 
 ),
@@ -94,41 +101,39 @@ chosen as (
 aligned as (
 
     select
-        observations.trial_id,
-        observations.campaign,
-        observations.source_path,
-        observations.host,
-        observations.metric,
-        observations.label,
-        observations.moment,
-        observations.observed_at,
-        observations.t_s,
-        observations.value,
-        observations.unit
-    from observations
-    where observations.trial_id is not null
+        trial_id,
+        campaign,
+        source_path,
+        host,
+        metric,
+        label,
+        moment,
+        observed_at,
+        t_s,
+        value,
+        unit
+    from observations_of_trials
     union all
     select
         chosen.trial_id,
-        observations.campaign,
-        observations.source_path,
-        observations.host,
-        observations.metric,
-        observations.label,
-        observations.moment,
-        observations.observed_at,
-        {{ seconds_between('chosen.started_at', 'observations.observed_at') }} as t_s,
-        observations.value,
-        observations.unit
-    from observations
+        observations_beside.campaign,
+        observations_beside.source_path,
+        observations_beside.host,
+        observations_beside.metric,
+        observations_beside.label,
+        observations_beside.moment,
+        observations_beside.observed_at,
+        {{ seconds_between('chosen.started_at', 'observations_beside.observed_at') }} as t_s,
+        observations_beside.value,
+        observations_beside.unit
+    from observations_beside
     left join chosen
-        on observations.campaign = chosen.campaign
-            and observations.source_path = chosen.source_path
+        on observations_beside.campaign = chosen.campaign
+            and observations_beside.source_path = chosen.source_path
             and (
-                observations.observed_at is null
-                or observations.observed_at between chosen.watched_from and chosen.watched_until
+                observations_beside.observed_at is null
+                or observations_beside.observed_at between chosen.watched_from and chosen.watched_until
             )
-    where observations.trial_id is null
 
 )
 

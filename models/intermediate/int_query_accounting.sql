@@ -3,12 +3,13 @@ with
 trials as (
 
     select * from {{ ref('stg_trials') }}
+    where rate_unit = 'queries/s'
 
 ),
 
 observations as (
 
-    select * from {{ ref('int_observations') }}
+    select * from {{ ref('trial_observations') }}
     where trial_id is not null
 
 ),
@@ -86,9 +87,7 @@ accounts as (
     left join network on trials.trial_id = network.trial_id
     left join server on trials.trial_id = server.trial_id
     left join watched on trials.trial_id = watched.trial_id
-    where
-        trials.rate_unit = 'queries/s'
-        and coalesce(network.trial_id, server.trial_id, watched.trial_id) is not null
+    where coalesce(network.trial_id, server.trial_id, watched.trial_id) is not null
 
 ),
 

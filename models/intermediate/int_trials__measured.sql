@@ -54,7 +54,8 @@ exchange_totals as (
         trial_id,
         max(sent) filter (where position = 0) as first_sent,
         {{ value_at_highest('received', 'position') }} filter (where position <= 1) as last_received,
-        {{ value_at_highest('received - coalesce(rejected, 0)', 'position') }} filter (where position <= 1) as completed_leases,
+        {{ value_at_highest('received - coalesce(rejected, 0)', 'position') }} filter (where position <= 1)
+            as completed_leases,
         -- a DHCPv4 RELEASE is never answered, so its "drops" are no loss
         max(drops / nullif(sent, 0)) filter (where exchange <> 'RELEASE') as loss_worst_exchange,
         sum(drops) filter (where exchange <> 'RELEASE')
@@ -75,6 +76,30 @@ described_campaigns as (
 
 ),
 
+-- what tells of the runs, without the texts of a trial: sorted and joined with itself below
+told as (
+
+    select
+        trial_id,
+        campaign,
+        source_path,
+        context_path,
+        stem,
+        report_index,
+        {{ configuration_columns() }},
+        method,
+        repetition,
+        offered_rate,
+        achieved_rate,
+        sent,
+        received,
+        started_at,
+        server_wiped,
+        command is not null as has_command
+    from {{ ref('stg_trials') }}
+
+),
+
 files_of_processes as (
 
     -- the text and the JSON of one process tell of the same trials: the fuller one counts
@@ -84,9 +109,11 @@ files_of_processes as (
         first_value(source_path) over (
             partition by campaign, stem, tool
             order by
-                count(*) desc, count(sent) + count(received) + count(achieved_rate) + count(command) desc, source_path
+                count(*) desc,
+                count(sent) + count(received) + count(achieved_rate) + count(*) filter (where has_command) desc,
+                source_path
         ) as fullest_path
-    from trials
+    from told
     group by campaign, stem, tool, source_path
 
 ),
@@ -94,21 +121,85 @@ files_of_processes as (
 twins as (
 
     select
-        trials.trial_id,
+        told.trial_id,
         same_report.trial_id as twin_of
-    from trials
+    from told
     inner join files_of_processes
-        on trials.campaign = files_of_processes.campaign
-            and trials.source_path = files_of_processes.source_path
-            and trials.source_path <> files_of_processes.fullest_path
+        on told.campaign = files_of_processes.campaign
+            and told.source_path = files_of_processes.source_path
+            and told.source_path <> files_of_processes.fullest_path
     -- two processes may share a name, too (rate500.st, rate500.mt), but not what they counted
-    inner join trials as same_report
-        on trials.campaign = same_report.campaign
+    inner join told as same_report
+        on told.campaign = same_report.campaign
             and files_of_processes.fullest_path = same_report.source_path
-            and trials.report_index = same_report.report_index
-            and coalesce(trials.sent = same_report.sent, true)
-            and coalesce(trials.received = same_report.received, true)
-            and coalesce(trials.started_at = same_report.started_at, true)
+            and told.report_index = same_report.report_index
+            and coalesce(told.sent = same_report.sent, true)
+            and coalesce(told.received = same_report.received, true)
+            and coalesce(told.started_at = same_report.started_at, true)
+
+),
+
+with_folder as (
+
+    select
+        told.*,
+        -- nothing but the folder tells such trials apart
+        case
+            when described_campaigns.campaign is null and told.scenario is null then told.context_path
+            when told.product is null and told.backend is null and told.threading is null then told.context_path
+        end as unnamed_folder
+    from told
+    left join described_campaigns on told.campaign = described_campaigns.campaign
+
+),
+
+own_runs as (
+
+    select
+        trial_id,
+        unnamed_folder,
+        offered_rate,
+        started_at,
+        server_wiped,
+        {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method, repetition') }} as run_id
+    from with_folder
+
+),
+
+with_runs as (
+
+    select
+        {{ all_but('own_runs', 'run_id') }},
+        twins.twin_of,
+        -- a twin stands in the run of the trial that counts
+        coalesce(runs_that_count.run_id, own_runs.run_id) as run_id
+    from own_runs
+    left join twins on own_runs.trial_id = twins.trial_id
+    left join own_runs as runs_that_count on twins.twin_of = runs_that_count.trial_id
+
+),
+
+with_pool as (
+
+    select
+        with_runs.trial_id,
+        with_runs.run_id,
+        with_runs.unnamed_folder,
+        with_runs.twin_of,
+        case
+            when with_runs.server_wiped = false
+                then sum(exchange_totals.completed_leases) over (
+                        partition by with_runs.run_id
+                        order by
+                            with_runs.started_at nulls last,
+                            with_runs.offered_rate nulls last,
+                            with_runs.trial_id
+                        rows unbounded preceding
+                    )
+            else exchange_totals.completed_leases
+        end as leases_granted
+    from with_runs
+    left join exchange_totals on with_runs.trial_id = exchange_totals.trial_id
 
 ),
 
@@ -116,7 +207,10 @@ joined as (
 
     select
         trials.*,
-        twins.twin_of,
+        with_pool.run_id,
+        with_pool.unnamed_folder,
+        with_pool.twin_of,
+        with_pool.leases_granted,
         accounting.answered,
         accounting.ratio_printed,
         accounting.ratio_true,
@@ -140,19 +234,12 @@ joined as (
         exchange_totals.loss_worst_exchange as loss_of_exchanges,
         exchange_totals.loss_packet as loss_of_packets,
         -- perfdhcp's rate is answers over wall time, so the two of them tell when a limit ended the trial early
-        exchange_totals.last_received / nullif(trials.achieved_rate, 0) as elapsed_s,
-        -- nothing but the folder tells such trials apart
-        case
-            when described_campaigns.campaign is null and trials.scenario is null then trials.context_path
-            when trials.product is null and trials.backend is null and trials.threading is null
-                then trials.context_path
-        end as unnamed_folder
+        exchange_totals.last_received / nullif(trials.achieved_rate, 0) as elapsed_s
     from trials
+    inner join with_pool on trials.trial_id = with_pool.trial_id
     left join exchange_totals on trials.trial_id = exchange_totals.trial_id
     left join closed_loops on trials.trial_id = closed_loops.trial_id
     left join accounting on trials.trial_id = accounting.trial_id
-    left join described_campaigns on trials.campaign = described_campaigns.campaign
-    left join twins on trials.trial_id = twins.trial_id
     left join server_configs on trials.server_config_id = server_configs.server_config_id
 
 ),
@@ -187,41 +274,19 @@ with_rates as (
             rate_unit = 'queries/s' and requests_sent + 1 < 0.99 * offered_rate * test_period_s, false
         ) as is_pace_lost,
         -- a closed loop whose window is full waits for the server and cannot offer more (Little's law)
-        coalesce(achieved_rate * avg_latency_ms / 1000 > 0.9 * outstanding_window, false) as is_window_full,
-        {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method, repetition') }}
-            as own_run_id
+        coalesce(achieved_rate * avg_latency_ms / 1000 > 0.9 * outstanding_window, false) as is_window_full
     from with_period
 
 ),
 
-with_runs as (
-
-    select
-        *,
-        -- a twin stands in the run of the trial that counts
-        first_value(own_run_id) over (
-            partition by coalesce(twin_of, trial_id) order by twin_of nulls first
-        ) as run_id
-    from with_rates
-
-),
-
-with_pool as (
+judged as (
 
     select
         *,
         is_sending_short or is_window_full as is_generator_limited,
-        is_pace_lost or coalesce(rate_unit = 'queries/s' and probes_failed > 0, false) as is_unsustained,
-        case
-            when server_wiped = false
-                then sum(completed_leases) over (
-                        partition by run_id
-                        order by started_at nulls last, offered_rate nulls last, trial_id rows unbounded preceding
-                    )
-            else completed_leases
-        end as leases_granted
-    from with_runs
+        is_pace_lost or coalesce(rate_unit = 'queries/s' and probes_failed > 0, false) as is_unsustained
+    from with_rates
 
 )
 
-select * from with_pool
+select * from judged

@@ -16,7 +16,7 @@ select
     points.series_id,
     points.series,
     points.loss_goal,
-    points.place,
+    trends.place,
     points.series_runs,
     points.run_id,
     points.configuration_id,

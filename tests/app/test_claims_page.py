@@ -27,7 +27,7 @@ def listed(app: AppTest) -> pd.DataFrame:
 
 
 def said(app: AppTest) -> str:
-    kinds = ("subheader", "markdown", "caption", "info", "warning", "code")
+    kinds = ("header", "markdown", "caption", "info", "warning", "code")
     return "\n".join(element.value for kind in kinds for element in getattr(app, kind))
 
 

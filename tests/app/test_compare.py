@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from test_pages import charts, label, rows, said
 
-from app import frames, queries
+from app import frames, queries, state
 from app.charts import ramp, theme
 from app.queries import compare as comparing
 
@@ -197,6 +197,8 @@ def test_twelve_curves_are_told_apart_by_dash_and_point() -> None:
             "offered_rate": 1000.0,
             "achieved_rate": 990.0,
             "loss_ratio": 0.01,
+            "lowest_loss_ratio": 0.01,
+            "highest_loss_ratio": 0.01,
             "runs": 1,
         }
     )
@@ -213,3 +215,44 @@ def test_a_configuration_that_names_no_backend_has_the_neutral_colour() -> None:
         "mysql": theme.BACKEND_COLOURS["mysql"],
         "": theme.NO_BACKEND,
     }
+
+
+def test_every_height_of_the_curves_means_one_limit() -> None:
+    steps = pd.DataFrame(
+        {
+            "label": "one",
+            "line": "one",
+            "backend": "memfile",
+            "offered_rate": [1000.0, 2000.0],
+            "achieved_rate": [1000.0, 1200.0],
+            "loss_ratio": [0.0, 0.4],
+            "lowest_loss_ratio": [0.0, 0.3],
+            "highest_loss_ratio": [0.01, 0.5],
+            "runs": 9,
+        }
+    )
+    spec = ramp.loss_over_rate(steps, 0.025, "all packets", "leases/s", "Loss", choosable=True).to_dict()
+    bands = next(values for values in spec["datasets"].values() if "low" in values[0])
+    assert [each["low"] for each in bands[1:]] == [each["high"] for each in bands[:-1]]
+    assert (bands[0]["low"], bands[-1]["high"]) == (0, 0.4)
+    assert all(each["low"] <= each["limit"] <= each["high"] for each in bands)
+    assert {0.0, 0.005, 0.01, 0.025} <= {each["limit"] for each in bands}, "the limits of the goals"
+    assert [param["select"]["fields"] for param in spec["params"] if param["name"] == ramp.CHOSEN] == [["limit"]]
+    assert "n = 9 runs each" in spec["description"]
+
+
+def test_many_configurations_are_searched_for(
+    open_page: Open, warehouse_home: Path, pair: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state, "MOST_OPTIONS", 5)
+    app = open_page(warehouse_home, "compare", configurations=pair)
+    offered = app.multiselect("configurations").options
+    assert set(pair) <= set(offered)
+    assert len(offered) <= 5 + len(pair)
+    assert "The list has the first 5 of" in said(app)
+    app.text_input("configurations_search").set_value("POSTGRESQL dhcpv6").run()
+    assert not app.exception
+    found = set(app.multiselect("configurations").options) - set(pair)
+    assert found
+    assert all("DHCPv6" in each and "postgresql" in each for each in found)
+    assert len(app.multiselect("configurations").value) == 2, "what was chosen stays"

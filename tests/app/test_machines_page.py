@@ -29,7 +29,7 @@ PUBLISHED = "isc-r340-kea20 (published)"
 
 
 def said(app: AppTest) -> str:
-    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "text")
+    kinds = ("title", "header", "markdown", "caption", "info", "warning", "text")
     return "\n".join(element.value for kind in kinds for element in getattr(app, kind))
 
 

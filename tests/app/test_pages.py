@@ -25,7 +25,7 @@ PAGES = ("overview", "compare", "run", "planner")
 
 def said(app: AppTest) -> str:
     """Everything that a page renders as Markdown."""
-    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "success")
+    kinds = ("title", "header", "markdown", "caption", "info", "warning", "error", "success")
     return "\n".join(element.value for kind in kinds for element in getattr(app, kind))
 
 
@@ -205,7 +205,7 @@ def test_a_run_shows_its_ramp_trials_exchanges_and_seconds(
     assert "leases/s, reached at" in ramp["description"]
     assert [chart["description"].split(":")[0] for chart in seconds] == ["DISCOVER-OFFER", "REQUEST-ACK"]
     assert list(rows(app, "Exchange")["Exchange"]) == ["DISCOVER-OFFER", "REQUEST-ACK"]
-    assert len(rows(app, "Offered")) == int(app.subheader[0].value.split()[0])
+    assert len(rows(app, "Offered")) == int(app.header[0].value.split()[0])
     assert "text" in set(rows(app, "Said by")["Said by"]), "where values came from"
 
 

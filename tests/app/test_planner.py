@@ -291,7 +291,7 @@ def test_the_command_line_says_who_meets_the_need_and_who_misses_it_by_how_much(
 
 
 def said(app: AppTest) -> str:
-    return "\n".join(element.value for kind in ("caption", "info", "subheader") for element in getattr(app, kind))
+    return "\n".join(element.value for kind in ("caption", "info", "header") for element in getattr(app, kind))
 
 
 def charts(app: AppTest) -> list[str]:
@@ -358,3 +358,15 @@ def test_the_hour_is_drawn_up_to_its_recovery_in_few_periods_that_keep_the_count
     requests = (means["repeated"] + means["for the first time"]).sum() * width
     assert requests == pytest.approx(course.sent[: int(len(means) * width)].sum())
     assert "per second" in str(recovery.requests(means, "x").to_dict()["layer"][0]["encoding"]["y"]["title"])
+
+
+def test_a_measured_ratio_of_high_availability_can_be_taken(open_page: Open, published_home: Path) -> None:
+    app = open_page(published_home, "planner", clients="86400", lease_s="3600")
+    offered = app.selectbox("measured-ha-4")
+    assert offered.value is None
+    assert all("isc-kb-kea-2.0" in each for each in offered.options)
+    before = float(app.metric[0].value)
+    offered.select(next(each for each in offered.options if each.startswith("0.630: memfile"))).run()
+    assert not app.exception
+    assert app.number_input("ha_ratio").value == 0.63
+    assert float(app.metric[0].value) == pytest.approx(before / 0.63, abs=1)

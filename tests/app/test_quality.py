@@ -45,7 +45,7 @@ def refusing_home(warehouse_home: Path, tmp_path_factory: pytest.TempPathFactory
 
 
 def said(app: AppTest) -> str:
-    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "success", "text", "code")
+    kinds = ("title", "header", "markdown", "caption", "info", "warning", "error", "success", "text", "code")
     return "\n".join(element.value for kind in kinds for element in getattr(app, kind))
 
 

@@ -10,7 +10,7 @@ import pytest
 from test_pages import charts, rows, said
 
 from app import words
-from app.charts import accounting, intervals, watched
+from app.charts import accounting, intervals, response, watched
 from app.queries import run as watching
 from app.warehouse import Warehouse
 
@@ -139,9 +139,38 @@ def test_response_times_tell_those_of_the_probes(page: AppTest) -> None:
     assert list(table.loc["probes (3 answered)", ["Min", "P50", "Max"]]) == [0.4, 2.6, 108.6]
 
 
-def test_the_page_says_how_to_read_the_file_itself(page: AppTest, watched_warehouse: Warehouse, trial_id: str) -> None:
+def test_without_its_lake_the_page_says_how_to_read_the_file_itself(
+    page: AppTest, watched_warehouse: Warehouse, trial_id: str
+) -> None:
+    page.toggle("text").set_value(True).run()
     path = watched_warehouse.query("select source_path from trials where trial_id = $id", {"id": trial_id})
     assert f"dropline show {path.column(0)[0].as_py()}" in [each.value for each in page.code]
+
+
+def test_the_raw_text_of_a_trial_is_shown_as_it_was_taken_in(open_page: Open, warehouse_home: Path) -> None:
+    app = open_page(warehouse_home, "run", text="true")
+    [command] = [each.value for each in app.code if each.value.startswith("perfdhcp ")]
+    [text] = [each.value for each in app.code if each.value.startswith("Running: perfdhcp")]
+    assert text.splitlines()[0] == f"Running: {command}"
+
+
+def test_the_page_opens_on_a_run_with_a_figure(open_page: Open, warehouse_home: Path, warehouse: Warehouse) -> None:
+    opened = open_page(warehouse_home, "run").selectbox("run").value
+    assert warehouse.query("select rate from runs where run_id = $id", {"id": opened}).column(0)[0].as_py()
+
+
+def test_the_distribution_of_response_times_is_by_rank(watched_warehouse: Warehouse, trial_id: str) -> None:
+    shares = watching.response_shares(watched_warehouse, trial_id).to_pylist()
+    assert [(each["time_ms"], each["n"]) for each in shares] == [(0.4, 3), (2.6, 3), (108.6, 3)]
+    assert [each["share_ratio"] for each in shares] == pytest.approx([1 / 3, 2 / 3, 1])
+    drawn = response.shares(pd.DataFrame(shares)).to_dict()
+    assert drawn["description"] == "probes: half took at most 2.6 ms, 99 % at most 109 ms. probes: n = 3"
+
+
+def test_without_single_answers_the_page_says_what_is_known(open_page: Open, warehouse_home: Path) -> None:
+    app = open_page(warehouse_home, "run")
+    assert "no packet of this trial was dumped" in said(app)
+    assert {"Min delay (ms)", "Max delay (ms)"} <= set(rows(app, "Exchange").columns)
 
 
 def test_counters_become_rates_and_gauges_stay_what_was_read(watched_warehouse: Warehouse, trial_id: str) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import http.client
 import os
 import socket
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from app import serve
+from app.trying import ALLOWED
+from benchmarks import soak
 from home import Home
 
 if TYPE_CHECKING:
@@ -37,18 +41,129 @@ def test_a_free_port_is_left_free() -> None:
     serve.claim(free)
 
 
-def test_the_dashboard_is_served_to_this_machine_without_statistics() -> None:
-    command = " ".join(serve.command(8600, open_browser=False))
-    assert "--server.address 127.0.0.1 --server.port 8600 --server.headless true" in command
-    assert "--browser.gatherUsageStats false" in command
-    assert "--server.headless false" in " ".join(serve.command(8600, open_browser=True))
+def test_nothing_secret_is_among_the_arguments() -> None:
+    command = serve.command(8600, open_browser=True, address="192.0.2.7", hosts=("bench.lan", "bench"))
+    options = " ".join(command[3:])
+    assert options == "--address 192.0.2.7 --port 8600 --host bench.lan --host bench --browser"
+    assert "--browser" not in serve.command(8600, open_browser=False)
 
 
-def test_serving_hands_over_the_home_and_leaves_this_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.fixture
+def handed(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """What the process that serves is given; it is not started."""
     handed: dict[str, str] = {}
     monkeypatch.setattr(os, "chdir", lambda _path: None)
     monkeypatch.setattr(os, "execve", lambda _program, _command, environment: handed.update(environment))
-    monkeypatch.setattr(serve, "claim", lambda _port: None)
+    monkeypatch.setattr(serve, "claim", lambda _port, _address: None)
+    monkeypatch.delenv(ALLOWED, raising=False)
+    return handed
+
+
+def test_serving_hands_over_the_home_and_leaves_this_process(handed: dict[str, str], tmp_path: Path) -> None:
     serve.serve(Home(tmp_path), 8600, open_browser=False)
     assert handed["DROPLINE_HOME"] == str(tmp_path)
     assert Path(handed["PYTHONPATH"].split(os.pathsep)[0], "app", "main.py").exists()
+    assert ALLOWED not in handed
+    serve.serve(Home(tmp_path), 8600, open_browser=False, allow_upload=True)
+    assert handed[ALLOWED] == "1"
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "192.0.2.7", "::", "bench.lan"])  # noqa: S104 - nothing is bound
+def test_nobody_else_is_let_in_unasked(handed: dict[str, str], tmp_path: Path, address: str) -> None:
+    with pytest.raises(serve.Unguarded, match=rf"--address {address}: .*sign-in\.md.*`--no-sign-in`"):
+        serve.serve(Home(tmp_path), 8600, open_browser=False, address=address)
+    assert not handed
+    serve.serve(Home(tmp_path), 8600, open_browser=False, address=address, no_sign_in=True)
+    assert handed
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "localhost", "::1", "127.8.9.10"])
+def test_this_machine_needs_no_sign_in(handed: dict[str, str], tmp_path: Path, address: str) -> None:
+    serve.serve(Home(tmp_path), 8600, open_browser=False, address=address)
+    assert handed
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
+    """The port of the app over an empty home, and its log."""
+    folder = tmp_path_factory.mktemp("served")
+    with soak.served(folder, folder / "app.log") as (port, _):
+        yield port, folder / "app.log"
+
+
+def ask(port: int, method: str, path: str, body: Any = None, **headers: str) -> http.client.HTTPResponse:
+    asking = http.client.HTTPConnection(serve.ADDRESS, port, timeout=20)
+    asking.request(method, path, body, headers, encode_chunked="Transfer-Encoding" in headers)
+    answer = asking.getresponse()
+    answer.read()
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/", 200),
+        ("HEAD", "/", 200),
+        ("GET", "/planner", 200),
+        ("GET", "/_stcore/health", 200),
+        ("GET", "/_stcore/host-config", 200),
+        ("GET", "/_stcore/metrics", 200),
+        ("OPTIONS", "/_stcore/upload_file/a/b", 204),
+        ("GET", "/static/nothing.js", 200),  # the page itself, which says that there is nothing
+        ("GET", "/media/nothing.csv", 404),
+        ("GET", "/component/nothing", 404),
+        ("GET", "/_stcore/agent/openapi.json", 404),
+        ("GET", "/auth/login", 302),
+        ("GET", "/oauth2callback?error=x", 302),
+        ("GET", "//evil.example/%2e%2e", 400),
+        ("PUT", "/_stcore/upload_file/a/b", 403),
+        ("POST", "/", 403),
+    ],
+)
+def test_every_kind_of_answer_has_the_headers(running: tuple[int, Path], method: str, path: str, status: int) -> None:
+    answer = ask(running[0], method, path)
+    assert answer.status == status
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self' ")
+    assert "frame-ancestors 'none'" in policy
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["x-frame-options"] == "DENY"
+    assert answer.headers["referrer-policy"] == "same-origin"
+    assert "camera=()" in answer.headers["permissions-policy"]
+    assert answer.headers["cross-origin-opener-policy"] == "same-origin"
+    assert "server" not in answer.headers, "nor what it is served by"
+
+
+def test_a_file_that_is_too_large_is_refused_whatever_its_header_says(running: tuple[int, Path]) -> None:
+    port, log = running
+
+    async def upload() -> list[int]:
+        async with soak.visiting(port) as visitor:
+            (opened, *_) = [each for each in await visitor.open("try_file", "") if each.HasField("new_session")]
+            path = f"/_stcore/upload_file/{opened.new_session.initialize.session_id}/file"
+            token = soak.forgery_token(port)
+            own = {"Origin": f"http://{serve.ADDRESS}:{port}", "Content-Type": "multipart/form-data; boundary=x"}
+            trusted = own | {"Cookie": f"_streamlit_xsrf={token}", "X-Xsrftoken": token}
+            chunked = trusted | {"Transfer-Encoding": "chunked"}
+            foreign = trusted | {"Origin": "http://localhost:3000"}
+            small, large = multipart(1000), multipart(18 * 2**20)
+            sent = ((small, trusted), (large, trusted), (large, chunked), (small, own), (small, foreign))
+            bodies = [iter([body]) if "Transfer-Encoding" in how else body for body, how in sent]
+            answers = [ask(port, "PUT", path, body, **how) for body, (_, how) in zip(bodies, sent, strict=True)]
+            return [answer.status for answer in answers]
+
+    assert asyncio.run(upload()) == [204, 413, 413, 403, 403]
+    assert "Traceback" not in log.read_text()
+
+
+def multipart(size: int) -> bytes:
+    head = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'
+    return head + b"a" * size + b"\r\n--x--\r\n"
+
+
+def test_the_page_of_the_protocol_asks_for_the_page_by_its_name(running: tuple[int, Path]) -> None:
+    async def open_page() -> bytes:
+        async with soak.visiting(running[0]) as visitor:
+            return b"".join(each.SerializeToString() for each in await visitor.open("try_file", ""))
+
+    assert b"Try a file" in asyncio.run(open_page())

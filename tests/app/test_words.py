@@ -71,3 +71,22 @@ def test_no_markdown_survives_in_plain_text(text: str) -> None:
     for sign in "*_`[]<>$~:#|!":
         assert shown.count(sign) == shown.count("\\" + sign)
     assert "\n" not in shown
+
+
+@pytest.mark.parametrize(
+    ("upper", "lower", "signs", "said"),
+    [
+        (300, 100, ("", ""), "3 times"),
+        (300, 100, ("≥", ""), "At least 3 times"),
+        (300, 100, ("", "<"), "At least 3 times"),
+        (300, 100, ("", "≥"), "At most 3 times"),
+        (300, 100, ("≥", "≥"), ""),
+        (300, 0, ("", ""), ""),
+    ],
+)
+def test_a_ratio_of_bounds_is_said_as_a_bound(upper: float, lower: float, signs: tuple[str, str], said: str) -> None:
+    assert words.times(upper, lower, *signs) == said
+
+
+def test_a_span_of_one_number_is_that_number() -> None:
+    assert (words.span(9, 9), words.span(5, 9)) == ("9", "5 to 9")

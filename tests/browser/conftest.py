@@ -2,25 +2,56 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import os
+import re
 import shutil
 import socket
 import subprocess
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 import pytest
 
+import pipeline
+from app import planner, queries
 from app.serve import ADDRESS, ROOT, command
+from app.warehouse import Warehouse
+from home import Home
+from ingest.intake import ingest
+from ingest.lake import Lake
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from playwright.sync_api import Browser, ConsoleMessage, Page
+    from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, WebSocket
 
-SHOTS = Path(__file__).parent / "shots"
+# Markup for HTML and Markdown, what Streamlit makes of it, control characters, and text that turns its direction.
+STRANGE = (
+    "<b class=injected>b</b><img src=x class=injected onerror=window.pwned=1>[a](javascript:window.pwned=1)"
+    "![i](http://evil.example/i.png) :red[r] :material/bolt: $x$ `c` \x1b[31m\x07\u202e"
+)
+FIGURE = {
+    "product": "ISC Kea",
+    "protocol": "DHCPv4",
+    "threading": "single",
+    "metric": "leases_per_second",
+    "value": "1000",
+    "unit": "leases/s",
+    "loss_limit_ratio": "0.025",
+    **dict.fromkeys(("source_id", "source_title", "source_publisher", "location", "backend", "testbed"), STRANGE),
+    **dict.fromkeys(("product_version", "scenario", "scenario_detail", "tool", "note"), STRANGE),
+}
+# The pages by the name in their address, as app/main.py lists them.
+PAGES = re.findall(r'st\.Page\(VIEWS / "(\w+)\.py"', (ROOT / "app" / "main.py").read_text("utf-8"))
+EXAMPLE = ROOT / "examples" / "kea-2.2-backends"
+PICTURES = ROOT / "target" / "pictures"  # ignored by git; `make pictures` writes all of them
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 # Streamlit asks for these below the path of a page first, and falls back to the root.
 PROBES = ("/_stcore/health", "/_stcore/host-config")
@@ -58,9 +89,53 @@ class Watched:
         return int(self.page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight"))
 
     def shoot(self, name: str) -> None:
-        self.page.set_viewport_size({"width": 1440, "height": min(max(self._height(), 700), 3200)})
-        self.page.wait_for_timeout(700)
-        self.page.screenshot(path=str(SHOTS / f"{name}.png"))
+        """Save a picture of the whole page, whose own scroll bar would hide the rest."""
+        size = self.page.viewport_size
+        assert size is not None
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        self.page.set_viewport_size({"width": size["width"], "height": min(max(self._height(), 700), 4500)})
+        self.page.wait_for_timeout(300)
+        self.page.screenshot(path=str(PICTURES / f"{name}.png"))
+        self.page.set_viewport_size(size)
+
+    def cells(self, alt: str) -> list[list[str]]:
+        """Return what stands in the rows of a table that are in sight, as screen readers find it."""
+        grid = self.page.get_by_label(alt).locator("table[role=grid]").first
+        grid.wait_for(state="attached")
+        rows = grid.evaluate("grid => [...grid.rows].map(row => [...row.cells].map(cell => cell.textContent))")
+        return [[str(cell) for cell in row] for row in rows]
+
+    def chart(self, said: str) -> Locator:
+        """Return the chart whose text alternative holds what is said."""
+        return self.page.locator(f"[aria-label*={json.dumps(said)}]").first
+
+
+def _listen(message: ConsoleMessage, watched: Watched) -> None:
+    if message.type == "error" and not message.location.get("url", "").endswith(PROBES):
+        watched.troubles.append(f"console: {message.text}")
+
+
+def _ask(request: Request | WebSocket, watched: Watched) -> None:
+    origin = watched.address.removeprefix("http")
+    if not request.url.startswith((f"http{origin}/", f"ws{origin}/", "data:", f"blob:http{origin}/")):
+        watched.troubles.append(f"left the machine: {request.url}")
+
+
+@contextmanager
+def watch(chromium: Browser, address: str, **options: Any) -> Iterator[Watched]:
+    """Open a browser session; it fails in the end if a request left the app or an error reached the console."""
+    context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}} | options)
+    page = context.new_page()
+    watched = Watched(page, address)
+    page.on("console", partial(_listen, watched=watched))
+    page.on("pageerror", lambda error: watched.troubles.append(f"script: {error}"))
+    page.on("request", partial(_ask, watched=watched))
+    page.on("websocket", partial(_ask, watched=watched))
+    try:
+        yield watched
+    finally:
+        context.close()
+    assert watched.troubles == []
 
 
 @pytest.fixture(scope="session")
@@ -121,36 +196,117 @@ def address(serve_home: Callable[[Path], str], warehouse_home: Path) -> str:
     return serve_home(warehouse_home)
 
 
-@pytest.fixture(params=["light"])
-def watched(request: pytest.FixtureRequest, chromium: Browser, address: str) -> Iterator[Watched]:
-    """A page of the app; the test fails if anything leaves the machine or an error reaches the console."""
-    SHOTS.mkdir(exist_ok=True)
-    context = chromium.new_context(color_scheme=request.param, viewport={"width": 1440, "height": 1000})
-    page = context.new_page()
-    watched = Watched(page, address)
+@pytest.fixture
+def watched(chromium: Browser, address: str) -> Iterator[Watched]:
+    """A page of the app over the examples."""
+    with watch(chromium, address) as watched:
+        yield watched
 
-    def listen(message: ConsoleMessage) -> None:
-        if message.type == "error" and not message.location.get("url", "").endswith(PROBES):
-            watched.troubles.append(f"console: {message.text}")
 
-    page.on("console", listen)
-    page.on("pageerror", lambda error: watched.troubles.append(f"script: {error}"))
-    page.on(
-        "request",
-        lambda asked: (
-            None
-            if asked.url.startswith((f"{watched.address}/", "data:", "blob:"))
-            else watched.troubles.append(f"left the machine: {asked.url}")
-        ),
-    )
-    page.on(
-        "websocket",
-        lambda socket: (
-            None
-            if socket.url.startswith(watched.address.replace("http", "ws", 1))
-            else watched.troubles.append(f"left the machine: {socket.url}")
-        ),
-    )
-    yield watched
-    context.close()
-    assert watched.troubles == []
+@pytest.fixture(scope="session")
+def warehouse(warehouse_home: Path) -> Warehouse:
+    """What the pages show, to compute from it what they have to say."""
+    return Warehouse.open(warehouse_home / "warehouse.duckdb")
+
+
+@pytest.fixture(scope="session")
+def pair(warehouse: Warehouse) -> list[str]:
+    """The labels of memfile without HA, multi- and single-threaded."""
+    rows = warehouse.query("""
+        select configuration_id from configurations
+        where origin = 'measured' and protocol = 'DHCPv4' and backend = 'memfile' and ha_mode = 'none'
+        order by threading
+        """).to_pylist()
+    return [queries.labels(warehouse)[row["configuration_id"]] for row in rows]
+
+
+@pytest.fixture(scope="session")
+def addresses(warehouse: Warehouse, pair: list[str]) -> dict[str, str]:
+    """The path of every page, with choices that make it show all that it has."""
+    finding = warehouse.query("select finding_id from quality_findings where subject = 'trial' order by all limit 1")
+    return {
+        "overview": "",
+        "explore": "explore?origin=measured",
+        "compare": "compare?" + urlencode({"configurations": pair}, doseq=True),
+        "run": "run?" + urlencode({"configuration": pair[0]}),
+        "speedups": "speedups",
+        "trends": "trends",
+        "planner": "planner?" + urlencode({"preset": planner.PRESETS["power-cut"].title}),
+        "machines": "machines",
+        "claims": "claims?claim=C01",
+        "quality": f"quality?chosen={finding['finding_id'][0].as_py()[:12]}",
+        "sql": "sql?" + urlencode({"sql": "select lps, backend, configuration from leases_per_second limit 20"}),
+        "try_file": "try_file",
+    }
+
+
+@pytest.fixture(scope="session")
+def strange_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home of files in which every text that somebody else writes tries to be markup; some files are refused."""
+    home = Home.chosen(tmp_path_factory.mktemp("strange"))
+    ingest([strange_files(tmp_path_factory.mktemp("strange-files"))], Lake.create(home.lake))
+    pipeline.build(home)
+    return home.root
+
+
+@pytest.fixture(scope="session")
+def strange_address(serve_home: Callable[[Path], str], strange_home: Path) -> str:
+    """The app over the strange files."""
+    return serve_home(strange_home)
+
+
+@pytest.fixture(scope="session")
+def strange(strange_home: Path) -> Warehouse:
+    """The warehouse of the strange files."""
+    return Warehouse.open(strange_home / "warehouse.duckdb")
+
+
+def strange_files(root: Path) -> Path:
+    """Write a campaign of real outputs, whose files say `STRANGE` wherever a word of their own may stand."""
+    folder = root / "evil" / STRANGE.replace("/", "\\")
+    for runs in ("v4_st_memfile_none", "v4_mt4_memfile_none"):
+        for run in ("rep1", "rep2"):
+            shutil.copytree(EXAMPLE / "runs" / runs / run, folder / runs / run)
+    for file in folder.rglob("*.txt"):
+        text = file.read_text("utf-8").replace(" -l c0 ", f" -l c0 -z {STRANGE} ", 1)
+        file.write_text(f"{text.replace('Scenario: basic.', f'Scenario: {STRANGE}.')}{STRANGE}\n", "utf-8")
+    for file in folder.rglob("*.json"):
+        sidecar = dict.fromkeys(("host", "kernel", "product_version", "backend_version", "scenario"), STRANGE)
+        file.write_text(json.dumps(json.loads(file.read_text("utf-8")) | sidecar), "utf-8")
+    campaign = root / "evil"
+    (campaign / "configs").mkdir()
+    for file in (EXAMPLE / "configs").glob("v4_*_memfile_none.json"):
+        settings = json.loads(file.read_text("utf-8"))
+        settings["Dhcp4"] |= {
+            "server-tag": STRANGE,
+            "client-classes": [{"name": STRANGE, "test": STRANGE}],
+            "hooks-libraries": [{"library": f"/usr/lib/{STRANGE}.so"}],
+            "interfaces-config": {"interfaces": [STRANGE]},
+            "user-context": {STRANGE: STRANGE},
+        }
+        (campaign / "configs" / file.name).write_text(json.dumps(settings), "utf-8")
+    (campaign / "machine").mkdir()
+    for name in ("hostname.txt", "meminfo.txt", "ip-link.json"):
+        shutil.copy(EXAMPLE / "machine" / name, campaign / "machine")
+    processor = (EXAMPLE / "machine" / "lscpu.json").read_text("utf-8")
+    strange_processor = processor.replace("Intel(R) Xeon(R) Processor", json.dumps(STRANGE)[1:-1])
+    (campaign / "machine" / "lscpu.json").write_text(strange_processor, "utf-8")
+    (campaign / "machine" / "os-release.txt").write_text(f'PRETTY_NAME="{STRANGE}"\nNAME="{STRANGE}"\n', "utf-8")
+    described = {
+        "campaign": "evil",
+        "title": STRANGE,
+        "description": STRANGE,
+        "tags": [STRANGE[:100]],
+        "path": "**/{protocol}_{threading}_{backend}_{ha_mode}/rep{repetition}/rate{offered_rate}.txt",
+        "defaults": {"testbed": STRANGE},
+        "machines": {"machine": "server"},
+    }
+    (campaign / "campaign.yaml").write_text(json.dumps(described), "utf-8")
+    (campaign / f"{folder.name}.txt").write_text(f"no output of anything\n{STRANGE}\n", "utf-8")
+    (campaign / "killed.txt").write_text(f"Running: perfdhcp {STRANGE}\n", "utf-8")
+    with (campaign / "figures.csv").open("w", encoding="utf-8", newline="") as figures:
+        table = csv.DictWriter(figures, fieldnames=[*FIGURE, "figure_id", "source_url"])
+        table.writeheader()
+        for url in ("https://example.org/'onclick='window.pwned=1", "javascript:window.pwned=1"):
+            table.writerow({**FIGURE, "figure_id": url.partition(":")[0], "source_url": url})
+    return root

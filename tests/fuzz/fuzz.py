@@ -98,7 +98,7 @@ def corpus() -> dict[Target, dict[str, list[Path]]]:
 
 def case(seed: int, number: int) -> Input:
     """Return the input of a case; the targets take turns."""
-    chance = Random(f"{seed}:{number}")  # noqa: S311 - noise, no secret
+    chance = Random(f"{seed}:{number}")
     targets = list(corpus())
     target = targets[number % len(targets)]
     path, other = (_pick(chance, t) for t in (target, chance.choice((target, chance.choice(targets)))))

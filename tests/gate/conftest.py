@@ -7,7 +7,7 @@ changes.
 from __future__ import annotations
 
 import shutil
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -52,8 +52,9 @@ TRIAL: Row = {
 }
 LINES: list[Row] = [
     {"position": position, "exchange": exchange, "sent": count, "received": count, "rejected": 0}
+    | {"interval_sent": count - before, "interval_received": count - before}
     for exchange in ("DISCOVER-OFFER", "REQUEST-ACK")
-    for position, count in enumerate((739, 1479))
+    for position, (before, count) in enumerate(((0, 739), (739, 1479)))
 ]
 HOST: Row = {
     **{"name": "server", "cpu_sockets": 1, "cpu_cores": 2, "cpu_threads": 2, "cpu_mhz": 2100.0},
@@ -62,7 +63,18 @@ HOST: Row = {
 SERVER: Row = {
     **{"source_sha256": "00", "product": "ISC Kea", "renew_timer_s": 900.0},
     **{"rebind_timer_s": 1800.0, "valid_lifetime_s": 3600.0, "ha_mode": "hot-standby"},
-    "ha_peers": 2,
+    **{"ha_peers": 2, "threading": "single", "threads": 1, "pools": 1, "pool_addresses": 254.0},
+}
+CAMPAIGN: Row = {
+    **{"title": "By hand", "started_on": date(2026, 11, 20)},
+    **{"discard_lowest": 1, "discard_highest": 1, "discard_from_runs": 5},
+}
+REJECT: Row = {"source_sha256": "00", "line": 12, "reason": "cut off", "hint": "run the trial again"}
+FIGURE: Row = {
+    **{"source_sha256": "00", "line": 2, "source_id": "article", "source_date": "2021-10", "test_date": "2021"},
+    **{"location": "table 1", "metric": "leases_per_second", "value": 5621.0, "unit": "leases/s"},
+    **{"qualifier": "exact", "protocol": "DHCPv4", "ip_version": 4, "threads": 4, "repetitions": 9},
+    **{"discard_lowest": 1, "discard_highest": 1, "loss_limit_ratio": 0.025, "drop_time_s": 1.0},
 }
 
 
@@ -92,7 +104,18 @@ class BatchOfTrials:
         server = {"server_config_id": name, **keys, **SERVER, **changed.get("server", {})}
         self.rows["server_configs"].append(server)
         self.file(f"{name}.txt", changed.get("file", {}))
+        if "campaign" in changed:
+            self._described(name, changed["campaign"])
+        for table, row in (("rejects", REJECT), ("figures", {**FIGURE, "figure_id": name})):
+            if table in changed:
+                self.rows[table].append({**keys, **row, **changed[table]})
         return self
+
+    def _described(self, name: str, changes: Row) -> None:
+        """Describe a campaign of the name of the trial."""
+        self.rows["campaigns"].append({"campaign": name, **CAMPAIGN, **changes})
+        described = {"campaign": name, "format": "campaign", "status": "context", "trials": None}
+        self.file(f"{name}.txt", described)
 
     def file(self, path: str, changes: Row | None = None) -> BatchOfTrials:
         """Register an input file with one trial."""

@@ -35,7 +35,22 @@ RATIO_TABLES = {
     "backend_ratio": "ratio",
     "ip_version_ratio": "ratio",
 }
+ONE_CONFIGURATION = "select configuration_id from trials group by configuration_id having count(*) > 9 order by 1"
 OTHERS = {
+    "report_copied": (
+        "update trials set source_sha256 = (select min(source_sha256) from trials), report_index = 0 where rowid = 1"
+    ),
+    "kernel_counter_falls": (
+        "insert into trial_counters by name select trial_id, 'udp.InErrors' as metric, 9 as value_before, "
+        "2 as value_after, -7 as change from trials where rowid = 2"
+    ),
+    "machine_changed": (
+        f"update trials set host_id = 'another' where rowid in (select rowid from trials where configuration_id = "
+        f"({ONE_CONFIGURATION} limit 1) limit 2)"
+    ),
+    "server_configuration_changed": (
+        f"update trials set server_config_id = trial_id where configuration_id = ({ONE_CONFIGURATION} limit 1 offset 1)"
+    ),
     "trials_missing": "delete from trials where rowid = 3",
     "trials_unknown": "update trials set trial_id = 'nobody' where rowid = 5",
     "trials_repeated": "insert into trials select * from trials where rowid = 7",
@@ -117,6 +132,14 @@ def test_a_finding_names_the_configuration_and_the_numbers(damaged):
     assert found["runs_kept_exceed_runs"].configuration_id
     assert found["runs_kept_exceed_runs"].detail.endswith("runs kept")
     assert found["trials_unknown"].detail == "1 trials are in no current file of the lake: nobody"
+
+
+def test_a_finding_about_a_trial_names_it_and_what_differs(damaged):
+    _, found, _ = damaged
+    assert found["kernel_counter_falls"].trial_id
+    assert found["kernel_counter_falls"].detail == "udp.InErrors falls from 9 to 2"
+    assert "2 descriptions of the machine with different other facts" in found["machine_changed"].detail
+    assert found["report_copied"].detail.startswith("the same bytes stand in 2 places, one of them ")
 
 
 def test_gate_json_holds_the_marts_beside_the_lake(damaged):

@@ -54,7 +54,7 @@ def test_older_clients_can_read_the_file(published_home):
 
 def test_a_build_leaves_nothing_but_the_warehouse_and_what_speeds_up_the_next(published_home):
     left = {file.name for file in (published_home / "build").iterdir()}
-    assert left <= {"target", "logs"}
+    assert left <= {"target", "logs", "scratch.duckdb"}
     assert not list(published_home.rglob("*.wal"))
     assert not list(PROJECT.glob("warehouse.duckdb*"))
 
@@ -115,12 +115,28 @@ def test_warnings_about_marts_reach_quality_findings(published_home, tmp_path):
     assert rows_of(database, query) == [("warning", "configuration", "k1", "c1", "nothing at isc", 32)]
 
 
+def test_a_warning_of_the_marts_gate_marks_the_capacity_that_is_published(built_home, monkeypatch):
+    [(chosen,)] = rows_of(
+        built_home.warehouse,
+        "select configuration_id from leases_per_second where origin = 'measured' order by quality, 1 limit 1",
+    )
+    who = {"batch": None, "campaign": None, "source_path": None, "trial_id": None}
+    found = [Finding("odd", "warning", **who, detail="odd", configuration_id=chosen)]
+    monkeypatch.setattr(pipeline, "check_marts", lambda *_, **__: found)
+    pipeline.build(built_home)
+    for table in ("capacity", "leases_per_second"):
+        marks = f"select distinct quality in ('warn', 'suspect'), list_contains(findings, 'odd') from {table}"
+        assert rows_of(built_home.warehouse, f"{marks} where configuration_id = '{chosen}'") == [(True, True)]
+    in_findings = f"select count(*) from quality_findings where finding = 'odd' and configuration_id = '{chosen}'"
+    assert rows_of(built_home.warehouse, in_findings) == [(1,)]
+
+
 def test_two_builds_at_once_run_one_after_the_other(home, monkeypatch):
     running: list[int] = []
     overlaps: list[int] = []
     said: list[str] = []
 
-    def slow(*_):
+    def slow(*_, **__):
         running.append(1)
         overlaps.append(len(running))
         time.sleep(0.2)
@@ -196,7 +212,7 @@ def test_a_killed_build_leaves_nothing_that_the_next_one_trips_over(built_home):
         (left / name).write_bytes(b"half")
     work = pipeline._Workplace(built_home)
     work.clear()
-    assert {file.name for file in left.iterdir()} <= {"target", "logs"}
+    assert {file.name for file in left.iterdir()} <= {"target", "logs", "scratch.duckdb"}
 
 
 def test_the_environment_is_as_it_was_after_a_build(small_project, home, monkeypatch):
@@ -218,6 +234,11 @@ def test_check_looks_at_the_lake_and_the_published_file_and_builds_nothing(built
     assert [finding.finding for finding in report.lake if finding.severity == "critical"] == ["negative_count"]
     assert report.marts == ()
     assert state_of(built_home.warehouse) == before
+    assert report.pages == built_home.quality / "docs" / "index.html"
+    assert "negative_count (critical)" in "".join(
+        page.read_text("utf-8") for page in report.pages.parent.glob("validations/lake/trials/**/*.html")
+    )
+    assert report.text().endswith(f"pages of Great Expectations: {report.pages}")
 
 
 def test_check_of_a_home_without_a_warehouse_looks_at_the_lake_only(home):

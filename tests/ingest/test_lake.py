@@ -74,7 +74,7 @@ def test_looking_at_a_lake_that_is_not_there_makes_nothing(tmp_path):
 def test_a_committed_batch_is_whole_numbered_and_compressed(lake):
     name = lake.commit({"raw_files": raw_files(a="1"), "trials": trials(a="1")})
     assert name.startswith("00000001-")
-    assert sorted(p.stem for p in (lake.root / "batches" / name).iterdir()) == sorted(TABLES)
+    assert sorted(p.stem for p in (lake.root / "batches" / name).iterdir()) == sorted([*TABLES, "manifest"])
     assert lake.tables("trials", ["batch", "trial_id"]).to_pylist() == [{"batch": name, "trial_id": "a-1"}]
     metadata = pq.read_metadata(lake.files("raw_files")[-1])
     assert metadata.row_group(0).column(0).compression == "ZSTD"

@@ -1,0 +1,64 @@
+"""How response times are distributed: the share of answers that took at most so long."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import altair as alt
+
+from app import words
+from app.charts import theme
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REQUIRED: Final = ("source", "kind", "time_ms", "share_ratio", "n")
+_HEIGHT: Final = 300  # pixels
+_TICKS: Final = alt.Axis(format=".0%", values=[0, 0.25, 0.5, 0.75, 0.9, 1])
+
+
+def shares(times: pd.DataFrame) -> alt.LayerChart:
+    """Draw a curve per source that tells each answer, and points for what a generator only sums up.
+
+    Args:
+        times: the columns of `REQUIRED`, sorted by source and time: whose answers, `each` or `summary`, milliseconds
+            above 0, the share of answers (0..1) that took at most so long, and how many answers are known; n is empty
+            for a summary.
+    """
+    times = times.loc[:, list(REQUIRED)]
+    names = list(dict.fromkeys(times["source"]))
+    colours = [theme.DISTINCT_COLOURS[place % len(theme.DISTINCT_COLOURS)] for place in range(len(names))]
+    base = alt.Chart(times).encode(
+        x=alt.X(
+            "time_ms:Q",
+            title="Response time (ms)",
+            scale=alt.Scale(type="log", nice=False, padding=10),
+            axis=alt.Axis(format="~g", labelOverlap=True, tickCount=6),
+        ),
+        y=alt.Y("share_ratio:Q", title="Share of answers", scale=alt.Scale(domain=[0, 1]), axis=_TICKS),
+        color=alt.Color(
+            "source:N",
+            scale=alt.Scale(domain=names, range=colours),
+            legend=alt.Legend(orient="top", title=None, columns=theme.LEGEND_COLUMNS),
+        ),
+        tooltip=[
+            alt.Tooltip("source:N", title="Answers"),
+            alt.Tooltip("time_ms:Q", title="At most (ms)", format=",.4~g"),
+            alt.Tooltip("share_ratio:Q", title="Share", format=".1%"),
+        ],
+    )
+    curves = base.transform_filter("datum.kind == 'each'").mark_line(interpolate="step-after", strokeWidth=1.8)
+    points = base.transform_filter("datum.kind == 'summary'").mark_point(size=60, filled=True, opacity=1)
+    detail = "; ".join(_counted(str(name), part) for name, part in times.groupby("source", sort=False))
+    return theme.titled(alt.layer(curves, points), _finding(times), detail, _HEIGHT)
+
+
+def _counted(source: str, part: pd.DataFrame) -> str:
+    known = part["n"].dropna()
+    return f"{source}: n = {known.iloc[0]:,.0f}" if len(known) else f"{source}: as summed up by it"
+
+
+def _finding(times: pd.DataFrame) -> str:
+    first = times[times["source"] == times["source"].iloc[0]]
+    half, most = (first.loc[first["share_ratio"] >= share, "time_ms"].min() for share in (0.5, 0.99))
+    return f"{first['source'].iloc[0]}: half took at most {words.number(half)} ms, 99 % at most {words.number(most)} ms"

@@ -1,0 +1,87 @@
+"""The raw text behind a trial, from the bytes that the lake keeps: read only, and no more than a page can show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ingest.formats.text import unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+    from typing import Any
+
+    from home import Home
+
+MOST_LINES: Final = 2000  # that a page shows
+MOST_BYTES: Final = 8 * 1024 * 1024  # of text that is looked at
+_MOST_KEPT_BYTES: Final = 512 * 1024 * 1024  # of the files that are kept together, in memory at once
+_KEY: Final = ("campaign", "source_path", "sha256")
+
+
+class Part(NamedTuple):
+    """Some lines of a text: the text, the number of its first line (from 1), and how many lines the whole has."""
+
+    text: str
+    first: int
+    lines: int
+
+
+def kept(home: Home, trial: Mapping[str, Any]) -> bytes | None:
+    """Return the bytes of the file of a trial as they were taken in; None where the lake does not hold them (any more).
+
+    Args:
+        home: whose lake.
+        trial: campaign, source_path, source_sha256 and batch; the bytes may lie in a batch before that one.
+    """
+    key = (trial["campaign"], trial["source_path"], trial["source_sha256"])
+    for file in _where(home, str(trial["batch"])):
+        content = _content(file, key)
+        if content is not None:
+            return content
+    return None
+
+
+def part(content: bytes, line: int | None) -> Part:
+    """Return the text that a page shows: all of it, or the lines from `line` on (from 1) where it is long.
+
+    Gzip and UTF-16 are undone; what is no UTF-8 is replaced.
+    """
+    text, _ = unpack(content, MOST_BYTES)
+    lines = text.decode("utf-8", "replace").splitlines()
+    first = max(line or 1, 1) if len(lines) > MOST_LINES else 1
+    return Part("\n".join(lines[first - 1 : first - 1 + MOST_LINES]), first, len(lines))
+
+
+def _where(home: Home, batch: str) -> Iterator[Path]:
+    """Yield the tables of raw files, the most likely first: of this batch, then of those before it."""
+    folders = sorted((home.lake / "batches").glob("*-*"), reverse=True)
+    for folder in sorted(folders, key=lambda each: (each.name != batch, each.name > batch)):
+        if (file := folder / "raw_files.parquet").is_file():
+            yield file
+
+
+def _content(file: Path, key: tuple[str, str, str]) -> bytes | None:
+    with pq.ParquetFile(file) as table:
+        for group in range(table.num_row_groups):
+            if not _may_hold(table.metadata.row_group(group), key[1]):
+                continue
+            rows = table.read_row_group(group, columns=list(_KEY))
+            hits = [pc.equal(rows[name], value) for name, value in zip(_KEY, key, strict=True)]
+            place = pc.index(pc.and_(pc.and_(hits[0], hits[1]), hits[2]), True).as_py()
+            if place >= 0:
+                value: bytes | None = table.read_row_group(group, columns=["content"])["content"][place].as_py()
+                if value is not None:
+                    return value
+    return None
+
+
+def _may_hold(group: pq.RowGroupMetaData, source_path: str) -> bool:
+    columns = {group.column(place).path_in_schema: group.column(place) for place in range(group.num_columns)}
+    if columns["content"].total_uncompressed_size > _MOST_KEPT_BYTES:
+        return False
+    known = columns["source_path"].statistics
+    return known is None or not known.has_min_max or known.min <= source_path <= known.max

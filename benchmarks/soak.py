@@ -1,0 +1,400 @@
+"""How the dashboard bears many visitors while results come in: errors, waiting times, memory, and new publications.
+
+Run it with `make soak`. The visitors speak Streamlit's own protocol over websockets, as its page does: they open pages
+with the choices of an address, follow what repeats itself by the clock, and read everything that comes back. What a
+browser does with it is not measured; one real Chromium stands by, if it is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import http.client
+import math
+import os
+import random
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import connect
+from websockets.exceptions import WebSocketException
+from websockets.typing import Origin, Subprotocol
+
+from app.serve import ADDRESS, ROOT, command
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator, Sequence
+
+    from websockets.asyncio.client import ClientConnection
+
+RESULT: Final = Path(__file__).parent / "results" / "soak.md"
+EXAMPLE: Final = ROOT / "examples" / "kea-2.2-backends"
+THINK_S: Final = (1.0, 6.0)
+PATIENCE_S: Final = 60.0
+BATCH: Final = re.compile(rb"\b\d{8}-\d{8}T\d{6}Z")
+TOP: Final = "select * from leases_per_second order by lps desc limit 20"
+HEAVY: Final = "select sum(a.range * b.range) from range(200000) as a, range(200000) as b"
+LOST: Final = (OSError, TimeoutError, http.client.HTTPException, WebSocketException)
+PAGES: Final = (
+    ("", ""),
+    ("", "tab=Queries+per+second"),
+    ("explore", ""),
+    ("compare", ""),
+    ("run", ""),
+    ("speedups", ""),
+    ("trends", ""),
+    ("planner", "clients=350000&lease_s=7200"),
+    ("machines", ""),
+    ("claims", ""),
+    ("quality", ""),
+    ("sql", f"sql={quote(TOP)}"),
+    ("try_file", ""),
+)
+
+
+@dataclass
+class Seen:
+    """What the visitors met.
+
+    Attributes:
+        took: for each interaction its page, when it began (s since 1970), and how long it took in s.
+        troubles: errors, in words.
+        batches: when a page first showed a batch, in s since 1970.
+        heavy: how long the heavy questions took, in s.
+        browser: how many batches a real page, which nobody touched, showed one after the other; None without one.
+    """
+
+    took: list[tuple[str, float, float]] = field(default_factory=list)
+    troubles: list[str] = field(default_factory=list)
+    batches: dict[str, float] = field(default_factory=dict)
+    heavy: list[float] = field(default_factory=list)
+    browser: int | None = None
+
+
+class Visitor:
+    """One open page of the app."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self.socket = socket
+        self.repeats: dict[str, tuple[float, float]] = {}  # fragment -> every so many s, and when next
+
+    async def open(self, page: str, query: str, fragment: str = "") -> list[ForwardMsg]:
+        """Ask for a page, and return what comes until its script has ended.
+
+        Raises:
+            TimeoutError: it does not end within `PATIENCE_S`.
+        """
+        asked = BackMsg()
+        asked.rerun_script.query_string = query
+        asked.rerun_script.page_name = page
+        asked.rerun_script.fragment_id = fragment
+        asked.rerun_script.is_auto_rerun = bool(fragment)
+        if not fragment:
+            self.repeats.clear()
+        await self.socket.send(asked.SerializeToString())
+        messages: list[ForwardMsg] = []
+        async with asyncio.timeout(PATIENCE_S):
+            while not messages or messages[-1].WhichOneof("type") != "script_finished":
+                messages.append(self._read(await self.socket.recv(decode=False)))
+        return messages
+
+    def _read(self, data: bytes) -> ForwardMsg:
+        message = ForwardMsg()
+        message.ParseFromString(data)
+        if message.WhichOneof("type") == "auto_rerun":
+            every = message.auto_rerun.interval
+            self.repeats[message.auto_rerun.fragment_id] = every, time.time() + every
+        return message
+
+    async def think(self, seconds: float, page: str, query: str) -> None:
+        """Look at the page for a while; what repeats itself by the clock does so."""
+        end = time.time() + seconds
+        while (now := time.time()) < end:
+            due = min(self.repeats.items(), key=lambda item: item[1][1], default=None)
+            if due is None or due[1][1] > end:
+                await asyncio.sleep(end - now)
+                return
+            fragment, (every, at) = due
+            await asyncio.sleep(max(at - now, 0))
+            self.repeats[fragment] = every, time.time() + every
+            await self.open(page, query, fragment)
+
+
+def exceptions(messages: Sequence[ForwardMsg]) -> list[str]:
+    """Return what went wrong in the scripts of a page."""
+    shown = [each.delta.new_element for each in messages if each.WhichOneof("type") == "delta"]
+    return [f"{one.exception.type}: {one.exception.message}" for one in shown if one.WhichOneof("type") == "exception"]
+
+
+@contextlib.asynccontextmanager
+async def visiting(port: int, cookies: dict[str, str] | None = None) -> AsyncIterator[Visitor]:
+    """Connect as a page of the app does: with its origin, and with the token against forged requests."""
+    token = await asyncio.to_thread(forgery_token, port)
+    sent = {**(cookies or {}), "_streamlit_xsrf": token}
+    async with connect(
+        f"ws://{ADDRESS}:{port}/_stcore/stream",
+        origin=Origin(f"http://{ADDRESS}:{port}"),
+        subprotocols=[Subprotocol("streamlit"), Subprotocol(token)],
+        additional_headers={"Cookie": "; ".join(f"{name}={value}" for name, value in sent.items())},
+        max_size=None,
+        proxy=None,
+    ) as opened:
+        yield Visitor(opened)
+
+
+def forgery_token(port: int) -> str:
+    """Return the token that the app sets as a cookie and wants back."""
+    asking = http.client.HTTPConnection(ADDRESS, port, timeout=PATIENCE_S)
+    asking.request("GET", "/_stcore/health")
+    cookie = asking.getresponse().headers["Set-Cookie"]
+    asking.close()
+    return str(cookie).partition("=")[2].partition(";")[0]
+
+
+async def visit(port: int, seen: Seen, end: float, chance: random.Random) -> None:
+    """Go from page to page until the end."""
+    await asyncio.sleep(chance.uniform(0, 3))
+    while time.time() < end:
+        try:
+            async with visiting(port) as visitor:
+                for _ in range(chance.randint(5, 25)):  # then close the page and come anew
+                    if time.time() > end:
+                        return
+                    page, query = chance.choice(PAGES)
+                    began, clock = time.time(), time.perf_counter()
+                    messages = await visitor.open(page, query)
+                    seen.took.append((page or "overview", began, time.perf_counter() - clock))
+                    seen.troubles += [f"{page or 'overview'}: {each}" for each in exceptions(messages)]
+                    if not page:
+                        told = b"".join(each.SerializeToString() for each in messages)
+                        for batch in set(BATCH.findall(told.replace(b"\\", b""))):  # Markdown escapes a dash
+                            seen.batches.setdefault(batch.decode(), time.time())
+                    await visitor.think(min(chance.uniform(*THINK_S), max(end - time.time(), 0)), page, query)
+        except LOST as error:
+            seen.troubles.append(f"connection: {type(error).__name__} {error}")
+            await asyncio.sleep(1)
+
+
+async def burden(port: int, seen: Seen, end: float) -> None:
+    """Ask one question after the other that the console has to end."""
+    while time.time() < end:
+        try:
+            async with visiting(port) as visitor:
+                clock = time.perf_counter()
+                await visitor.open("sql", f"sql={quote(HEAVY)}")
+                seen.heavy.append(time.perf_counter() - clock)
+        except LOST as error:
+            seen.troubles.append(f"heavy question: {type(error).__name__} {error}")
+        await asyncio.sleep(5)
+
+
+async def stand_by(port: int, seen: Seen, end: float) -> None:
+    """Leave the overview open in a real Chromium, and note what goes wrong in it and which batches it shows."""
+    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    try:
+        from playwright.async_api import async_playwright
+    except ImportError:
+        return
+    if program is None:
+        return
+    shown: set[bytes] = set()
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        page = await browser.new_page()
+        page.on("pageerror", lambda error: seen.troubles.append(f"Chromium: {error}"))
+        await page.goto(f"http://{ADDRESS}:{port}/", timeout=1000 * PATIENCE_S)
+        while time.time() < end:
+            shown |= set(BATCH.findall((await page.inner_text("body")).encode()))
+            await asyncio.sleep(2)
+        await browser.close()
+    seen.browser = len(shown)
+
+
+def publish(home: Path, folder: Path, number: int) -> tuple[str, float, float]:
+    """Bring one changed campaign in and build.
+
+    Returns:
+        The batch, when it was published (s since 1970), and how long both took in s.
+    """
+    began = time.time()
+    copy = folder / f"campaign-{number}"
+    shutil.copytree(EXAMPLE, copy)
+    description = copy / "campaign.yaml"
+    description.write_text(description.read_text().replace("campaign: ", f"campaign: soak-{number}-", 1))
+    for step in ("ingest", str(copy)), ("build",):
+        dropline(home, *step)
+    newest = max(path.name for path in (home / "lake" / "batches").iterdir())
+    return newest, (home / "warehouse.duckdb").stat().st_mtime, time.time() - began
+
+
+def dropline(home: Path, *step: str) -> None:
+    """Run a step of the command line.
+
+    Raises:
+        RuntimeError: it failed; the text is the last line of what it said.
+    """
+    program = [sys.executable, str(ROOT / "dropline.py"), "--home", str(home), *step]
+    done = subprocess.run(program, capture_output=True, text=True, cwd=ROOT, check=False)
+    if done.returncode:
+        message = f"dropline {step[0]}: {(done.stderr.strip() or done.stdout.strip()).splitlines()[-1]}"
+        raise RuntimeError(message)
+
+
+def memory_mb(pid: int) -> float:
+    """Return the resident memory of a process without its children, in MB."""
+    (line,) = re.findall(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    return int(line) / 1000
+
+
+@contextlib.contextmanager
+def served(home: Path, log: Path) -> Iterator[tuple[int, int]]:
+    """Serve a home; yields the port and the process."""
+    with socket.socket() as probe:
+        probe.bind((ADDRESS, 0))
+        port = probe.getsockname()[1]
+    environment = os.environ | {"DROPLINE_HOME": str(home), "PYTHONPATH": str(ROOT)}
+    with log.open("wb") as out:
+        server = subprocess.Popen(command(port, open_browser=False), cwd=ROOT, env=environment, stdout=out, stderr=out)
+    try:
+        for _ in range(300):
+            with contextlib.suppress(OSError):
+                forgery_token(port)
+                break
+            time.sleep(0.1)
+        yield port, server.pid
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+@dataclass
+class Soak:
+    """What a soak gave.
+
+    Attributes:
+        users: how many visitors there were.
+        seconds: for how long.
+        seen: what they met.
+        memory: when (s from the start) and how much the server had, in MB.
+        published: for each publication its batch, when (s since 1970), and how long ingest and build took, in s.
+        load: the machine's load, averaged over a minute, at every look at the memory.
+        log: what the server wrote.
+    """
+
+    users: int
+    seconds: float
+    seen: Seen
+    memory: list[tuple[float, float]]
+    published: list[tuple[str, float, float]]
+    load: list[float]
+    log: str
+
+
+async def soak(home: Path, users: int, seconds: float, *, publications: bool = True) -> Soak:
+    """Let visitors use the app of a home that belongs to nobody else while results come in."""
+    seen, memory, published, load = Seen(), [], [], []
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder, "server.log")
+        with served(home, log) as (port, pid):
+            began = time.time()
+            end = began + seconds
+
+            async def look() -> None:
+                while time.time() < end:
+                    memory.append((time.time() - began, memory_mb(pid)))
+                    load.append(os.getloadavg()[0])
+                    await asyncio.sleep(min(5, seconds / 10))
+
+            async def bring() -> None:
+                number = 0
+                while publications and time.time() < end - min(30, seconds / 2):
+                    try:
+                        published.append(await asyncio.to_thread(publish, home, Path(folder), number))
+                    except RuntimeError as error:
+                        seen.troubles.append(f"publication: {error}")
+                    number += 1
+                    await asyncio.sleep(10)
+
+            visitors = [visit(port, seen, end, random.Random(seed)) for seed in range(users)]  # noqa: S311 - no secret
+            await asyncio.gather(look(), bring(), burden(port, seen, end), stand_by(port, seen, end), *visitors)
+        return Soak(users, seconds, seen, memory, published, load, log.read_text())
+
+
+def ranked(values: Sequence[float], share: float) -> float:
+    """Return the smallest value that a share (0..1) of the values does not exceed."""
+    return sorted(values)[math.ceil(share * len(values)) - 1]
+
+
+def report(done: Soak) -> str:
+    """Return what a soak gave, as Markdown."""
+    times = [took for _, _, took in done.seen.took]
+    rows = []
+    for page in sorted({page for page, _, _ in done.seen.took}):
+        own = [took for each, _, took in done.seen.took if each == page]
+        rows.append(f"| {page} | {len(own):,} | {ranked(own, 0.5):.2f} | {ranked(own, 0.95):.2f} |")
+    marks = [done.memory[int(share * (len(done.memory) - 1))] for share in (0, 0.1, 0.25, 0.5, 0.75, 1)]
+    lags = [done.seen.batches[batch] - at for batch, at, _ in done.published if batch in done.seen.batches]
+    took = [seconds for _, _, seconds in done.published]
+    shown = f"- A page in Chromium that nobody touched showed {done.seen.browser} batches, one after the other."
+    watched = [] if done.seen.browser is None else [shown]
+    lines = [
+        f"{done.users} visitors for {done.seconds / 60:.1f} min, each opening a page every {THINK_S[0]:g} to "
+        f"{THINK_S[1]:g} s; {os.cpu_count()} cores; load of the machine {min(done.load):.1f} to {max(done.load):.1f}.",
+        "",
+        f"- Interactions: {len(times):,}; errors: {len(done.seen.troubles)}; lines in the log: "
+        f"{len(done.log.splitlines())}.",
+        f"- Time of an interaction: p50 {ranked(times, 0.5):.2f} s, p95 {ranked(times, 0.95):.2f} s, "
+        f"p99 {ranked(times, 0.99):.2f} s, longest {max(times):.2f} s.",
+        f"- Questions that the console had to end, meanwhile: {len(done.seen.heavy)}.",
+        f"- Publications: {len(done.published)}; shown to somebody: {len(lags)}"
+        + (f", at the latest {max(lags):.1f} s after the file was replaced" if lags else "")
+        + (f"; an ingest and a build took {min(took):.0f} to {max(took):.0f} s." if took else "."),
+        *watched,
+        "",
+        "| minute | memory of the app, MB |",
+        "|---|---|",
+        *(f"| {at / 60:.1f} | {size:.0f} |" for at, size in marks),
+        "",
+        "| page | opened | p50, s | p95, s |",
+        "|---|---|---|---|",
+        *rows,
+        *([""] if done.seen.troubles else []),
+        *(f"- {times} x {trouble}" for trouble, times in Counter(done.seen.troubles).most_common(20)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Soak a home, print what it gave, and write it to benchmarks/results/soak.md."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--users", type=int, default=30)
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--home", type=Path, help="what to soak a copy of; the examples, if nothing is said")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder, "home")
+        if asked.home:
+            shutil.copytree(asked.home, home)
+        else:
+            dropline(home, "ingest", "examples")
+            dropline(home, "build")
+        text = report(asyncio.run(soak(home, asked.users, 60 * asked.minutes)))
+    RESULT.write_text(text)
+    print(text, end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,216 @@
+"""Backups: a home copied, while it is in use, to a folder that is a home itself.
+
+    <backup>/lake, warehouse.duckdb, quality    as in the home
+    <backup>/backup.json                        when it was finished, null until then
+    <backup>/backup.lock                        held by the one who writes
+
+Batches never change: copying those that were listed gives the lake of one instant, and what the backup holds already is
+not copied again. A batch that a compacted one has replaced goes from the backup, too; no other is ever deleted there.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import IO, TYPE_CHECKING, Final
+
+from errors import DroplineError
+from home import Home
+from ingest.batches import MANIFEST, arranged, fsync, number, span
+from ingest.lake import Lake
+from ingest.verification import MARKER, verify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+    from pathlib import Path
+
+_LOCK: Final = "backup.lock"
+
+
+class BackupFailed(DroplineError):
+    """The backup was not finished; the text says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackedUp:
+    """What one `backup` did.
+
+    Attributes:
+        root: the backup.
+        batches: how many batches it holds.
+        copied: how many of them were not there before.
+        warehouse: whether a published warehouse is with them.
+
+    """
+
+    root: Path
+    batches: int
+    copied: int
+    warehouse: bool
+
+    def text(self) -> str:
+        """Return the outcome for people."""
+        warehouse = "the published warehouse" if self.warehouse else "no warehouse, as none was built yet"
+        held = f"{self.batches} batches, {self.copied} of them copied now, and {warehouse}"
+        return f"{self.root} holds {held}; verified. It is a home: dropline --home {self.root} status"
+
+
+def backup(home: Home, root: Path, *, progress: Callable[[int, int, str], None] | None = None) -> BackedUp:
+    """Copy `home` to the folder `root`, on its disk and verified; ingests, builds and compactions may go on.
+
+    `root` is new or empty, or an earlier backup of this home, finished or not. `progress` is called with (done, total,
+    batch) while copying and again while verifying. Raises BackupFailed when the folder holds something else, cannot
+    be written, or the copy is not what was once written into the home.
+    """
+    copy = Home.chosen(root)
+    try:
+        with _alone(copy):
+            _mark(copy, finished=False)
+            batches, copied = _copy(home, copy, progress)
+            marker = copy.root / MARKER
+            if faults := [fault for fault in verify(copy, progress=progress).faults if fault.path != marker]:
+                message = "\n".join(
+                    [
+                        f"{copy.root} was copied, but it is not what was once written:",
+                        *(fault.text() for fault in faults),
+                        f"Type `dropline verify`: if {home.root} is whole, type `dropline --home {copy.root} verify "
+                        "--set-aside` and back up again.",
+                    ]
+                )
+                raise BackupFailed(message)
+            _mark(copy, finished=True)
+    except OSError as error:
+        message = f"The backup stopped: {error}. What was copied stays: repair that and back up again."
+        raise BackupFailed(message) from error
+    return BackedUp(copy.root, batches, copied, copy.warehouse.exists())
+
+
+@contextmanager
+def _alone(copy: Home) -> Iterator[None]:
+    """Claim the folder of a backup; raises BackupFailed when it is no such folder, or somebody else writes to it."""
+    there = {file.name for file in copy.root.iterdir()} if copy.root.exists() else set()
+    if MARKER not in there and there - {_LOCK}:
+        message = f"{copy.root} holds something else than a backup: name a new or an empty folder"
+        raise BackupFailed(message)
+    copy.root.mkdir(parents=True, exist_ok=True)
+    with (copy.root / _LOCK).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            message = f"another backup is being written to {copy.root}: wait until it has ended"
+            raise BackupFailed(message) from None
+        yield
+
+
+def _mark(copy: Home, *, finished: bool) -> None:
+    said = {"finished_at": datetime.now(UTC).isoformat(timespec="seconds") if finished else None}
+    with _replacing(copy.root / MARKER) as file:
+        file.write(json.dumps(said).encode() + b"\n")
+
+
+def _copy(home: Home, copy: Home, progress: Callable[[int, int, str], None] | None) -> tuple[int, int]:
+    """Copy what is there now; return how many batches there are and how many of them were copied."""
+    source, target = Lake(home.lake), Lake(copy.lake)
+    with ExitStack() as stack:
+        # Opened before the lake is listed: whatever the warehouse was built from is in the list.
+        warehouse = stack.enter_context(home.warehouse.open("rb")) if home.warehouse.exists() else None
+        stack.enter_context(source.reading())
+        batches = source.batches()
+        if not batches:
+            message = f"{home.root} holds no lake, so that there is nothing to back up: name a home with --home"
+            raise BackupFailed(message)
+        known = {*batches, *source.commits()}
+        _require_kinship(home, source, target)
+        copied = 0
+        for done, batch in enumerate(batches):
+            if progress:
+                progress(done, len(batches), batch)
+            if not _same(source.folder(batch), target.folder(batch)):
+                _copy_batch(source.folder(batch), target)
+                copied += 1
+        target.sweep()
+        if warehouse:
+            with _replacing(copy.warehouse) as file:
+                shutil.copyfileobj(warehouse, file, 1024 * 1024)
+        _copy_quality(home.quality, copy.quality, known)
+    return len(batches), copied
+
+
+def _require_kinship(home: Home, source: Lake, target: Lake) -> None:
+    """Raise BackupFailed when the backup holds what this home never had; what was set aside, it had."""
+    aside = [span(name) for name in arranged(home.lake / "damaged")[0]]
+    for commit in target.commits().keys() - source.commits().keys():
+        if not any(first <= number(commit) <= last for first, last in aside):
+            message = f"{target.root} holds batch {commit}, which {home.root} never had: name another folder"
+            raise BackupFailed(message)
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Say whether two batches of one name are the same; where a manifest is missing, their sizes decide.
+
+    Raises BackupFailed when each is vouched for as something else.
+    """
+    if not other.exists():
+        return False
+    manifests = [folder / MANIFEST for folder in (one, other)]
+    if all(file.exists() for file in manifests):
+        if manifests[0].read_bytes() == manifests[1].read_bytes():
+            return True
+        message = (
+            f"{other} is not {one}, and batches never change: name another folder, or, if this is a backup of that "
+            "home, see with `dropline verify` which one is damaged"
+        )
+        raise BackupFailed(message)
+    sizes = [{file.name: file.stat().st_size for file in folder.iterdir()} for folder in (one, other)]
+    return sizes[0] == sizes[1]
+
+
+def _copy_batch(batch: Path, target: Lake) -> None:
+    """Copy a batch so that it appears whole or not at all."""
+    place = target.folder(batch.name)
+    for folder in (place.parent, target.root / "staging"):
+        folder.mkdir(parents=True, exist_ok=True)
+    with target.staged() as stage:
+        new = stage / "new"
+        shutil.copytree(batch, new)
+        for path in (*new.iterdir(), new):
+            fsync(path)
+        if place.exists():
+            place.rename(stage / "old")
+        new.rename(place)
+        fsync(place.parent)
+
+
+def _copy_quality(source: Path, target: Path, batches: Collection[str]) -> None:
+    """Copy the results of the gate on these batches; a build may replace or remove some meanwhile."""
+    (target / "findings").mkdir(parents=True, exist_ok=True)
+    about = {f"findings/lake-{batch}.parquet" for batch in (*batches, "00000000-empty")}
+    there = {str(file.relative_to(source)) for file in source.glob("findings/lake-*.parquet")}
+    for file in target.glob("findings/lake-*.parquet"):
+        if str(file.relative_to(target)) not in about & there:
+            file.unlink()
+    for name in ("gate.json", *sorted(about & there)):
+        try:
+            content = (source / name).read_bytes()
+        except FileNotFoundError:
+            continue
+        if not (target / name).exists() or (target / name).read_bytes() != content:
+            with _replacing(target / name) as out:
+                out.write(content)
+
+
+@contextmanager
+def _replacing(file: Path) -> Iterator[IO[bytes]]:
+    """Write a file anew: it is whole, and on the disk, or as it was."""
+    partial = file.with_name(f".{file.name}.partial")
+    with partial.open("wb") as opened:
+        yield opened
+        opened.flush()
+        os.fsync(opened.fileno())
+    partial.replace(file)
+    fsync(file.parent)

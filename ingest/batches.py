@@ -1,0 +1,307 @@
+"""What a batch is on disk: a name with its numbers, one Parquet file a table, a manifest that vouches for them.
+
+    00000012-20261120T134501Z/         one commit
+    00000001-00000040-compacted/       the rows of all commits from number 1 to 40, in their order
+        <table>.parquet
+        manifest.json                  {"commits": [...], "tables": {"trials": {"rows": ..., ...}, ...}, "sha256": ...}
+
+The `batch` column of every row names its commit, wherever the row lies. Nothing here writes into a batch that readers
+see, except `Manifest.write` for one that was committed before there were manifests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import re
+import secrets
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from errors import DroplineError
+from ingest.schema import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+MANIFEST: Final = "manifest.json"
+
+# In a lake that several machines write to, ten random digits follow the eight that are counted: see `following`.
+_SHARE: Final = 10**10
+_NAME: Final = re.compile(r"([0-9]{8,18})-(?:([0-9]{8,18})-compacted|[0-9A-Za-z]+)")
+# What Arrow raises on bytes that are no Parquet, or no longer; a broken text only shows when it is decoded.
+_UNREADABLE: Final = (pa.ArrowException, OSError, ValueError, KeyError)
+_ALWAYS_THERE: Final = ("raw_files", "trials")  # whatever version wrote the batch
+
+
+class Fault(NamedTuple):
+    """What is wrong with one file, and what to do about it."""
+
+    path: Path
+    reason: str
+    advice: str
+    batch: str = ""  # the batch that is damaged by it
+
+    def text(self) -> str:
+        """Return the fault in two lines."""
+        return f"{self.path}: {self.reason}\n    -> {self.advice}"
+
+
+class DamagedFile(DroplineError):
+    """A file of the lake cannot be read, or is not what was written."""
+
+
+@contextmanager
+def naming(file: Path) -> Iterator[None]:
+    """Turn what Arrow says of a damaged `file` into DamagedFile."""
+    try:
+        yield
+    except _UNREADABLE as error:
+        message = (
+            f"{file}: {_reason(error)}. Type `dropline verify` to see what is damaged; "
+            "`dropline verify --set-aside` lets everything else work again."
+        )
+        raise DamagedFile(message) from error
+
+
+def span(name: str) -> tuple[int, int]:
+    """Return the first and the last number that a batch stands for; (-1, -1) for a name that is none."""
+    if not (match := _NAME.fullmatch(name)):
+        return -1, -1
+    return int(match[1]), int(match[2] or match[1])
+
+
+def number(name: str) -> int:
+    """Return the number of a batch, the last one of a compacted batch, -1 for a name that is none."""
+    return span(name)[1]
+
+
+def place(number: int) -> int:
+    """Return how many numbers were counted up to this one; those of a shared lake have random digits behind that."""
+    return number // _SHARE if number >= _SHARE else number
+
+
+def digits(number: int) -> str:
+    """Return a number as it stands in names: their order as text is that of the numbers."""
+    return f"{number:08}" if number < _SHARE else f"{number:018}"
+
+
+def following(number: int, *, shared: bool) -> int:
+    """Return a number after `number`; of a `shared` lake one that nobody else takes at the same time."""
+    return (place(number) + 1) * _SHARE + secrets.randbelow(_SHARE) if shared else number + 1
+
+
+def arranged(folder: Path) -> tuple[list[str], list[str]]:
+    """Return the batches in `folder`, oldest first, and those that a compacted one has replaced, which nobody reads."""
+    if not folder.is_dir():
+        return [], []
+    current: list[str] = []
+    replaced: list[str] = []
+    end = -1
+    names = (name for name in os.listdir(folder) if _NAME.fullmatch(name))  # noqa: PTH208 - thousands of them
+    for name in sorted(names, key=lambda name: (span(name)[0], -span(name)[1], name)):
+        first, last = span(name)
+        (replaced if last <= end else current).append(name)
+        if first < last:
+            end = max(end, last)
+    return current, replaced
+
+
+def commits(folder: Path) -> dict[str, str]:
+    """Return the batch in `folder` that holds each commit, in the order of the commits.
+
+    Compaction changes the batches and never this list: what was built from which data goes by it.
+    """
+    return {commit: name for name in arranged(folder)[0] for commit in commits_of(folder / name)}
+
+
+def commits_of(batch: Path) -> tuple[str, ...]:
+    """Return the commits of one batch; raises DamagedFile for a compacted one without a sound manifest."""
+    first, last = span(batch.name)
+    if first == last:
+        return (batch.name,)
+    with naming(batch / MANIFEST):
+        if manifest := Manifest.of(batch):
+            return manifest.commits
+        raise FileNotFoundError(MANIFEST)
+
+
+class Part(NamedTuple):
+    """One Parquet file as it was written."""
+
+    size_bytes: int
+    rows: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a batch consists of."""
+
+    commits: tuple[str, ...]
+    tables: Mapping[str, Part]
+
+    def write(self, batch: Path) -> None:
+        """Write the manifest; it is on the disk, whole, or not there."""
+        body = self._body()
+        partial = batch / f".{MANIFEST}"
+        with partial.open("w", encoding="utf-8") as file:
+            json.dump({**body, "sha256": _digest_of(body)}, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(batch / MANIFEST)
+        fsync(batch)
+
+    @classmethod
+    def of(cls, batch: Path) -> Manifest | None:
+        """Return the manifest of a batch, None for one of old; raises DamagedFile when it is not what was written."""
+        with naming(batch / MANIFEST):
+            try:
+                said = json.loads((batch / MANIFEST).read_text("utf-8"))
+            except FileNotFoundError:
+                return None
+            if not isinstance(said, dict) or said.pop("sha256", None) != _digest_of(said):
+                message = "is not what was written"
+                raise ValueError(message)
+            return cls(tuple(said["commits"]), {name: Part(**part) for name, part in said["tables"].items()})
+
+    def _body(self) -> dict[str, object]:
+        return {"commits": list(self.commits), "tables": {name: part._asdict() for name, part in self.tables.items()}}
+
+
+class TableFile:
+    """The Parquet file of one table in the making; what the manifest says of it is found while it is written."""
+
+    def __init__(self, folder: Path, table: str) -> None:
+        schema = TABLES[table]
+        plain = [name for name in schema.names if name != "content"]
+        self._rows = 0
+        self._file = _Hashed(folder / f"{table}.parquet")
+        self._parquet = pq.ParquetWriter(
+            self._file, schema, compression="zstd", use_dictionary=plain, write_statistics=plain
+        )
+
+    def write(self, rows: pa.Table) -> None:
+        """Append rows as row groups of their own."""
+        self._parquet.write_table(rows)
+        self._rows += rows.num_rows
+
+    def close(self) -> Part:
+        """End the file and return what was written; may be called again."""
+        self._parquet.close()
+        self._file.close()
+        return Part(self._file.size_bytes, self._rows, self._file.sha256.hexdigest())
+
+
+class _Hashed(io.BufferedWriter):
+    """A file that is written from its beginning to its end, and digested on the way."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(io.FileIO(path, "w"))
+        self.size_bytes = 0
+        self.sha256 = hashlib.sha256()
+
+    def write(self, data: bytes, /) -> int:  # type: ignore[override] # Arrow gives bytes and its own buffers
+        self.sha256.update(data)
+        self.size_bytes += len(data)
+        return super().write(data)
+
+
+def measured(file: Path) -> Part:
+    """Return what a manifest would say of a Parquet file that is there; raises DamagedFile when it cannot be read."""
+    with naming(file):
+        return Part(file.stat().st_size, pq.read_metadata(file).num_rows, sha256_of(file))
+
+
+def faults(batch: Path, *, thorough: bool = False) -> list[Fault]:
+    """Return what is wrong with the files of a batch: missing, of another size, no Parquet, of other rows.
+
+    A thorough look reads all bytes and compares their SHA-256; of a batch without a manifest, which nothing vouches
+    for, it reads all rows.
+    """
+    found: list[tuple[str, str]] = []
+    try:
+        manifest = Manifest.of(batch)
+        commits_of(batch)
+    except DamagedFile as error:
+        return [_fault(batch, MANIFEST, _reason(error.__cause__ or error))]
+    first, last = span(batch.name)
+    if manifest and not all(first <= number(commit) <= last for commit in manifest.commits):
+        return [_fault(batch, MANIFEST, "it is that of another batch")]
+    there = {file.stem for file in batch.glob("*.parquet")}
+    written: dict[str, Part | None] = {**manifest.tables} if manifest else dict.fromkeys([*_ALWAYS_THERE, *there])
+    for table, part in written.items():
+        if reason := _wrong(batch / f"{table}.parquet", part, thorough=thorough):
+            found.append((f"{table}.parquet", reason))
+    found += [(f"{table}.parquet", "the manifest does not know it") for table in sorted(there - written.keys())]
+    return [_fault(batch, name, reason) for name, reason in found]
+
+
+def _wrong(file: Path, part: Part | None, *, thorough: bool) -> str:
+    try:
+        size_bytes = file.stat().st_size
+        if part and size_bytes != part.size_bytes:
+            return f"{size_bytes:,} bytes, where {part.size_bytes:,} were written"
+        if part and thorough and sha256_of(file) != part.sha256:
+            return "its bytes are not those that were written: the SHA-256 differs"
+        with pq.ParquetFile(file) as parquet:
+            rows = parquet.metadata.num_rows
+            if thorough and not part:
+                for group in range(parquet.num_row_groups):
+                    parquet.read_row_group(group).validate(full=True)
+    except _UNREADABLE as error:
+        return _reason(error)
+    return f"{rows:,} rows, where {part.rows:,} were written" if part and rows != part.rows else ""
+
+
+def _fault(batch: Path, name: str, reason: str) -> Fault:
+    return Fault(
+        batch / name,
+        reason,
+        "type `dropline verify --set-aside`, or put the batch back from a backup",
+        batch.name,
+    )
+
+
+def widened(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return `rows` in the columns of `schema`; what a batch of an older version lacks is null."""
+    return pa.concat_tables([schema.empty_table(), rows], promote_options="default").select(schema.names).cast(schema)
+
+
+def joined(rows: pa.Table, columns: Sequence[str]) -> pa.ChunkedArray:
+    """Return the values of each row as one text, to look rows up by; null where one of them is."""
+    return pc.binary_join_element_wise(*(rows[name] for name in columns), "\0")
+
+
+def sha256_of(file: Path) -> str:
+    """Return the digest of a file's bytes."""
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def fsync(path: Path) -> None:
+    """Have a file or a folder on the disk before what follows."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _digest_of(body: object) -> str:
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "is missing"
+    lines = str(getattr(error, "strerror", None) or error).strip().splitlines()
+    return f"cannot be read ({lines[0] if lines else type(error).__name__})"

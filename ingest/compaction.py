@@ -1,0 +1,147 @@
+"""Compaction: runs of small batches become one, and every row stays as it was, in its order.
+
+A merged batch carries the numbers that it stands for in its name, so that its one rename also retires the batches
+it replaces: a reader lists either them or it. They are deleted afterwards, when nobody can read them any more.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from errors import DroplineError
+from ingest.batches import DamagedFile, TableFile, naming, span, widened
+from ingest.lake import Lake
+from ingest.schema import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from ingest.batches import Part
+
+LARGE_BYTES: Final = 128 * 1024 * 1024  # a batch of this size is not merged any more
+
+_GROUP_BYTES: Final = 64 * 1024 * 1024  # of a row group, as it lies in memory
+_GROUP_ROWS: Final = 122_880  # as DuckDB's own row groups
+
+
+@dataclass(slots=True)
+class Compacted:
+    """What one `compact` did.
+
+    Attributes:
+        before: how many batches there were.
+        merged: how many of them became `into`, the names of the new ones.
+        waiting: replaced batches that stay on the disk until their readers have ended.
+
+    """
+
+    before: int
+    merged: int = 0
+    into: tuple[str, ...] = ()
+    waiting: int = 0
+
+    def text(self) -> str:
+        """Return the outcome for people."""
+        if not self.into:
+            return f"{self.before} batches; nothing to merge"
+        left = self.before - self.merged + len(self.into)
+        said = f"{self.merged} batches merged into {len(self.into)}; the lake has {left} now"
+        if self.waiting:
+            said += f"; {self.waiting} replaced ones are deleted by the next ingest, as somebody is reading"
+        return said
+
+
+def compact(
+    lake: Lake,
+    *,
+    large_bytes: int = LARGE_BYTES,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Compacted:
+    """Merge neighbouring batches until each has `large_bytes`, as far as there are such neighbours.
+
+    Ingests, builds and other compactions may run beside it; it may be killed at any time. Every batch is held against
+    its manifest before it is merged. `progress` is called with (done, total, batch) before each batch. Raises
+    DamagedFile when one is not what was written; what was merged before that stays.
+    """
+    lake = Lake.create(lake.root)
+    lake.sweep()
+    told = Compacted(len(lake.batches()))
+    plan = runs(lake, large_bytes)
+    total = sum(map(len, plan))
+    for run in plan:
+        if progress:
+            progress(told.merged, total, run[0])
+        if name := _merge(lake, run):
+            told.merged += len(run)
+            told.into += (name,)
+        told.waiting = lake.sweep()
+    return told
+
+
+def runs(lake: Lake, large_bytes: int) -> list[list[str]]:
+    """Return which batches to merge: neighbours without a gap, so that one that was set aside still fits in again."""
+    found: list[list[str]] = [[]]
+    held = large_bytes
+    for before, batch in pairwise(["", *lake.batches()]):
+        size = sum(file.stat().st_size for file in lake.folder(batch).iterdir())
+        follows = span(batch)[0] == span(before)[1] + 1
+        if not follows or max(held, size) >= large_bytes:
+            found.append([])
+            held = 0
+        found[-1].append(batch)
+        held += size
+    return [run for run in found if len(run) > 1]
+
+
+def _merge(lake: Lake, run: Sequence[str]) -> str | None:
+    """Publish one batch with the rows of all; None when somebody else has merged one of them, or set it aside."""
+    with lake.reading(), lake.staged() as folder:
+        if not set(run) <= set(lake.batches()):
+            return None
+        if damage := lake.damaged(run, thorough=True):
+            raise DamagedFile(damage[0].text())
+        return lake.replace(run, folder, {table: _merged(lake, run, table, folder) for table in TABLES})
+
+
+def _merged(lake: Lake, run: Sequence[str], table: str, folder: Path) -> Part:
+    with closing(TableFile(folder, table)) as file:
+        files = (lake.folder(batch) / f"{table}.parquet" for batch in run)
+        for rows in _gathered(rows for each in files for rows in _row_groups(each, TABLES[table])):
+            file.write(rows)
+    return file.close()
+
+
+def _gathered(parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Yield the rows of many small parts in row groups of a decent size."""
+    waiting: list[pa.Table] = []
+    size_bytes = rows = 0
+    for part in parts:
+        waiting.append(part)
+        size_bytes += part.nbytes
+        rows += part.num_rows
+        if size_bytes >= _GROUP_BYTES or rows >= _GROUP_ROWS:
+            yield pa.concat_tables(waiting)
+            waiting, size_bytes, rows = [], 0, 0
+    if rows:
+        yield pa.concat_tables(waiting)
+
+
+def _row_groups(file: Path, schema: pa.Schema) -> Iterator[pa.Table]:
+    if not file.exists():  # the batch is older than the table
+        return
+    with naming(file), pq.ParquetFile(file) as parquet:
+        if unknown := set(parquet.schema_arrow.names) - set(schema.names):
+            message = (
+                f"{file} has columns that this version of Dropline does not know ({', '.join(sorted(unknown))}): "
+                "compact with the version that wrote it"
+            )
+            raise DroplineError(message)
+        for group in range(parquet.num_row_groups):
+            yield widened(parquet.read_row_group(group), schema)

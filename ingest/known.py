@@ -1,0 +1,243 @@
+"""What the lake knows of files before they are read: which versions it holds, and which folders cannot have changed."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ingest import servers
+from ingest.batches import naming
+from ingest.context import ServerConfig
+from ingest.files import Kind
+from ingest.lake import Version
+from ingest.schema import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from ingest.files import Found, Scope
+    from ingest.formats import Row
+    from ingest.lake import Key, Lake
+
+_BEGAN: Final = re.compile(r"-(\d{8}T\d{6}Z)")
+# A file that was changed in the instant in which it was read, and once more, can have the same time: with the
+# coarsest clock that file systems have (FAT), within two seconds.
+_TICK_US: Final = 2_000_000
+_CAMPAIGNS: Final = 8  # whose files are held at once
+_OPEN_FILES: Final = 16
+
+
+class Held(NamedTuple):
+    """The current version of one file; `since_us` is when the ingest began that first brought these bytes."""
+
+    scope: str
+    batch: str
+    size_bytes: int
+    modified_us: int | None
+    format: str
+    sha256: str
+    context_sha256: str
+    status: str
+    since_us: int
+
+    def is_of(self, item: Found) -> bool:
+        """Say whether a file on disk must have these bytes, by its size and time."""
+        aged = item.modified_us + _TICK_US < self.since_us
+        return aged and (item.size, item.modified_us) == (self.size_bytes, self.modified_us)
+
+
+class Known:
+    """The current versions in `lake` as of now, campaign by campaign: never those of all campaigns are in memory.
+
+    Use it while the lake is `reading`.
+    """
+
+    def __init__(self, lake: Lake) -> None:
+        self._lake = lake
+        self._opened = lru_cache(maxsize=_OPEN_FILES)(pq.ParquetFile)
+        self._current = lru_cache(maxsize=_CAMPAIGNS)(self._load)
+        self._groups: list[tuple[Path, int, set[str]]] = []  # row groups and the campaigns in them
+        self._campaigns: dict[str, set[str]] = defaultdict(set)  # of the files of a scope
+        for file in lake.files("raw_files"):
+            with naming(file):
+                groups = self._opened(file).num_row_groups
+            for group in range(groups):
+                pairs = self._read(file, group, ("campaign", "scope"))
+                pairs = pairs.group_by(["campaign", "scope"], use_threads=False).aggregate([])
+                campaigns = pairs["campaign"].to_pylist()
+                self._groups.append((file, group, set(campaigns)))
+                for campaign, scope in zip(campaigns, pairs["scope"].to_pylist(), strict=True):
+                    self._campaigns[scope].add(campaign)
+
+    def get(self, key: Key) -> Version | None:
+        """Return the current version of a file, None when there is none."""
+        held = self._current(key[0]).get(key[1])
+        return Version(held.sha256, held.context_sha256, held.status) if held else None
+
+    def has(self, item: Found) -> bool:
+        """Say whether the lake holds a file of no other than its scope's campaign, of the same size and time."""
+        held = self._current(item.scope.name).get(item.path)
+        return held is not None and held.is_of(item)
+
+    def of_scope(self, scope: str) -> dict[Key, Held]:
+        """Return the files whose folder is that of `scope`, whatever campaign they are of."""
+        return {
+            (campaign, path): held
+            for campaign in sorted(self._campaigns.get(scope, ()))
+            for path, held in self._current(campaign).items()
+            if held.scope == scope
+        }
+
+    def all_of(self, items: Sequence[Found]) -> dict[Key, Held] | None:
+        """Return the files of a scope as the lake holds them; None when one may have changed, or explained others.
+
+        What an output is joined to stands in its scope. So nothing can come out otherwise where every file has the size
+        and the time of its current version. Of the files that are gone only those with status `context` matter.
+        """
+        # A file may have been of another campaign before its sidecar named this one.
+        files = sorted(self.of_scope(items[0].scope.name).items(), key=lambda file: file[1].batch)
+        newest = {key[1]: (key, held) for key, held in files}
+        there = {}
+        for item in items:
+            key, held = newest.pop(item.path, (None, None))
+            if key is None or held is None or not held.is_of(item):
+                return None
+            there[key] = held
+        return None if any(held.status == "context" for _, held in newest.values()) else there
+
+    def rejects(self, batches: Mapping[Key, str]) -> Iterator[Row]:
+        """Yield the rows of schema.REJECTS without the batch, of files in the batch that is told for each."""
+        if batches:
+            for row in self._lake.tables("rejects").to_pylist():
+                if batches.get((row["campaign"], row["source_path"])) == row.pop("batch"):
+                    yield row
+
+    def server_configs(self, folders: Mapping[str, str]) -> Iterator[ServerConfig]:
+        """Yield the current server configurations of some scopes; `folders` are the scopes' own."""
+        columns = [name for name in TABLES["server_configs"].names if name != "settings"]
+        for row in self._lake.tables("server_configs", columns).to_pylist():
+            campaign, path, batch = row["campaign"], row["source_path"], row.pop("batch")
+            if campaign in folders and (held := self._current(campaign).get(path)) and held.batch == batch:
+                yield ServerConfig(row, folders[campaign], path, row["source_sha256"])
+
+    def _load(self, campaign: str) -> dict[str, Held]:
+        """Return the current version of every file of a campaign by its path."""
+        current: dict[str, Held] = {}
+        for file, group, campaigns in self._groups:
+            if campaign not in campaigns:
+                continue
+            rows = self._read(file, group, _COLUMNS)
+            rows = rows.filter(pc.equal(rows["campaign"], campaign))
+            for _, path, scope, batch, *more in zip(*map(_plain, rows), strict=True):
+                held = Held._make((scope, batch, *more, _began_us(batch)))
+                before = current.get(path)
+                if before and before.sha256 == held.sha256:
+                    held = held._replace(since_us=before.since_us)
+                current[path] = held
+        return current
+
+    def _read(self, file: Path, group: int, columns: Sequence[str]) -> pa.Table:
+        """Return columns of a row group; the scope was not told in batches of old."""
+        with naming(file):
+            held = self._opened(file)
+            there = [name for name in columns if name in held.schema_arrow.names]
+            rows = held.read_row_group(group, columns=there, use_threads=False)
+        scope = pc.coalesce(rows["scope"], rows["campaign"]) if "scope" in there else rows["campaign"]
+        return pa.table({name: scope if name == "scope" else rows[name] for name in columns})
+
+
+@dataclass(slots=True)
+class Unread:
+    """Scopes that need not be read: the lake holds all their files as they are.
+
+    Attributes:
+        files: how many there are; `rejected` of them are of no use.
+        folders: scope -> its folder.
+        rejects: files of which the lake has rejects -> the batch that has them.
+
+    """
+
+    files: int = 0
+    rejected: int = 0
+    campaigns: set[str] = field(default_factory=set)
+    folders: dict[str, str] = field(default_factory=dict)
+    rejects: dict[Key, str] = field(default_factory=dict)
+
+    def add(self, scope: Scope, held: Mapping[Key, Held]) -> None:
+        """Count a scope; `held` is what the lake holds of its files."""
+        self.files += len(held)
+        self.rejected += sum(file.status == "rejected" for file in held.values())
+        self.campaigns |= {campaign for campaign, _ in held}
+        self.folders[scope.name] = str(scope.folder)
+        self.rejects |= {key: file.batch for key, file in held.items() if file.status.endswith("rejected")}
+
+
+def choose(
+    scopes: Iterable[list[Found]], known: Known, look: Callable[[list[list[Found]]], None], *, reread: bool = False
+) -> tuple[list[list[Found]], Unread]:
+    """Return the scopes that must be read, in the order of their names, and the others.
+
+    `look` fills in what the heads of files tell of them. A scope must be read when `Known.all_of` says so, or when its
+    sidecars may name a server configuration that another scope brings; also when another scope has its name.
+    """
+    changed: list[list[Found]] = []
+    waiting: list[list[Found]] = []
+    unread = Unread()
+    names: Counter[str] = Counter()
+    for items in scopes:
+        scope = items[0].scope
+        names[scope.name] += 1
+        held = None if reread else known.all_of(items)
+        if held is None:
+            changed.append(items)
+        elif scope.campaign is None or _refers(held):
+            waiting.append(items)
+        else:
+            unread.add(scope, held)
+    look(changed)
+    news = any(item.server and not known.has(item) for items in changed for item in items)
+    for items in waiting:
+        held = known.all_of(items)
+        if held is None or names[items[0].scope.name] > 1 or (news and _refers(held)):
+            look([items])
+            changed.append(items)
+        else:
+            unread.add(items[0].scope, held)
+    for item in chain.from_iterable(changed):
+        item.modified_us = 0  # of a million files, a tenth of the memory
+    return sorted(changed, key=lambda items: (items[0].scope.name, items[0].scope.folder)), unread
+
+
+def _refers(held: Mapping[Key, Held]) -> bool:
+    """Say whether sidecars of a scope may name server configurations of another: it has none of its own."""
+    formats = {file.format for file in held.values()}
+    return Kind.SIDECAR in formats and formats.isdisjoint(servers.FORMATS)
+
+
+_COLUMNS: Final = (
+    *("campaign", "source_path"),
+    *("scope", "batch", "size_bytes", "modified_at", "format", *Version._fields),  # as Held has them
+)
+
+
+def _plain(column: pa.ChunkedArray) -> list[Any]:
+    times = pa.types.is_timestamp(column.type)
+    values: list[Any] = (column.cast(pa.int64()) if times else column).to_pylist()
+    return values
+
+
+@lru_cache(maxsize=1024)
+def _began_us(batch: str) -> int:
+    """Return when a batch began, as its name tells; 0 for one that does not tell."""
+    found = _BEGAN.search(batch)
+    return int(datetime.strptime(found[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).timestamp()) * 10**6 if found else 0

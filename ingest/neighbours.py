@@ -1,0 +1,60 @@
+"""Which files of a campaign's folder belong together, as their names and their kinds tell."""
+
+from __future__ import annotations
+
+import os.path
+from bisect import bisect
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from ingest.files import Found, Kind, adopt, sidecar_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Neighbours:
+    """The files of one scope. Making it adopts them: it fills in what only neighbours tell of a file.
+
+    Attributes:
+        machines: the files of each folder of machine facts.
+
+    """
+
+    def __init__(self, items: Sequence[Found]) -> None:
+        adopt(items)
+        self.machines: dict[str, list[Found]] = defaultdict(list)
+        self._sidecars = {item.path: item for item in items if item.kind is Kind.SIDECAR}
+        self._served: dict[Found, set[str]] = defaultdict(set)  # sidecar -> stems of its outputs
+        self._outputs: dict[str, dict[str, Found]] = defaultdict(dict)  # folder -> stem -> output
+        for item in items:
+            if item.kind is Kind.MACHINE:
+                self.machines[item.folder].append(item)
+            elif item.kind is Kind.OUTPUT:
+                self._outputs[item.folder].setdefault(item.stem, item)
+                if sidecar := self.sidecar_of(item):
+                    self._served[sidecar].add(item.stem)
+        # Stems that begin alike stand together.
+        self._stems = {folder: sorted(outputs) for folder, outputs in self._outputs.items()}
+
+    def sidecar_of(self, item: Found) -> Found | None:
+        """Return the sidecar of an output, None when it has none."""
+        there = (self._sidecars.get(path) for path in sidecar_paths(item))
+        return next((sidecar for sidecar in there if sidecar), None)
+
+    def is_shared(self, sidecar: Found) -> bool:
+        """Say whether a sidecar is that of several processes."""
+        return len(self._served[sidecar]) > 1
+
+    def beside(self, item: Found) -> Found | None:
+        """Return the output that a file of counters lies beside: the one whose name begins most like its own.
+
+        Where no two names begin alike, it is the output of the only process in the folder; of several, none.
+        """
+        stems = self._stems.get(item.folder, [])
+        place = bisect(stems, item.stem)
+        near = stems[max(place - 2, 0) : place + 2]
+        alike = [len(os.path.commonprefix([stem, item.stem])) for stem in near]  # noqa: RUF071 -- of names, too
+        if not near or alike.count(max(alike)) > 1:
+            return None
+        return self._outputs[item.folder][near[alike.index(max(alike))]]

@@ -1,0 +1,83 @@
+"""Work that several processes share: its results come in the order of the tasks, whoever did them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from importlib import import_module
+from multiprocessing import get_context
+from multiprocessing.reduction import ForkingPickler
+from types import ModuleType
+from typing import TYPE_CHECKING, TypeVar
+
+from errors import DroplineError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+    from multiprocessing.connection import Connection
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+ForkingPickler.register(ModuleType, lambda module: (import_module, (module.__name__,)))  # readers are modules
+
+
+class WorkerError(DroplineError):
+    """A process that ended without a word."""
+
+
+def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int | None = None) -> Generator[Result]:
+    """Yield `work(task)` for every task, in their order; a single task, or a single worker, needs no other process.
+
+    The workers are forks, one for each core unless told otherwise: they find all that stands in memory, and change
+    nothing of it here. Each has every n-th task, and waits with a result until it is taken, so that few results exist
+    at a time. What a task raises is raised here. The forks end with the iterator, and when this process is killed. In a
+    thread beside the main one there are none, for it may be that of a server.
+    """
+    workers = min(workers or _cores(), len(tasks))
+    if workers < 2:
+        yield from map(work, tasks)
+        return
+    context = get_context("fork")
+    ends, processes = [], []
+    try:
+        for first in range(workers):
+            end, other = context.Pipe(duplex=False)
+            ends.append(end)
+            process = context.Process(target=_serve, args=(work, tasks[first::workers], other, ends), daemon=True)
+            process.start()
+            processes.append(process)
+            other.close()
+        for number in range(len(tasks)):
+            try:
+                result, error = ends[number % workers].recv()
+            except EOFError:
+                message = "a process that read files was killed, perhaps for want of memory; ingest again"
+                raise WorkerError(message) from None
+            if error is not None:
+                raise error
+            yield result
+    finally:
+        for process in processes:
+            process.terminate()
+            process.join()
+
+
+def _cores() -> int:
+    # Elsewhere than on Linux, forks are not safe with the libraries of the system.
+    forks = sys.platform == "linux" and threading.current_thread() is threading.main_thread()
+    return len(os.sched_getaffinity(0)) if forks else 1
+
+
+def _serve(work: Callable[[Task], Result], tasks: Sequence[Task], end: Connection, ends: Sequence[Connection]) -> None:
+    for other in ends:  # of the parent alone: without them, writing fails when it is gone
+        other.close()
+    try:
+        for task in tasks:
+            end.send((work(task), None))
+    except (KeyboardInterrupt, BrokenPipeError):  # the parent knows, or is no more
+        return
+    except Exception as error:
+        end.send((None, error))

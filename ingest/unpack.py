@@ -1,0 +1,90 @@
+"""The kept raw files as files again: one folder a campaign, with names that lead nowhere else."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import os
+from itertools import groupby
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from ingest.lake import Key, Lake, Place
+
+FOLDER: Final = "raw"
+INDEX: Final = "raw-files.csv"
+
+_COLUMNS: Final = ("campaign", "source_path", "sha256", "format", "status", "file")
+_LONGEST_BYTES: Final = 255  # of a name, on all common file systems
+_KEPT_CHARACTERS: Final = 40  # of a longer one
+# What some file system takes for a separator, a drive, a stream or a wild card, and our own sign.
+_STRANGE: Final = frozenset('/\\:*?"<>|%')
+
+
+def unpack(lake: Lake, folder: Path, *, progress: Callable[[int, int, str], None] | None = None) -> int:
+    """Write the current version of every kept raw file to `folder`/raw/<campaign>/<source_path>; return how many.
+
+    The index, INDEX in `folder`, tells where each file lies; it is empty there for one whose bytes could not be had.
+    `progress` is called with (done, total, path) before each file.
+    """
+    with lake.reading():
+        places = lake.places()
+        targets = file_names(key for key, place in places.items() if place.sha256)
+        ordered = sorted(targets, key=lambda key: places[key][:5])
+        done = 0
+        for (batch, row_group), keys in groupby(ordered, key=lambda key: _row_group(places[key])):
+            contents = lake.contents(batch, row_group)
+            for key in keys:
+                if progress:
+                    progress(done, len(ordered), key[1])
+                _write(folder / FOLDER / targets[key], contents[places[key].row], places[key])
+                done += 1
+    with (folder / INDEX).open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(_COLUMNS)
+        for key, place in sorted(places.items()):
+            named = f"{FOLDER}/{targets[key]}" if key in targets else ""
+            rows.writerow([*key, place.sha256, place.format, place.status, named])
+    return done
+
+
+def file_names(keys: Iterable[Key]) -> dict[Key, str]:
+    """Return a relative path for each campaign and source_path: as they are, or escaped where that is not safe.
+
+    No two are alike, none leads out of its folder, and none is the folder of another.
+    """
+    paths = {key: "/".join(map(_harmless, (key[0], *key[1].split("/")))) for key in keys}
+    folders = {str(folder) for path in paths.values() for folder in PurePosixPath(path).parents}
+    return {key: f"{path}%" if path in folders else path for key, path in paths.items()}
+
+
+def _harmless(name: str) -> str:
+    """Return one name of a path: strange characters as %XX, as in a URL; `%` alone stands for an empty one."""
+    escaped = "".join(_escaped(char) if char in _STRANGE or not char.isprintable() else char for char in name)
+    if escaped.endswith((".", " ")):  # also `.` and `..`
+        escaped = escaped[:-1] + _escaped(escaped[-1])
+    if len(escaped.encode()) > _LONGEST_BYTES:
+        escaped = f"{escaped[:_KEPT_CHARACTERS]}%%{hashlib.sha256(name.encode()).hexdigest()}"
+    return escaped or "%"
+
+
+def _escaped(char: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in char.encode())
+
+
+def _row_group(place: Place) -> tuple[str, int]:
+    return place.folder, place.row_group
+
+
+def _write(file: Path, content: pa.BinaryScalar, place: Place) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("xb") as opened:  # whatever the file system takes for the same name: nothing is overwritten
+        opened.write(content.as_buffer())
+    if place.modified_at:
+        os.utime(file, (place.modified_at.timestamp(),) * 2)

@@ -1,0 +1,63 @@
+"""The raw text behind a trial."""
+
+from __future__ import annotations
+
+import gzip
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from app import raw_text
+from home import Home
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from app.warehouse import Warehouse
+
+
+@pytest.fixture(scope="module")
+def trials(warehouse: Warehouse) -> list[dict[str, Any]]:
+    return warehouse.query(
+        "select campaign, source_path, source_sha256, batch from trials order by hash(trial_id) limit 5"
+    ).to_pylist()
+
+
+def test_a_trial_leads_to_the_bytes_of_its_file(warehouse_home: Path, trials: list[dict[str, Any]]) -> None:
+    for trial in trials:
+        content = raw_text.kept(Home(warehouse_home), trial)
+        assert content is not None
+        assert content.startswith(b"Running: perfdhcp")
+        elsewhere = trial | {"batch": "99999999-later"}  # a batch that read the kept bytes anew
+        assert raw_text.kept(Home(warehouse_home), elsewhere) == content
+
+
+def test_what_no_lake_holds_is_none(warehouse_home: Path, tmp_path: Path, trials: list[dict[str, Any]]) -> None:
+    assert raw_text.kept(Home(tmp_path), trials[0]) is None
+    for name in ("campaign", "source_path", "source_sha256"):
+        assert raw_text.kept(Home(warehouse_home), trials[0] | {name: "another"}) is None
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+@pytest.mark.parametrize(
+    ("lines", "line", "first", "shown"),
+    [
+        (3, 2, 1, 3),
+        (raw_text.MOST_LINES, 900, 1, raw_text.MOST_LINES),
+        (5000, 4000, 4000, 1001),
+        (5000, None, 1, raw_text.MOST_LINES),
+    ],
+    ids=["short", "just short enough", "long, from the trial on", "long, from the beginning"],
+)
+def test_a_long_text_is_cut_where_the_trial_begins(
+    pack: Any, lines: int, line: int | None, first: int, shown: int
+) -> None:
+    text = "".join(f"line {number}\r\n" for number in range(1, lines + 1))
+    part = raw_text.part(pack(text.encode()), line)
+    assert (part.first, part.lines) == (first, lines)
+    assert part.text.splitlines()[0] == f"line {first}"
+    assert len(part.text.splitlines()) == shown
+
+
+def test_bytes_that_are_no_text_are_replaced() -> None:
+    assert raw_text.part(b"\xff\x00<b>", None).text == "\ufffd\x00<b>"

@@ -1,0 +1,181 @@
+"""Every page, light and dark, wide and narrow: WCAG 2.2 AA as far as a machine can tell, the keyboard, a picture.
+
+axe-core looks at the document; what it does not look at (text within the charts' SVG, whether a page fits its width) is
+measured here. Each page is opened once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from conftest import PAGES, watch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conftest import Watched
+    from playwright.sync_api import Browser, Page
+
+
+class Control(NamedTuple):
+    """What a page is first of all for: a role and a name."""
+
+    role: str
+    name: str
+
+
+CONTROLS = {
+    "overview": Control("combobox", "Backend"),
+    "explore": Control("searchbox", "Search"),
+    "compare": Control("combobox", "Configurations"),
+    "run": Control("combobox", "Configuration"),
+    "speedups": Control("tab", "Threads"),
+    "trends": Control("combobox", "Series"),
+    "planner": Control("spinbutton", "Clients"),
+    "machines": Control("tab", "Hosts"),
+    "claims": Control("combobox", "Source"),
+    "quality": Control("tab", "Findings"),
+    "sql": Control("textbox", "One SELECT (DuckDB's SQL)"),
+    "try_file": Control("button", "Upload"),
+}
+MOST_TABS = 40  # key presses from the top of a page to its main control; a third of them is the navigation
+WIDTHS = (1280, 390)  # pixels
+SCHEMES = ("light", "dark")
+GRAVE = {"serious", "critical"}
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+# What Streamlit draws so and offers no setting for: rule, element, schemes.
+STREAMLITS = [
+    # In a box of many choices what is typed, cleared and opened stands closer than 24 pixels; the keyboard does it all.
+    ("target-size", "[data-testid=stMultiSelect] :is(button, input)", SCHEMES),
+    # It writes white on primaryColor there, and primaryColor on the ground elsewhere (links of tabs, chosen segments).
+    # On a ground that is not black no colour has 4.5 to 1 against both; the second is seen more often.
+    ("color-contrast", "[data-testid=stMultiSelect] [data-tag] > span", ("dark",)),
+    ("color-contrast", "[data-testid=stBaseButton-primaryFormSubmit] *", ("dark",)),
+]
+
+# Contrast of each text in a chart with the ground that it stands on: WCAG 2.2, 1.4.3, with its formula for luminance.
+TEXTS_IN_CHARTS = """() => {
+    const read = colour => { const parts = colour.match(/[\\d.]+/g).map(Number); return [...parts, 1].slice(0, 4); };
+    const luminance = colour => colour.slice(0, 3).map(each => each / 255)
+        .map(each => each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, each, place) => sum + each * [0.2126, 0.7152, 0.0722][place], 0);
+    const ground = element => {
+        for (; element; element = element.parentElement) {
+            const colour = read(getComputedStyle(element).backgroundColor);
+            if (colour[3] === 1) return colour;
+        }
+        return [255, 255, 255, 1];
+    };
+    return [...document.querySelectorAll('[data-testid=stVegaLiteChart] svg text')]
+        .filter(text => text.textContent.trim()).map(text => {
+            const style = getComputedStyle(text), below = ground(text.ownerSVGElement.parentElement);
+            let share = read(style.fill)[3] * style.fillOpacity;
+            for (let each = text; each.tagName !== 'svg'; each = each.parentElement)
+                share *= getComputedStyle(each).opacity;
+            const seen = below.map((part, place) => share * read(style.fill)[place] + (1 - share) * part);
+            const [dark, light] = [luminance(seen), luminance(below)].sort((a, b) => a - b);
+            return {text: text.textContent, hidden: share === 0, contrast: (light + 0.05) / (dark + 0.05)};
+        });
+}"""
+
+
+@pytest.fixture(scope="module")
+def visitor(chromium: Browser, address: str) -> Iterator[Watched]:
+    """One browser session for all pages."""
+    with watch(chromium, address) as watched:
+        yield watched
+
+
+def test_the_main_control_of_every_page_is_named() -> None:
+    assert set(CONTROLS) == set(PAGES)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_can_be_used_by_everybody(visitor: Watched, addresses: dict[str, str], name: str) -> None:
+    troubles: list[str] = []
+    page = visitor.page
+    page.set_viewport_size({"width": WIDTHS[0], "height": 900})
+    page.emulate_media(color_scheme=SCHEMES[0])
+    visitor.go(addresses[name])
+    assert page.get_by_test_id("stException").count() == 0
+    assert reached_by_tab(page, CONTROLS[name]), f"{CONTROLS[name]} is not reached by {MOST_TABS} tabs"
+    page.evaluate("document.activeElement.blur()")  # no picture of a cursor
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            visitor.settle()
+            troubles += [f"{scheme}, {width}: {each}" for each in (*violations(page, scheme), *faults(page))]
+            visitor.shoot(f"{name}-{scheme}-{width}")
+    assert troubles == []
+
+
+def reached_by_tab(page: Page, control: Control) -> bool:
+    """Say whether the Tab key leads from the top of the page to a control."""
+    aim = page.get_by_role(control.role, name=control.name, exact=True).first
+    aim.wait_for()
+    for _ in range(MOST_TABS):
+        page.keyboard.press("Tab")
+        if aim.evaluate("each => each === document.activeElement"):
+            return True
+    return False
+
+
+def violations(page: Page, scheme: str) -> list[str]:
+    """Return what axe-core finds grave, without what is Streamlit's; headings in order as well."""
+    found = Axe().run(page, options={"runOnly": RULES, "resultTypes": ["violations"]}).response["violations"]
+    return [
+        f"{rule['id']}: {node['html'][:200]}: {node.get('failureSummary', '')[:200]}"
+        for rule in found
+        if rule["impact"] in GRAVE or rule["id"] == "heading-order"
+        for node in rule["nodes"]
+        if not is_streamlits(page, rule["id"], node, scheme)
+    ]
+
+
+def is_streamlits(page: Page, rule: str, node: dict[str, Any], scheme: str) -> bool:
+    """Say whether an element is in the list of what Streamlit draws so."""
+    element = page.locator(node["target"][-1]).first
+    return any(
+        rule == listed and scheme in when and element.evaluate("(each, selector) => each.matches(selector)", selector)
+        for listed, selector, when in STREAMLITS
+    )
+
+
+def faults(page: Page) -> list[str]:
+    """Return what axe-core does not look at: charts without words or with pale ones, and what is too wide."""
+    pale = [each for each in page.evaluate(TEXTS_IN_CHARTS) if not each["hidden"] and each["contrast"] < 4.5]
+    silent = page.locator("[data-testid=stVegaLiteChart]:not([aria-label])").count()
+    wide = page.get_by_test_id("stMain").evaluate("main => main.scrollWidth - main.clientWidth")
+    return [
+        *(f"pale in a chart: {each['text']} ({each['contrast']:.2f})" for each in pale[:3]),
+        *([f"{silent} charts without a text alternative"] if silent else []),
+        *([f"{wide} pixels wider than the page"] if wide else []),
+    ]
+
+
+def test_a_comparison_can_be_made_without_a_mouse(visitor: Watched, pair: list[str]) -> None:
+    page = visitor.page
+    page.set_viewport_size({"width": WIDTHS[0], "height": 900})
+    visitor.go()
+    assert reached_by_tab(page, Control("link", "Compare"))
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Compare", exact=True).wait_for()
+    visitor.settle()
+    assert reached_by_tab(page, CONTROLS["compare"])
+    for label in pair:
+        page.keyboard.type(label)
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    page.get_by_text("They differ in").wait_for()
+    visitor.settle()
+    assert page.url.count("configurations=") == 2
+    assert reached_by_tab(page, Control("spinbutton", "Limit (%)"))
+    page.keyboard.press("Control+A")
+    page.keyboard.type("1")
+    page.keyboard.press("Enter")
+    visitor.chart("red: the limit of 1 %").wait_for()

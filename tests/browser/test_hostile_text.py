@@ -1,0 +1,133 @@
+"""Files of strangers are data: nothing that they say becomes an element, a script or a link of a page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import pytest
+from conftest import STRANGE, watch
+
+import report
+from app import queries
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Watched
+    from playwright.sync_api import Browser, Page
+
+    from app.warehouse import Warehouse
+
+# What STRANGE would leave behind: elements of its own, links, images, and the words that Streamlit's Markdown colours.
+MADE = """() => ({
+    elements: document.querySelectorAll('.injected, [onerror], [onclick], img[src="x"], [src*="evil.example"]').length,
+    links: [...document.querySelectorAll('a, area, form')].map(each => each.href || each.action || '')
+        .filter(each => /^\\s*(javascript|data|vbscript):/i.test(each)),
+    scripts: [...document.scripts].filter(each => each.textContent.includes('pwned')).length,
+    coloured: document.querySelectorAll('.stMarkdownColoredText').length,
+    ran: 'pwned' in window,
+})"""
+HARMLESS = {"elements": 0, "links": [], "scripts": 0, "coloured": 0, "ran": False}
+WORD = "onerror=window.pwned=1"  # stands in the text of a page that shows STRANGE
+
+
+@pytest.fixture(scope="module")
+def views(strange: Warehouse) -> dict[str, tuple[str, bool]]:
+    """The paths of views that show what files say, and whether it stands in the document (or on a canvas only)."""
+    rows = strange.query("""
+        select configuration_id, origin from configurations where campaign = 'evil' or campaign like 'evil/%'
+        order by origin, configuration_id
+        """).to_pylist()
+    labels = queries.labels(strange)
+    measured = [labels[each["configuration_id"]] for each in rows if each["origin"] == "measured"]
+    assert len(measured) == 2
+    assert len(rows) > 2, "the figure is there, too"
+    findings = strange.query("""
+        select any_value(finding_id) as id from quality_findings
+        where contains(detail || coalesce(source_path, ''), $word) group by finding, subject order by all
+        """, {"word": WORD})  # fmt: skip
+    everything = [labels[each["configuration_id"]] for each in rows]
+    compared = urlencode({"configurations": everything}, doseq=True)
+    return {
+        "overview": ("", True),
+        "explore": ("explore?search=onerror", True),
+        "compare": (f"compare?{compared}", True),
+        "run": ("run?" + urlencode({"configuration": measured[0]}), True),
+        "speedups": ("speedups?campaign=evil", False),
+        "trends": ("trends", True),
+        "planner": ("planner?clients=1000", True),
+        "hosts": ("machines", True),
+        "server configurations": ("machines?tab=Server+configurations", True),
+        "claims": ("claims", False),
+        "rejected": ("quality?tab=Rejected+files", True),
+        "campaigns": ("quality?tab=Campaigns", True),
+        "sql": ("sql?" + urlencode({"sql": f"select '{STRANGE}' as \"{STRANGE}\", title from campaigns"}), True),
+        "an address": (f"explore?{urlencode({'campaign': STRANGE, 'search': STRANGE})}", True),
+    } | {f"finding {n}": (f"quality?chosen={id_[:12]}", True) for n, id_ in enumerate(findings["id"].to_pylist())}
+
+
+def trap(page: Page, dialogs: list[str]) -> None:
+    """Remember every dialog that a script opens."""
+
+    def close(dialog: object) -> None:
+        dialogs.append(dialog.message)  # type: ignore[attr-defined]
+        dialog.dismiss()  # type: ignore[attr-defined]
+
+    page.on("dialog", close)
+
+
+def test_no_page_makes_anything_of_what_files_say(
+    chromium: Browser, strange_address: str, views: dict[str, tuple[str, bool]]
+) -> None:
+    dialogs: list[str] = []
+    with watch(chromium, strange_address) as watched:
+        trap(watched.page, dialogs)
+        for name, (path, shown) in views.items():
+            page = watched.go(path)
+            assert page.get_by_test_id("stException").count() == 0, name
+            assert page.evaluate(MADE) == HARMLESS, name
+            assert not shown or WORD in page.content().replace("&gt;", ">"), f"{name} does not show it: a vacuous check"
+            hover(watched)
+            assert page.evaluate(MADE) == HARMLESS, f"{name}, a tooltip"
+    assert dialogs == []
+
+
+def hover(watched: Watched) -> None:
+    """Look at the tooltip of a mark of the first chart: it is made of HTML."""
+    marks = watched.page.locator("[data-testid=stVegaLiteChart] .mark-symbol path, .mark-rect path")
+    if marks.count():
+        marks.first.hover(force=True)
+        watched.page.wait_for_timeout(200)
+
+
+def test_a_dropped_file_is_shown_as_it_is(chromium: Browser, strange_address: str, tmp_path: Path) -> None:
+    file = tmp_path / f"{STRANGE.replace('/', '')}.txt"
+    file.write_text(f"Running: perfdhcp {STRANGE}\n{STRANGE}\n", "utf-8")
+    dialogs: list[str] = []
+    with watch(chromium, strange_address) as watched:
+        trap(watched.page, dialogs)
+        page = watched.go("try_file")
+        page.locator("input[type=file]").set_input_files(file)
+        page.get_by_text("Known by").wait_for()
+        watched.settle()
+        assert WORD in page.content().replace("&gt;", ">")
+        assert page.evaluate(MADE) == HARMLESS
+    assert dialogs == []
+
+
+def test_the_report_is_as_harmless(chromium: Browser, strange: Warehouse, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    file.write_text(report.make(strange), "utf-8")
+    dialogs: list[str] = []
+    context = chromium.new_context(offline=True)
+    page = context.new_page()
+    trap(page, dialogs)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(file.as_uri())
+    assert WORD in page.inner_text("body")
+    assert page.evaluate(MADE) == HARMLESS
+    assert asked == [file.as_uri()]
+    assert dialogs == []
+    context.close()

@@ -1,0 +1,255 @@
+"""A backup is a home: whole, verified, of one instant, and it only grows by what is new."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import duckdb
+import pytest
+from test_lake import trials
+from test_lake_damage import flip, kept
+
+from home import Home
+from ingest import backup as backup_module
+from ingest.backup import BackupFailed, backup
+from ingest.batches import Manifest
+from ingest.compaction import compact
+from ingest.lake import Lake
+from ingest.verification import MARKER, verify
+
+ROOT = Path(__file__).parents[2]
+
+# Killed at one file operation after the other, until the whole backup needs no more of them.
+KILLER = """
+import os, signal, sys
+from pathlib import Path
+from home import Home
+from ingest.backup import backup
+
+home, copy, stride = Home(Path(sys.argv[1])), Path(sys.argv[2]), int(sys.argv[3])
+
+def run(last_step):
+    steps = 0
+    def step(event, args):
+        nonlocal steps
+        if event == "open" or event.startswith(("os.", "shutil.")):
+            steps += 1
+            if steps == last_step:
+                os.kill(os.getpid(), signal.SIGKILL)
+    sys.addaudithook(step)
+    backup(home, copy)
+    os._exit(0)
+
+last, status = stride, 1
+while status:
+    _, status = os.waitpid(os.fork() or run(last), 0)
+    last += stride
+print(last)
+"""
+
+
+def commit(home, path):
+    return Lake(home.lake).commit({"raw_files": kept(**{path: b"1"}), "trials": trials(**{path: "1"})})
+
+
+def publish(home):
+    """What a build leaves: a warehouse in the place of the one before it, and what the gate found."""
+    built = home.root / "built"
+    with duckdb.connect(str(built)) as connection:
+        batches = list(Lake(home.lake).commits())
+        connection.execute("create table build_info as select $1::varchar[] as lake_batches", [batches])
+    built.replace(home.warehouse)
+    (home.quality / "findings").mkdir(parents=True, exist_ok=True)
+    (home.quality / "gate.json").write_text(json.dumps(len(batches)))
+    for batch in batches:
+        (home.quality / "findings" / f"lake-{batch}.parquet").write_text(batch)
+
+
+def built_from(home):
+    with duckdb.connect(str(home.warehouse), read_only=True) as connection:
+        return connection.execute("select unnest(lake_batches) from build_info").fetchall()
+
+
+def findings(home):
+    return sorted(file.name for file in (home.quality / "findings").iterdir())
+
+
+@pytest.fixture
+def home(tmp_path):
+    home = Home.chosen(tmp_path / "home")
+    for path in "ab":
+        commit(home, path)
+    publish(home)
+    return home
+
+
+@pytest.fixture
+def copy(tmp_path):
+    return Home.chosen(tmp_path / "backup")
+
+
+def test_a_backup_is_a_home_with_all_that_was_in_the_other(home, copy):
+    assert "3 batches, 3 of them copied now, and the published warehouse" in backup(home, copy.root).text()
+    assert Lake(copy.lake).batches() == Lake(home.lake).batches()
+    assert Lake(copy.lake).tables("raw_files") == Lake(home.lake).tables("raw_files")
+    assert copy.warehouse.read_bytes() == home.warehouse.read_bytes()
+    assert (findings(copy), (copy.quality / "gate.json").read_text()) == (findings(home), "3")
+    assert verify(copy).faults == []
+    assert json.loads((copy.root / MARKER).read_text())["finished_at"]
+
+
+def test_it_can_be_moved_and_worked_with(home, copy, tmp_path):
+    backup(home, copy.root)
+    moved = Home.chosen(copy.root.rename(tmp_path / "elsewhere"))
+    shutil.rmtree(home.root)
+    commit(moved, "c")
+    assert len(Lake(moved.lake).current_files()) == 3
+    assert verify(moved).faults == []
+
+
+def test_a_second_backup_copies_only_what_is_new(home, copy):
+    backup(home, copy.root)
+    before = {file: file.stat().st_ino for file in copy.lake.glob("batches/*/*")}
+    commit(home, "c")
+    publish(home)
+    assert backup(home, copy.root).copied == 1
+    assert before.items() <= {file: file.stat().st_ino for file in copy.lake.glob("batches/*/*")}.items()
+    assert findings(copy) == findings(home)
+    assert backup(home, copy.root).copied == 0
+
+
+def test_what_was_compacted_in_the_home_is_replaced_in_the_backup(home, copy):
+    backup(home, copy.root)
+    compact(Lake(home.lake))
+    assert backup(home, copy.root).copied == 1
+    assert [path.name for path in (copy.lake / "batches").iterdir()] == ["00000000-00000002-compacted"]
+    assert verify(copy).faults == []
+
+
+def test_what_was_set_aside_in_the_home_stays_in_the_backup(home, copy):
+    backup(home, copy.root)
+    lost = Lake(home.lake).batches()[1]
+    Lake(home.lake).set_aside(lost)
+    backup(home, copy.root)
+    assert lost in Lake(copy.lake).batches()
+
+
+def test_what_is_committed_and_built_meanwhile_gives_no_mixture(home, copy, monkeypatch):
+    before = built_from(home)
+    copy_batch = backup_module._copy_batch
+
+    def beside_a_build(batch, target):
+        monkeypatch.setattr(backup_module, "_copy_batch", copy_batch)
+        commit(home, "c")
+        publish(home)
+        compact(Lake(home.lake))
+        copy_batch(batch, target)
+
+    monkeypatch.setattr(backup_module, "_copy_batch", beside_a_build)
+    assert backup(home, copy.root).batches == 3
+    assert built_from(copy) == before
+    assert [f"lake-{batch}.parquet" for (batch,) in before] == findings(copy)
+    assert verify(copy).faults == []
+
+
+def test_beside_an_ingest_and_compactions_each_backup_is_whole(home, copy):
+    def work():
+        for number in range(8):
+            commit(home, f"n{number}")
+            compact(Lake(home.lake))
+
+    working = threading.Thread(target=work)
+    working.start()
+    while working.is_alive():
+        backup(home, copy.root)
+    working.join()
+    backup(home, copy.root)
+    assert Lake(copy.lake).tables("trials") == Lake(home.lake).tables("trials")
+    assert list(Lake(copy.lake).commits()) == list(Lake(home.lake).commits())
+
+
+def test_killed_at_any_instant_it_is_unfinished_and_goes_on_the_next_time(home, copy):
+    command = [sys.executable, "-c", KILLER, home.root, copy.root, "37"]
+    done = subprocess.run(command, cwd=ROOT, check=True, timeout=120, capture_output=True, text=True)
+    assert int(done.stdout) > 37 * 3, "it was killed more than once"
+    assert verify(copy).faults == []
+    assert Lake(copy.lake).tables("trials") == Lake(home.lake).tables("trials")
+
+
+def test_an_unfinished_backup_says_so(home, copy, monkeypatch):
+    monkeypatch.setattr(backup_module, "_copy_quality", lambda *_: os.kill(os.getpid(), 2))
+    with pytest.raises(KeyboardInterrupt):
+        backup(home, copy.root)
+    [fault] = verify(copy).faults
+    assert fault.path == copy.root / MARKER
+    assert "was not finished" in fault.reason
+
+
+def test_a_full_disk_is_told_in_words(home, copy, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(backup_module.shutil, "copyfileobj", full)
+    with pytest.raises(BackupFailed, match="No space left on device"):
+        backup(home, copy.root)
+
+
+def test_a_damaged_copy_is_told_and_can_be_made_good(home, copy):
+    backup(home, copy.root)
+    flip(Lake(copy.lake).files("trials")[1], 40)
+    with pytest.raises(BackupFailed, match=r"trials\.parquet: (.|\n)*--set-aside"):
+        backup(home, copy.root)
+    verify(copy, set_aside=True)
+    assert backup(home, copy.root).copied == 1
+    assert verify(copy).faults == []
+
+
+def test_a_damaged_home_gives_no_finished_backup_and_harms_no_earlier_one(home, copy):
+    backup(home, copy.root)
+    file = Lake(home.lake).files("trials")[1]
+    flip(file, 40)
+    assert backup(home, copy.root).copied == 0
+    assert Lake(copy.lake).files("trials")[1].read_bytes() != file.read_bytes()
+    with pytest.raises(BackupFailed, match="SHA-256"):
+        backup(home, copy.root.with_name("another"))
+
+
+def test_a_folder_that_holds_something_else_is_left_alone(home, copy, tmp_path):
+    with pytest.raises(BackupFailed, match="something else"):
+        backup(home, home.root)
+    other = Home.chosen(tmp_path / "other")
+    for path in "xyz":
+        commit(other, path)
+    backup(other, copy.root)
+    with pytest.raises(BackupFailed, match=r"never had|is not"):
+        backup(home, copy.root)
+    assert Lake(copy.lake).tables("trials") == Lake(other.lake).tables("trials")
+
+
+def test_a_batch_of_the_same_name_with_other_rows_is_never_replaced(home, copy):
+    backup(home, copy.root)
+    folder = Lake(home.lake).folder(Lake(home.lake).batches()[1])
+    manifest = Manifest.of(folder)
+    Manifest(manifest.commits, manifest.tables | {"trials": manifest.tables["trials"]._replace(rows=5)}).write(folder)
+    with pytest.raises(BackupFailed, match="batches never change"):
+        backup(home, copy.root)
+    assert Lake(copy.lake).tables("trials").num_rows == 2
+
+
+def test_a_home_without_a_lake_and_a_second_writer_are_refused(home, copy, tmp_path):
+    with pytest.raises(BackupFailed, match="nothing to back up"):
+        backup(Home.chosen(tmp_path / "none"), copy.root)
+    with backup_module._alone(copy), pytest.raises(BackupFailed, match="another backup"):
+        backup(home, copy.root)
+
+
+def test_it_works_from_the_command_line(home, copy):
+    command = [sys.executable, ROOT / "dropline.py", "--home", home.root, "backup", copy.root]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, "verified" in done.stdout) == (0, True), done.stderr
+    again = subprocess.run([*command[:-1], home.root], capture_output=True, text=True)
+    assert (again.returncode, "Traceback" in again.stderr) == (1, False)

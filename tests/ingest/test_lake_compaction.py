@@ -1,0 +1,384 @@
+"""Compaction: fewer batches, the same rows; killed, doubled or beside ingests and readers."""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_lake import exchanges, raw_files, trials
+
+from errors import DroplineError
+from ingest import compaction
+from ingest.batches import DamagedFile, Manifest, sha256_of
+from ingest.compaction import compact
+from ingest.history import rejects, reparse
+from ingest.intake import ingest
+from ingest.kept import Kept
+from ingest.lake import Lake
+from ingest.schema import TABLES
+
+ROOT = Path(__file__).parents[2]
+KILLS = 21  # a third at renames, a third over all file operations, a third in the last of them
+
+# One process that imports once and forks for every compaction; it starts no threads before a fork.
+KILLER = """
+import json, os, random, shutil, signal, sys
+from pathlib import Path
+from ingest.compaction import compact
+from ingest.lake import Lake
+
+whole, lakes, kills = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+
+def run(lake, last_step=None):
+    steps, renames = 0, []
+    def step(event, args):
+        nonlocal steps
+        if event == "open" or event.startswith(("os.", "shutil.")):
+            steps += 1
+            if event == "os.rename":
+                renames.append(steps)
+            if steps == last_step:
+                os.kill(os.getpid(), signal.SIGKILL)
+    sys.addaudithook(step)
+    compact(Lake(lake))
+    if last_step is None:
+        (lakes / "steps").write_text(json.dumps([steps, renames]))
+    os._exit(0)
+
+def start(name, last_step=None):
+    shutil.copytree(whole, lakes / name)
+    os.waitpid(os.fork() or run(lakes / name, last_step), 0)
+
+start("unharmed")
+steps, renames = json.loads((lakes / "steps").read_text())
+chance = random.Random(20261120)
+for number in range(kills // 3):
+    start(f"rename-{number}", renames[number % len(renames)])
+    start(f"any-{number}", chance.randrange(1, steps + 1))
+    start(f"end-{number}", steps - number * 3)
+"""
+
+COMMITTER = """
+import sys
+from pathlib import Path
+from test_lake import raw_files, trials
+from ingest.lake import Lake
+
+for number in range(int(sys.argv[3])):
+    key = {sys.argv[2] + str(number): "1"}
+    Lake(Path(sys.argv[1])).commit({"raw_files": raw_files(**key), "trials": trials(**key)})
+"""
+
+READER = """
+import sys
+from pathlib import Path
+from ingest.lake import Lake
+
+lake, until, seen, looks = Lake(Path(sys.argv[1])), int(sys.argv[2]), 0, 0
+while seen < until:
+    files, trials = lake.current_files(), lake.tables("trials", ["trial_id"])["trial_id"].to_pylist()
+    assert len(files) >= seen, "what was committed is gone"
+    assert len(set(trials)) == len(trials) >= len(files), "a trial is missing or stands twice"
+    seen, looks = len(files), looks + 1
+print(looks)
+"""
+
+
+class Clock:
+    """One instant for all: the names of two lakes are the same then."""
+
+    @staticmethod
+    def now(zone):
+        return datetime(2026, 11, 20, tzinfo=UTC)
+
+
+@pytest.fixture
+def lake(tmp_path):
+    """Five batches: two versions of a file, one file read again, rejects, columns that came later."""
+    lake = Lake.create(tmp_path / "lake")
+    lake.commit({"raw_files": raw_files(a="1", b="1"), "trials": trials(a="1", b="1"), "exchanges": exchanges("a-1")})
+    lake.commit({"raw_files": raw_files(a="2"), "trials": trials(a="2")})
+    with lake.batch(reread=True) as batch:
+        batch.add("raw_files", raw_files(b="1"))
+        batch.add("trials", trials(b="1"))
+        batch.commit()
+    lake.commit({"raw_files": raw_files(c="1"), "trials": trials(c="1")})
+    return lake
+
+
+def everything(lake):
+    """All that a reader can ask of a lake, but for where the rows lie."""
+    places = [(key, place[1:3], place[5:]) for key, place in lake.places().items()]
+    return (
+        {table: lake.tables(table) for table in TABLES},
+        list(lake.current_files().items()),
+        places,
+        [*lake.commits()],
+    )
+
+
+def folders(lake):
+    return sorted(path.name for path in (lake.root / "batches").iterdir())
+
+
+def test_many_batches_become_one_and_every_row_stays_in_its_place(lake):
+    before, commits = everything(lake), list(lake.commits())
+    assert compact(lake).text() == "5 batches merged into 1; the lake has 1 now"
+    assert lake.batches() == folders(lake) == ["00000000-00000004-compacted"]
+    assert everything(lake) == before
+    assert lake.commits() == dict.fromkeys(commits, lake.batches()[0])
+    assert not list((lake.root / "staging").iterdir())
+    assert compact(lake).text() == "1 batches; nothing to merge"
+
+
+def test_the_merged_batch_is_vouched_for(lake):
+    compact(lake)
+    [batch] = lake.batches()
+    for table, part in Manifest.of(lake.folder(batch)).tables.items():
+        file = lake.folder(batch) / f"{table}.parquet"
+        written = (file.stat().st_size, pq.read_metadata(file).num_rows, sha256_of(file))
+        assert (part.size_bytes, part.rows, part.sha256) == written
+    assert lake.damaged([batch], thorough=True) == []
+
+
+def test_what_comes_after_a_compaction_is_numbered_after_it_and_merged_with_the_next(lake):
+    compact(lake)
+    name = lake.commit({"raw_files": raw_files(a="3")})
+    assert name.startswith("00000005-")
+    assert lake.current_files(after="00000004-x") == {("c", "a"): lake.current_files()["c", "a"]}
+    compact(lake)
+    assert lake.batches() == ["00000000-00000005-compacted"]
+    assert set(lake.current_files(after="00000003-x")) == {("c", "a"), ("c", "c")}
+    assert lake.current_files()["c", "a"].sha256 == "3"
+
+
+def test_an_ingest_that_began_before_the_compaction_still_leaves_out_what_others_brought(lake):
+    with lake.batch() as late:
+        late.add("raw_files", raw_files(d="1", e="1"))
+        late.add("trials", trials(d="1", e="1"))
+        lake.commit({"raw_files": raw_files(d="1"), "trials": trials(d="1")})
+        compact(lake)
+        assert late.commit().startswith("00000006-")
+    assert set(late.dropped) == {("c", "d")}
+    assert Counter(lake.tables("trials", ["trial_id"])["trial_id"].to_pylist())["d-1"] == 1
+
+
+def test_large_batches_and_batches_beside_a_gap_stay_as_they_are(lake):
+    sizes = {batch: sum(f.stat().st_size for f in lake.folder(batch).iterdir()) for batch in lake.batches()}
+    assert compact(lake, large_bytes=min(sizes.values())).into == ()
+    names = lake.batches()
+    lake.set_aside(names[2])
+    assert compact(lake).into == ("00000000-00000001-compacted", "00000003-00000004-compacted")
+    (lake.root / "damaged" / names[2]).rename(lake.folder(names[2]))
+    assert [name[:8] for name in lake.batches()] == ["00000000", "00000002", "00000003"]
+    assert compact(lake).into == ("00000000-00000004-compacted",)
+
+
+def test_row_groups_of_many_batches_are_gathered_and_stay_bounded(lake, monkeypatch):
+    before = lake.tables("raw_files")
+    monkeypatch.setattr(compaction, "_GROUP_ROWS", 3)
+    compact(lake)
+    metadata = pq.read_metadata(lake.files("raw_files")[0])
+    assert [metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)] == [3, 2]
+    assert lake.tables("raw_files") == before
+    place = lake.places()["c", "c"]
+    assert lake.contents(place.folder, place.row_group)[place.row].as_py() == b"1"
+
+
+def test_a_batch_of_an_older_version_gets_the_columns_that_it_lacks(lake):
+    folder = lake.folder(lake.batches()[1])
+    (folder / "manifest.json").unlink()
+    (folder / "figures.parquet").unlink()
+    pq.write_table(pq.read_table(folder / "trials.parquet").drop_columns("details"), folder / "trials.parquet")
+    compact(lake)
+    assert pq.read_schema(lake.files("trials")[0]).equals(TABLES["trials"])
+    assert lake.tables("trials").num_rows == 5
+
+
+def test_a_batch_of_a_newer_version_is_left_alone(lake):
+    folder, before = lake.folder(lake.batches()[1]), folders(lake)
+    (folder / "manifest.json").unlink()
+    rows = pq.read_table(folder / "trials.parquet")
+    pq.write_table(rows.append_column("colour", pa.nulls(rows.num_rows, pa.string())), folder / "trials.parquet")
+    with pytest.raises(DroplineError, match=r"trials\.parquet has columns .*colour"):
+        compact(lake)
+    assert folders(lake) == before
+
+
+def test_a_damaged_batch_is_never_merged(lake):
+    file, before = lake.files("trials")[1], folders(lake)
+    content = bytearray(file.read_bytes())
+    content[40] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(DamagedFile, match=r"trials\.parquet: .*SHA-256"):
+        compact(lake)
+    assert folders(lake) == before
+
+
+def test_replaced_batches_stay_until_their_reader_has_ended(lake):
+    first = lake.folder(lake.batches()[1])
+    with lake.reading():
+        done = compact(lake)
+        assert done.waiting == 5
+        assert "deleted by the next ingest" in done.text()
+        assert lake.batches() == ["00000000-00000004-compacted"]
+        assert (first / "trials.parquet").exists()
+        lake.commit({"raw_files": raw_files(d="1")})
+        assert first.exists()
+    lake.commit({"raw_files": raw_files(e="1")})
+    assert folders(lake) == lake.batches() == ["00000000-00000004-compacted", *lake.batches()[1:]]
+
+
+def test_a_reader_needs_no_right_to_write(lake):
+    compact(lake)
+    for path in (lake.root / "batches", lake.root):
+        path.chmod(0o555)
+    try:
+        with lake.reading():
+            assert lake.current_files()
+    finally:
+        for path in (lake.root, lake.root / "batches"):
+            path.chmod(0o755)
+
+
+def test_a_folder_that_was_put_back_by_hand_is_ignored_and_not_deleted(lake):
+    before = everything(lake)
+    compact(lake)
+    stranger = lake.root / "batches" / "00000002-20250101T000000Z"
+    stranger.mkdir()
+    lake.commit({})
+    assert stranger.exists()
+    assert everything(lake)[0] == before[0]
+
+
+def test_history_is_read_again_from_a_compacted_lake_as_from_any_other(tree, tmp_path):
+    lake = Lake(tmp_path / "lake")
+    ingest([tree], lake)
+    output = next(tree.glob("runs/**/*.txt"))
+    output.write_bytes(output.read_bytes().replace(b"Rate:", b"Rate :"))
+    ingest([tree], lake)
+    (tree / "noise.bin").write_bytes(bytes(range(256)))
+    ingest([tree], lake)
+    plain = Lake(shutil.copytree(lake.root, tmp_path / "plain"))
+    compact(lake)
+
+    assert rejects(lake) == rejects(plain)
+    keys = list(lake.current_files())
+    assert Kept(lake).rows(keys) == Kept(plain).rows(keys)
+    assert reparse(lake).text() == reparse(plain).text()
+    assert "nothing changes" in reparse(lake).text()
+    assert ingest([tree], lake).batch is None
+
+
+def test_a_rereading_that_began_before_the_compaction_finds_its_bytes(tree, tmp_path):
+    lake = Lake(tmp_path / "lake")
+    ingest([tree], lake)
+    kept = Kept(lake)
+    assert compact(lake).waiting == 2
+    assert all(kept.read(item, 1 << 30)[0] for item in kept.survey())
+    del kept
+    assert lake.sweep() == 0
+    assert folders(lake) == ["00000000-00000001-compacted"]
+
+
+def test_killed_at_any_instant_it_leaves_every_trial_exactly_once(lake, tmp_path):
+    lakes = tmp_path / "lakes"
+    lakes.mkdir()
+    command = [sys.executable, "-c", KILLER, str(lake.root), str(lakes), str(KILLS)]
+    subprocess.run(command, cwd=ROOT, check=True, timeout=120)
+    before, states = everything(lake), Counter()
+    for name in ("unharmed", *(f"{kind}-{n}" for kind in ("rename", "any", "end") for n in range(KILLS // 3))):
+        killed = Lake(lakes / name)
+        merged = len(killed.batches()) == 1
+        states["not merged" if not merged else "swept" if len(folders(killed)) == 1 else "not swept"] += 1
+        assert everything(killed) == before
+        assert killed.damaged(killed.batches(), thorough=True) == []
+        killed.commit({"raw_files": raw_files(z="1")})
+        compact(killed)
+        assert folders(killed) == ["00000000-00000005-compacted"]
+        assert not list((killed.root / "staging").iterdir())
+    # The instants lay on both sides of the rename and of the sweep, or this would say nothing of them.
+    assert min(states["not merged"], states["not swept"], states["swept"]) > 0, states
+
+
+def test_beside_two_ingests_and_a_reader_nothing_is_lost_or_doubled(tmp_path):
+    lake, each = Lake.create(tmp_path / "lake"), 12
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{Path(__file__).parent}"}
+
+    def start(script, *arguments):
+        command = [sys.executable, "-c", script, str(lake.root), *map(str, arguments)]
+        return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
+
+    running = [start(READER, 2 * each), start(COMMITTER, "one", each), start(COMMITTER, "two", each)]
+    merged = 0
+    while any(process.poll() is None for process in running):
+        merged += compact(lake).merged
+    assert [process.returncode for process in running] == [0, 0, 0]
+    assert int(running[0].stdout.read()) > 1
+    assert merged > 0
+    compact(lake)
+    assert lake.batches() == folders(lake) == [f"00000000-{2 * each:08}-compacted"]
+    counted = Counter(lake.tables("trials", ["trial_id"])["trial_id"].to_pylist())
+    assert counted == Counter(f"{who}{number}-1" for who in ("one", "two") for number in range(each))
+
+
+def test_of_two_compactions_at_once_one_gives_way(lake, monkeypatch):
+    before, merge = everything(lake), compaction._merge
+
+    def after_another(lake, run):
+        monkeypatch.setattr(compaction, "_merge", merge)
+        compact(lake)
+        return merge(lake, run)
+
+    monkeypatch.setattr(compaction, "_merge", after_another)
+    assert compact(lake).into == ()
+    assert lake.batches() == folders(lake) == ["00000000-00000004-compacted"]
+    assert everything(lake) == before
+
+
+def test_the_lock_of_the_lake_is_not_held_while_rows_are_merged(lake, monkeypatch):
+    merged, free = compaction._merged, []
+
+    def looking(lake, run, table, folder):
+        with (lake.root / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            free.append(table)
+        return merged(lake, run, table, folder)
+
+    monkeypatch.setattr(compaction, "_merged", looking)
+    compact(lake)
+    assert free == list(TABLES)
+
+
+FILES = st.dictionaries(st.sampled_from("abc"), st.sampled_from("12"), min_size=1, max_size=3)
+STEPS = st.lists(st.one_of(FILES, st.tuples(FILES), st.sampled_from([3_000_000, 30_000])), min_size=1, max_size=6)
+
+
+@settings(max_examples=12)
+@given(STEPS)
+def test_no_sequence_of_ingests_and_compactions_can_be_told_from_the_ingests_alone(steps):
+    """A dictionary is an ingest of files, a tuple reads them again, a number compacts up to that size."""
+    with tempfile.TemporaryDirectory() as root, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ingest.lake.datetime", Clock)
+        plain, compacted = Lake.create(Path(root) / "plain"), Lake.create(Path(root) / "compacted")
+        for step in steps:
+            if isinstance(step, int):
+                compact(compacted, large_bytes=step)
+                continue
+            [files] = step if isinstance(step, tuple) else [step]
+            for lake in (plain, compacted):
+                with lake.batch(reread=isinstance(step, tuple)) as batch:
+                    batch.add("raw_files", raw_files(**files))
+                    batch.add("trials", trials(**files))
+                    batch.commit()
+        assert everything(compacted) == everything(plain)

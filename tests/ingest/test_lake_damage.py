@@ -1,0 +1,297 @@
+"""What is damaged is found, named, and can be set aside; what is whole is not complained of."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_lake import exchanges, raw_files, trials
+
+from errors import DroplineError
+from home import Home
+from ingest.batches import MANIFEST, DamagedFile, Manifest, measured
+from ingest.compaction import compact
+from ingest.history import reparse
+from ingest.intake import ingest
+from ingest.lake import Lake
+from ingest.schema import TABLES
+from ingest.verification import verify
+
+ROOT = Path(__file__).parents[2]
+CONTENT = b"1"
+
+
+def kept(**contents):
+    """Rows of raw_files with one trial each, whose digests are right."""
+    sha256 = {path: hashlib.sha256(content).hexdigest() for path, content in contents.items()}
+    rows = raw_files(**sha256)
+    return rows.set_column(
+        rows.schema.get_field_index("content"), "content", pa.array(list(contents.values()), pa.binary())
+    )
+
+
+@pytest.fixture
+def home(tmp_path):
+    """Two batches and a warehouse that was built from them."""
+    return make_home(tmp_path / "home")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The folder of such a home; copy it to harm it."""
+    return make_home(tmp_path_factory.mktemp("whole") / "home").root
+
+
+def make_home(root):
+    home = Home.chosen(root)
+    lake = Lake.create(home.lake)
+    for path in "ab":
+        lake.commit(
+            {
+                "raw_files": kept(**{path: CONTENT}),
+                "trials": trials(**{path: "1"}),
+                "exchanges": exchanges(f"{path}-1"),
+            }
+        )
+    with duckdb.connect(str(home.warehouse)) as connection:
+        connection.execute("create table build_info as select $1::varchar[] as lake_batches", [lake.batches()])
+        connection.execute(
+            "create table trials as select range as trial, md5(range::varchar) as text from range(50000)"
+        )
+    return home
+
+
+def rewritten(lake, table, change):
+    """Change rows of the newest batch, manifest and all: what a faulty program, not a faulty disk, would leave."""
+    folder = lake.folder(lake.batches()[-1])
+    file = folder / f"{table}.parquet"
+    pq.write_table(change(pq.read_table(file, partitioning=None)).cast(TABLES[table]), file)
+    manifest = Manifest.of(folder)
+    Manifest(manifest.commits, {**manifest.tables, table: measured(file)}).write(folder)
+    return file
+
+
+def with_column(name, value):
+    return lambda rows: rows.set_column(
+        rows.schema.get_field_index(name), name, pa.array([value] * rows.num_rows, rows.schema.field(name).type)
+    )
+
+
+def flip(file, position, bit=0):
+    content = bytearray(file.read_bytes())
+    content[position % len(content)] ^= 1 << bit
+    file.write_bytes(content)
+
+
+def test_a_whole_home_has_no_faults(home):
+    found = verify(home)
+    assert found.text() == "3 batches verified, no faults"
+    compact(Lake(home.lake))
+    assert verify(home).text() == "1 batches verified, no faults"
+
+
+def test_an_ingested_tree_has_no_faults(tree, tmp_path):
+    home = Home.chosen(tmp_path / "home")
+    (tree / "noise.bin").write_bytes(bytes(range(256)))
+    os.mkfifo(tree / "pipe.txt")
+    ingest([tree], Lake(home.lake))
+    assert verify(home).faults == []
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_truncated_file_of_any_table_is_named(home, table):
+    file = Lake(home.lake).files(table)[1]
+    os.truncate(file, file.stat().st_size - 1)
+    [fault] = verify(home).faults
+    assert (fault.path, fault.batch) == (file, file.parent.name)
+    assert "bytes, where" in fault.reason
+    assert "--set-aside" in fault.advice
+    assert Lake(home.lake).damaged([fault.batch]) == [fault], "the cheap look finds it, too"
+
+
+@settings(max_examples=60)
+@given(st.sampled_from([*TABLES, MANIFEST]), st.integers(0, 1 << 20), st.integers(0, 7), st.booleans())
+def test_a_flipped_bit_or_a_cut_anywhere_in_a_batch_is_found_and_named(whole, file_of, position, bit, cut):
+    with tempfile.TemporaryDirectory() as root:
+        home = Home.chosen(shutil.copytree(whole, Path(root) / "home"))
+        folder = Lake(home.lake).folder(Lake(home.lake).batches()[1])
+        file = folder / (file_of if file_of == MANIFEST else f"{file_of}.parquet")
+        before = file.read_bytes()
+        if cut:
+            file.write_bytes(before[: position % len(before)])
+        else:
+            flip(file, position, bit)
+        if file_of == MANIFEST and unchanged(before, file.read_bytes()):
+            return  # white space means nothing
+        assert [fault.path for fault in verify(home).faults] == [file]
+
+
+def unchanged(one, other):
+    try:
+        return json.loads(one) == json.loads(other)
+    except ValueError:
+        return False
+
+
+@pytest.mark.parametrize("harm", ["cut", "flip"])
+def test_a_damaged_warehouse_is_named(home, harm):
+    size = home.warehouse.stat().st_size
+    if harm == "cut":
+        os.truncate(home.warehouse, size // 2)
+    else:
+        flip(home.warehouse, size - 262_144 // 2)
+    [fault] = verify(home).faults
+    assert fault.path == home.warehouse
+    assert "cannot be read" in fault.reason
+    assert "dropline build" in fault.advice
+
+
+def test_a_missing_file_a_missing_batch_and_a_foreign_file_are_named(home):
+    lake = Lake(home.lake)
+    first, second = lake.batches()[1:]
+    (lake.folder(first) / "hosts.parquet").unlink()
+    shutil.copy(lake.files("trials")[0], lake.folder(first) / "guesses.parquet")
+    shutil.rmtree(lake.folder(second))
+    told = verify(home).text()
+    assert f"{first}/hosts.parquet: is missing" in told
+    assert f"{first}/guesses.parquet: the manifest does not know it" in told
+    assert f"{home.warehouse}: built from 1 batches that are gone, first {second}" in told
+
+
+def test_a_batch_under_the_name_of_another_is_named(home):
+    lake = Lake(home.lake)
+    lake.folder(lake.batches()[-1]).rename(lake.folder("00000007-20261120T000000Z"))
+    assert "it is that of another batch" in verify(home).text()
+
+
+@pytest.mark.parametrize(
+    ("table", "change", "said"),
+    [
+        ("raw_files", with_column("content", b"2"), "the kept bytes of c: b are not those of its SHA-256"),
+        ("raw_files", with_column("size_bytes", 9), "the kept bytes of c: b are not those of its SHA-256"),
+        ("raw_files", with_column("batch", "00000009-x"), "c: b is of batch 00000009-x"),
+        ("raw_files", with_column("trials", 2), "c: b has 1 trials, and raw_files says 2"),
+        ("raw_files", lambda rows: rows.slice(0, 0), "c: b has trials and no raw file"),
+        ("trials", lambda rows: rows.slice(0, 0), "c: b has 0 trials, and raw_files says 1"),
+        ("exchanges", with_column("trial_id", "nobody"), "1 rows belong to no trial and no file of the batch"),
+        ("exchanges", with_column("batch", "00000009-x"), "1 rows belong to no trial and no file of the batch"),
+    ],
+)
+def test_rows_that_contradict_each_other_are_named(home, table, change, said):
+    rewritten(Lake(home.lake), table, change)
+    assert said in verify(home).text()
+
+
+@pytest.mark.parametrize(("trial", "path", "orphans"), [(None, "a", 0), (None, None, 0), (None, "z", 1), ("z", "a", 1)])
+def test_an_observation_belongs_to_a_trial_or_to_a_file(tmp_path, trial, path, orphans):
+    home = Home.chosen(tmp_path)
+    row = {"trial_id": trial, "batch": "", "campaign": "c", "source_path": path, "metric": "cpu", "value": 1.0}
+    observed = pa.Table.from_pylist([row], schema=TABLES["observations"])
+    Lake(home.lake).commit({"raw_files": kept(a=CONTENT), "trials": trials(a="1"), "observations": observed})
+    assert len(verify(home).faults) == orphans
+
+
+def test_what_a_dead_process_left_and_findings_of_nobody_are_named(home):
+    dead = home.lake / "staging" / "dead"
+    dead.mkdir()
+    dead.with_suffix(".owner").touch()
+    findings = home.quality / "findings"
+    findings.mkdir(parents=True)
+    for name in ("00000000-empty", Lake(home.lake).batches()[1], "00000009-gone"):
+        (findings / f"lake-{name}.parquet").touch()
+    with Lake(home.lake).batch():
+        assert [fault.path for fault in verify(home).faults] == [findings / "lake-00000009-gone.parquet"], "swept"
+    dead.with_suffix(".owner").touch()
+    assert [fault.path for fault in verify(home).faults] == [dead, findings / "lake-00000009-gone.parquet"]
+
+
+def test_setting_aside_lets_everything_else_work_and_the_files_come_again(tree, bare, tmp_path):
+    home = Home.chosen(tmp_path / "home")
+    lake = Lake(home.lake)
+    ingest([tree], lake)
+    ingest([bare], lake)
+    damaged = lake.files("raw_files")[1]
+    damaged.write_bytes(b"PAR1 torn")
+    for act in (lambda: ingest([tree], lake), lambda: reparse(lake), lambda: compact(lake)):
+        with pytest.raises(DroplineError, match=r"raw_files\.parquet(.|\n)*dropline verify"):
+            act()
+
+    found = verify(home, set_aside=True)
+    assert [folder.name for folder in found.set_aside] == [damaged.parent.name]
+    assert (home.lake / "damaged" / damaged.parent.name / "trials.parquet").exists()
+    assert verify(home).faults == []
+    assert (ingest([bare], lake).batch, ingest([tree], lake).trials) == (None, 7)
+    assert lake.batches()[-1].startswith("00000003-")
+
+
+def test_the_number_of_the_newest_batch_is_not_given_again_when_it_is_set_aside(home):
+    lake = Lake(home.lake)
+    newest = lake.batches()[-1]
+    lake.set_aside(newest)
+    assert lake.commit({"raw_files": raw_files(d="1")})[:8] > newest[:8]
+
+
+@pytest.mark.parametrize("table", ["raw_files", "trials", "exchanges", "rejects", "hosts"])
+@settings(max_examples=25)
+@given(st.integers(0, 1 << 20), st.integers(0, 7), st.booleans())
+def test_reading_a_damaged_file_gives_rows_or_an_error_that_names_it(whole, table, position, bit, cut):
+    """Arrow cannot know of each flipped bit; what it does notice arrives as one kind of error."""
+    with tempfile.TemporaryDirectory() as root:
+        lake = Lake(shutil.copytree(whole / "lake", Path(root) / "lake"))
+        file = lake.files(table)[1]
+        if cut:
+            os.truncate(file, position % file.stat().st_size)
+        else:
+            flip(file, position, bit)
+        for read in (lambda: lake.tables(table).to_pylist(), lake.current_files, lake.places):
+            try:
+                read()
+            except DamagedFile as error:
+                assert str(file) in str(error)
+                assert "dropline verify" in str(error)
+            except UnicodeDecodeError:
+                assert not cut
+
+
+def test_batches_of_old_can_be_read_but_nothing_vouches_for_them_until_they_are_adopted(home):
+    lake = Lake(home.lake)
+    for batch in lake.batches():
+        (lake.folder(batch) / MANIFEST).unlink()
+    found = verify(home)
+    assert (found.faults, found.unvouched) == ([], lake.batches())
+    assert "nothing vouches for them" in found.text()
+
+    assert verify(home, adopt=True).adopted == lake.batches()
+    assert verify(home).unvouched == []
+    flip(lake.files("exchanges")[1], 40)
+    assert "SHA-256 differs" in verify(home, adopt=True).text()
+
+
+def test_a_torn_file_of_a_batch_of_old_is_found_without_a_manifest(home):
+    lake = Lake(home.lake)
+    file = lake.files("trials")[1]
+    (file.parent / MANIFEST).unlink()
+    os.truncate(file, 100)
+    found = verify(home, adopt=True)
+    assert [fault.path for fault in found.faults] == [file]
+    assert found.adopted == []
+
+
+def test_faults_are_safe_to_print_and_give_exit_code_1(home):
+    rewritten(Lake(home.lake), "raw_files", with_column("source_path", "\x1b[2J"))
+    command = [sys.executable, ROOT / "dropline.py", "--home", home.root, "verify"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "?[2J has 0 trials" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,178 @@
+"""Several processes do the work of one: the same rows, in the same order, and nothing is left of them."""
+
+import json
+import multiprocessing
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from ingest import intake
+from ingest.files import look, walk
+from ingest.intake import ingest
+from ingest.lake import Lake
+from ingest.parallel import WorkerError, in_order
+from ingest.schema import TABLES
+
+ROOT = Path(__file__).parents[2]
+CAPTURES = ROOT / "tests" / "captures" / "perfdhcp" / "odd"
+
+
+@pytest.fixture
+def shared(monkeypatch):
+    """Small parts, done by two workers on any machine."""
+    monkeypatch.setattr(intake, "_FLUSH_FILES", 3)
+    monkeypatch.setattr(intake, "in_order", partial(in_order, workers=2))
+
+
+def rows(lake):
+    """All rows of all tables but the batch, in a fixed order."""
+    return {
+        name: sorted(
+            json.dumps(row, default=str, sort_keys=True) for row in lake.tables(name).drop_columns("batch").to_pylist()
+        )
+        for name in TABLES
+    }
+
+
+def test_results_come_in_the_order_of_the_tasks_whoever_does_them():
+    def work(task):
+        time.sleep(0.002 * (task % 3))
+        return task, os.getpid()
+
+    told = list(in_order(work, range(20), workers=3))
+    assert [task for task, _ in told] == list(range(20))
+    assert len({process for _, process in told}) == 3
+    assert os.getpid() not in {process for _, process in told}
+
+
+def test_a_single_task_needs_no_other_process():
+    assert list(in_order(lambda _: os.getpid(), [1], workers=2)) == [os.getpid()]
+    assert list(in_order(lambda _: os.getpid(), [], workers=2)) == []
+
+
+def test_workers_are_not_far_ahead_of_whoever_takes_their_results(tmp_path):
+    def work(task):
+        (tmp_path / str(task)).touch()
+        return bytes(1_000_000)
+
+    results = in_order(work, range(40), workers=2)
+    next(results)
+    time.sleep(0.3)
+    assert len(list(tmp_path.iterdir())) <= 4
+    results.close()
+
+
+def test_what_a_task_raises_is_raised_here_and_ends_the_workers():
+    def work(task):
+        if task == 3:
+            raise ZeroDivisionError(task)
+        return task
+
+    results = in_order(work, range(100), workers=2)
+    assert [next(results) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(ZeroDivisionError, match="3"):
+        next(results)
+    assert multiprocessing.active_children() == []
+
+
+def test_a_worker_that_is_killed_is_told_of():
+    def work(task):
+        if task == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return task
+
+    with pytest.raises(WorkerError, match="ingest again"):
+        list(in_order(work, range(4), workers=2))
+    assert multiprocessing.active_children() == []
+
+
+def test_workers_end_with_a_parent_that_is_killed(tmp_path):
+    code = """
+import os, pathlib, sys, time
+from ingest.parallel import in_order
+
+def work(task):
+    (pathlib.Path(sys.argv[1]) / str(os.getpid())).touch()
+    time.sleep(0.05)
+    return bytes(200_000)
+
+for result in in_order(work, range(1000), workers=2):
+    print("ready", flush=True)
+"""
+    running = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE)
+    running.stdout.readline()
+    running.kill()
+    running.wait(timeout=10)
+    workers = [int(file.name) for file in tmp_path.iterdir()]
+    assert len(workers) == 2
+    until = time.monotonic() + 20
+    while any(is_running(worker) for worker in workers) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not any(is_running(worker) for worker in workers)
+
+
+def is_running(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_several_processes_bring_the_same_rows_as_one(tree, bare, lake, tmp_path, shared, monkeypatch):
+    folders = [tree, bare, CAPTURES]
+    several = ingest(folders, lake)
+    monkeypatch.undo()
+    alone = Lake.create(tmp_path / "alone")
+    one = ingest(folders, alone)
+    assert rows(lake) == rows(alone)
+    assert (several.text().rpartition(";")[0], several.trials) == (one.text().rpartition(";")[0], one.trials)
+    assert several.campaigns == one.campaigns
+
+
+def test_files_that_several_processes_claim_for_one_place_are_refused_as_by_one(bare, lake, tmp_path, shared):
+    other = tmp_path / "other" / "bare"
+    shutil.copytree(bare, other)
+    summary = ingest([bare, other], lake)
+    assert (summary.seen, summary.ingested, summary.rejected, summary.trials) == (8, 4, 4, 2)
+    assert lake.tables("campaigns")["campaign"].to_pylist() == ["c6"]
+
+
+def test_an_interrupt_among_several_processes_leaves_nothing_behind(tree, lake, shared):
+    def interrupt(done, total, path):
+        if done == total // 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ingest([tree], lake, progress=interrupt)
+    assert lake.batches() == ["00000000-empty"]
+    assert not list((lake.root / "staging").iterdir())
+    assert multiprocessing.active_children() == []
+
+
+def test_a_reader_that_takes_its_process_along_stops_the_ingest_and_leaves_nothing(tree, lake, shared, monkeypatch):
+    from ingest.formats import perfdhcp
+
+    def dying(data):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr(perfdhcp, "parse", dying)
+    with pytest.raises(WorkerError):
+        ingest([tree], lake)
+    assert lake.batches() == ["00000000-empty"]
+    assert not list((lake.root / "staging").iterdir())
+
+
+def test_what_a_worker_sees_in_a_file_is_known_here(tree, shared):
+    scopes, same = list(walk([tree])), list(walk([tree]))
+    intake._look(scopes, 10**6)
+    for items, others in zip(scopes, same, strict=True):
+        look(others)
+        assert list(map(intake._nature, items)) == list(map(intake._nature, others))
+    assert {item.kind for items in scopes for item in items} >= {"campaign", "server", "output"}
