@@ -4,7 +4,7 @@ BIN := .venv/bin
 HOME_DIR ?= data
 
 .DEFAULT_GOAL := help
-.PHONY: help up test fuzz setup lint format docs pictures bench bench-statistics lock clean
+.PHONY: help up test fuzz torture soak setup lint format docs pictures bench bench-statistics lock clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -21,6 +21,14 @@ test: .venv/.ready-dev ## set up and run every check: lint, types, unit, propert
 fuzz: .venv/.ready-dev ## give 200,000 damaged files to all readers; OPTIONS='--seed N --cases N' for others
 	@echo "==> Fuzzing the readers"
 	@$(BIN)/python tests/fuzz/fuzz.py $(OPTIONS)
+
+torture: .venv/.ready-dev ## kill 320 commands at random instants; OPTIONS='--seed N --kills N' for others
+	@echo "==> Killing (some 20 minutes)"
+	@$(BIN)/python tests/torture/torture.py $(OPTIONS)
+
+soak: .venv/.ready-dev ## let 30 visitors use the app for ten minutes while results come in
+	@echo "==> Soaking (some 15 minutes)"
+	@$(BIN)/python -m benchmarks.soak
 
 setup: .venv/.ready ## make the environment that `up` needs
 

@@ -304,7 +304,7 @@ def sql(
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="One SELECT; `-` reads it from standard input.")],
     form: Annotated[
-        str, typer.Option("--format", "-f", help="table, csv, json, markdown or parquet.", metavar="FORMAT")
+        str, typer.Option("--format", "-f", help="table, csv, json, markdown, arrow or parquet.", metavar="FORMAT")
     ] = "table",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File instead of standard output.")] = None,
 ) -> None:
@@ -318,13 +318,13 @@ def sql(
 
     dropline sql "select table_name, comment from duckdb_tables()" lists the tables.
     """
-    from app.export import FORMATS, write
+    from app.export import BINARY, FORMATS, write
     from app.warehouse import Warehouse
 
     if form not in FORMATS:
         _fail(f"--format {form}: expected one of {', '.join(FORMATS)}", 2)
-    if form == "parquet" and output is None and sys.stdout.isatty():
-        _fail("--format parquet is binary: name a file with --output", 2)
+    if form in BINARY and output is None and sys.stdout.isatty():
+        _fail(f"--format {form} is binary: name a file with --output", 2)
     text = sys.stdin.read() if query == "-" else query
     rows = Warehouse.open(context.obj.warehouse).query(text)
     if output:

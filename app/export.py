@@ -1,4 +1,4 @@
-"""Query results on their way out: as a table for people, or as CSV, JSON, Markdown or Parquet."""
+"""Query results on their way out: as a table for people, or as CSV, JSON, Markdown, Arrow or Parquet."""
 
 from __future__ import annotations
 
@@ -8,15 +8,25 @@ from typing import IO, TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMATS: Final = ("table", "csv", "json", "markdown", "parquet")
+FORMATS: Final = ("table", "csv", "json", "markdown", "arrow", "parquet")
+BINARY: Final = ("arrow", "parquet")
 
 
 def write(rows: pa.Table, form: str, out: IO[bytes]) -> None:
-    """Write `rows` to `out` in one of `FORMATS`; all but parquet are UTF-8 text that ends with a line feed."""
+    """Write `rows` to `out` in one of `FORMATS`; what is not `BINARY` is UTF-8 text that ends with a line feed.
+
+    Arrow is the streaming format of the Arrow specification ("IPC Streaming Format"): it goes through pipes, and a
+    file of it can be mapped into memory and read without a copy.
+    """
     if form == "parquet":
         import pyarrow.parquet as pq
 
         pq.write_table(rows, out, compression="zstd")
+    elif form == "arrow":
+        import pyarrow as pa
+
+        with pa.ipc.new_stream(out, rows.schema) as stream:
+            stream.write_table(rows)
     elif form == "csv":
         _write_csv(rows, out)
     elif form == "json":

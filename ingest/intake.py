@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from ingest.context import ServerConfig
     from ingest.formats import Row
     from ingest.lake import Batch, Key, Lake, Version
-    from ingest.resolve import Versions
+    from ingest.resolve import Read, Versions
 
 _FLUSH_FILES: Final = 1000
+_FLUSH_CONFIGS: Final = 100
 _FLUSH_BYTES: Final = 64 * 1024 * 1024
 _nature: Final = attrgetter("kind", "reject", "reader", "server", "watcher", "fact")  # what reading tells of a Found
 
@@ -150,7 +153,7 @@ def _ingest(
     summary.campaigns, summary.rejects = sorted(unread.campaigns), [*known.rejects(unread.rejects)]
     found = [item for items in scopes for item in items]
     reader = partial(_read, max_bytes=max_bytes)
-    configs = [*server_configs(found, reader), *known.server_configs(unread.folders)] if found else []
+    configs = [*_configs(found, reader), *known.server_configs(unread.folders)] if found else []
     resolver = Resolver(found, known, reader, configs)
     # Only where no campaign.yaml names the campaign can two files claim one place in the lake.
     shared = any(items[0].scope.campaign is None for items in scopes)
@@ -194,6 +197,13 @@ def _look(scopes: Iterable[list[Found]], max_bytes: int) -> None:
             item.kind, item.reject, item.reader, item.server, item.watcher, item.fact = nature
 
 
+def _configs(found: Iterable[Found], reader: Read) -> Iterator[ServerConfig]:
+    """Yield the server configurations among some files."""
+    servers = [item for item in found if item.server]
+    parts = [servers[n : n + _FLUSH_CONFIGS] for n in range(0, len(servers), _FLUSH_CONFIGS)]
+    return chain.from_iterable(in_order(partial(server_configs, read=reader), parts))
+
+
 def _chunks(scopes: Iterable[list[Found]]) -> Iterator[list[Found]]:
     """Yield what one process does at a time: whole scopes, or a part of one."""
     chunk: list[Found] = []
@@ -227,7 +237,8 @@ def _introduce(campaigns: pa.Table, introduced: set[str]) -> pa.Table:
     fresh = []
     for name, tags in zip(campaigns["campaign"].to_pylist(), campaigns["tags"].to_pylist(), strict=True):
         fresh.append(tags is not None or name not in introduced)  # no campaign.yaml is without tags
-        introduced.add(name)
+        if tags is None:
+            introduced.add(name)
     return campaigns.filter(pa.array(fresh, pa.bool_()))
 
 

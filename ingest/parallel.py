@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import traceback
 from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.reduction import ForkingPickler
@@ -80,4 +81,5 @@ def _serve(work: Callable[[Task], Result], tasks: Sequence[Task], end: Connectio
     except (KeyboardInterrupt, BrokenPipeError):  # the parent knows, or is no more
         return
     except Exception as error:
+        error.add_note("".join(traceback.format_exception(error)))  # the other process has another
         end.send((None, error))

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -110,6 +111,19 @@ def test_results_leave_in_every_format(warehouse_home, tmp_path):
     file = tmp_path / "out.parquet"
     assert dropline("sql", query, "-f", "parquet", "-o", str(file), home=warehouse_home).returncode == 0
     assert pq.read_table(file).to_pylist() == [{"protocol": "DHCPv6", "lps": 37956.0}]
+
+
+def test_an_answer_in_arrow_is_mapped_and_read_without_a_copy(warehouse_home, tmp_path):
+    query = "select row_number() over () as n, trial_id, warnings, context_sources from trials"
+    file = tmp_path / "trials.arrows"
+    assert dropline("sql", query, "-f", "arrow", "-o", str(file), home=warehouse_home).returncode == 0
+    with pa.memory_map(str(file)) as mapped:
+        before = pa.total_allocated_bytes()
+        rows = pa.ipc.open_stream(mapped).read_all()
+        assert pa.total_allocated_bytes() - before < 10_000, "the columns lie in the file"
+        assert rows.num_rows > 300
+        assert rows["n"].to_pylist() == list(range(1, rows.num_rows + 1))
+        assert pa.types.is_list(rows.schema.field("warnings").type)
 
 
 @pytest.mark.parametrize(
