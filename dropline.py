@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -41,11 +42,22 @@ Port = Annotated[int, typer.Option(min=1, max=65535, help="Port of the dashboard
 def _choose_home(
     context: typer.Context,
     home: Annotated[
-        Path | None,
-        typer.Option(envvar="DROPLINE_HOME", help="Folder that holds all data.", show_default="./data"),
+        str | None,
+        typer.Option(
+            envvar="DROPLINE_HOME",
+            help="Folder that holds all data, or s3://bucket/folder.",
+            show_default="./data",
+            metavar="PATH",
+        ),
     ] = None,
 ) -> None:
     context.obj = Home.chosen(home)
+    if context.obj.address and not {"--help", "-h"} & set(sys.argv):
+        from ingest.mirror import sync
+
+        with _bar("Pulling") as progress:
+            notes = sync(context.obj, progress=progress)
+        _note(notes)
 
 
 @app.command()
@@ -101,6 +113,7 @@ def reparse(context: typer.Context) -> None:
     with _bar("Reading again") as progress:
         changes = read_again(Lake.create(context.obj.lake), progress=progress)
     typer.echo(changes.text())
+    _push(context.obj)
 
 
 @app.command()
@@ -133,6 +146,7 @@ def rollback(
     with _spinner("Going back") as say:
         chosen = publication.rollback(context.obj, name, progress=say)
     typer.echo(f"Published {chosen.name} again, made {chosen.made_at:%Y-%m-%d %H:%M} UTC: {context.obj.warehouse}")
+    _push(context.obj)
 
 
 @app.command()
@@ -173,7 +187,14 @@ def verify(
     with _bar("Verifying") as progress:
         found = read_all(context.obj, set_aside=set_aside, adopt=adopt, progress=progress)
     typer.echo(found.text())
-    raise typer.Exit(1 if found.faults else 0)
+    damaged: list[str] = []
+    if context.obj.address:
+        from ingest.mirror import damaged as read_bucket
+
+        with _bar("Verifying the bucket") as progress:
+            damaged = read_bucket(context.obj, progress=progress)
+        typer.echo("\n".join([*damaged, f"{context.obj.address}: {len(damaged) or 'no'} faults"]))
+    raise typer.Exit(1 if found.faults or damaged else 0)
 
 
 @app.command()
@@ -186,6 +207,8 @@ def compact(context: typer.Context) -> None:
     from ingest.compaction import compact as merge
     from ingest.lake import Lake
 
+    if Lake(context.obj.lake).shared:
+        _fail("the batches of a shared home stay as they are; docs/how-to/object-storage.md says what to do", 2)
     with _bar("Merging") as progress:
         done = merge(Lake.create(context.obj.lake), progress=progress)
     typer.echo(done.text())
@@ -262,6 +285,10 @@ def open_app(
     """
     from app.serve import serve
 
+    if context.obj.address:
+        # Its parent is the dashboard, which this process becomes.
+        beside = [sys.executable, __file__, "--home", context.obj.name, "follow", "--beside", str(os.getpid())]
+        subprocess.Popen(beside)  # noqa: S603 - ourselves
     serve(
         context.obj,
         port,
@@ -272,6 +299,24 @@ def open_app(
         no_sign_in=no_sign_in,
         allow_upload=allow_upload,
     )
+
+
+@app.command()
+def follow(
+    context: typer.Context,
+    beside: Annotated[int | None, typer.Option(hidden=True)] = None,
+) -> None:
+    """Keep the local mirror of a home on object storage up to date until Ctrl-C; `app` does it by itself.
+
+    A warehouse that another machine publishes is here within half a minute.
+    """
+    from ingest.mirror import follow as keep_up
+
+    if not context.obj.address:
+        _fail("only a home on object storage is followed: name one with --home s3://bucket/folder", 2)
+    if not beside:
+        typer.echo(f"{context.obj.root} follows {context.obj.address}; Ctrl-C ends it.")
+    keep_up(context.obj, lambda said: _note([said]), beside=beside or os.getppid())
 
 
 @app.command()
@@ -293,7 +338,7 @@ def up(
         typer.echo("The warehouse is up to date.")
     else:
         # In a process of its own: dbt and Great Expectations would stay in the memory of the dashboard.
-        command = [sys.executable, __file__, "--home", str(context.obj.root), "build"]
+        command = [sys.executable, __file__, "--home", context.obj.name, "build"]
         if code := subprocess.run(command).returncode:  # noqa: S603 - ourselves
             raise typer.Exit(code)
     open_app(context, port, browser)
@@ -479,6 +524,8 @@ def status(context: typer.Context) -> None:
     """
     from app.status import describe
 
+    if context.obj.address:
+        typer.echo(f"shared     {context.obj.address}")
     typer.echo(describe(context.obj))
 
 
@@ -489,7 +536,23 @@ def _ingest(home: Home, paths: list[Path]) -> Summary:
     with _bar("Reading") as progress:
         summary = take_in(paths, Lake.create(home.lake), progress=progress)
     typer.echo(summary.text())
+    _push(home)
     return summary
+
+
+def _push(home: Home) -> None:
+    """Show to others what is new in a home on object storage."""
+    if home.address:
+        from ingest.mirror import push
+
+        with _bar("Pushing") as progress:
+            notes = push(home, progress=progress)
+        _note(notes)
+
+
+def _note(lines: list[str]) -> None:
+    for line in lines:
+        typer.echo(f"dropline: {line}", err=True)
 
 
 @contextmanager
@@ -510,6 +573,7 @@ def _build(home: Home) -> None:
     with _spinner("Building") as say:
         report = pipeline.build(home, progress=say)
     typer.echo(report.text())
+    _push(home)
 
 
 @contextmanager

@@ -94,6 +94,11 @@ def digits(number: int) -> str:
     return f"{number:08}" if number < _SHARE else f"{number:018}"
 
 
+def counted_before(name: str) -> str:
+    """Return the name of no batch: it stands after all that were counted before this one, and before all others."""
+    return f"{digits(place(number(name)) * _SHARE - 1)}-before"
+
+
 def following(number: int, *, shared: bool) -> int:
     """Return a number after `number`; of a `shared` lake one that nobody else takes at the same time."""
     return (place(number) + 1) * _SHARE + secrets.randbelow(_SHARE) if shared else number + 1
@@ -165,13 +170,19 @@ class Manifest:
         """Return the manifest of a batch, None for one of old; raises DamagedFile when it is not what was written."""
         with naming(batch / MANIFEST):
             try:
-                said = json.loads((batch / MANIFEST).read_text("utf-8"))
+                data = (batch / MANIFEST).read_bytes()
             except FileNotFoundError:
                 return None
-            if not isinstance(said, dict) or said.pop("sha256", None) != _digest_of(said):
-                message = "is not what was written"
-                raise ValueError(message)
-            return cls(tuple(said["commits"]), {name: Part(**part) for name, part in said["tables"].items()})
+            return cls.read(data)
+
+    @classmethod
+    def read(cls, data: bytes) -> Manifest:
+        """Return what the bytes of a manifest say; raises ValueError or KeyError when they are not what was written."""
+        said = json.loads(data.decode())
+        if not isinstance(said, dict) or said.pop("sha256", None) != _digest_of(said):
+            message = "is not what was written"
+            raise ValueError(message)
+        return cls(tuple(said["commits"]), {name: Part(**part) for name, part in said["tables"].items()})
 
     def _body(self) -> dict[str, object]:
         return {"commits": list(self.commits), "tables": {name: part._asdict() for name, part in self.tables.items()}}

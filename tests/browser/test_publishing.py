@@ -1,0 +1,45 @@
+"""What a reader with an open page sees when a build publishes."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+from conftest import watch
+
+import publication
+from home import Home
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from playwright.sync_api import Browser
+
+
+def publish(home: Home, source: Path, day: int) -> None:
+    built = home.root / "next.duckdb"
+    shutil.copy(source / "warehouse.duckdb", built)
+    os.utime(built, (day * 86_400, day * 86_400))
+    with publication.alone(home, print):
+        publication.publish(built, home)
+
+
+def test_an_open_page_follows_a_publication_and_a_rollback_within_seconds(
+    chromium: Browser,
+    serve_home: Callable[[Path], str],
+    warehouse_home: Path,
+    published_home: Path,
+    tmp_path: Path,
+) -> None:
+    home = Home(tmp_path)
+    publish(home, warehouse_home, 20_000)
+    with watch(chromium, serve_home(home.root)) as session:
+        page = session.go()
+        assert page.get_by_text(re.compile("Built on 04 Oct 2024")).count() == 1
+        publish(home, published_home, 20_100)
+        page.get_by_text(re.compile("Built on 12 Jan 2025")).wait_for(timeout=20_000)
+        publication.rollback(home)
+        page.get_by_text(re.compile("Built on 04 Oct 2024")).wait_for(timeout=20_000)
