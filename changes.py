@@ -24,7 +24,11 @@ _CHANGED: Final = "select distinct campaign from raw_files where batch > $newest
 _TO_READ: Final = "select distinct filename from raw_files where campaign in (select campaign from changed_campaigns)"
 _MEMORY: Final = """
     create or replace table scratch.memory as
-    select $built_at::timestamptz as built_at, $project::varchar as project, max(batch) as newest, count(*) as files
+    select
+        $built_at::timestamptz as built_at,
+        $project::varchar as project,
+        coalesce(max(batch), '') as newest,
+        count(*) as files
     from raw_files
 """
 

@@ -6,7 +6,7 @@ import errno
 import os
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -117,12 +117,16 @@ def reparse(context: typer.Context) -> None:
 
 
 @app.command()
-def build(context: typer.Context) -> None:
+def build(
+    context: typer.Context,
+    whole: Annotated[bool, typer.Option("--whole", help="Compute everything, not only what changed.")] = False,
+) -> None:
     """Check the lake, compute all tables, check them, and publish the warehouse.
 
-    Nothing is published when a check fails: the warehouse that people read stays as it was.
+    Campaigns of which nothing is new are not computed again. Nothing is published when a check fails: the warehouse
+    that people read stays as it was.
     """
-    _build(context.obj)
+    _build(context.obj, whole=whole)
 
 
 @app.command()
@@ -316,7 +320,8 @@ def follow(
         _fail("only a home on object storage is followed: name one with --home s3://bucket/folder", 2)
     if not beside:
         typer.echo(f"{context.obj.root} follows {context.obj.address}; Ctrl-C ends it.")
-    keep_up(context.obj, lambda said: _note([said]), beside=beside or os.getppid())
+    with suppress(KeyboardInterrupt):
+        keep_up(context.obj, lambda said: _note([said]), beside=beside or os.getppid())
 
 
 @app.command()
@@ -567,11 +572,11 @@ def _bar(label: str) -> Iterator[Callable[[int, int, str], None]]:
         yield lambda done, total, _: bar.update(task, completed=done, total=total)
 
 
-def _build(home: Home) -> None:
+def _build(home: Home, *, whole: bool) -> None:
     import pipeline
 
     with _spinner("Building") as say:
-        report = pipeline.build(home, progress=say)
+        report = pipeline.build(home, whole=whole, progress=say)
     typer.echo(report.text())
     _push(home)
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    Describe = Callable[[pa.Table], pa.Table]
+    Describe = Callable[[pa.Table], Mapping[str, Sequence[Any]]]
 
 
 def described(relation: Any, columns: Sequence[str], describe: Describe, schema: pa.Schema) -> Any:
@@ -20,7 +20,8 @@ def described(relation: Any, columns: Sequence[str], describe: Describe, schema:
     Args:
         relation: What `dbt.ref()` gives: a relation of DuckDB, or a DataFrame of Spark.
         columns: The columns that are needed. The first is the key of the groups; none of its values is null.
-        describe: Takes the rows of one group, in no order, and returns rows of `schema`.
+        describe: Takes the rows of one group in the order of the second column, and returns columns of `schema`, all of
+            the same length; those that are not there are null.
         schema: Of all that is described; also when there is no group.
 
     Returns:
@@ -28,17 +29,33 @@ def described(relation: Any, columns: Sequence[str], describe: Describe, schema:
         are described by the executors, as many at once as there are cores.
 
     """
-    needed, key = relation.select(*columns), columns[0]
+    needed, (key, place) = relation.select(*columns), columns[:2]
     if hasattr(needed, "groupBy"):
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        return needed.groupBy(key).applyInArrow(describe, schema=from_arrow_schema(schema))
-    rows = needed.to_arrow_table().sort_by(key).combine_chunks()
-    return pa.concat_tables([schema.empty_table(), *(describe(group) for group in _runs(rows, key))])
+        def described_alone(group: pa.Table) -> pa.Table:
+            return _table([describe(group.sort_by(place))], schema)
+
+        return needed.groupBy(key).applyInArrow(described_alone, schema=from_arrow_schema(schema))
+    rows = needed.to_arrow_table().sort_by([(key, "ascending"), (place, "ascending")]).combine_chunks()
+    return _table([describe(group) for group in _runs(rows, key)], schema)
 
 
-def _runs(rows: pa.Table, key: str) -> list[pa.Table]:
-    if not rows.num_rows:
-        return []
-    ends = pc.run_end_encode(rows[key].combine_chunks()).run_ends.to_pylist()
-    return [rows.slice(start, end - start) for start, end in pairwise([0, *ends])]
+def _table(described_groups: Sequence[Mapping[str, Sequence[Any]]], schema: pa.Schema) -> pa.Table:
+    """Put the columns of all groups below each other: one table a group would take longer than what is computed."""
+    lengths = [len(next(iter(group.values()))) for group in described_groups]
+    columns = {
+        name: [
+            value
+            for group, length in zip(described_groups, lengths, strict=True)
+            for value in group.get(name, (None,) * length)
+        ]
+        for name in schema.names
+    }
+    return pa.table(columns, schema=schema)
+
+
+def _runs(rows: pa.Table, key: str) -> Iterator[pa.Table]:
+    if rows.num_rows:
+        ends = pc.run_end_encode(rows[key].combine_chunks()).run_ends.to_pylist()
+        yield from (rows.slice(start, end - start) for start, end in pairwise([0, *ends]))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ingest.lake import Batch, Key, Lake, Version
     from ingest.resolve import Read, Versions
 
-_FLUSH_FILES: Final = 1000
+_FLUSH_FILES: Final = 2000
 _FLUSH_CONFIGS: Final = 100
 _FLUSH_BYTES: Final = 64 * 1024 * 1024
 _nature: Final = attrgetter("kind", "reject", "reader", "server", "watcher", "fact")  # what reading tells of a Found
@@ -151,16 +151,15 @@ def _ingest(
     scopes, unread = choose(walk(paths), known, partial(_look, max_bytes=max_bytes), reread=reread)
     summary = Summary(unread.files, 0, unread.files - unread.rejected, unread.rejected)
     summary.campaigns, summary.rejects = sorted(unread.campaigns), [*known.rejects(unread.rejects)]
-    found = [item for items in scopes for item in items]
     reader = partial(_read, max_bytes=max_bytes)
-    configs = [*_configs(found, reader), *known.server_configs(unread.folders)] if found else []
-    resolver = Resolver(found, known, reader, configs)
+    configs = [*_configs(scopes, reader), *known.server_configs(unread.folders)] if scopes else []
+    resolver = Resolver(chain.from_iterable(scopes), known, reader, configs)
     # Only where no campaign.yaml names the campaign can two files claim one place in the lake.
     shared = any(items[0].scope.campaign is None for items in scopes)
     taken = {key for scope in unread.folders for key in known.of_scope(scope)} if shared else set()
     introduced: set[str] = set()
     batch: Batch | None = None
-    total = summary.seen + len(found)
+    total = summary.seen + sum(map(len, scopes))
     chunks = list(_chunks(scopes))
     with ExitStack() as stack:
         parts = stack.enter_context(closing(in_order(partial(_take, resolver, known), chunks)))
@@ -197,9 +196,9 @@ def _look(scopes: Iterable[list[Found]], max_bytes: int) -> None:
             item.kind, item.reject, item.reader, item.server, item.watcher, item.fact = nature
 
 
-def _configs(found: Iterable[Found], reader: Read) -> Iterator[ServerConfig]:
-    """Yield the server configurations among some files."""
-    servers = [item for item in found if item.server]
+def _configs(scopes: Iterable[list[Found]], reader: Read) -> Iterator[ServerConfig]:
+    """Yield the server configurations of some scopes."""
+    servers = [item for items in scopes for item in items if item.server]
     parts = [servers[n : n + _FLUSH_CONFIGS] for n in range(0, len(servers), _FLUSH_CONFIGS)]
     return chain.from_iterable(in_order(partial(server_configs, read=reader), parts))
 

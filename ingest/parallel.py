@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
@@ -73,6 +74,7 @@ def _cores() -> int:
 
 
 def _serve(work: Callable[[Task], Result], tasks: Sequence[Task], end: Connection, ends: Sequence[Connection]) -> None:
+    gc.freeze()  # what is looked at for cycles is copied, and all that was there before stays
     for other in ends:  # of the parent alone: without them, writing fails when it is gone
         other.close()
     try:

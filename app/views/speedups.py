@@ -96,6 +96,7 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
             }
         ).dropna(axis="columns", how="all"),
         alt=f"Ratios: {words.FACTORS[factor]}",
+        bounds={"Rate": [""] * len(pairs), "Reference": [""] * len(pairs)},
         key=f"ratio-table-{factor}",
     )
 

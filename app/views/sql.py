@@ -173,7 +173,8 @@ def _draw(frame: pd.DataFrame) -> None:
     st.header("Chart")
     left, middle, right = st.columns(3)
     with left:
-        x = state.choose_one("Across", "x", plain)
+        others = dict(sorted(plain.items(), key=lambda item: len(numbers) == 1 and item[0] in numbers))
+        x = state.choose_one("Across", "x", others)
     with middle:
         first = dict(sorted(numbers.items(), key=lambda item: item[0] == x))  # not itself, if there is another
         y = state.choose_one("Value", "y", first)

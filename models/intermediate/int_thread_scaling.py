@@ -29,8 +29,8 @@ def model(dbt, session):
 
 
 def _scaling(family):
-    points = family.sort_by("threads").to_pylist()
+    points = family.to_pylist()
     runs = [(point["threads"], rate) for point in points if point["is_used"] for rate in point["rates"]]
     cores = min((point["cpu_cores"] for point in points if point["cpu_cores"] is not None), default=None)
     law = summarise([threads for threads, _ in runs], [rate for _, rate in runs], cores)
-    return pa.Table.from_pylist([{"family_id": points[0]["family_id"], **law}], schema=SCHEMA)
+    return {"family_id": [points[0]["family_id"]], **{name: [value] for name, value in law.items()}}

@@ -26,19 +26,16 @@ def model(dbt, session):
 
 
 def _trend(series):
-    rates = series.sort_by("place")["rate"].to_pylist()
+    rates = series["rate"].to_numpy()
     found = trend(rates, ALPHA)
     changes = {change.index: change for change in found.changes}
     here = [changes.get(index) for index in range(len(rates))]
-    return pa.table(
-        [
-            series["series_id"],
-            range(1, len(rates) + 1),
-            found.levels,
-            found.dips,
-            [change is not None for change in here],
-            [change and change.before for change in here],
-            [change and change.p_value for change in here],
-        ],
-        schema=SCHEMA,
-    )
+    return {
+        "series_id": series["series_id"].to_pylist(),
+        "place": range(1, len(rates) + 1),
+        "level": found.levels.tolist(),
+        "is_dip": found.dips.tolist(),
+        "is_change": [change is not None for change in here],
+        "level_before": [change and change.before for change in here],
+        "change_p_value": [change and change.p_value for change in here],
+    }

@@ -8,7 +8,7 @@ exchanges as (
 
 trials as (
 
-    select * from {{ ref('stg_trials') }}
+    select * from {{ ref('stg_current_trials') }}
 
 ),
 

@@ -1,14 +1,22 @@
 with
 
-observations as (
+observations_of_trials as (
 
     select * from {{ source('lake', 'observations') }}
+    where trial_id is not null
+
+),
+
+observations_beside as (
+
+    select * from {{ source('lake', 'observations') }}
+    where trial_id is null
 
 ),
 
 trials as (
 
-    select * from {{ ref('stg_trials') }}
+    select * from {{ ref('stg_current_trials') }}
 
 ),
 
@@ -21,47 +29,45 @@ files as (
 current_versions as (
 
     select
-        observations.trial_id,
-        observations.batch,
-        observations.campaign,
-        observations.source_path,
-        observations.beside,
-        observations.moment,
-        observations.observed_at,
-        observations.host,
-        observations.metric,
-        observations.label,
-        observations.t_s,
-        observations.value,
-        observations.unit
-    from observations
+        observations_of_trials.trial_id,
+        observations_of_trials.batch,
+        observations_of_trials.campaign,
+        observations_of_trials.source_path,
+        observations_of_trials.beside,
+        observations_of_trials.moment,
+        observations_of_trials.observed_at,
+        observations_of_trials.host,
+        observations_of_trials.metric,
+        observations_of_trials.label,
+        observations_of_trials.t_s,
+        observations_of_trials.value,
+        observations_of_trials.unit
+    from observations_of_trials
     inner join trials
-        on observations.trial_id = trials.trial_id
-            and observations.batch = trials.batch
-    where {{ is_changed('observations.campaign') }}
+        on observations_of_trials.trial_id = trials.trial_id
+            and observations_of_trials.batch = trials.batch
+    where {{ is_changed('observations_of_trials.campaign') }}
     union all
     select
-        observations.trial_id,
-        observations.batch,
-        observations.campaign,
-        observations.source_path,
-        observations.beside,
-        observations.moment,
-        observations.observed_at,
-        observations.host,
-        observations.metric,
-        observations.label,
-        observations.t_s,
-        observations.value,
-        observations.unit
-    from observations
+        observations_beside.trial_id,
+        observations_beside.batch,
+        observations_beside.campaign,
+        observations_beside.source_path,
+        observations_beside.beside,
+        observations_beside.moment,
+        observations_beside.observed_at,
+        observations_beside.host,
+        observations_beside.metric,
+        observations_beside.label,
+        observations_beside.t_s,
+        observations_beside.value,
+        observations_beside.unit
+    from observations_beside
     inner join files
-        on observations.campaign = files.campaign
-            and observations.source_path = files.source_path
-            and observations.batch = files.batch
-    where
-        {{ is_changed('observations.campaign') }}
-        and observations.trial_id is null
+        on observations_beside.campaign = files.campaign
+            and observations_beside.source_path = files.source_path
+            and observations_beside.batch = files.batch
+    where {{ is_changed('observations_beside.campaign') }}
 
 )
 

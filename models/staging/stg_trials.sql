@@ -6,9 +6,9 @@ trials as (
 
 ),
 
-files as (
+current_trials as (
 
-    select * from {{ ref('stg_raw_files') }}
+    select * from {{ ref('stg_current_trials') }}
 
 ),
 
@@ -68,11 +68,9 @@ current_versions as (
         trials.context_sources,
         trials.conflicts
     from trials
-    inner join files
-        on trials.campaign = files.campaign
-            and trials.source_path = files.source_path
-            and trials.batch = files.batch
-    where {{ is_changed('trials.campaign') }}
+    inner join current_trials
+        on trials.trial_id = current_trials.trial_id
+            and trials.batch = current_trials.batch
 
 )
 

@@ -1,27 +1,40 @@
 """One function over every group of rows, on DuckDB; tests/spark shows that Spark gives the same."""
 
+from collections.abc import Mapping, Sequence
+
 import duckdb
 import pyarrow as pa
 
 from inference.groups import described
 
-SCHEMA = pa.schema([("name", pa.string()), ("total", pa.int64())])
+SCHEMA = pa.schema([("name", pa.string()), ("numbers", pa.string()), ("unknown", pa.int64())])
 
 
-def total(group: pa.Table) -> pa.Table:
+def joined(group: pa.Table) -> Mapping[str, Sequence[str]]:
     [name] = set(group["name"].to_pylist())
-    return pa.Table.from_pylist([{"name": name, "total": sum(group["number"].to_pylist())}], schema=SCHEMA)
+    return {"name": [name], "numbers": [" ".join(map(str, group["number"].to_pylist()))]}
 
 
-def test_every_group_is_described_once_and_whole_however_its_rows_lie():
+def test_every_group_is_described_once_whole_and_in_order_however_its_rows_lie():
     with duckdb.connect() as connection:
-        rows = connection.sql("from (values ('b', 1, 'x'), ('a', 2, 'x'), ('b', 4, 'x')) as rows(name, number, unused)")
-        found = described(rows, ["name", "number"], total, SCHEMA)
-    assert found.to_pylist() == [{"name": "a", "total": 2}, {"name": "b", "total": 5}]
+        rows = connection.sql("from (values ('b', 4, 'x'), ('a', 2, 'x'), ('b', 1, 'x')) as rows(name, number, unused)")
+        found = described(rows, ["name", "number"], joined, SCHEMA)
+    assert found.to_pylist() == [
+        {"name": "a", "numbers": "2", "unknown": None},
+        {"name": "b", "numbers": "1 4", "unknown": None},
+    ]
+
+
+def test_a_group_may_give_several_rows():
+    with duckdb.connect() as connection:
+        rows = connection.sql("from (values ('a', 1), ('a', 2), ('b', 3)) as rows(name, number)")
+        found = described(rows, ["name", "number"], lambda group: {"unknown": group["number"].to_pylist()}, SCHEMA)
+    assert found["unknown"].to_pylist() == [1, 2, 3]
+    assert found["name"].null_count == 3
 
 
 def test_no_row_gives_no_group_and_still_the_columns():
     with duckdb.connect() as connection:
         rows = connection.sql("select '' as name, 1 as number where false")
-        found = described(rows, ["name", "number"], total, SCHEMA)
+        found = described(rows, ["name", "number"], joined, SCHEMA)
     assert found.equals(SCHEMA.empty_table())

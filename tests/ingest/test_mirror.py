@@ -1,20 +1,25 @@
 """Homes on object storage, against an S3 server of this machine: what is pushed is seen whole, everywhere, and once."""
 
+import http.client
 import json
 import os
 import subprocess
 import sys
-import urllib.request
 from collections import Counter
+from datetime import datetime
 from pathlib import Path
 
 import duckdb
 import pytest
 from moto.server import ThreadedMotoServer
 
+import publication
 from home import Home, NoSuchHome
 from ingest import mirror
+from ingest.backup import backup
+from ingest.batches import digits, following, place
 from ingest.bucket import Bucket, BucketUnusable
+from ingest.compaction import compact
 from ingest.intake import ingest
 from ingest.lake import Lake
 from ingest.verification import verify
@@ -61,6 +66,13 @@ for step in range(int(sys.argv[4]), -1, -1):
 """
 
 
+def ask(server, method, path, body=""):
+    connection = http.client.HTTPConnection(server.removeprefix("http://"))
+    connection.request(method, path, body, {"Content-Type": "text/plain"})
+    assert connection.getresponse().status == 200
+    connection.close()
+
+
 @pytest.fixture(scope="module")
 def server():
     served = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
@@ -72,8 +84,8 @@ def server():
 @pytest.fixture
 def address(server, tmp_path, monkeypatch):
     """An empty bucket, and an environment that leads to it."""
-    urllib.request.urlopen(urllib.request.Request(f"{server}/moto-api/reset", method="POST"))
-    urllib.request.urlopen(urllib.request.Request(f"{server}/results", method="PUT"))
+    ask(server, "POST", "/moto-api/reset")
+    ask(server, "PUT", "/results")
     for name, value in {
         "AWS_ACCESS_KEY_ID": "somebody",
         "AWS_SECRET_ACCESS_KEY": SECRET,
@@ -129,30 +141,8 @@ def dropline(*arguments, cache, home):
     return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
 
 
-def test_what_one_machine_ingests_and_builds_another_sees(address, tree, tmp_path):
-    one, other = tmp_path / "one", tmp_path / "other"
-    assert "7 trials" in dropline("ingest", str(tree), cache=one, home=address).stdout
-    built = dropline("build", cache=one, home=address)
-    assert built.returncode == 0, built.stderr
-
-    asked = dropline("sql", SHOWN, "-f", "json", cache=other, home=address)
-    assert json.loads(asked.stdout) == [{"shown": TRIALS, "different": TRIALS}], asked.stderr
-    said = dropline("status", cache=other, home=address).stdout
-    assert address in said
-    assert "up to date" in said
-    assert "expectations hold" in said, "what the gate said came with the warehouse"
-    assert "nothing new" in dropline("ingest", str(tree), cache=other, home=address).stdout
-    verified = dropline("verify", cache=other, home=address)
-    assert verified.returncode == 0, verified.stdout
-    refused = dropline("compact", cache=other, home=address)
-    assert refused.returncode == 2
-    assert "object-storage.md" in refused.stderr
-
-
-def test_two_ingests_of_one_tree_at_once_show_every_trial_once_when_built(machine, tree, bare, monkeypatch):
-    """The worst that can happen: one puts its last object after the other has looked and before it puts its own."""
-    one, other = machine("one"), machine("other")
-    assert take(one, tree).trials == take(other, tree).trials == TRIALS
+def push_at_once(one, other, monkeypatch):
+    """The worst that can happen: `other` pushes after `one` has looked and before it puts its last object."""
     put = Bucket.put
 
     def overtaken(bucket, key, data):
@@ -162,21 +152,49 @@ def test_two_ingests_of_one_tree_at_once_show_every_trial_once_when_built(machin
 
     monkeypatch.setattr(Bucket, "put", overtaken)
     mirror.push(one)
+    mirror.sync(other)
+
+
+def test_two_pushes_of_one_tree_at_once_show_every_trial_once(machine, tree, monkeypatch):
+    one, other = machine("one"), machine("other")
+    assert take(one, tree).trials == take(other, tree).trials == TRIALS
+    push_at_once(one, other, monkeypatch)
     third = machine("third")
-    for home in (one, other):
-        mirror.sync(home)
+    mirror.sync(one)
     assert Lake(one.lake).batches() == Lake(other.lake).batches() == Lake(third.lake).batches()
     assert set(trials(third).values()) == {2}, "both were pushed"
     assert set(shown(third).values()) == {1}
     assert len(shown(third)) == TRIALS
-    built = subprocess.run([sys.executable, ROOT / "dropline.py", "--home", third.root, "build"], capture_output=True)
-    assert built.returncode == 0, built.stderr
-    with duckdb.connect(str(third.warehouse), read_only=True) as warehouse:
-        assert warehouse.execute(SHOWN).fetchone() == (TRIALS, TRIALS)
     assert not verify(third).faults
 
 
-def test_what_others_pushed_meanwhile_is_not_pushed_again(machine, tree, bare):
+def test_what_machines_ingest_at_once_and_one_builds_another_sees_once(
+    address, machine, tree, bare, tmp_path, monkeypatch
+):
+    caches = one, other, third = [tmp_path / name for name in ("one", "other", "third")]
+    homes = [machine(cache.name) for cache in caches[:2]]
+    for home in homes:
+        take(home, tree)
+    push_at_once(*homes, monkeypatch)
+    assert "2 trials" in dropline("ingest", str(bare), cache=one, home=address).stdout
+    built = dropline("build", cache=other, home=address)
+    assert built.returncode == 0, built.stderr
+
+    asked = dropline("sql", SHOWN, "-f", "json", cache=third, home=address)
+    assert json.loads(asked.stdout) == [{"shown": TRIALS + 2, "different": TRIALS + 2}], asked.stderr
+    said = dropline("status", cache=third, home=address).stdout
+    assert address in said
+    assert "up to date" in said
+    assert "expectations hold" in said, "what the gate said came with the warehouse"
+    assert "nothing new" in dropline("ingest", str(tree), cache=third, home=address).stdout
+    verified = dropline("verify", cache=third, home=address)
+    assert verified.returncode == 0, verified.stdout
+    refused = dropline("compact", cache=third, home=address)
+    assert refused.returncode == 2
+    assert "object-storage.md" in refused.stderr
+
+
+def test_what_others_pushed_meanwhile_is_not_pushed_again(machine, tree):
     one, other = machine("one"), machine("other")
     take(one, tree)
     take(other, tree)
@@ -208,16 +226,11 @@ def test_the_version_that_was_pushed_last_is_the_one_that_counts(machine, tree):
     mirror.push(one)
     mirror.push(other)
     third = machine("third")
-    lake = Lake(third.lake)
-    newest = max(lake.tables("trials").filter(pa_ends(lake, "rate740.txt")).to_pylist(), key=lambda row: row["batch"])
-    assert newest["achieved_rate"] == 738.5
+    rows = Lake(third.lake).tables("trials", ["source_path", "batch", "achieved_rate"]).to_pylist()
+    versions = [row for row in rows if row["source_path"].endswith("rate740.txt")]
+    assert len(versions) == 2
+    assert max(versions, key=lambda row: row["batch"])["achieved_rate"] == 738.5
     assert take(third, tree).ingested == 0, "the lake holds what lies in the tree"
-
-
-def pa_ends(lake, ending):
-    import pyarrow.compute as pc
-
-    return pc.ends_with(lake.tables("trials")["source_path"], ending)
 
 
 def test_an_outbox_that_lies_for_long_is_pushed_after_everything_else(machine, tree, bare):
@@ -236,18 +249,19 @@ def test_a_push_that_is_killed_at_any_step_shows_nothing_and_is_completed_by_the
     address, tree, tmp_path, monkeypatch
 ):
     tables = len([*(Lake.create(tmp_path / "lake").folder("00000000-empty")).glob("*.parquet")])
-    steps = tables + 2  # the listing, and the manifest
-    command = [sys.executable, "-c", KILLER, str(tree), address, str(tmp_path), str(steps + 1)]
+    steps = tables + 3  # a look at the bucket before, one after, and the manifest
+    command = [sys.executable, "-c", KILLER, str(tree), address, str(tmp_path), str(steps)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300)
+    assert done.stdout.split() == ["0", str(steps)], "only the one that nobody killed came to its end, and had no more"
     monkeypatch.setenv("DROPLINE_CACHE", str(tmp_path / "reader"))
     seen = []
-    for step in range(1, steps + 2):
+    for step in range(1, steps + 1):
         reader = Home.chosen(f"{address}/{step}")
         mirror.sync(reader)
         seen.append(len(trials(reader)))
         assert not verify(reader).faults
-    assert set(seen) == {0}, (seen, done.stdout)
-    for step in range(1, steps + 2):
+    assert set(seen) == {0}, seen
+    for step in range(1, steps + 1):
         monkeypatch.setenv("DROPLINE_CACHE", str(tmp_path / str(step)))
         home = Home.chosen(f"{address}/{step}")
         mirror.sync(home)
@@ -299,43 +313,139 @@ def test_a_batch_that_was_taken_out_of_the_bucket_is_set_aside_everywhere(addres
     assert take(home, tree).trials == TRIALS, "and can be ingested again"
 
 
-def test_what_a_killed_push_left_goes_after_a_day(address, machine, monkeypatch):
-    bucket, now = Bucket(address), mirror.datetime
+class Tomorrow(datetime):
+    """A clock that is a little more than a day ahead."""
+
+    @classmethod
+    def now(cls, zone):
+        return datetime.now(zone) + 1.1 * mirror._ABANDONED
+
+
+def test_what_a_killed_push_left_goes_after_a_day_and_what_is_not_ours_stays(address, machine, monkeypatch):
+    bucket = Bucket(address)
     bucket.put("lake/batches/000000019999999999-20261120T134501Z/trials.parquet", b"half")
     bucket.put("lake/batches/notes/trials.parquet", b"of somebody else")
     machine("one")
     assert len(bucket.listing("lake")) == 2
-
-    class Tomorrow(now):
-        @classmethod
-        def now(cls, zone):
-            return now.now(zone) + 1.1 * mirror._ABANDONED
-
     monkeypatch.setattr(mirror, "datetime", Tomorrow)
     machine("one")
     assert [*bucket.listing("lake")] == ["lake/batches/notes/trials.parquet"]
 
 
-def test_a_warehouse_is_published_everywhere_and_the_later_one_stays(machine, warehouse_home, published_home):
+def test_a_push_that_was_killed_days_ago_is_completed_and_not_swept(address, machine, tree, monkeypatch):
+    home = machine("one")
+    take(home, tree)
+    with monkeypatch.context() as killed:
+        killed.setattr(Bucket, "put", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            mirror.push(home)
+    assert Bucket(address).listing("lake")
+    monkeypatch.setattr(mirror, "datetime", Tomorrow)
+    mirror.push(home)
+    assert len(trials(machine("other"))) == TRIALS
+    assert not verify(home).faults
+    assert len({key.split("/")[2] for key in Bucket(address).listing("lake")}) == 1, "and what it left is gone"
+
+
+def build(home, built_at):
+    """Publish in the mirror what passes for a warehouse."""
+    file = home.root / "next.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("create table build_info (built_at timestamptz)")
+        connection.execute("insert into build_info values (?)", [datetime.fromisoformat(built_at)])
+    with publication.alone(home, print):
+        publication.publish(file, home)
+
+
+def built_at(home):
+    return mirror._built_at(home.warehouse)
+
+
+MORNING, NOON, EVENING = (f"2026-11-20T{hour}:00:00Z" for hour in ("08", "12", "18"))
+
+
+def test_what_is_published_on_one_machine_is_published_on_all(machine):
     one, other = machine("one"), machine("other")
-    one.warehouse.hardlink_to(warehouse_home / "warehouse.duckdb")
+    build(one, MORNING)
+    (one.quality).mkdir()
+    (one.quality / "gate.json").write_text("{}")
     mirror.push(one)
     mirror.sync(other)
     assert other.warehouse.read_bytes() == one.warehouse.read_bytes()
+    assert (other.quality / "gate.json").read_text() == "{}"
+    before = other.warehouse.stat()
+    mirror.sync(other)
+    assert other.warehouse.stat() == before, "open pages follow a file that changes: this one does not"
 
-    built = {home: mirror._built_at(home / "warehouse.duckdb") for home in (warehouse_home, published_home)}
-    earlier, later = sorted(built, key=built.__getitem__)
-    for home, made in ((one, later), (other, earlier)):
-        home.warehouse.unlink()
-        home.warehouse.hardlink_to(made / "warehouse.duckdb")
-    mirror.push(one)
+    build(other, NOON)
     mirror.push(other)
-    assert other.warehouse.read_bytes() == one.warehouse.read_bytes() == (later / "warehouse.duckdb").read_bytes()
+    mirror.sync(one)
+    assert built_at(one) == NOON
+    publication.rollback(one)
+    mirror.push(one)
+    mirror.sync(other)
+    assert built_at(other) == MORNING
 
 
-def test_a_follower_takes_over_what_is_published_and_ends_with_its_parent(address, machine, warehouse_home, tmp_path):
+def test_of_two_warehouses_that_were_built_at_once_the_later_one_stays(machine):
+    one, other, third = machine("one"), machine("other"), machine("third")
+    build(one, EVENING)
+    build(other, MORNING)
+    build(third, NOON)
+    for home in (third, one, other, third):
+        mirror.push(home)
+    mirror.sync(third)
+    assert {built_at(home) for home in (one, other, third)} == {EVENING}
+
+
+def test_a_publication_that_was_killed_before_it_was_named_is_none(address, machine, monkeypatch):
     one, other = machine("one"), machine("other")
-    one.warehouse.hardlink_to(warehouse_home / "warehouse.duckdb")
+    build(one, MORNING)
+    with monkeypatch.context() as killed:
+        killed.setattr(Bucket, "put", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            mirror.push(one)
+    mirror.sync(other)
+    assert not other.warehouse.exists()
+    mirror.push(one)
+    mirror.sync(other)
+    assert built_at(other) == MORNING
+
+
+def test_a_damaged_publication_is_named_and_what_was_published_before_stays(address, machine):
+    one, other = machine("one"), machine("other")
+    build(one, MORNING)
+    mirror.push(one)
+    mirror.sync(other)
+    build(one, NOON)
+    mirror.push(one)
+    bucket = Bucket(address)
+    key = max(key for key in bucket.listing("publications"))
+    bucket.put(key, b"half")
+    with pytest.raises(mirror.Damaged, match=bucket.name(key)):
+        mirror.sync(other)
+    assert built_at(other) == MORNING
+    assert [bucket.name(key) in fault for fault in mirror.damaged(one)] == [True]
+    bucket.put("published.json", b"half")
+    with pytest.raises(mirror.Damaged, match=r"published\.json"):
+        mirror.sync(other)
+
+
+def test_a_batch_that_rots_in_the_mirror_is_pulled_anew(machine, tree):
+    home = machine("one")
+    take(home, tree)
+    mirror.push(home)
+    file = Lake(home.lake).folder(Lake(home.lake).batches()[-1]) / "trials.parquet"
+    file.write_bytes(bytes(file.stat().st_size))
+    assert verify(home, set_aside=True).faults
+    mirror.sync(home)
+    assert not verify(home).faults
+    assert len(trials(home)) == TRIALS
+
+
+def test_a_follower_takes_over_what_is_published_and_ends_with_its_parent(address, machine):
+    one, other = machine("one"), machine("other")
+    build(one, MORNING)
     mirror.push(one)
     script = (
         "import os, sys\nfrom home import Home\nfrom ingest import mirror\n"
@@ -349,6 +459,37 @@ def test_a_follower_takes_over_what_is_published_and_ends_with_its_parent(addres
     assert parent.returncode == 0, "and its output ends, because the follower has ended, too"
 
 
+def test_a_backup_of_a_shared_home_is_an_ordinary_one_that_can_be_compacted(machine, tree, bare, tmp_path):
+    home = machine("one")
+    for folder in (tree, bare):
+        take(home, folder)
+        mirror.push(home)
+    backup(home, tmp_path / "backup")
+    copy = Home(tmp_path / "backup")
+    assert not Lake(copy.lake).shared
+    assert len(compact(Lake(copy.lake)).into) == 1
+    (bare / "note.txt").write_text("nothing of use\n")
+    assert ingest([tree, bare], Lake(copy.lake)).trials == 0
+    assert trials(copy) == trials(home)
+    assert not verify(copy).faults
+
+
+def test_the_numbers_of_batches_have_one_order_whoever_counts():
+    numbers = [0, 1, 41]
+    for shared in (True, False, True, True, False):
+        numbers.append(following(numbers[-1], shared=shared))
+    assert sorted(numbers, key=digits) == sorted(set(numbers)) == numbers
+    assert len({following(41, shared=True) for _ in range(100)}) == 100
+    assert [place(number) for number in numbers] == [0, 1, 41, 42, 42, 43, 44, 44]
+
+
+def test_the_region_of_a_bucket_is_asked_for_where_nobody_names_it(monkeypatch):
+    for name in ("DROPLINE_S3_ENDPOINT", "AWS_REGION", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pyarrow.fs.resolve_s3_region", {"results": "eu-central-1"}.__getitem__)
+    assert Bucket("s3://results/team")._files.region == "eu-central-1"
+
+
 def reach(address):
     mirror.sync(Home.chosen(address))
 
@@ -358,8 +499,7 @@ def test_what_goes_wrong_is_said_in_words_and_no_key_is_among_them(address, serv
     with pytest.raises(BucketUnusable, match="no such bucket") as raised:
         reach("s3://nowhere/team")
     said.append(str(raised.value))
-    request = urllib.request.Request(f"{server}/moto-api/reset-auth", data=b"0", method="POST")
-    urllib.request.urlopen(request)
+    ask(server, "POST", "/moto-api/reset-auth", "0")
     try:
         with pytest.raises(BucketUnusable, match="AWS_ACCESS_KEY_ID") as raised:
             reach(address)
@@ -372,7 +512,7 @@ def test_what_goes_wrong_is_said_in_words_and_no_key_is_among_them(address, serv
             reach(address)
         said.append(str(raised.value))
     finally:
-        urllib.request.urlopen(urllib.request.Request(request.full_url, data=b"inf", method="POST"))
+        ask(server, "POST", "/moto-api/reset-auth", "inf")
     monkeypatch.setenv("DROPLINE_S3_ENDPOINT", "http://127.0.0.1:1")
     with pytest.raises(BucketUnusable, match="cannot be reached") as raised:
         reach(address)

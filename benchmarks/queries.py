@@ -1,0 +1,335 @@
+"""How long the dashboard's questions take, and the same ones put to DuckDB, PostgreSQL and pandas.
+
+    python -m benchmarks.queries HOME                 the warehouse of a home
+    python -m benchmarks.queries HOME --no-postgres
+
+Every function of `app.queries` is asked with values drawn from the warehouse, others each time; a parameter is known by
+its name. p50 and p95 are of the wall time until the answer is an Arrow table. The table and a plot go to
+benchmarks/results/queries.md and .svg. PostgreSQL is left out, in so many words, where it is not installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import inspect
+import math
+import os
+import pkgutil
+import re
+import statistics
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import pyarrow as pa
+
+from app import queries
+from app.queries import explore, ratio_pairs
+from app.warehouse import LIMITS, Warehouse
+from benchmarks import peers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    import psycopg
+
+RESULT: Final = Path(__file__).parent / "results" / "queries.md"
+TIMES: Final = 20
+GOAL_MS: Final = 60.0  # of every question of the dashboard, at the 95th percentile
+WORDS: Final = ("rebound", "generator", "rate")
+SEARCHED: Final = ("memfile", "mysql multi", "dhcpv6", "")
+
+# What one repetition asks for: a trial with its run, its configuration and what belongs to that.
+_SUBJECTS: Final = """
+    with
+
+    chosen as (
+
+        select * from trials
+        where configuration_id in (select configuration_id from capacity where rate is not null)
+        using sample reservoir($times rows) repeatable (7)
+
+    )
+
+    select
+        chosen.trial_id,
+        chosen.run_id,
+        chosen.configuration_id,
+        chosen.campaign,
+        chosen.tool,
+        chosen.protocol,
+        chosen.rate_unit,
+        chosen.host_id,
+        chosen.server_config_id,
+        (select any_value(series_id) from trends where trends.run_id = chosen.run_id) as series_id,
+        [chosen.configuration_id] || list_slice(
+            (
+                select list(other.configuration_id order by hash(other.configuration_id || chosen.trial_id))
+                from configurations as other
+                where other.origin = 'measured' and other.campaign = chosen.campaign
+                    and other.configuration_id <> chosen.configuration_id
+            ), 1, 3
+        ) as configuration_ids
+    from chosen
+"""
+
+
+class Times(NamedTuple):
+    """Seconds of one question, an entry for each repetition, and the CPU seconds of the middle one."""
+
+    seconds: list[float]
+    cpu_s: float
+
+    @property
+    def p50_ms(self) -> float:
+        """The median, milliseconds."""
+        return 1000 * statistics.median(self.seconds)
+
+    @property
+    def p95_ms(self) -> float:
+        """The 95th percentile, milliseconds."""
+        return 1000 * statistics.quantiles(self.seconds, n=20, method="inclusive")[-1]
+
+
+def main() -> None:
+    """Measure, print the tables, and write them to benchmarks/results/queries.md."""
+    read = argparse.ArgumentParser(prog="python -m benchmarks.queries", description="Measure the questions.")
+    read.add_argument("home", type=Path)
+    read.add_argument("--times", type=int, default=TIMES, help="repetitions of each question")
+    read.add_argument("--no-postgres", action="store_true", help="leave PostgreSQL out")
+    read.add_argument("--folder", type=Path, help="where PostgreSQL is put meanwhile")
+    given = read.parse_args()
+    warehouse = Warehouse.open(given.home / "warehouse.duckdb")
+    subjects = list(drawn(warehouse, given.times))
+    asked = {name: _timed(question, warehouse, subjects) for name, question in questions().items()}
+    compared = _compared(warehouse, subjects, with_postgres=not given.no_postgres, folder=given.folder)
+    head = _head(warehouse, given.times)
+    text = "\n\n".join([head, _dashboard(asked), _beside(compared)]) + "\n"
+    RESULT.write_text(text, "utf-8")
+    RESULT.with_suffix(".svg").write_text(plot(compared), "utf-8")
+    print(text, end="")
+
+
+def questions() -> dict[str, Callable[..., object]]:
+    """Return the functions of `app.queries` that ask a warehouse, by module and name."""
+    modules = [
+        queries,
+        *(
+            importlib.import_module(f"{queries.__name__}.{each.name}")
+            for each in pkgutil.iter_modules(queries.__path__)
+        ),
+    ]
+    return {
+        f"{module.__name__.removeprefix('app.')}.{name}".removeprefix("queries."): function
+        for module in modules
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if function.__module__ == module.__name__
+        and not name.startswith("_")
+        and "warehouse" in inspect.signature(function).parameters
+    }
+
+
+def drawn(warehouse: Warehouse, times: int) -> Iterator[dict[str, Any]]:
+    """Yield so many sets of parameters, by name: trials of the warehouse and what belongs to them."""
+    goals = [goal["loss_goal"] for goal in queries.loss_goals(warehouse) if goal["loss_limit"] is not None]
+    tables = warehouse.query("select table_name from duckdb_tables() order by all")["table_name"].to_pylist()
+    families, claims, figures, hosts, configs = (
+        warehouse.query(f"select {column} from {table} order by all")[column].to_pylist()  # noqa: S608 -- ours
+        for table, column in (
+            ("thread_scaling", "family_id"),
+            ("claims", "claim_id"),
+            ("published_figures", "figure_id"),
+            ("hosts", "host_id"),
+            ("server_configurations", "server_config_id"),
+        )
+    )
+    rows = warehouse.query(_SUBJECTS.replace("$times", str(times))).to_pylist()
+    for place, row in enumerate(rows):
+        turn = _turn(place)
+        one, other = (row["configuration_ids"] * 2)[:2]
+        yield row | {
+            "loss_goal": turn(goals),
+            "basis": turn(["worst_exchange", "packet", "lease"]),
+            "limit": turn([0.001, 0.01, 0.02, 0.05]),
+            "each_run": turn([True, False]),
+            "factor": turn(ratio_pairs.FACTORS),
+            "search": turn(SEARCHED),
+            "chosen": {explore.FACETS[0]: [row["protocol"]]},
+            "needed_lps": turn([500.0, 2_000.0, 10_000.0]),
+            "family_id": turn(families or [""]),
+            "claim_id": turn(claims),
+            "figure_id": turn(figures),
+            "table": turn(tables),
+            "word": turn(WORDS),
+            "one": one,
+            "other": other,
+            "hosts": (turn(hosts), _turn(place + 1)(hosts)),
+            "configs": (turn(configs or [""]), _turn(place + 1)(configs or [""])),
+        }
+
+
+def _turn(place: int) -> Callable[[Sequence[Any]], Any]:
+    return lambda values: values[place % len(values)]
+
+
+def parameters(name: str, question: Callable[..., object], subject: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a question wants besides the warehouse, of what was drawn; what has a default may be unknown.
+
+    Raises:
+        KeyError: a parameter of this name has never been drawn.
+    """
+    known = dict(subject)
+    if "a" in inspect.signature(question).parameters:
+        known["a"], known["b"] = subject["hosts" if "hosts" in name else "configs"]
+    return {
+        each.name: known[each.name]
+        for each in list(inspect.signature(question).parameters.values())[1:]
+        if each.name in known or each.default is inspect.Parameter.empty
+    }
+
+
+def _timed(question: Callable[..., object], warehouse: Warehouse, subjects: Sequence[Mapping[str, Any]]) -> Times:
+    name = f"{question.__module__}.{question.__name__}"
+    calls = [parameters(name, question, subject) for subject in subjects]
+    return measured(lambda given: question(warehouse, **given), calls)
+
+
+def measured(ask: Callable[[Any], object], calls: Sequence[Any]) -> Times:
+    """Time a question once with each of several parameters, after one that warms up."""
+    ask(calls[0])
+    seconds, cpu_s = [], []
+    for given in calls:
+        began, cpu_began_s = time.perf_counter(), time.process_time()
+        ask(given)
+        seconds.append(time.perf_counter() - began)
+        cpu_s.append(time.process_time() - cpu_began_s)
+    return Times(seconds, statistics.median(cpu_s))
+
+
+class Compared(NamedTuple):
+    """One question to all: the times of each, and whether the answers were the same."""
+
+    question: peers.Question
+    times: dict[str, Times]
+    is_same: bool
+
+
+def _compared(
+    warehouse: Warehouse, subjects: Sequence[Mapping[str, Any]], *, with_postgres: bool, folder: Path | None
+) -> list[Compared]:
+    frames = peers.frames(warehouse)
+    if with_postgres and peers.has_postgres():
+        with peers.postgres(warehouse, folder) as connection:
+            return [_one(each, warehouse, frames, connection, subjects) for each in peers.QUESTIONS]
+    return [_one(each, warehouse, frames, None, subjects) for each in peers.QUESTIONS]
+
+
+def _one(
+    question: peers.Question,
+    warehouse: Warehouse,
+    frames: peers.Frames,
+    connection: psycopg.Connection[Any] | None,
+    subjects: Sequence[Mapping[str, Any]],
+) -> Compared:
+    wanted = [{name: each[name] for name in re.findall(r"\$(\w+)", question.sql)} for each in subjects]
+    asks: dict[str, Callable[[Any], Any]] = {
+        "DuckDB": lambda given: warehouse.query(question.sql, given),
+        "pandas": lambda given: question.pandas(frames, given),
+    }
+    if connection:
+        text = peers.for_postgres(question.sql)
+        asks["PostgreSQL"] = lambda given: connection.execute(text, given).fetchall()
+    answers = [_rows(ask(wanted[0])) for ask in asks.values()]
+    is_same = all(peers.same(answers[0], other) for other in answers[1:])
+    return Compared(question, {name: measured(ask, wanted) for name, ask in asks.items()}, is_same)
+
+
+def _rows(answer: Any) -> list[tuple[Any, ...]]:
+    if isinstance(answer, pa.Table):
+        return list(zip(*answer.to_pydict().values(), strict=True))
+    return answer if isinstance(answer, list) else list(answer.itertuples(index=False, name=None))
+
+
+def _head(warehouse: Warehouse, times: int) -> str:
+    counted = ("trials", "trial_exchanges", "trial_intervals", "trial_observations", "configurations")
+    counts = ", ".join(
+        f"{warehouse.query(f'select count(*) as n from {table}')['n'][0].as_py():,} {table}"  # noqa: S608 -- ours
+        for table in counted
+    )
+    return (
+        f"A warehouse of {counts}; n = {times} each, warm; DuckDB with {LIMITS['threads']} threads and "
+        f"{LIMITS['memory_limit']}, as in the dashboard; {os.cpu_count()} CPUs at a load of {os.getloadavg()[0]:.1f}. "
+        "Milliseconds."
+    )
+
+
+def _dashboard(asked: Mapping[str, Times]) -> str:
+    slowest = sorted(asked.items(), key=lambda each: -each[1].p95_ms)
+    within = sum(times.p95_ms < GOAL_MS for times in asked.values())
+    rows = [
+        [f"`{name}`", f"{times.p50_ms:.1f}", f"{times.p95_ms:.1f}", f"{1000 * times.cpu_s:.1f}"]
+        for name, times in slowest
+    ]
+    title = f"## The dashboard's questions: p95 below {GOAL_MS:.0f} ms of {within} in {len(asked)}\n"
+    return "\n".join([title, *_lines(["question", "p50", "p95", "CPU, median"], rows)])
+
+
+def _beside(compared: Sequence[Compared]) -> str:
+    names = list(dict.fromkeys(name for each in compared for name in each.times))
+    rows = []
+    for each in compared:
+        own = each.times["DuckDB"]
+        rows.append(
+            [
+                f"{each.question.name}{' (all rows)' if each.question.is_aggregate else ''}",
+                *(f"{each.times[name].p50_ms:.1f} / {each.times[name].p95_ms:.1f}" for name in names),
+                *(f"{each.times[name].p50_ms / own.p50_ms:.1f}" for name in names[1:]),
+                "yes" if each.is_same else "NO",
+            ]
+        )
+    heads = ["question", *(f"{name}, p50 / p95" for name in names), *(f"{name} / DuckDB" for name in names[1:]), "same"]
+    told = "" if "PostgreSQL" in names else "\n\nPostgreSQL was not asked: it is not installed, or was left out."
+    return "\n".join(["## The same questions to others\n", *_lines(heads, rows)]) + told
+
+
+def plot(compared: Sequence[Compared]) -> str:
+    """Return the medians as an SVG: a row for each question, a dot for each engine, milliseconds by powers of ten."""
+    colours = {"DuckDB": "#0072b2", "pandas": "#009e73", "PostgreSQL": "#d55e00"}
+    left, step, width = 300, 24, 760
+    bottom = 40 + step * len(compared)
+
+    def at(milliseconds: float) -> float:
+        return left + (width - left - 20) * (math.log10(max(milliseconds, 0.1)) + 1) / 6
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{bottom + 30}" font-family="sans-serif" '
+        'font-size="12">',
+        '<rect width="100%" height="100%" fill="white"/>',
+        *(
+            f'<circle cx="{left + 120 * place}" cy="14" r="5" fill="{colour}"/>'
+            f'<text x="{left + 10 + 120 * place}" y="18">{name}</text>'
+            for place, (name, colour) in enumerate(colours.items())
+        ),
+    ]
+    for power in range(-1, 6):
+        x = at(10.0**power)
+        parts.append(f'<line x1="{x:.0f}" y1="30" x2="{x:.0f}" y2="{bottom}" stroke="#ddd"/>')
+        parts.append(f'<text x="{x:.0f}" y="{bottom + 16}" text-anchor="middle">{10.0**power:g} ms</text>')
+    for place, each in enumerate(compared):
+        y = 45 + step * place
+        parts.append(f'<text x="{left - 12}" y="{y + 4}" text-anchor="end">{each.question.name}</text>')
+        parts += [
+            f'<circle cx="{at(times.p50_ms):.1f}" cy="{y}" r="5" fill="{colours[name]}"/>'
+            for name, times in each.times.items()
+        ]
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _lines(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    for cells in (heads, ["---", *["---:"] * (len(heads) - 1)], *rows):
+        yield f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    main()
