@@ -4,7 +4,7 @@ BIN := .venv/bin
 HOME_DIR ?= data
 
 .DEFAULT_GOAL := help
-.PHONY: help up test fuzz torture soak setup lint format docs pictures bench bench-statistics lock clean
+.PHONY: help up test fuzz torture soak spark setup lint format docs pictures bench bench-statistics lock clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -13,7 +13,7 @@ up: setup ## set up, ingest the examples, build, check and open the app (127.0.0
 	@echo "==> Ingesting the examples, building, opening the app"
 	@$(BIN)/dropline --home $(HOME_DIR) up examples
 
-test: .venv/.ready-dev ## set up and run every check: lint, types, unit, property, dbt, gate, app, browser
+test: .venv/.ready-dev .venv-spark/.ready ## set up and run every check: lint, types, unit, property, dbt, gate, app, browser, Spark
 	@$(MAKE) --no-print-directory lint
 	@echo "==> Testing"
 	@$(BIN)/python -m pytest
@@ -29,6 +29,11 @@ torture: .venv/.ready-dev ## kill 320 commands at random instants; OPTIONS='--se
 soak: .venv/.ready-dev ## let 30 visitors use the app for ten minutes while results come in
 	@echo "==> Soaking (some 15 minutes)"
 	@$(BIN)/python -m benchmarks.soak
+
+spark: .venv-spark/.ready ## build HOME_DIR on Spark (Java 17 or newer): two executors on this machine
+	@echo "==> Building on Spark"
+	@DROPLINE_LAKE=$(HOME_DIR)/lake DROPLINE_QUALITY=$(HOME_DIR)/quality \
+	.venv-spark/bin/python -m spark build --exclude-resource-type unit_test
 
 setup: .venv/.ready ## make the environment that `up` needs
 
@@ -78,7 +83,7 @@ lock: ## pin the packages again (needs uv)
 LOCK := --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-header --no-annotate --no-emit-index-url
 
 clean: ## remove everything that make made, but not the data
-	rm -rf .venv .venv-otava .mypy_cache .ruff_cache .pytest_cache .hypothesis target logs docs/site *.egg-info
+	rm -rf .venv .venv-otava .venv-spark .mypy_cache .ruff_cache .pytest_cache .hypothesis target logs docs/site *.egg-info
 
 .venv/.ready: requirements.lock pyproject.toml
 	@echo "==> Setting up .venv"
@@ -97,4 +102,10 @@ clean: ## remove everything that make made, but not the data
 	@echo "==> Setting up Apache Otava, to run beside it"
 	@$(PYTHON) -m venv .venv-otava
 	@.venv-otava/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $<
+	@touch $@
+
+.venv-spark/.ready: requirements-spark.lock
+	@echo "==> Setting up Apache Spark, in an environment of its own"
+	@$(PYTHON) -m venv .venv-spark
+	@.venv-spark/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $<
 	@touch $@

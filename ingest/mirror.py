@@ -13,8 +13,8 @@ pushed, and then seen in the mirror. Killed at any instant, a push leaves nothin
 
 Nobody can lock a bucket, and nothing is renamed there. Batches carry numbers that nobody else takes, so that no push
 overwrites another's. Where others have pushed since a batch was committed, it is committed again, after theirs and
-without what they have brought as well. Two pushes that overlap by the second may both bring a version of a file: all
-readers count the newest batch of a file only, so that no trial is seen twice.
+without what they have brought as well. Two pushes that look at the same moment, before either has put its manifest, may
+both bring a version of a file: all readers count the newest batch of a file only, so that no trial is seen twice.
 """
 
 from __future__ import annotations

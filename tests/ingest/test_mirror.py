@@ -469,7 +469,9 @@ def test_a_backup_of_a_shared_home_is_an_ordinary_one_that_can_be_compacted(mach
     assert not Lake(copy.lake).shared
     assert len(compact(Lake(copy.lake)).into) == 1
     (bare / "note.txt").write_text("nothing of use\n")
-    assert ingest([tree, bare], Lake(copy.lake)).trials == 0
+    assert take(copy, tree).batch is None
+    assert take(copy, bare).trials == 0
+    assert len(Lake(copy.lake).batches()) == 2
     assert trials(copy) == trials(home)
     assert not verify(copy).faults
 

@@ -1,0 +1,138 @@
+"""How long the models take on Spark with one executor and with two, and on DuckDB, over lakes of growing size.
+
+`python -m benchmarks.spark LAKE...` writes benchmarks/results/spark.md; the lakes are those of benchmarks.lakes, and
+Spark stands in `.venv-spark`. Every build has a process of its own; what counts is the time that dbt reports for the
+models, without the start of dbt and of the executors. The builds take turns, so that what else the machine does falls
+on all of them, and of the rounds the fastest counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow.dataset as ds
+
+ROOT = Path(__file__).parents[1]
+RESULT = Path(__file__).parent / "results" / "spark.md"
+SPARK_PYTHON = os.environ.get("DROPLINE_SPARK_PYTHON", str(ROOT / ".venv-spark/bin/python"))
+SHOWN = 6  # models
+MEMORY_MB = 2048
+
+
+class Engine(NamedTuple):
+    """What a build runs on: a name for people, the command of dbt, and variables of profiles.yml."""
+
+    name: str
+    command: tuple[str, ...]
+    environment: dict[str, str]
+
+
+def executors(count: int) -> Engine:
+    """Return Spark with so many executor processes of one core each."""
+    name = f"Spark, {count} executor{'s' if count > 1 else ''}"
+    return Engine(
+        name,
+        (SPARK_PYTHON, "-m", "spark"),
+        {"DROPLINE_SPARK_MASTER": f"local-cluster[{count},1,{MEMORY_MB}]", "DROPLINE_SPARK_MEMORY": f"{MEMORY_MB}m"},
+    )
+
+
+DUCKDB = Engine("DuckDB", (sys.executable, "-m", "dbt.cli.main"), {})
+ENGINES = (DUCKDB, executors(1), executors(2))
+
+
+def main() -> None:
+    """Measure, print the tables, and write them to benchmarks/results/spark.md."""
+    read = argparse.ArgumentParser(prog="python -m benchmarks.spark", description="Measure the models on Spark.")
+    read.add_argument("lakes", type=Path, nargs="+", help="folders with batches/")
+    read.add_argument("--rounds", type=int, default=2)
+    given = read.parse_args()
+    tables = [measured(lake.resolve(), given.rounds) for lake in given.lakes]
+    head = (
+        f"The fastest of the builds of each, {given.rounds} in all; {os.cpu_count()} CPUs shared by the driver and the "
+        f"executors, with an average load of {os.getloadavg()[-1]:.0f}; an executor is a process with one core and "
+        f"{MEMORY_MB} MiB."
+    )
+    text = "\n\n".join([head, *tables]) + "\n"
+    RESULT.write_text(text, "utf-8")
+    print(text, end="")
+
+
+def measured(lake: Path, rounds: int) -> str:
+    """Return the title and the table of one lake."""
+    best: dict[str, dict[str, float]] = {}
+    for _ in range(rounds):
+        for engine in ENGINES:
+            seconds = build(engine, lake)
+            known = best.setdefault(engine.name, seconds)
+            best[engine.name] = min(known, seconds, key=lambda models: sum(models.values()))
+    trials = ds.dataset(sorted(lake.glob("batches/*/trials.parquet"))).count_rows()
+    return _table(f"## {trials:,} trials", best)
+
+
+def build(engine: Engine, lake: Path) -> dict[str, float]:
+    """Build all seeds and models of a lake into an empty place; return the seconds that each took.
+
+    Raises subprocess.CalledProcessError when a model fails; what dbt said is printed.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        places = {
+            "DROPLINE_LAKE": str(lake),
+            "DROPLINE_QUALITY": str(_unchecked(folder)),
+            "DROPLINE_BUILD": str(folder / "warehouse.duckdb"),
+            "DROPLINE_SCRATCH": str(folder / "scratch.duckdb"),
+            "DROPLINE_SPARK_WAREHOUSE": str(folder),
+            "DBT_PROJECT_DIR": str(ROOT),
+            "DBT_PROFILES_DIR": str(ROOT),
+            "PYTHONPATH": str(ROOT),
+        }
+        command = [*engine.command, "build", "--exclude-resource-type", "test", "unit_test", "--quiet"]
+        subprocess.run(
+            [*command, "--target-path", folder / "target", "--log-path", folder / "logs"],
+            env={**os.environ, **places, **engine.environment},
+            cwd=folder,
+            check=True,
+        )
+        results = json.loads((folder / "target/run_results.json").read_text("utf-8"))["results"]
+    return {result["unique_id"].rsplit(".")[-1]: result["execution_time"] for result in results}
+
+
+def _unchecked(folder: Path) -> Path:
+    """Return a folder of findings of the gate that holds none."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    findings = folder / "quality" / "findings" / "lake-none.parquet"
+    findings.parent.mkdir(parents=True)
+    names = ("finding", "severity", "campaign", "source_path", "trial_id", "detail", "batch")
+    pq.write_table(pa.schema([(name, pa.string()) for name in names]).empty_table(), findings)
+    return findings.parents[1]
+
+
+def _table(title: str, best: dict[str, dict[str, float]]) -> str:
+    totals = {engine: sum(models.values()) for engine, models in best.items()}
+    slowest = sorted(best[ENGINES[1].name], key=best[ENGINES[1].name].__getitem__, reverse=True)[:SHOWN]
+    one, two = (totals[engine.name] for engine in ENGINES[1:])
+    rows = [
+        f"| what, s | {' | '.join(best)} | 1 -> 2 |",
+        f"| --- |{' --- |' * (len(best) + 1)}",
+        f"| all seeds and models | {' | '.join(f'{total:.1f}' for total in totals.values())} | {one / two:.2f} x |",
+        *(
+            f"| {name} | {' | '.join(f'{models[name]:.1f}' for models in best.values())} "
+            f"| {best[ENGINES[1].name][name] / best[ENGINES[2].name][name]:.2f} x |"
+            for name in slowest
+        ),
+    ]
+    return f"{title}\n\n" + "\n".join(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""How long a user waits for a command to begin: help, SQL, and the dashboard, each in a fresh process.
+
+    python -m benchmarks.start HOME
+
+The dashboard is ready when its health address answers, and painted when a browser that was open already shows the first
+figures. The results go to benchmarks/results/start.md. What `make up` takes from nothing depends on the network; with
+the packages in pip's cache it is measured by hand: docs/explanation/speed.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from benchmarks.build import dropline
+from benchmarks.pages import FIGURES, chromium, served
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Page
+
+RESULT: Final = Path(__file__).parent / "results" / "start.md"
+TIMES: Final = 10
+READY_WITHIN_S: Final = 60
+SQL: Final = "select protocol, count(*) from trials group by protocol"
+
+
+class Begin(NamedTuple):
+    """What begins, and within how many seconds it is promised to be there."""
+
+    name: str
+    limit_s: float
+
+
+HELP: Final = Begin("`dropline --help`", 0.3)
+QUERY: Final = Begin("`dropline sql`, an aggregate over all trials", 1.0)
+READY: Final = Begin("the dashboard answers", 3.0)
+PAINT: Final = Begin("the dashboard shows its first figures", 3.0)
+
+
+def main() -> None:
+    """Measure, print the table, and write it to benchmarks/results/start.md."""
+    read = argparse.ArgumentParser(prog="python -m benchmarks.start", description="Measure the start.")
+    read.add_argument("home", type=Path)
+    read.add_argument("--times", type=int, default=TIMES)
+    given = read.parse_args()
+    home = given.home.absolute()
+    found: dict[Begin, list[float]] = {}
+    cpu_s: dict[Begin, list[float]] = {}
+    for begin, command in ((HELP, ["--help"]), (QUERY, ["sql", SQL])):
+        costs = [dropline(home, *command) for _ in range(given.times + 1)][1:]
+        found[begin] = [cost.seconds for cost in costs]
+        cpu_s[begin] = [cost.cpu_s for cost in costs]
+    with chromium() as page:
+        waits = [_waited(home, page) for _ in range(given.times)]
+    found[READY], found[PAINT] = ([wait[place] for wait in waits] for place in (0, 1))
+    text = "\n".join(_report(found, cpu_s, given.times)) + "\n"
+    RESULT.write_text(text, "utf-8")
+    print(text, end="")
+
+
+def _waited(home: Path, page: Page) -> tuple[float, float]:
+    """Start the dashboard; return the seconds until it answers, and until its first figures are in sight."""
+    began = time.perf_counter()
+    with served(home) as address:
+        while not _is_healthy(address):
+            if time.perf_counter() - began > READY_WITHIN_S:
+                message = f"{address} has not answered within {READY_WITHIN_S} s"
+                raise TimeoutError(message)
+            time.sleep(0.02)
+        ready = time.perf_counter() - began
+        page.goto(address)
+        page.locator(FIGURES).first.wait_for()
+        painted = time.perf_counter() - began
+        page.goto("about:blank")
+    return ready, painted
+
+
+def _is_healthy(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1) as answer:  # noqa: S310 -- our own server
+            return bool(answer.status == 200)  # noqa: PLR2004 -- OK
+    except (urllib.error.URLError, TimeoutError):
+        return False
+
+
+def _report(found: dict[Begin, list[float]], cpu_s: dict[Begin, list[float]], times: int) -> Iterator[str]:
+    yield f"n = {times} each, files in memory; {os.cpu_count()} CPUs at a load of {os.getloadavg()[0]:.1f}. Seconds."
+    yield ""
+    yield "| what begins | p50 | p95 | CPU, median | goal |"
+    yield "| --- | ---: | ---: | ---: | ---: |"
+    for begin, seconds in found.items():
+        slow = statistics.quantiles(seconds, n=20, method="inclusive")[-1]
+        cpu = f"{statistics.median(cpu_s[begin]):.2f}" if begin in cpu_s else ""
+        yield f"| {begin.name} | {statistics.median(seconds):.2f} | {slow:.2f} | {cpu} | {begin.limit_s:g} |"
+
+
+if __name__ == "__main__":
+    main()

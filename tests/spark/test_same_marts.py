@@ -1,0 +1,106 @@
+"""Spark builds the marts that DuckDB builds, from the same lake: every table, column, row and value.
+
+Spark stands in an environment of its own, `.venv-spark` (`make spark` sets it up). Without one these tests are
+skipped, but not in CI.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+from collections import defaultdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import transform
+
+ROOT = Path(__file__).parents[2]
+PYTHON = Path(os.environ.get("DROPLINE_SPARK_PYTHON", ROOT / ".venv-spark/bin/python"))
+MARTS = sorted(file.stem for file in ROOT.glob("models/marts/*.sql"))
+
+pytestmark = pytest.mark.skipif(
+    not PYTHON.exists() and "CI" not in os.environ, reason="no environment for Spark: run `make spark`"
+)
+
+
+@pytest.fixture(scope="module")
+def in_duckdb(examples_home, tmp_path_factory) -> Path:
+    """The file that dbt alone makes of the examples; a published one also has the findings of the gate on it."""
+    folder = tmp_path_factory.mktemp("duckdb")
+    database = folder / "warehouse.duckdb"
+    places = transform.Places(
+        examples_home / "lake", examples_home / "quality", database, folder / "scratch.duckdb", folder
+    )
+    assert transform.run(ROOT, places, shown_rows=3) == []
+    return database
+
+
+@pytest.fixture(scope="module")
+def in_spark(examples_home, tmp_path_factory) -> Path:
+    """The folder of the tables that Spark makes of the examples, on two executors; its data tests pass."""
+    folder = tmp_path_factory.mktemp("spark")
+    environment = {
+        **os.environ,
+        "DROPLINE_LAKE": str(examples_home / "lake"),
+        "DROPLINE_QUALITY": str(examples_home / "quality"),
+        "DROPLINE_SPARK_WAREHOUSE": str(folder),
+        "PYTHONPATH": str(ROOT),
+    }
+    command = [
+        *(PYTHON, "-m", "spark", "build", "--exclude-resource-type", "unit_test", "--no-use-colors"),
+        *("--target-path", folder / "target", "--log-path", folder / "logs"),
+    ]
+    read = sorted(examples_home.rglob("*"))
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
+    assert "local-cluster[2,1,1024]: 2 executors" in done.stderr
+    assert sorted(examples_home.rglob("*")) == read, "Spark wrote where it should only read"
+    return folder / "tables/dropline.db"
+
+
+def plain(value: Any) -> Any:
+    """A value without what the two engines write differently: the order of a map, the unit of a time."""
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=None)
+    if isinstance(value, list) and value and isinstance(value[0], tuple):  # a map
+        return tuple(sorted(value))
+    return tuple(value) if isinstance(value, list) else value
+
+
+def by_the_rest(rows: pa.Table) -> dict[tuple[Any, ...], list[tuple[float | None, ...]]]:
+    """The fractions of the rows by everything else that the rows say."""
+    fractions = [field.name for field in rows.schema if pa.types.is_floating(field.type)]
+    found = defaultdict(list)
+    for row in rows.to_pylist():
+        rest = tuple(plain(value) for name, value in row.items() if name not in fractions)
+        found[rest].append(tuple(row[name] for name in fractions))
+    return {
+        rest: sorted(rows, key=lambda row: [(one is None, one or 0) for one in row]) for rest, rows in found.items()
+    }
+
+
+def alike(one: float | None, other: float | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12) or (math.isnan(one) and math.isnan(other))
+
+
+@pytest.mark.parametrize("mart", MARTS)
+def test_a_mart_is_the_same_in_every_row_and_column(in_duckdb, in_spark, mart):
+    with duckdb.connect(str(in_duckdb), read_only=True) as connection:
+        expected = connection.sql(f"from {mart}").to_arrow_table()
+    found = pq.read_table(in_spark / mart)
+    assert found.column_names == expected.column_names
+    here, there = by_the_rest(expected), by_the_rest(found)
+    assert set(there) - set(here) == set(), "only Spark has these"
+    assert set(here) - set(there) == set(), "only DuckDB has these"
+    for row, fractions in here.items():
+        for one, other in zip(fractions, there[row], strict=True):
+            assert all(map(alike, one, other)), (row, one, other)
