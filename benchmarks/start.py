@@ -86,7 +86,7 @@ def _waited(home: Path, page: Page) -> tuple[float, float]:
 def _is_healthy(address: str) -> bool:
     try:
         with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1) as answer:  # noqa: S310 -- our own server
-            return bool(answer.status == 200)  # noqa: PLR2004 -- OK
+            return bool(answer.status == 200)
     except (urllib.error.URLError, TimeoutError):
         return False
 

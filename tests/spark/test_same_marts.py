@@ -1,6 +1,6 @@
 """Spark builds the marts that DuckDB builds, from the same lake: every table, column, row and value.
 
-Spark stands in an environment of its own, `.venv-spark` (`make spark` sets it up). Without one these tests are
+Spark stands in an environment of its own, `.venv-spark`, and needs Java 17 or newer. Without either these tests are
 skipped, but not in CI.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 import subprocess
 from collections import defaultdict
 from datetime import datetime
@@ -26,7 +27,8 @@ PYTHON = Path(os.environ.get("DROPLINE_SPARK_PYTHON", ROOT / ".venv-spark/bin/py
 MARTS = sorted(file.stem for file in ROOT.glob("models/marts/*.sql"))
 
 pytestmark = pytest.mark.skipif(
-    not PYTHON.exists() and "CI" not in os.environ, reason="no environment for Spark: run `make spark`"
+    not (PYTHON.exists() and (shutil.which("java") or os.environ.get("JAVA_HOME"))) and "CI" not in os.environ,
+    reason="no Java 17, or no environment for Spark: `make spark` makes one",
 )
 
 
