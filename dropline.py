@@ -61,7 +61,13 @@ def _choose_home(
 
 
 @app.command()
-def ingest(context: typer.Context, paths: Paths) -> None:
+def ingest(
+    context: typer.Context,
+    paths: Paths,
+    read_all: Annotated[
+        bool, typer.Option("--read-all", help="Read also what has not changed by its size and time.")
+    ] = False,
+) -> None:
     """Read raw files into the lake, as one batch.
 
     Files are recognised by their content. What they do not say comes from the Kea configuration, a JSON sidecar, the
@@ -69,7 +75,7 @@ def ingest(context: typer.Context, paths: Paths) -> None:
 
     For example: dropline ingest results/2026-11/
     """
-    summary = _ingest(context.obj, paths)
+    summary = _ingest(context.obj, paths, reread=read_all)
     raise typer.Exit(1 if summary.rejects else 0)
 
 
@@ -534,12 +540,12 @@ def status(context: typer.Context) -> None:
     typer.echo(describe(context.obj))
 
 
-def _ingest(home: Home, paths: list[Path]) -> Summary:
+def _ingest(home: Home, paths: list[Path], *, reread: bool = False) -> Summary:
     from ingest.intake import ingest as take_in
     from ingest.lake import Lake
 
     with _bar("Reading") as progress:
-        summary = take_in(paths, Lake.create(home.lake), progress=progress)
+        summary = take_in(paths, Lake.create(home.lake), progress=progress, reread=reread)
     typer.echo(summary.text())
     _push(home)
     return summary
