@@ -323,6 +323,11 @@ def postgres(warehouse: Warehouse, folder: Path | None = None) -> Iterator[psyco
             _as(as_user, "pg_ctl", "-D", data, "-m", "immediate", "stop")
 
 
+def wanted(question: Question, known: Params) -> Params:
+    """Return of all that is known the parameters of a question."""
+    return {name: known[name] for name in re.findall(r"\$(\w+)", question.sql)}
+
+
 def for_postgres(sql: str) -> str:
     """Return the text of a question with its parameters as psycopg wants them."""
     return re.sub(r"\$(\w+)", r"%(\1)s", sql.replace("%", "%%"))

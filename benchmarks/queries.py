@@ -16,7 +16,6 @@ import inspect
 import math
 import os
 import pkgutil
-import re
 import statistics
 import time
 from pathlib import Path
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 RESULT: Final = Path(__file__).parent / "results" / "queries.md"
 TIMES: Final = 20
 GOAL_MS: Final = 60.0  # of every question of the dashboard, at the 95th percentile
-WORDS: Final = ("rebound", "generator", "rate")
+WORDS: Final = ("capacity", "loss", "generator")
 SEARCHED: Final = ("memfile", "mysql multi", "dhcpv6", "")
 
 # What one repetition asks for: a trial with its run, its configuration and what belongs to that.
@@ -232,7 +231,7 @@ def _one(
     connection: psycopg.Connection[Any] | None,
     subjects: Sequence[Mapping[str, Any]],
 ) -> Compared:
-    wanted = [{name: each[name] for name in re.findall(r"\$(\w+)", question.sql)} for each in subjects]
+    wanted = [peers.wanted(question, each) for each in subjects]
     asks: dict[str, Callable[[Any], Any]] = {
         "DuckDB": lambda given: warehouse.query(question.sql, given),
         "pandas": lambda given: question.pandas(frames, given),
@@ -240,12 +239,13 @@ def _one(
     if connection:
         text = peers.for_postgres(question.sql)
         asks["PostgreSQL"] = lambda given: connection.execute(text, given).fetchall()
-    answers = [_rows(ask(wanted[0])) for ask in asks.values()]
+    answers = [answered(ask(wanted[0])) for ask in asks.values()]
     is_same = all(peers.same(answers[0], other) for other in answers[1:])
     return Compared(question, {name: measured(ask, wanted) for name, ask in asks.items()}, is_same)
 
 
-def _rows(answer: Any) -> list[tuple[Any, ...]]:
+def answered(answer: Any) -> list[tuple[Any, ...]]:
+    """Return the rows of an answer of any engine."""
     if isinstance(answer, pa.Table):
         return list(zip(*answer.to_pydict().values(), strict=True))
     return answer if isinstance(answer, list) else list(answer.itertuples(index=False, name=None))

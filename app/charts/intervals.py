@@ -53,7 +53,7 @@ def second_by_second(
             ],
         )
     )
-    detail = "Packets per second from the interim lines of the report"
+    detail = f"n = {intervals['t_s'].nunique():,} interim lines of the report, as packets per second"
     if pauses is not None and len(pauses):
         detail += "; shaded: fewer than half as many answers as in the median second"
     return theme.titled(alt.layer(*shades(pauses), lines), _finding(intervals), detail, _HEIGHT)

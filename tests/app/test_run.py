@@ -237,7 +237,7 @@ def test_charts_of_a_trial_have_a_text_alternative() -> None:
     ]
     assert [each["description"] for each in drawn] == [
         "None of the 5 queries was lost. By the counters",
-        "Questions, waiting: at most 7 at 1.0 s.",
-        "Probes that failed: 2, from 0.2 to 3.1 s.",
+        "Questions, waiting: at most 7 at 1.0 s. n = 2 readings",
+        "Probes that failed: 2, from 0.2 to 3.1 s. n = 2 readings",
     ]
     assert drawn[2]["layer"][0]["mark"]["type"] == "point", "events are no line"
