@@ -197,13 +197,19 @@ class Torture:
 
 
 def torture(root: Path, kills: int, seed: int, shares: dict[str, int] = SHARES, *, say=print) -> Torture:
-    """Kill so many commands, in random order but with these shares; raise Damage at the first fault."""
+    """Kill so many commands, in random order but with these shares; raise Damage at the first fault.
+
+    A command that ended before its instant came does not count.
+    """
     tortured = Torture(root, random.Random(seed))
-    for number in range(kills):
+    while (killed := tortured.kills.total()) < kills:
         name = tortured.chance.choices(list(shares), weights=list(shares.values()))[0]
         tortured.kill(name)
-        if number % 10 == 9:
-            say(f"{number + 1} of {kills}: {dict(tortured.kills)} killed, {dict(tortured.committed)} after the commit")
+        if killed % 10 == 9 and tortured.kills.total() > killed:
+            say(
+                f"{killed + 1} of {kills}: {dict(tortured.kills)}; {dict(tortured.committed)} after the commit",
+                flush=True,
+            )
     tortured.run("build")
     done = subprocess.run(tortured.command("verify"), cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
@@ -214,7 +220,7 @@ def torture(root: Path, kills: int, seed: int, shares: dict[str, int] = SHARES, 
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=320)
+    parser.add_argument("--kills", type=int, default=320, help="how many")
     parser.add_argument("--seed", type=int, default=20261121)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="dropline-torture-") as folder:
@@ -222,8 +228,8 @@ def main() -> None:
         found = torture(Path(folder), options.kills, options.seed)
         trials = sum(found.look().files.values())
     print(
-        f"{sum(found.kills.values())} kills survived in {time.perf_counter() - began:.0f} s, of {options.kills} tries: "
-        f"{dict(found.kills)}; {dict(found.committed)} of them after the commit. "
+        f"{found.kills.total()} kills survived in {time.perf_counter() - began:.0f} s: {dict(found.kills)}; "
+        f"after the commit: {dict(found.committed)}. "
         f"{trials} trials, none lost, none twice."
     )
 
