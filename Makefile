@@ -64,9 +64,17 @@ pictures: .venv/.ready-dev ## look at every page, light and dark, wide and narro
 	@echo "==> Taking pictures"
 	@$(BIN)/python -m pytest -q tests/browser/test_accessibility.py
 
-bench: setup ## measure, as ratios in one run, and write benchmarks/results
-	@echo "==> Measuring the ingest"
+bench: .venv/.ready-dev ## measure ingest, build, questions, starts and pages, as ratios in one run; write benchmarks/results
+	@echo "==> Measuring the ingest and the build"
 	@$(BIN)/python -m benchmarks.ingest
+	@$(BIN)/python -m benchmarks.build
+	@echo "==> Measuring questions, starts and pages over 10,000 trials"
+	@rm -rf target/bench && mkdir -p target/bench
+	@$(BIN)/python -m benchmarks.trees target/bench/lake --trials 10000 --as-lake
+	@$(BIN)/dropline --home target/bench build
+	@$(BIN)/python -m benchmarks.queries target/bench
+	@$(BIN)/python -m benchmarks.start target/bench
+	@$(BIN)/python -m benchmarks.pages target/bench > benchmarks/results/pages.md
 
 bench-statistics: setup .venv-otava/.ready ## show by simulation what intervals, thread scaling and change points hold
 	@echo "==> Simulating (some five minutes)"

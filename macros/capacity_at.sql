@@ -74,7 +74,7 @@ with_status as (
 {%- endmacro %}
 
 {% macro run_rates_at_function() -%}
-create or replace macro run_rates_at(loss_limit, loss_basis := 'worst_exchange') as table
+create or replace macro run_rates_at(loss_limit, loss_basis := 'worst_exchange', configuration_ids := null) as table
 with
 
 judged_steps as (
@@ -92,6 +92,7 @@ judged_steps as (
         is_unsustained,
         {{ loss_on('loss_basis') }} as loss_ratio
     from run_steps
+    where configuration_ids is null or list_contains(configuration_ids, configuration_id)
 
 ),
 
@@ -116,7 +117,7 @@ inner join runs on with_status.run_id = runs.run_id
 {%- endmacro %}
 
 {% macro lps_at_function() -%}
-create or replace macro lps_at(loss_limit, loss_basis := 'worst_exchange') as table
+create or replace macro lps_at(loss_limit, loss_basis := 'worst_exchange', configuration_ids := null) as table
 with
 
 ranked_runs as (
@@ -130,7 +131,7 @@ ranked_runs as (
         row_number() over (
             partition by rates.configuration_id order by rates.rate nulls first, rates.run_id
         ) as place
-    from run_rates_at(loss_limit, loss_basis := loss_basis) as rates
+    from run_rates_at(loss_limit, loss_basis := loss_basis, configuration_ids := configuration_ids) as rates
     left join campaigns on rates.campaign = campaigns.campaign
 
 ),
@@ -169,8 +170,8 @@ group by configuration_id
     {{ run_rates_at_function() }};
     {{ lps_at_function() }};
     comment on macro table run_rates_at is
-    'What every run sustains at any loss limit and basis (worst_exchange, packet, lease), by the definition of capacity.';
+    'What every run, or those of configuration_ids, sustains at any loss limit and basis (worst_exchange, packet, lease).';
     comment on macro table lps_at is
-    'What every measured configuration sustains at any loss limit and basis: runs, trimmed mean, median, mean, status.';
+    'What measured configurations sustain at any loss limit and basis: runs, trimmed mean, median, mean, status.';
     {%- endif %}
 {%- endmacro %}

@@ -22,6 +22,15 @@
     {%- endif -%}
 {%- endmacro %}
 
+{#- The condition on a trial that it is computed in this build, and not kept from the last one. -#}
+{% macro is_computed(trial_id) -%}
+    {%- if changed('campaigns') -%}
+        {{ trial_id }} in (select trial_id from {{ ref('stg_current_trials') }})
+    {%- else -%}
+        true
+    {%- endif -%}
+{%- endmacro %}
+
 {#- Before an incremental model: remove the rows of campaigns, or of trials, that are computed anew. -#}
 {% macro forget_changed(column) -%}
     {%- if is_incremental() -%}

@@ -186,6 +186,19 @@ order by sure_lps desc nulls last, configuration_id
 create or replace macro compare(a, b) as table
 with
 
+{# by id or name, each an equality of its own: many pairs at once (lateral) are then joined and not tried one by one -#}
+{%- for side, named in [('treatment', 'a'), ('baseline', 'b')] -%}
+{{ side }} as (
+
+    select * from capacity
+    where configuration_id = {{ named }}
+    union all
+    select * from capacity
+    where configuration = {{ named }} and configuration_id <> {{ named }}
+
+),
+
+{% endfor -%}
 pairs as (
 
     select
@@ -200,12 +213,10 @@ pairs as (
         {{ side }}.runs_undisturbed as {{ side }}_undisturbed_runs,
         {{ side }}.runs_undisturbed + {{ side }}.runs_dipping as {{ side }}_runs{{ "," if not loop.last }}
         {%- endfor %}
-    from capacity as treatment
-    inner join capacity as baseline
+    from treatment
+    inner join baseline
         on treatment.loss_goal = baseline.loss_goal
             and treatment.rate_unit = baseline.rate_unit
-    where a in (treatment.configuration_id, treatment.configuration)
-        and b in (baseline.configuration_id, baseline.configuration)
 
 ),
 

@@ -26,8 +26,8 @@ def run_capacities_at(warehouse: Warehouse, configuration_ids: Sequence[str], li
     return warehouse.query(
         """
         select configuration_id, run_id, repetition, rate, rate_unit, status
-        from run_rates_at($limit, loss_basis := $basis)
-        where rate is not null and list_contains($ids, configuration_id)
+        from run_rates_at($limit, loss_basis := $basis, configuration_ids := $ids)
+        where rate is not null
         order by configuration_id, repetition, run_id
         limit $most
         """,
@@ -60,7 +60,7 @@ def capacities_at(warehouse: Warehouse, configuration_ids: Sequence[str], limit:
                 -- Student's t is tabulated by tenths up to 30, then by whole numbers up to 200
                 least(count(rate) - 1, 200) as degrees_of_freedom,
                 min(first_exceeding_rate) as first_exceeding_rate
-            from run_rates_at($limit, loss_basis := $basis)
+            from run_rates_at($limit, loss_basis := $basis, configuration_ids := $ids)
             group by configuration_id
 
         )
@@ -80,11 +80,10 @@ def capacities_at(warehouse: Warehouse, configuration_ids: Sequence[str], limit:
             null as qualifier,
             null as quality,
             null as findings
-        from lps_at($limit, loss_basis := $basis) as capacities
+        from lps_at($limit, loss_basis := $basis, configuration_ids := $ids) as capacities
         inner join configurations using (configuration_id)
         inner join spreads using (configuration_id)
         left join student_t using (degrees_of_freedom)
-        where list_contains($ids, configuration_id)
         order by capacities.rate desc nulls last, configuration_id
         """,
         {"ids": list(configuration_ids), "limit": limit, "basis": basis},

@@ -166,16 +166,26 @@ own_runs as (
 
 ),
 
+runs_of_twins as (
+
+    select
+        own_runs.trial_id,
+        own_runs.run_id
+    from own_runs
+    where own_runs.trial_id in (select twins.twin_of from twins)
+
+),
+
 with_runs as (
 
     select
         {{ all_but('own_runs', 'run_id') }},
         twins.twin_of,
         -- a twin stands in the run of the trial that counts
-        coalesce(runs_that_count.run_id, own_runs.run_id) as run_id
+        coalesce(runs_of_twins.run_id, own_runs.run_id) as run_id
     from own_runs
     left join twins on own_runs.trial_id = twins.trial_id
-    left join own_runs as runs_that_count on twins.twin_of = runs_that_count.trial_id
+    left join runs_of_twins on twins.twin_of = runs_of_twins.trial_id
 
 ),
 
