@@ -17,7 +17,7 @@ import json
 import os
 import re
 import secrets
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -210,6 +210,14 @@ class TableFile:
         self._parquet.close()
         self._file.close()
         return Part(self._file.size_bytes, self._rows, self._file.sha256.hexdigest())
+
+    def abandon(self) -> None:
+        """End a file that nobody will read; what it still had to write may not fit the disk."""
+        with suppress(OSError, pa.ArrowException):
+            self._parquet.close()
+        self._parquet.is_open = False  # or it would try again when it is collected
+        with suppress(OSError):
+            self._file.close()
 
 
 class _Hashed(io.BufferedWriter):

@@ -397,7 +397,7 @@ class Batch:
     def discard(self) -> None:
         """Remove what is staged; does nothing after a commit."""
         for writer in self._writers.values():
-            writer.close()
+            writer.abandon()
         self._stack.close()
 
     def _next_name(self) -> str:
