@@ -190,23 +190,23 @@ def check(home: Home, *, progress: Progress | None = None) -> CheckReport:
 
 
 def _build(home: Home, work: _Workplace, say: Progress, *, whole: bool) -> BuildReport:
-    phases = _Phases(say)
+    phases, project = _Phases(say), _project_sha256()
     batches = Lake.create(home.lake).batches()
     work.snapshot(work.lake, batches)
-    change = None if whole else work.change()
+    change = None if whole else work.change(project)
     with phases("lake gate"):
         _stop_if_damaged(home, work.choose(change), thorough=True)
         _stop_if_critical(home, "lake", check_lake(work.lake, home.quality, progress=say))
     with phases("models"), _importing_expectations():
         _run_models(home, work, change)
     with phases("marts gate"):
-        built_at = _write_build_info(work.database, list(Lake(work.lake).commits()))
+        built_at = _write_build_info(work.database, list(Lake(work.lake).commits()), project)
         found = check_marts(work.database, work.lake, home.quality, progress=say)
         _stop_if_critical(home, "warehouse", found)
     with phases("publish"):
         tables, findings = _finish(work.database, found)
         publication.publish(work.database, home)
-        changes.remember(work.raw_files(), work.scratch, built_at, _project_sha256())
+        changes.remember(work.raw_files(), work.scratch, built_at, project)
     return BuildReport(home.warehouse, phases.seconds, tables, findings)
 
 
@@ -261,9 +261,9 @@ class _Workplace:
         """Return the files that tell of all input files."""
         return Lake(self.lake).files("raw_files")
 
-    def change(self) -> changes.Change | None:
+    def change(self, project: str) -> changes.Change | None:
         """Return what changed since the published warehouse, None when everything is to be computed."""
-        return changes.since_last_build(self.raw_files(), self._home.warehouse, self.scratch, _project_sha256())
+        return changes.since_last_build(self.raw_files(), self._home.warehouse, self.scratch, project)
 
     def choose(self, change: changes.Change | None) -> list[str]:
         """Link and return the batches that the models have to read; the first and the last have all tables."""
@@ -364,7 +364,7 @@ def _unchanged(home: Home) -> str:
     return "There is no warehouse yet."
 
 
-def _write_build_info(database: Path, batches: Sequence[str]) -> datetime:
+def _write_build_info(database: Path, batches: Sequence[str], project: str) -> datetime:
     built_at = datetime.now(UTC)
     with duckdb.connect(str(database)) as connection:
         connection.execute(_BUILD_INFO)
@@ -372,7 +372,7 @@ def _write_build_info(database: Path, batches: Sequence[str]) -> datetime:
             "insert into build_info values (?, ?, ?, ?, ?, ?)",
             [
                 *(built_at, _own_version(), version("dbt-core"), duckdb.__version__),
-                *(_project_sha256(), batches),
+                *(project, batches),
             ],
         )
     return built_at

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from errors import DroplineError
+from ingest.batches import fsync
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -96,15 +97,6 @@ def rollback(home: Home, name: str | None = None, *, progress: Callable[[str], N
 def wal(database: Path) -> Path:
     """Return the log that DuckDB keeps beside a database while it is written."""
     return database.with_name(database.name + ".wal")
-
-
-def fsync(path: Path) -> None:
-    """Make sure that a file or a folder's entries are on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _rollback(home: Home, name: str | None) -> Publication:
