@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import duckdb
 
+from quoting import quoted
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -55,8 +57,8 @@ def since_last_build(raw_files: Sequence[Path], warehouse: Path, scratch: Path, 
         return None
     with duckdb.connect() as connection:
         try:
-            connection.execute(f"attach {_quoted(warehouse)} as warehouse (read_only)")
-            connection.execute(f"attach {_quoted(scratch)} as scratch (read_only)")
+            connection.execute(f"attach {quoted(warehouse)} as warehouse (read_only)")
+            connection.execute(f"attach {quoted(scratch)} as scratch (read_only)")
             found = connection.execute(
                 "select newest, files from scratch.memory, warehouse.build_info "
                 "where memory.built_at = build_info.built_at and project = $project and project_sha256 = $project",
@@ -81,7 +83,7 @@ def begin(change: Change, database: Path, scratch: Path) -> None:
     """Tell the models what to compute: see macros/changed.sql; what `scratch` remembers is void from now on."""
     with duckdb.connect(str(scratch)) as connection:
         connection.execute("drop table if exists memory")
-        connection.execute(f"attach {_quoted(database)} as database (read_only)")
+        connection.execute(f"attach {quoted(database)} as database (read_only)")
         connection.execute(
             "create or replace table changed_campaigns as select unnest($campaigns::varchar[]) as campaign",
             {"campaigns": list(change.campaigns)},
@@ -95,15 +97,11 @@ def begin(change: Change, database: Path, scratch: Path) -> None:
 def remember(raw_files: Sequence[Path], scratch: Path, built_at: object, project: str) -> None:
     """Note in `scratch` of which publication it holds the steps on the way."""
     with duckdb.connect() as connection:
-        connection.execute(f"attach {_quoted(scratch)} as scratch")
+        connection.execute(f"attach {quoted(scratch)} as scratch")
         _view(connection, raw_files)
         connection.execute(_MEMORY, {"built_at": built_at, "project": project})
 
 
 def _view(connection: duckdb.DuckDBPyConnection, files: Sequence[Path]) -> None:
-    listed = ", ".join(_quoted(file) for file in files)
+    listed = ", ".join(quoted(file) for file in files)
     connection.execute(_FILES.replace("$files", f"[{listed}]"))
-
-
-def _quoted(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"

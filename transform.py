@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import duckdb
 
+from quoting import quoted
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -91,8 +93,7 @@ def _explain(result: Any, places: Places, shown_rows: int) -> str:
     if node.resource_type == "test" and result.status == "fail":
         with duckdb.connect() as connection:
             for name, file in ((places.database.stem, places.database), ("scratch", places.scratch)):
-                path = str(file).replace("'", "''")
-                connection.execute(f"attach '{path}' as {name} (read_only)")
+                connection.execute(f"attach {quoted(file)} as {name} (read_only)")
             query = f"select * from ({node.compiled_code}) limit {shown_rows}"  # noqa: S608 - ours
             rows = connection.execute(query)
             columns = [column[0] for column in rows.description]

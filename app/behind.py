@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
+from quoting import quoted
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -50,5 +52,5 @@ def _literal(value: Any) -> str:
     if isinstance(value, bool | int | float):
         return str(value).lower()
     if isinstance(value, str):
-        return "'" + value.replace("'", "''") + "'"
+        return quoted(value)
     return "[" + ", ".join(map(_literal, value)) + "]"

@@ -11,6 +11,7 @@ import duckdb
 
 from app import behind, sql_guard
 from errors import DroplineError
+from quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,9 +103,8 @@ class Warehouse:
         """
         identity = Identity.of(path)
         database = duckdb.connect(":memory:", config={**limits, **_CLOSED})
-        quoted = str(path).replace("'", "''")
         try:
-            database.execute(f"attach '{quoted}' as warehouse (read_only)")
+            database.execute(f"attach {quoted(path)} as warehouse (read_only)")
         except duckdb.Error as error:
             database.close()
             reason = str(error).splitlines()[0]

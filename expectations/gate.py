@@ -27,6 +27,7 @@ from expectations import rows
 from expectations.suite import SEVERITIES, Finding, fingerprint
 from ingest.lake import Lake
 from ingest.schema import TABLES, TEXT
+from quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -114,7 +115,7 @@ def check_marts(
     looked_at: dict[str, int] = {}
     with _judge_in_the_making() as judge, _connected() as connection:
         # Attached, not connected: this process may hold the file open with other settings.
-        connection.execute(f"attach {_quoted(warehouse)} as warehouse (read_only)")
+        connection.execute(f"attach {quoted(warehouse)} as warehouse (read_only)")
         connection.execute("use warehouse")
         _view(connection, "all_trials", Lake(lake).files("trials"))
         _view(connection, "all_raw_files", Lake(lake).files("raw_files"))
@@ -217,15 +218,11 @@ def _current_findings(lake: Path, folder: Path) -> list[Finding]:
 
 
 def _view(connection: duckdb.DuckDBPyConnection, name: str, files: Iterable[Path]) -> None:
-    listed = ", ".join(_quoted(file) for file in files)
+    listed = ", ".join(quoted(file) for file in files)
     connection.execute(
         f"create or replace temp view {name} as "  # noqa: S608 - names from this module, paths quoted
         f"select * from read_parquet([{listed}], hive_partitioning = false, union_by_name = true)"
     )
-
-
-def _quoted(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"
 
 
 def _findings_files(folder: Path) -> list[Path]:

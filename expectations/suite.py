@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack, get_args
 
+from quoting import quoted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -55,7 +57,7 @@ class Expectation:
             case Kind.NOT_NULL:
                 return f"{of['column']} is null"
             case Kind.IN_SET:
-                words = ", ".join("'" + value.replace("'", "''") + "'" for value in of["value_set"])
+                words = ", ".join(map(quoted, of["value_set"]))
                 return f"{of['column']} not in ({words})"
             case Kind.BETWEEN:
                 below = "<=" if of.get("strict_min") else "<"

@@ -54,6 +54,7 @@ from ingest.batches import (
 from ingest.bucket import Bucket, BucketUnusable
 from ingest.lake import REREAD, Lake
 from ingest.schema import TABLES
+from quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -428,7 +429,7 @@ def _built_at(file: Path) -> str:
     """Return when a warehouse was built, as ISO 8601 in UTC; raises DamagedFile when it cannot be read."""
     try:
         with duckdb.connect() as connection:
-            connection.execute("attach '{}' as warehouse (read_only)".format(str(file).replace("'", "''")))
+            connection.execute(f"attach {quoted(file)} as warehouse (read_only)")
             row = connection.execute("select epoch_us(built_at) from warehouse.build_info").fetchone() or (0,)
     except duckdb.Error as error:
         message = (

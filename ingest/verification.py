@@ -26,6 +26,7 @@ from ingest.batches import (
 )
 from ingest.intake import printable
 from ingest.lake import Lake
+from quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -213,7 +214,7 @@ def _warehouse(file: Path) -> Generator[Fault, None, list[str]]:
     try:
         with duckdb.connect() as connection:
             # Attached, not connected: this process may hold the file open with other settings.
-            connection.execute("attach '{}' as warehouse (read_only)".format(str(file).replace("'", "''")))
+            connection.execute(f"attach {quoted(file)} as warehouse (read_only)")
             names = "select table_name from duckdb_tables() where database_name = 'warehouse'"
             for (name,) in connection.execute(names).fetchall():
                 connection.execute(f'select bit_xor(hash(rows)) from warehouse."{name}" as rows')  # noqa: S608 - ours
