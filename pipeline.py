@@ -156,7 +156,8 @@ def build(home: Home, *, whole: bool = False, progress: Progress | None = None) 
         work = _Workplace(home)
         work.clear()
         try:
-            return _build(home, work, say, whole=whole)
+            with _importing_expectations():
+                return _build(home, work, say, whole=whole)
         except (duckdb.Error, OSError) as error:
             _stop_if_damaged(home, Lake(home.lake).batches())
             message = f"The build stopped: {error}\n{_unchanged(home)}"
@@ -197,7 +198,7 @@ def _build(home: Home, work: _Workplace, say: Progress, *, whole: bool) -> Build
     with phases("lake gate"):
         _stop_if_damaged(home, work.choose(change), thorough=True)
         _stop_if_critical(home, "lake", check_lake(work.lake, home.quality, progress=say))
-    with phases("models"), _importing_expectations():
+    with phases("models"):
         _run_models(home, work, change)
     with phases("marts gate"):
         built_at = _write_build_info(work.database, list(Lake(work.lake).commits()), project)
@@ -287,7 +288,7 @@ class _Workplace:
 
 @contextmanager
 def _importing_expectations() -> Iterator[None]:
-    """Import Great Expectations beside the work of the block: it takes as long as the models do."""
+    """Import Great Expectations, which takes seconds, beside the work of the block."""
     from expectations import validation
 
     thread = threading.Thread(target=validation.load)

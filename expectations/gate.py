@@ -47,6 +47,7 @@ _CURRENT: Final = """
     left join (
         select campaign, source_path, max(batch) as batch
         from raw_files
+        semi join findings using (campaign, source_path)
         group by campaign, source_path
     ) as newest
         on findings.campaign = newest.campaign
@@ -56,7 +57,7 @@ _CURRENT: Final = """
 """
 
 _BUILT_LAKE: Final = """
-    create temp view built_files as
+    create temp table built_files as
     select campaign, source_path, max(batch) as batch
     from all_raw_files
     where batch in (select unnest(lake_batches) from build_info)
@@ -182,12 +183,16 @@ def _judge_in_the_making() -> Iterator[Callable[[], Judge]]:
 def _connected() -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
     connection.execute("set timezone = 'UTC'")  # the words of a finding do not depend on where it was found
+    connection.execute("set parquet_metadata_cache = true")  # every suite asks the same files again
     return connection
 
 
 def _open_batches(connection: duckdb.DuckDBPyConnection, lake: Path, batches: Mapping[str, str]) -> None:
     """Make the tables of some batches, each in a folder of the lake, the relations that the lake's suites ask."""
     connection.register("asked", pa.table({"batch": list(batches)}))
+    folders = set(batches.values())
+    held = {commit for commit, folder in Lake(lake).commits().items() if folder in folders}
+    asked = "" if held == batches.keys() else "semi join asked using (batch)"
     _view(connection, "hosts_of_lake", Lake(lake).files("hosts"))
     connection.execute(
         "create table known_hosts as "
@@ -196,11 +201,11 @@ def _open_batches(connection: duckdb.DuckDBPyConnection, lake: Path, batches: Ma
     )
     for table, schema in TABLES.items():
         # A batch may be older than the table, or than some of its columns.
-        files = [file for file in Lake(lake).files(table) if file.parent.name in set(batches.values())]
+        files = [file for file in Lake(lake).files(table) if file.parent.name in folders]
         connection.register(f"no_{table}", schema.empty_table())
         if files:
             _view(connection, f"some_{table}", files)
-            some = f"select * from some_{table} semi join asked using (batch)"  # noqa: S608 - ours
+            some = f"select * from some_{table} {asked}"  # noqa: S608 - ours
             whole = f"select * from no_{table} union all by name {some}"  # noqa: S608 - ours
         else:
             whole = f"select * from no_{table}"  # noqa: S608 - ours

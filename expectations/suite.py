@@ -70,12 +70,14 @@ class Suite:
     """The expectations of one table, and the SQL that puts the columns they need beside each other.
 
     The query gives `campaign`, `source_path`, `trial_id` and, of marts, `configuration_id` and `loss_goal` where there
-    are any: they tell whom a finding is about.
+    are any: they tell whom a finding is about. Of a long table it may leave the first two to `origins`, a table that
+    tells them by `batch` and `trial_id`: they are looked up for the rows that fail.
     """
 
     name: str
     query: str
     expectations: tuple[Expectation, ...]
+    origins: str = ""
 
 
 @dataclass(frozen=True, slots=True)

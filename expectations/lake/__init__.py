@@ -8,6 +8,7 @@ from typing import Final
 
 from expectations.lake import (
     campaigns,
+    cpu,
     exchanges,
     figures,
     hosts,
@@ -25,6 +26,7 @@ SUITES: Final[tuple[Suite, ...]] = (
     exchanges.SUITE,
     intervals.SUITE,
     observations.SUITE,
+    cpu.SUITE,
     hosts.SUITE,
     server_configs.SUITE,
     raw_files.SUITE,

@@ -11,23 +11,19 @@ INTERLEAVED: Final = "of one process; reports of two processes are mixed in this
 
 SUITE: Final = Suite(
     name="lake/intervals",
+    origins="trials",
     query="""
         select
-            intervals.batch,
-            trials.campaign,
-            trials.source_path,
-            intervals.trial_id,
-            intervals.exchange,
-            intervals.position + 1 as line,
-            intervals.sent,
-            intervals.received,
-            intervals.sent - intervals.interval_sent as sent_before,
-            intervals.received - intervals.interval_received as received_before,
-            least(intervals.sent, intervals.received, intervals.rejected) as lowest_interim_count
+            batch,
+            trial_id,
+            exchange,
+            position + 1 as line,
+            sent,
+            received,
+            sent - interval_sent as sent_before,
+            received - interval_received as received_before,
+            least(sent, received, rejected) as lowest_interim_count
         from intervals
-        inner join trials
-            on intervals.trial_id = trials.trial_id
-            and intervals.batch = trials.batch
     """,
     expectations=(
         at_least(

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from expectations.suite import Suite, at_least, at_most, between, not_above, one_of
+from expectations.suite import Suite, at_least, at_most, between, one_of
 
 # Times, sizes, counts and rates: none of them is below zero.
 _COUNTED: Final = (
@@ -17,32 +17,20 @@ SUITE: Final = Suite(
     name="lake/observations",
     query=f"""
         select
-            observations.batch,
-            observations.campaign,
-            observations.source_path,
-            observations.trial_id,
-            observations.metric,
-            observations.value,
-            observations.unit,
-            observations.observed_at,
-            observations.t_s,
-            case when observations.unit in {_COUNTED} then observations.value end as counted_value,
-            case when observations.unit = 'ratio' then observations.value end as ratio,
-            case when observations.unit = '%' and observations.metric ilike '%cpu%' then observations.value end
-                as cpu_percent,
-            100 * known_hosts.cpu_threads as highest_cpu_percent,
-            case when observations.unit = 's' and observations.metric like '%cpu_s' then observations.value end
-                as cpu_s,
-            -- counted over the life of the process, which is started before and ended after the load
-            known_hosts.cpu_threads * (2 * trials.duration_s + coalesce(trials.wait_s, 0) + 60) as highest_cpu_s,
-            known_hosts.cpu_threads,
-            (epoch(observations.observed_at) - epoch(now())) / 86400 as days_ahead,
-            epoch(observations.observed_at) - epoch(timestamptz '2000-01-01 00:00:00+00') as seconds_since_2000
+            batch,
+            campaign,
+            source_path,
+            trial_id,
+            metric,
+            value,
+            unit,
+            observed_at,
+            t_s,
+            case when unit in {_COUNTED} then value end as counted_value,
+            case when unit = 'ratio' then value end as ratio,
+            (epoch(observed_at) - epoch(now())) / 86400 as days_ahead,
+            epoch(observed_at) - epoch(timestamptz '2000-01-01 00:00:00+00') as seconds_since_2000
         from observations
-        left join trials
-            on observations.trial_id = trials.trial_id
-            and observations.batch = trials.batch
-        left join known_hosts on trials.host_id = known_hosts.host_id
     """,  # noqa: S608 - words of this module
     expectations=(
         at_least(
@@ -61,33 +49,6 @@ SUITE: Final = Suite(
             severity="warning",
             reason="A share lies between nothing and all; one above 1 may be a percentage.",
             detail="{metric} is {value:.6g}",
-        ),
-        at_least(
-            "cpu_percent",
-            0,
-            code="cpu_below_zero",
-            severity="warning",
-            reason="No processor is busy for less than no time.",
-            detail="{metric} is {value:.6g} %",
-        ),
-        not_above(
-            "cpu_percent",
-            "highest_cpu_percent",
-            code="cpu_exceeds_threads",
-            severity="warning",
-            reason="A machine is busy on all of its hardware threads at most; the load was measured on another one.",
-            detail="{metric} is {value:.6g} %; {cpu_threads} threads give at most {highest_cpu_percent} %",
-        ),
-        not_above(
-            "cpu_s",
-            "highest_cpu_s",
-            code="cpu_time_exceeds_trial",
-            severity="warning",
-            reason=(
-                "A process spends at most the time of the trial on each hardware thread; twice that and a minute are "
-                "left for its start and end."
-            ),
-            detail="{metric} is {value:.6g} s; {cpu_threads} threads give at most {highest_cpu_s:.6g} s",
         ),
         at_least(
             "t_s",

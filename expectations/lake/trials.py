@@ -80,6 +80,7 @@ SUITE: Final = Suite(
         left join (
             select batch, trial_id, count(*) as rows_of_trial
             from trials
+            where hash(batch, trial_id) in (select hash(batch, trial_id) from trials group by all having count(*) > 1)
             group by batch, trial_id
             having count(*) > 1
         ) as repeated

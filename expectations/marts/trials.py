@@ -8,15 +8,13 @@ SUITE: Final = Suite(
     name="marts/trials",
     query="""
         with
-        missing as (
-            select trial_id from lake_trials
-            except
-            select trial_id from trials
-        ),
-        unknown as (
-            select trial_id from trials
-            except
-            select trial_id from lake_trials
+        apart as (
+            select
+                in_lake.trial_id as lake_id,
+                in_mart.trial_id as mart_id
+            from lake_trials as in_lake
+            full outer join trials as in_mart on in_lake.trial_id = in_mart.trial_id
+            where in_lake.trial_id is null or in_mart.trial_id is null
         ),
         dropped_findings as (
             select finding, trial_id
@@ -27,15 +25,15 @@ SUITE: Final = Suite(
         )
 
         select
-            (select count(*) from missing) as missing_trials,
+            (select count(distinct lake_id) from apart) as missing_trials,
             (
-                select string_agg(trial_id, ', ')
-                from (select * from missing order by all limit 10)
+                select string_agg(lake_id, ', ')
+                from (select distinct lake_id from apart where lake_id is not null order by all limit 10)
             ) as missing_ids,
-            (select count(*) from unknown) as unknown_trials,
+            (select count(distinct mart_id) from apart) as unknown_trials,
             (
-                select string_agg(trial_id, ', ')
-                from (select * from unknown order by all limit 10)
+                select string_agg(mart_id, ', ')
+                from (select distinct mart_id from apart where mart_id is not null order by all limit 10)
             ) as unknown_ids,
             (select count(*) - count(distinct trial_id) from trials) as repeated_trials,
             (select count(*) from dropped_findings) as dropped_findings,

@@ -98,6 +98,7 @@ def test_a_value_that_is_not_known_is_said_to_be_unknown():
     with duckdb.connect() as connection:
         connection.execute("create table given as select -1.0 as a, 'nan'::double as b, 0 as n, 0 as m, 'x' as word")
         low = [each for each in SUITE.expectations if each.code == "a_low"]
+        rows.profiles(connection, SUITE)
         [finding] = rows.findings(connection, SUITE, low)
     assert finding.detail == "-1.0 and unknown and 'x'"
 
