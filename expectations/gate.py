@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 import time
 from collections import Counter, defaultdict
@@ -25,6 +24,7 @@ from expectations import lake as lake_suites
 from expectations import marts as mart_suites
 from expectations import rows
 from expectations.suite import SEVERITIES, Finding, fingerprint
+from ingest.batches import replacing
 from ingest.lake import Lake
 from ingest.schema import TABLES, TEXT
 from quoting import quoted
@@ -254,9 +254,8 @@ def _seen_by(folder: Path, batch: str) -> dict[str, Any]:
 def _write_findings(folder: Path, batch: str, found: Sequence[Finding], seen: Mapping[str, Any]) -> None:
     columns = {name: [getattr(finding, name) for finding in found] for name in _COLUMNS}
     table = pa.table(columns, schema=_SCHEMA.with_metadata({"dropline.gate": json.dumps(seen)}))
-    partial = folder / f"lake-{batch}.partial"
-    pq.write_table(table, partial, compression="zstd")
-    _replace(partial, folder / f"lake-{batch}.parquet")
+    with replacing(folder / f"lake-{batch}.parquet") as file:
+        pq.write_table(table, file, compression="zstd")
 
 
 def _record(
@@ -293,12 +292,5 @@ def _record(
     except (FileNotFoundError, ValueError):
         gate = {}
     gate[part] = {"checked_at": datetime.now(UTC).isoformat(timespec="seconds"), "suites": results}
-    partial = file.with_suffix(".partial")
-    partial.write_text(json.dumps(gate, indent=2) + "\n", "utf-8")
-    _replace(partial, file)
-
-
-def _replace(partial: Path, file: Path) -> None:
-    with partial.open("rb") as written:
-        os.fsync(written.fileno())
-    partial.replace(file)
+    with replacing(file) as written:
+        written.write(json.dumps(gate, indent=2).encode() + b"\n")

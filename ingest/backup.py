@@ -12,16 +12,15 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 import shutil
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import IO, TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final
 
 from errors import DroplineError
 from home import Home
-from ingest.batches import MANIFEST, arranged, fsync, number, span
+from ingest.batches import MANIFEST, arranged, fsync, number, replacing, span
 from ingest.lake import Lake
 from ingest.verification import MARKER, verify
 
@@ -109,7 +108,7 @@ def _alone(copy: Home) -> Iterator[None]:
 
 def _mark(copy: Home, *, finished: bool) -> None:
     said = {"finished_at": datetime.now(UTC).isoformat(timespec="seconds") if finished else None}
-    with _replacing(copy.root / MARKER) as file:
+    with replacing(copy.root / MARKER) as file:
         file.write(json.dumps(said).encode() + b"\n")
 
 
@@ -135,7 +134,7 @@ def _copy(home: Home, copy: Home, progress: Callable[[int, int, str], None] | No
                 copied += 1
         target.sweep()
         if warehouse:
-            with _replacing(copy.warehouse) as file:
+            with replacing(copy.warehouse) as file:
                 shutil.copyfileobj(warehouse, file, 1024 * 1024)
         _copy_quality(home.quality, copy.quality, known)
     return len(batches), copied
@@ -200,17 +199,5 @@ def _copy_quality(source: Path, target: Path, batches: Collection[str]) -> None:
         except FileNotFoundError:
             continue
         if not (target / name).exists() or (target / name).read_bytes() != content:
-            with _replacing(target / name) as out:
+            with replacing(target / name) as out:
                 out.write(content)
-
-
-@contextmanager
-def _replacing(file: Path) -> Iterator[IO[bytes]]:
-    """Write a file anew: it is whole, and on the disk, or as it was."""
-    partial = file.with_name(f".{file.name}.partial")
-    with partial.open("wb") as opened:
-        yield opened
-        opened.flush()
-        os.fsync(opened.fileno())
-    partial.replace(file)
-    fsync(file.parent)

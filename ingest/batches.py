@@ -19,7 +19,7 @@ import re
 import secrets
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -157,13 +157,8 @@ class Manifest:
     def write(self, batch: Path) -> None:
         """Write the manifest; it is on the disk, whole, or not there."""
         body = self._body()
-        partial = batch / f".{MANIFEST}"
-        with partial.open("w", encoding="utf-8") as file:
-            json.dump({**body, "sha256": _digest_of(body)}, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(batch / MANIFEST)
-        fsync(batch)
+        with replacing(batch / MANIFEST) as file:
+            file.write(json.dumps({**body, "sha256": _digest_of(body)}, indent=1).encode())
 
     @classmethod
     def of(cls, batch: Path) -> Manifest | None:
@@ -304,6 +299,18 @@ def sha256_of(file: Path) -> str:
     """Return the digest of a file's bytes."""
     with file.open("rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+@contextmanager
+def replacing(file: Path) -> Iterator[IO[bytes]]:
+    """Write a file anew: it is whole, and on the disk, or as it was."""
+    partial = file.with_name(f"{file.name}.partial")
+    with partial.open("wb") as opened:
+        yield opened
+        opened.flush()
+        os.fsync(opened.fileno())
+    partial.replace(file)
+    fsync(file.parent)
 
 
 def fsync(path: Path) -> None:

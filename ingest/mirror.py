@@ -47,6 +47,7 @@ from ingest.batches import (
     naming,
     number,
     place,
+    replacing,
     sha256_of,
     span,
     widened,
@@ -449,10 +450,9 @@ def _identity(home: Home) -> Identity | None:
 
 def _remember(home: Home, published: Published | None, file: Identity | None) -> None:
     """Note which publication the warehouse of the mirror is."""
-    partial = home.root / f".{_PUBLISHED}"
     body = {"file": file, "published": (published.written().decode() if published else None)}
-    partial.write_text(json.dumps(body), "utf-8")
-    partial.replace(home.root / _PUBLISHED)
+    with replacing(home.root / _PUBLISHED) as written:
+        written.write(json.dumps(body).encode())
 
 
 def _remembered(home: Home) -> tuple[Published | None, Identity | None]:
