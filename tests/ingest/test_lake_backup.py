@@ -25,22 +25,16 @@ ROOT = Path(__file__).parents[2]
 
 # Killed at one file operation after the other, until the whole backup needs no more of them.
 KILLER = """
-import os, signal, sys
+import os, sys
 from pathlib import Path
 from home import Home
 from ingest.backup import backup
+from tests.dying import die_at
 
 home, copy, stride = Home(Path(sys.argv[1])), Path(sys.argv[2]), int(sys.argv[3])
 
 def run(last_step):
-    steps = 0
-    def step(event, args):
-        nonlocal steps
-        if event == "open" or event.startswith(("os.", "shutil.")):
-            steps += 1
-            if steps == last_step:
-                os.kill(os.getpid(), signal.SIGKILL)
-    sys.addaudithook(step)
+    die_at(last_step)
     backup(home, copy)
     os._exit(0)
 

@@ -32,27 +32,20 @@ KILLS = 21  # a third at renames, a third over all file operations, a third in t
 
 # One process that imports once and forks for every compaction; it starts no threads before a fork.
 KILLER = """
-import json, os, random, shutil, signal, sys
+import json, os, random, shutil, sys
 from pathlib import Path
 from ingest.compaction import compact
 from ingest.lake import Lake
+from tests.dying import die_at
 
 whole, lakes, kills = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
 
 def run(lake, last_step=None):
-    steps, renames = 0, []
-    def step(event, args):
-        nonlocal steps
-        if event == "open" or event.startswith(("os.", "shutil.")):
-            steps += 1
-            if event == "os.rename":
-                renames.append(steps)
-            if steps == last_step:
-                os.kill(os.getpid(), signal.SIGKILL)
-    sys.addaudithook(step)
+    steps = die_at(last_step)
     compact(Lake(lake))
     if last_step is None:
-        (lakes / "steps").write_text(json.dumps([steps, renames]))
+        renames = [place for place, step in enumerate(steps, start=1) if step == "os.rename"]
+        (lakes / "steps").write_text(json.dumps([len(steps), renames]))
     os._exit(0)
 
 def start(name, last_step=None):
