@@ -88,10 +88,11 @@ def begin(change: Change, database: Path, scratch: Path) -> None:
             "create or replace table changed_campaigns as select unnest($campaigns::varchar[]) as campaign",
             {"campaigns": list(change.campaigns)},
         )
-        connection.execute(
-            "create or replace table changed_trials as "
-            "select trial_id from database.trials where campaign in (select campaign from changed_campaigns)"
-        )
+        for what, key in (("trials", "trial_id"), ("runs", "run_id")):
+            connection.execute(
+                f"create or replace table changed_{what} as "  # noqa: S608 - ours
+                f"select {key} from database.{what} where campaign in (select campaign from changed_campaigns)"
+            )
 
 
 def remember(raw_files: Sequence[Path], scratch: Path, built_at: object, project: str) -> None:

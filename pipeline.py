@@ -383,8 +383,8 @@ def _project_sha256() -> str:
     digest = hashlib.sha256()
     folders = ("models", "macros", "seeds", "expectations", "inference")
     files = (file for folder in folders for file in (PROJECT / folder).rglob("*") if file.suffix in _MAKES_TABLES)
-    here = [Path(__file__), Path(transform.__file__), PROJECT / "dbt_project.yml", PROJECT / "profiles.yml"]
-    for file in sorted([*files, *here]):
+    modules = (Path(module) for module in (__file__, changes.__file__, transform.__file__))
+    for file in sorted([*files, *modules, PROJECT / "dbt_project.yml", PROJECT / "profiles.yml"]):
         digest.update(file.read_bytes())
     return digest.hexdigest()
 

@@ -1,11 +1,11 @@
 {#-
     A build computes all campaigns anew, or only those that changed since the last one. In the second case whoever
-    starts it (changes.py) has put two tables into the scratch database: `changed_campaigns`, and `changed_trials`, the
-    trials that these had before. Models of single trials are incremental: they forget what changed and append what the
-    staging models then show. Models over several campaigns are computed whole.
+    starts it (changes.py) has put three tables into the scratch database: `changed_campaigns`, and `changed_trials` and
+    `changed_runs`, those that these campaigns had before. Models of single trials and runs are incremental: they forget
+    what changed and append what the staging models then show. Models over several campaigns are computed whole.
 -#}
 
-{#- The table of what changed, `campaigns` or `trials`; none when everything is computed. -#}
+{#- The table of what changed, `campaigns`, `runs` or `trials`; none when everything is computed. -#}
 {% macro changed(what) -%}
     {%- if execute and target.type == 'duckdb' -%}
         {{ return(adapter.get_relation('scratch', 'main', 'changed_' ~ what)) }}
@@ -31,13 +31,13 @@
     {%- endif -%}
 {%- endmacro %}
 
-{#- Before an incremental model: remove the rows of campaigns, or of trials, that are computed anew. -#}
+{#- Before an incremental model: remove the rows of campaigns, runs or trials that are computed anew. -#}
 {% macro forget_changed(column) -%}
     {%- if is_incremental() -%}
         delete from {{ this }}
         {%- if changed('campaigns') %}
         where {{ column }} in (
-            select {{ column }} from {{ changed('trials' if column == 'trial_id' else 'campaigns') }}
+            select {{ column }} from {{ changed(column | replace('_id', '') ~ 's') }}
         )
         {%- endif -%}
     {%- endif -%}

@@ -3,6 +3,7 @@ with
 steps as (
 
     select * from {{ ref('int_steps') }}
+    where {{ is_changed('campaign') }}
 
 ),
 

@@ -10,6 +10,7 @@ steps as (
 
     select
         run_id,
+        campaign,
         offered_rate,
         count(*) as trials,
         median(computed_rate) as achieved_rate,
@@ -20,8 +21,8 @@ steps as (
         bool_or(is_pace_lost) as is_pace_lost,
         bool_or(is_unsustained) as is_unsustained
     from trials
-    where completed and offered_rate is not null and twin_of is null
-    group by run_id, offered_rate
+    where completed and offered_rate is not null and twin_of is null and {{ is_changed('campaign') }}
+    group by run_id, campaign, offered_rate
 
 )
 
