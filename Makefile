@@ -26,7 +26,7 @@ torture: .venv/.ready-dev ## kill 320 commands at random instants; OPTIONS='--se
 	@echo "==> Killing (some 20 minutes)"
 	@$(BIN)/python tests/torture/torture.py $(OPTIONS)
 
-soak: .venv/.ready-dev ## let 30 visitors use the app for ten minutes while results come in
+soak: .venv/.ready-dev ## let 30 visitors use the app for ten minutes while results come in; fails when memory grows
 	@echo "==> Soaking (some 15 minutes)"
 	@$(BIN)/python -m benchmarks.soak
 

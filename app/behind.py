@@ -34,10 +34,10 @@ def recorded() -> Iterator[dict[str, None]]:
             outer.update(questions)
 
 
-def note(sql: str, params: Mapping[str, Any]) -> None:
-    """Remember a question, when somebody collects them."""
+def note(question: str) -> None:
+    """Remember a question, as `pasteable` writes it, when somebody collects them."""
     if (questions := _asked.get()) is not None:
-        questions[pasteable(sql, params)] = None
+        questions[question] = None
 
 
 def pasteable(sql: str, params: Mapping[str, Any]) -> str:

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 FASTER: Final = "▲"
 SLOWER: Final = "▼"
+MOST_IN_CELL: Final = 6  # figures
+FIGURE: Final = (
+    *("configuration_id", "protocol", "threading", "threads", "ha_mode", "rate", "ci_low", "ci_high"),
+    *("status", "qualifier", "quality", "findings"),
+)
 
 
 def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:
@@ -26,21 +31,27 @@ def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:
     step takes that step's rate, with the sign `<`.
     """
     frame = table.to_pandas()
-    frame["label"] = [labels.get(each, each) for each in frame["configuration_id"]]
+    used = {*FIGURE, "first_exceeding_rate"}.intersection(table.column_names)
+    each = {name: table[name].to_pylist() for name in used}  # pandas takes ten times as long for a text
+    frame["label"] = [labels.get(one, one) for one in each["configuration_id"]]
     frame["name"] = frame["configuration"]
     frame["row"] = [
-        set_up(*each)
-        for each in zip(frame["protocol"], frame["threading"], frame["threads"], frame["ha_mode"], strict=True)
+        set_up(*one)
+        for one in zip(*(each[name] for name in ("protocol", "threading", "threads", "ha_mode")), strict=True)
     ]
-    if "first_exceeding_rate" in frame:
-        below = frame["status"].eq("exceeded_at_first_step") & frame["rate"].isna()
-        frame["rate"] = frame["rate"].where(~below, frame["first_exceeding_rate"]).astype(float)
-    frame["sign"] = [words.bound(*each) for each in zip(frame["status"], frame["qualifier"], strict=True)]
-    frame["shown"] = [words.rate(*each) for each in zip(frame["rate"], frame["sign"], strict=True)]
-    frame["interval"] = [words.interval(*each) for each in zip(frame["ci_low"], frame["ci_high"], strict=True)]
-    frame["quality_shown"] = [words.quality(each) for each in frame["quality"]]
-    frame["status_shown"] = [words.STATUSES.get(each, each) for each in frame["status"]]
-    frame["findings_shown"] = [words.findings(each) for each in frame["findings"]]
+    if "first_exceeding_rate" in each:
+        each["rate"] = [
+            first if rate is None and status == "exceeded_at_first_step" else rate
+            for rate, status, first in zip(each["rate"], each["status"], each["first_exceeding_rate"], strict=True)
+        ]
+        frame["rate"] = pd.Series(each["rate"], dtype=float)
+    signs = [words.bound(*one) for one in zip(each["status"], each["qualifier"], strict=True)]
+    frame["sign"] = signs
+    frame["shown"] = [words.rate(*one) for one in zip(each["rate"], signs, strict=True)]
+    frame["interval"] = [words.interval(*one) for one in zip(each["ci_low"], each["ci_high"], strict=True)]
+    frame["quality_shown"] = [words.quality(one) for one in each["quality"]]
+    frame["status_shown"] = [words.STATUSES.get(one, one) for one in each["status"]]
+    frame["findings_shown"] = [words.findings(one) for one in each["findings"]]
     return frame
 
 
@@ -74,16 +85,21 @@ def _shared(texts: Sequence[Sequence[str]]) -> int:
 def by_backend(frame: pd.DataFrame) -> pd.DataFrame:
     """Return figures in the shape of a published article: set-ups down, backends across, figures as text.
 
-    Several figures of one cell stand beside each other, fastest first; a warning sign marks those with findings.
+    The fastest of several figures of one cell stand beside each other; a warning sign marks those with findings.
     """
     marked = frame.assign(
         cell=frame["shown"] + frame["quality"].map({"warn": " ⚠", "suspect": " ✖"}).fillna(""),
         backend=frame["backend"].fillna(words.NOT_STATED),
         sorted_by=frame["protocol"].fillna("") + frame["ha_mode"].map(_ha_order) + frame["threading"].fillna(""),
     ).sort_values("rate", ascending=False)
-    cells = marked.pivot_table(index=["sorted_by", "row"], columns="backend", values="cell", aggfunc=" / ".join)
+    cells = marked.pivot_table(index=["sorted_by", "row"], columns="backend", values="cell", aggfunc=_together)
     cells = cells.sort_index(ascending=[True, True]).droplevel("sorted_by")
     return cells.fillna("-").rename_axis(columns=None).reset_index(names="Set-up")
+
+
+def _together(figures: pd.Series[str]) -> str:
+    more = [f"and {len(figures) - MOST_IN_CELL:,} more"] if len(figures) > MOST_IN_CELL else []
+    return " ".join([" / ".join(figures[:MOST_IN_CELL]), *more])
 
 
 def ratios(frame: pd.DataFrame, verdicts: Mapping[tuple[str, str], str] | None = None) -> pd.DataFrame:

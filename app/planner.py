@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import duckdb
 
@@ -296,18 +296,35 @@ def influences(connection: duckdb.DuckDBPyConnection, inputs: Mapping[str, float
     Inputs that hardly matter are left out, such as those that are zero.
     """
     values = complete(inputs)
-    found = []
-    for parameter in PARAMETERS:
-        if parameter.unit == "version":
-            continue
-        value = values[parameter.name]
-        highest = min(parameter.maximum, max(1, value)) if parameter.unit == "ratio" else parameter.maximum
-        ends = [min(max(value * factor, parameter.minimum), highest) for factor in (1 - SWING, 1 + SWING)]
-        lps = [lps_needed(connection, values | {parameter.name: end})["needed_lps"] for end in ends]
-        found.append(Influence(parameter.name, value, *ends, *lps))
-    total = lps_needed(connection, values)["needed_lps"]
+    ends = {each.name: _ends(each, values[each.name]) for each in PARAMETERS if each.unit != "version"}
+    total, *lps = _needed_of_each(connection, [values, *(values | {name: end} for name in ends for end in ends[name])])
+    found = [
+        Influence(name, values[name], *ends[name], low, high)
+        for name, low, high in zip(ends, lps[::2], lps[1::2], strict=True)
+    ]
     moving = [each for each in found if each.swing_lps > HARDLY * total]
     return sorted(moving, key=lambda each: -each.swing_lps)
+
+
+def _ends(parameter: Parameter, value: float) -> tuple[float, float]:
+    highest = min(parameter.maximum, max(1, value)) if parameter.unit == "ratio" else parameter.maximum
+    low, high = (min(max(value * factor, parameter.minimum), highest) for factor in (1 - SWING, 1 + SWING))
+    return low, high
+
+
+def _needed_of_each(connection: duckdb.DuckDBPyConnection, inputs: Sequence[Mapping[str, float]]) -> list[float]:
+    """Return the LPS needed for each of several complete inputs; one question takes a tenth of the time of many."""
+    columns = ", ".join(f"unnest(${name}::double[]) as {name}" for name in BY_NAME)
+    arguments = ", ".join(f"{name} := given.{name}" for name in BY_NAME)
+    found = connection.cursor().execute(
+        f"""
+        with given as (select {columns}, generate_subscripts($clients, 1) as place)
+        select needed_lps from given, lateral (select needed_lps from lps_needed({arguments}))
+        order by place
+        """,  # noqa: S608 - fixed names
+        {name: [each[name] for each in inputs] for name in BY_NAME},
+    )
+    return [float(lps) for (lps,) in found.fetchall()]
 
 
 def hour(inputs: Mapping[str, float], loads: Mapping[str, float], measured_lps: float) -> Course:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import pkgutil
 import socket
 import sys
 import time
 from contextlib import asynccontextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 from urllib.parse import urlsplit
@@ -28,6 +31,7 @@ ROOT: Final = Path(__file__).parent.parent
 ADDRESS: Final = "127.0.0.1"
 MOST_CONNECTIONS: Final = 1000  # each visitor has one that stays open, and some more while a page loads
 GRACE_S: Final = 3
+INTERRUPTED: Final = 130  # exit code: 128 + SIGINT, as shells count
 
 
 class PortTaken(DroplineError):
@@ -78,11 +82,9 @@ def serve(
     claim(port, address)
     print(f"Dropline is at {shown(address, port, guarded)}; Ctrl-C ends it.", flush=True)
     os.chdir(ROOT)  # where .streamlit/config.toml lies
-    environment = os.environ | {"DROPLINE_HOME": str(home.root), "PYTHONPATH": _python_path()}
-    if allow_upload:
-        environment[ALLOWED] = "1"
+    given = environment(home) | ({ALLOWED: "1"} if allow_upload else {})
     program = command(port, open_browser=open_browser, address=address, hosts=hosts)
-    os.execve(sys.executable, program, environment)  # noqa: S606 - no shell is meant
+    os.execve(sys.executable, program, given)  # noqa: S606 - no shell is meant
 
 
 def command(port: int, *, open_browser: bool, address: str = ADDRESS, hosts: Sequence[str] = ()) -> list[str]:
@@ -90,6 +92,16 @@ def command(port: int, *, open_browser: bool, address: str = ADDRESS, hosts: Seq
     browser = ["--browser"] if open_browser else []
     named = [part for host in hosts for part in ("--host", host)]
     return [sys.executable, "-m", "app.serve", "--address", address, "--port", str(port), *named, *browser]
+
+
+def environment(home: Home) -> dict[str, str]:
+    """Return the environment of the process that serves a home: ours, and what it has to know.
+
+    Each run of a page is a thread of its own. In as many arenas as threads ask for (mallopt(3): eight for each core)
+    memory that was given back lies about in pieces; two cost nothing that could be measured and hold less.
+    """
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return {"MALLOC_ARENA_MAX": "2", **os.environ, "DROPLINE_HOME": str(home.root), "PYTHONPATH": path}
 
 
 def shown(address: str, port: int, guarded: SignIn | None) -> str:
@@ -181,8 +193,10 @@ def application(
 
     @asynccontextmanager
     async def ready(_: App) -> AsyncIterator[None]:
+        settle()
         when_ready()
         yield
+        gc.unfreeze()  # for the end: what is left then, DuckDB complains of
 
     return st.App(
         ROOT / "app" / "main.py",
@@ -192,14 +206,26 @@ def application(
     )
 
 
+def settle() -> None:
+    """Import what pages need before anybody asks, and leave it out of the rounds of the garbage collector.
+
+    Pages run in threads: what one of them imports is half there for the others, and Altair takes pandas as it finds
+    it. After every run Streamlit collects garbage; going through all that is imported, which is none, took longer than
+    many a page, and everybody waited.
+    """
+    import app
+
+    for part in pkgutil.walk_packages(app.__path__, f"{app.__name__}."):
+        if part.name != f"{app.__name__}.main":  # which is no module, but a page
+            import_module(part.name)
+    gc.collect()
+    gc.freeze()
+
+
 def _for_streamlit(guarded: SignIn, cookie_secret: str) -> dict[str, Any]:
     auth = dict(guarded.auth)
     scope = auth.pop("scope", "openid email profile")
     return auth | {"client_kwargs": {"scope": scope}, "cookie_secret": cookie_secret}
-
-
-def _python_path() -> str:
-    return os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
 def main() -> None:
@@ -212,16 +238,22 @@ def main() -> None:
     parser.add_argument("--host", action="append", default=[])
     parser.add_argument("--browser", action="store_true")
     asked = parser.parse_args()
+    try:
+        _run(asked.address, asked.port, asked.host, open_browser=asked.browser)
+    except KeyboardInterrupt:  # uvicorn raises it anew when it has closed everything
+        print("Dropline is closed.", file=sys.stderr)
+        sys.exit(INTERRUPTED)
 
+
+def _run(address: str, port: int, hosts: Sequence[str], *, open_browser: bool) -> None:
     import webbrowser
 
     import uvicorn
 
     home = Home.chosen()
-    page = shown(asked.address, asked.port, sign_in.configured(home))
-    app = application(home, asked.address, asked.host, (lambda: webbrowser.open(page)) if asked.browser else bool)
+    page = shown(address, port, sign_in.configured(home))
     settings = uvicorn.Config(
-        app,
+        application(home, address, hosts, (lambda: webbrowser.open(page)) if open_browser else bool),
         ws="websockets-sansio",  # as Streamlit runs it
         ws_max_size=2**24,
         access_log=False,
@@ -230,7 +262,7 @@ def main() -> None:
         limit_concurrency=MOST_CONNECTIONS,
         timeout_graceful_shutdown=GRACE_S,
     )
-    uvicorn.Server(settings).run([listen(asked.port, asked.address)])
+    uvicorn.Server(settings).run([listen(port, address)])
 
 
 if __name__ == "__main__":

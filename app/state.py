@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import zlib
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app import status, taking, words
 from app.queries import quality
@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 
     import altair as alt
     import pandas as pd
-    from pandas.io.formats.style import Styler
+    from streamlit.elements.lib.column_types import ColumnConfig
 
 FOLLOWED_EVERY_S: Final = 5
+REMEMBERED_BYTES: Final = 64 * 2**20  # of answers of one publication
 ID_LENGTH: Final = 12  # characters of an id in an address
 MOST_OPTIONS: Final = 500  # of a list to choose from
 MISSING: Final = "-"
+BOUND_WIDTH: Final = 70  # pixels
+BOUND_HELP: Final = "≥ at least the figure beside it, < less than it, ≈ about it."
 TINT: Final = "background-color: rgba(230, 159, 0, 0.2)"
 MARKS: Final = {
     1: "background-color: rgba(36, 136, 208, 0.28)",
@@ -32,9 +35,9 @@ MARKS: Final = {
 }
 
 
-@st.cache_resource(max_entries=2, show_spinner=False)
+@st.cache_resource(max_entries=1, show_spinner=False)  # an older one closes when the last page that reads it ends
 def _opened(identity: Identity) -> Warehouse:
-    return Warehouse.open(identity.path)
+    return Warehouse.open(identity.path, remembered_bytes=REMEMBERED_BYTES)
 
 
 def open_warehouse() -> Warehouse:
@@ -184,7 +187,7 @@ def table(
     Args:
         rows: what is shown, in order.
         alt: what the table holds, for screen readers.
-        bounds: for columns of rates: the sign (≥, <, ...) before each row's figure.
+        bounds: for columns of rates: the sign (≥, <, ...) of each row's figure, which stands before it.
         key: Streamlit's key.
         config: column_config by column.
         height: pixels; `auto` fits up to ten rows, `content` all.
@@ -193,7 +196,8 @@ def table(
     """
     shown: Any = rows.reset_index(drop=True)
     if bounds:
-        shown = _with_bounds(shown, bounds)
+        shown, columns = _with_bounds(shown, bounds)
+        config = columns | dict(config or {})
     if any(tinted):
         marks = [TINT if one else "" for one in tinted]
         shown = shown.style.apply(lambda column: marks, axis="index")
@@ -211,14 +215,25 @@ def table(
     )
 
 
+def went_back() -> bool:
+    """Say whether the visitor came by the browser's Back or Forward, so that the address decides over what was chosen.
+
+    Streamlit uses it for the widgets that it binds to the address, and has no public way to ask; its version is pinned.
+    """
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
+
+
 def choose_row(
     rows: pd.DataFrame,
     ids: Sequence[str],
     name: str,
     *,
     alt: str,
+    otherwise: int | None = None,
     config: Mapping[str, Any] | None = None,
     height: int | Literal["auto", "content"] = "auto",
+    column_order: Sequence[str] | None = None,
 ) -> int | None:
     """Show rows to choose one of, and return its place; the address names it, as `name`, by how its id begins.
 
@@ -227,10 +242,22 @@ def choose_row(
         ids: the key of each row.
         name: the parameter of the address.
         alt: what the table holds, for screen readers.
+        otherwise: the place of the row that is chosen where the address names none.
         config: column_config by column.
         height: pixels; `auto` fits up to ten rows, `content` all.
+        column_order: the columns that are shown; all, unless it is given.
     """
-    chosen = _choose(rows.reset_index(drop=True), ids, name, "single-row", alt=alt, config=config, height=height)
+    chosen = _choose(
+        rows.reset_index(drop=True),
+        ids,
+        name,
+        "single-row",
+        alt=alt,
+        otherwise=() if otherwise is None else (otherwise,),
+        config=config,
+        height=height,
+        column_order=column_order,
+    )
     return chosen[0] if chosen else None
 
 
@@ -245,48 +272,68 @@ def choose_rows(
     height: int | Literal["auto", "content"] = "auto",
 ) -> list[int]:
     """Show rows to choose any of, like `choose_row` with the bounds of `table`, and return their places in order."""
-    shown = _with_bounds(rows.reset_index(drop=True), bounds or {})
-    return _choose(shown, ids, name, "multi-row", alt=alt, config=config, height=height)
+    shown, columns = _with_bounds(rows.reset_index(drop=True), bounds or {})
+    return _choose(shown, ids, name, "multi-row", alt=alt, config=columns | dict(config or {}), height=height)
 
 
 def _choose(
-    rows: pd.DataFrame | Styler,
+    rows: pd.DataFrame,
     ids: Sequence[str],
     name: str,
     mode: Literal["single-row", "multi-row"],
     *,
     alt: str,
+    otherwise: Sequence[int] = (),
     config: Mapping[str, Any] | None,
     height: int | Literal["auto", "content"],
+    column_order: Sequence[str] | None = None,
 ) -> list[int]:
     asked = tuple(filter(None, st.query_params.get_all(name)))
-    places = [place for place, each in enumerate(ids) if asked and each.startswith(asked)]
+    places = [place for place, each in enumerate(ids) if asked and each.startswith(asked)] or list(otherwise)
+    times_back = st.session_state.get(f"{name}-back", 0) + went_back()
+    st.session_state[f"{name}-back"] = times_back
     picked = st.dataframe(
         rows,
         hide_index=True,
         on_select="rerun",
         selection_mode=mode,
         selection_default={"selection": {"rows": places if mode == "multi-row" else places[:1]}},
-        # other rows are another choice: a place would mean another row
-        key=f"{name}-{zlib.crc32(' '.join(ids).encode())}",
+        # other rows are another choice, as a place would mean another row; so is what Back brings
+        key=f"{name}-{zlib.crc32(' '.join(ids).encode())}-{times_back}",
         column_config=dict(config or {}),
+        column_order=column_order,
         height=height,
         placeholder=MISSING,
         alt=alt,
     )
-    chosen = sorted(place for place in picked.selection.rows if place < len(ids))
-    if chosen:
+    chosen = sorted(place for place in picked.selection.rows if place < len(ids)) or list(otherwise)
+    if chosen and (asked or chosen != list(otherwise)):
         st.query_params[name] = [ids[place][:ID_LENGTH] for place in chosen]
     elif name in st.query_params:
         del st.query_params[name]
     return chosen
 
 
-def _with_bounds(rows: pd.DataFrame, bounds: Mapping[str, Sequence[str]]) -> Styler:
-    floats = [name for name in rows.select_dtypes("float") if name not in bounds]
-    style = rows.style.format(words.rate, subset=floats)
-    for column, signs in bounds.items():
-        for sign in set(signs):
-            places = [place for place, one in enumerate(signs) if one == sign]
-            style = style.format(partial(words.rate, sign=sign), subset=(places, [column]))
-    return style
+def _with_bounds(
+    rows: pd.DataFrame, bounds: Mapping[str, Sequence[str]]
+) -> tuple[pd.DataFrame, dict[str, ColumnConfig]]:
+    """Return the rows with the signs of bounds in columns of their own, and how its numbers are written.
+
+    Display values of a pandas Styler could hold sign and figure in one cell; they take a hundred times as long.
+    """
+    columns = {name: st.column_config.NumberColumn(format=_written(rows[name])) for name in rows.select_dtypes("float")}
+    shown = rows.copy()
+    for name, signs in bounds.items():
+        if any(signs):
+            bound = f"{name}: bound"
+            shown.insert(shown.columns.get_loc(name), bound, list(signs))
+            columns[bound] = st.column_config.TextColumn("Bound", width=BOUND_WIDTH, help=BOUND_HELP)
+    return shown, columns
+
+
+def _written(values: pd.Series[float]) -> str:
+    """Return the format in which a column reads like `words.number`, as far as one format can."""
+    sizes = values[values != 0].abs()
+    if sizes.empty or sizes.min() >= 10:
+        return "%,.0f"
+    return "%.3g" if sizes.max() < 1000 else "%,.2f"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import duckdb
 
 from app import behind, sql_guard
+from app.remembered import Answers
 from errors import DroplineError
 from quoting import quoted
 
@@ -89,13 +90,19 @@ class Warehouse:
 
     identity: Identity
     database: duckdb.DuckDBPyConnection
+    answers: Answers
 
     @classmethod
-    def open(cls, path: Path, limits: Limits = LIMITS) -> Warehouse:
+    def open(cls, path: Path, limits: Limits = LIMITS, remembered_bytes: int = 0) -> Warehouse:
         """Open the file read-only, without access to other files or the network, and lock the settings.
 
         The file is attached to an instance of its own: `duckdb.connect(path)` would hand out the old file, by its
         name, for as long as anybody in this process still reads it.
+
+        Args:
+            path: the file.
+            limits: settings of DuckDB.
+            remembered_bytes: of answers of `query` that are kept to be given again.
 
         Raises:
             WarehouseMissing: there is no such file.
@@ -115,7 +122,7 @@ class Warehouse:
             raise WarehouseUnreadable(message) from error
         database.execute("set enable_external_access = false")
         database.execute("set lock_configuration = true")
-        return cls(identity, database)
+        return cls(identity, database, Answers(remembered_bytes))
 
     def query(self, sql: str, params: Mapping[str, Any] | None = None) -> pa.Table:
         """Answer one SELECT; `$name` in its text stands for `params["name"]`.
@@ -123,6 +130,15 @@ class Warehouse:
         Raises:
             QueryRefused: the text is something else, or DuckDB cannot answer it.
         """
+        question = behind.pasteable(sql, params or {})
+        answer = self.answers.find(question)
+        if answer is None:
+            answer = self._answer(sql, params or {})
+            self.answers.keep(question, answer)
+        behind.note(question)
+        return answer
+
+    def _answer(self, sql: str, params: Mapping[str, Any]) -> pa.Table:
         with self.database.cursor() as cursor:
             try:
                 cursor.execute("use warehouse")
@@ -133,9 +149,7 @@ class Warehouse:
                         "result, use `dropline sql ... --output FILE`."
                     )
                     raise QueryRefused(message)
-                relation = cursor.sql(sql, params=dict(params or {}))
-                behind.note(sql, params or {})
-                return relation.to_arrow_table()
+                return cursor.sql(sql, params=dict(params)).to_arrow_table()
             except duckdb.Error as error:
                 raise QueryRefused(str(error)) from error
 

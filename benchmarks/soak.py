@@ -3,6 +3,9 @@
 Run it with `make soak`. The visitors speak Streamlit's own protocol over websockets, as its page does: they open pages
 with the choices of an address, follow what repeats itself by the clock, and read everything that comes back. What a
 browser does with it is not measured; one real Chromium stands by, if it is installed.
+
+It fails, with exit code 1, when a page or a connection meets an error, when the server writes to its log, and when
+memory is not shown to be flat: see `faults`.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import random
 import re
 import shutil
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -24,7 +28,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -33,7 +37,8 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 from websockets.typing import Origin, Subprotocol
 
-from app.serve import ADDRESS, ROOT, command
+from app.serve import ADDRESS, ROOT, command, environment
+from home import Home
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
@@ -42,6 +47,10 @@ if TYPE_CHECKING:
 
 RESULT: Final = Path(__file__).parent / "results" / "soak.md"
 EXAMPLE: Final = ROOT / "examples" / "kea-2.2-backends"
+WARM_UP: Final = 0.3  # of a soak: everything is opened once, and Streamlit keeps a page that was closed for two minutes
+MOST_GROWTH: Final = 0.1  # of the memory, in the rest
+PARTS: Final = 6  # of the rest
+STUDENT: Final = 2.776  # 97.5 % quantile of Student's t with PARTS - 2 degrees of freedom
 THINK_S: Final = (1.0, 6.0)
 PATIENCE_S: Final = 60.0
 BATCH: Final = re.compile(rb"\b\d{8}-\d{8}T\d{6}Z")
@@ -107,7 +116,7 @@ class Visitor:
         await self.socket.send(asked.SerializeToString())
         messages: list[ForwardMsg] = []
         async with asyncio.timeout(PATIENCE_S):
-            while not messages or messages[-1].WhichOneof("type") != "script_finished":
+            while not messages or not is_last(messages[-1]):
                 messages.append(self._read(await self.socket.recv(decode=False)))
         return messages
 
@@ -131,6 +140,12 @@ class Visitor:
             await asyncio.sleep(max(at - now, 0))
             self.repeats[fragment] = every, time.time() + every
             await self.open(page, query, fragment)
+
+
+def is_last(message: ForwardMsg) -> bool:
+    """Say whether a page is at rest after a message: a run that ends for another one is followed by that."""
+    ended = message.WhichOneof("type") == "script_finished"
+    return ended and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
 
 
 def exceptions(messages: Sequence[ForwardMsg]) -> list[str]:
@@ -223,17 +238,18 @@ async def stand_by(port: int, seen: Seen, end: float) -> None:
     seen.browser = len(shown)
 
 
-def publish(home: Path, folder: Path, number: int) -> tuple[str, float, float]:
-    """Bring one changed campaign in and build.
+def publish(home: Path, copy: Path) -> tuple[str, float, float]:
+    """Bring a campaign in, all of its results changed since the last time, and build.
+
+    So the lake grows and the warehouse does not: what grows in the app then is the app's own.
 
     Returns:
         The batch, when it was published (s since 1970), and how long both took in s.
     """
     began = time.time()
-    copy = folder / f"campaign-{number}"
-    shutil.copytree(EXAMPLE, copy)
-    description = copy / "campaign.yaml"
-    description.write_text(description.read_text().replace("campaign: ", f"campaign: soak-{number}-", 1))
+    for result in copy.glob("runs/**/*.txt"):
+        with result.open("ab") as file:
+            file.write(b"\n")
     for step in ("ingest", str(copy)), ("build",):
         dropline(home, *step)
     newest = max(path.name for path in (home / "lake" / "batches").iterdir())
@@ -265,19 +281,24 @@ def served(home: Path, log: Path) -> Iterator[tuple[int, int]]:
     with socket.socket() as probe:
         probe.bind((ADDRESS, 0))
         port = probe.getsockname()[1]
-    environment = os.environ | {"DROPLINE_HOME": str(home), "PYTHONPATH": str(ROOT)}
+    program, given = command(port, open_browser=False), environment(Home(home))
     with log.open("wb") as out:
-        server = subprocess.Popen(command(port, open_browser=False), cwd=ROOT, env=environment, stdout=out, stderr=out)
+        server = subprocess.Popen(program, cwd=ROOT, env=given, stdout=out, stderr=out)
     try:
-        for _ in range(300):
-            with contextlib.suppress(OSError):
-                forgery_token(port)
-                break
-            time.sleep(0.1)
+        wait_for(port)
         yield port, server.pid
     finally:
         server.terminate()
         server.wait(20)
+
+
+def wait_for(port: int) -> None:
+    """Return when the app answers at a port, or after 30 s."""
+    for _ in range(300):
+        with contextlib.suppress(OSError):
+            forgery_token(port)
+            return
+        time.sleep(0.1)
 
 
 @dataclass
@@ -316,21 +337,75 @@ async def soak(home: Path, users: int, seconds: float, *, publications: bool = T
                 while time.time() < end:
                     memory.append((time.time() - began, memory_mb(pid)))
                     load.append(os.getloadavg()[0])
-                    await asyncio.sleep(min(5, seconds / 10))
+                    await asyncio.sleep(min(5, seconds / 100))
 
             async def bring() -> None:
-                number = 0
+                copy = Path(shutil.copytree(EXAMPLE, Path(folder, "campaign")))
                 while publications and time.time() < end - min(30, seconds / 2):
                     try:
-                        published.append(await asyncio.to_thread(publish, home, Path(folder), number))
+                        published.append(await asyncio.to_thread(publish, home, copy))
                     except RuntimeError as error:
                         seen.troubles.append(f"publication: {error}")
-                    number += 1
                     await asyncio.sleep(10)
 
             visitors = [visit(port, seen, end, random.Random(seed)) for seed in range(users)]  # noqa: S311 - no secret
             await asyncio.gather(look(), bring(), burden(port, seen, end), stand_by(port, seen, end), *visitors)
         return Soak(users, seconds, seen, memory, published, load, log.read_text())
+
+
+class Growth(NamedTuple):
+    """How fast memory grew after the warm-up, in MB a minute, with its 95 % confidence interval.
+
+    Attributes:
+        slope: the estimate.
+        low: the lower end.
+        high: the upper end.
+        share: what `high` adds in the time looked at, as a share of the memory; 0 if it fell.
+    """
+
+    slope: float
+    low: float
+    high: float
+    share: float
+
+
+def growth(memory: Sequence[tuple[float, float]]) -> Growth:
+    """Return how fast memory grew after the warm-up.
+
+    Neighbouring looks at the memory are alike, which would make the interval too narrow; so it is the line of least
+    squares through the means of `PARTS` parts of equal length, with Student's t.
+
+    Args:
+        memory: when (s from the start) and how much (MB), at equal distances.
+
+    Raises:
+        ValueError: there are fewer looks than two for each part.
+    """
+    size = int((1 - WARM_UP) * len(memory)) // PARTS
+    if size < 2:
+        message = f"expected some {math.ceil(2 * PARTS / (1 - WARM_UP))} looks at the memory, got {len(memory)}"
+        raise ValueError(message)
+    late = memory[-size * PARTS :]
+    parts = [late[begin : begin + size] for begin in range(0, len(late), size)]
+    minutes = [statistics.fmean(at for at, _ in part) / 60 for part in parts]
+    sizes = [statistics.fmean(mb for _, mb in part) for part in parts]
+    slope, start = statistics.linear_regression(minutes, sizes)
+    rest = sum((mb - start - slope * minute) ** 2 for minute, mb in zip(minutes, sizes, strict=True))
+    spread = sum((minute - statistics.fmean(minutes)) ** 2 for minute in minutes)
+    half = STUDENT * math.sqrt(rest / (PARTS - 2) / spread)
+    share = max(slope + half, 0) * (late[-1][0] - late[0][0]) / 60 / statistics.fmean(sizes)
+    return Growth(slope, slope - half, slope + half, share)
+
+
+def faults(done: Soak) -> list[str]:
+    """Return what broke a promise: errors, lines in the log, memory of which a growth cannot be ruled out."""
+    share = growth(done.memory).share
+    found = [
+        (len(done.seen.troubles), f"errors: {len(done.seen.troubles)}"),
+        (len(done.log), f"the server wrote to its log: {done.log[-1000:]}"),
+        (share > MOST_GROWTH, f"memory may have grown by {share:.0%}; at most {MOST_GROWTH:.0%} is taken for flat"),
+    ]
+    return [words for broken, words in found if broken]
 
 
 def ranked(values: Sequence[float], share: float) -> float:
@@ -345,7 +420,8 @@ def report(done: Soak) -> str:
     for page in sorted({page for page, _, _ in done.seen.took}):
         own = [took for each, _, took in done.seen.took if each == page]
         rows.append(f"| {page} | {len(own):,} | {ranked(own, 0.5):.2f} | {ranked(own, 0.95):.2f} |")
-    marks = [done.memory[int(share * (len(done.memory) - 1))] for share in (0, 0.1, 0.25, 0.5, 0.75, 1)]
+    marks = [done.memory[int(tenth / 10 * (len(done.memory) - 1))] for tenth in range(11)]
+    grew = growth(done.memory)
     lags = [done.seen.batches[batch] - at for batch, at, _ in done.published if batch in done.seen.batches]
     took = [seconds for _, _, seconds in done.published]
     shown = f"- A page in Chromium that nobody touched showed {done.seen.browser} batches, one after the other."
@@ -363,6 +439,9 @@ def report(done: Soak) -> str:
         + (f", at the latest {max(lags):.1f} s after the file was replaced" if lags else "")
         + (f"; an ingest and a build took {min(took):.0f} to {max(took):.0f} s." if took else "."),
         *watched,
+        f"- Growth of the app's memory after the first {WARM_UP:.0%} of the time: {grew.slope:+.1f} MB a minute, 95 % "
+        f"interval {grew.low:+.1f} to {grew.high:+.1f}: at most {grew.share:.0%} of it. "
+        f"Above {MOST_GROWTH:.0%} the soak fails.",
         "",
         "| minute | memory of the app, MB |",
         "|---|---|",
@@ -391,9 +470,12 @@ def main() -> None:
         else:
             dropline(home, "ingest", "examples")
             dropline(home, "build")
-        text = report(asyncio.run(soak(home, asked.users, 60 * asked.minutes)))
+        done = asyncio.run(soak(home, asked.users, 60 * asked.minutes))
+    text = report(done)
     RESULT.write_text(text)
     print(text, end="")
+    if found := faults(done):
+        sys.exit("\n".join(found))
 
 
 if __name__ == "__main__":

@@ -17,11 +17,14 @@ _HEIGHT: Final = 400  # pixels
 _LINEAR_BELOW: Final = 0.002  # symlog: no loss at all has its place on the axis
 _AXIS: Final = alt.Axis(format="~s", tickCount=6, labelOverlap=True)
 _COLOUR, _EDGE = "#e69f00", "#222222"  # bright on dark ground, edged on light ground
+_MOST_POINTS: Final = 1500  # of known curves: more take a browser a second, and cover each other
 _NAMED: Final = 3  # trials whose names stand beside them without covering each other
 
 
 def among_known(known: pd.DataFrame, tried: pd.DataFrame, limit: float, unit: str, finding: str) -> alt.LayerChart:
     """Draw a thin line per known configuration, a diamond per trial of the file, and the limit of the loss goal.
+
+    The steps of the lines are marked where there are few enough to be told apart.
 
     Args:
         known: the columns of `KNOWN`; rates in `unit`, loss ratio 0..1.
@@ -44,15 +47,18 @@ def among_known(known: pd.DataFrame, tried: pd.DataFrame, limit: float, unit: st
         alt.Tooltip("offered_rate:Q", title=f"Offered ({unit})", format=",.0f"),
         alt.Tooltip("loss_ratio:Q", title="Loss", format=".3%"),
     ]
+    told_apart = len(known) <= _MOST_POINTS
+    points = alt.OverlayMarkDef(size=14, opacity=0.4) if told_apart else False
+    of_step = [*figures, alt.Tooltip("runs:Q", title="Runs")] if told_apart else []
     curves = (
         alt.Chart(known)
-        .mark_line(point=alt.OverlayMarkDef(size=14, opacity=0.4), strokeWidth=1.2, opacity=0.4)
+        .mark_line(point=points, strokeWidth=1.2, opacity=0.4)
         .encode(
             x=x,
             y=y,
             color=theme.backend_legend(known["backend"].fillna("")),
             detail="configuration_id:N",
-            tooltip=[alt.Tooltip("configuration:N", title="Known"), *figures, alt.Tooltip("runs:Q", title="Runs")],
+            tooltip=[alt.Tooltip("configuration:N", title="Known"), *of_step],
         )
     )
     rule = alt.Chart({"values": [{"limit": limit}]}).mark_rule(color=theme.LIMIT_COLOUR, strokeDash=[4, 3])

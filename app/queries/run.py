@@ -26,13 +26,6 @@ def watched(warehouse: Warehouse, trial_id: str) -> pa.Table:
         """
         with
 
-        of_trial as (
-
-            select distinct campaign, metric from trial_observations
-            where trial_id = $id and t_s is not null
-
-        ),
-
         steps as (
 
             select
@@ -41,8 +34,7 @@ def watched(warehouse: Warehouse, trial_id: str) -> pa.Table:
                 t_s - lag(t_s) over readings as seconds
             from trial_observations
             where t_s is not null and isfinite(value)
-                and campaign in (select campaign from of_trial)
-                and metric in (select metric from of_trial)
+                and campaign = (select campaign from trials where trial_id = $id)
             window readings as (partition by trial_id, source_path, host, metric, label order by t_s)
 
         ),
@@ -155,11 +147,18 @@ def response_times(warehouse: Warehouse, trial_id: str) -> pa.Table:
         """
         with
 
+        of_trial as materialized (  -- one look at the millions of others
+
+            select label, metric, moment, t_s, unit, value from trial_observations
+            where trial_id = $id
+
+        ),
+
         figures as (
 
             select coalesce(label, 'generator') as source, metric, value
-            from trial_observations
-            where trial_id = $id and t_s is null and moment is null and starts_with(metric, 'latency_') and unit = 'ms'
+            from of_trial
+            where t_s is null and moment is null and starts_with(metric, 'latency_') and unit = 'ms'
 
         ),
 
@@ -184,8 +183,8 @@ def response_times(warehouse: Warehouse, trial_id: str) -> pa.Table:
             select
                 'probes (' || count(*) || ' answered)', min(value), avg(value), quantile_cont(value, 0.5),
                 quantile_cont(value, 0.9), quantile_cont(value, 0.99), max(value), stddev_samp(value)
-            from trial_observations
-            where trial_id = $id and metric = 'probe_latency'
+            from of_trial
+            where metric = 'probe_latency'
             having count(*) > 0
 
         )

@@ -80,7 +80,8 @@ def _choose_facets(warehouse: Warehouse, goal: str, search: str) -> dict[str, li
         for column, facet in zip(place.columns(ACROSS), row, strict=True):
             with column:
                 options = {value: _text(facet, value) for value in values.get(facet, [])}
-                chosen[facet] = state.choose_many(FACETS[facet], facet, options)
+                named = state.narrowed(f"{FACETS[facet].lower()}s", facet, options)
+                chosen[facet] = state.choose_many(FACETS[facet], facet, named)
                 below[facet] = st.empty()
     left = explore.facets(warehouse, goal, search, chosen).to_pandas()
     for facet, counts in left.groupby("facet"):

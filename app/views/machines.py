@@ -125,11 +125,13 @@ def _show(warehouse: Warehouse, kind: Kind, rows: pd.DataFrame, listed: pd.DataF
     state.table(listed, alt=f"Every {kind.word} that is known", key=f"{kind.key}-list", config=COLUMNS)
     labels = dict(zip(rows[kind.key], rows["label"], strict=True))
     left, right = st.columns(2)
+    one, other = kind.key.removesuffix("_id"), f"{kind.key.removesuffix('_id')}_b"
     with left:
-        a = state.choose_one(kind.word.capitalize(), kind.key.removesuffix("_id"), labels)
+        a = state.choose_one(kind.word.capitalize(), one, state.narrowed(f"{kind.word}s", one, labels))
     with right:
-        others = {"": f"no other {kind.word}"} | {each: text for each, text in labels.items() if each != a}
-        b = state.choose_one("Compare with", f"{kind.key.removesuffix('_id')}_b", others)
+        others = {each: text for each, text in labels.items() if each != a}
+        none = {"": f"no other {kind.word}"}
+        b = state.choose_one("Compare with", other, none | state.narrowed(f"other {kind.word}s", other, others))
     if a is None:
         return
     if b:

@@ -12,7 +12,7 @@ from app.charts import capacity
 from app.queries import overview
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from app.warehouse import Warehouse
 
@@ -50,22 +50,27 @@ def main() -> None:
     state.warn_if_behind(warehouse)
     _news(warehouse)
     labels = queries.labels(warehouse)
-    with behind.recorded() as asked_others:
-        others = frames.capacities(queries.other_rates(warehouse), labels)
     begin = TABS.get(overview.most_measured(warehouse) or LEASES, TABS[""])
     names = list(TABS.values())
     leases, asked, rest = st.tabs(names, default=begin, key="tab", on_change="rerun", bind="query-params")
     with leases:
         if leases.open:
-            with behind.recorded() as asked_leases:
+            with behind.recorded() as questions:
                 found = frames.capacities(queries.capacities(warehouse, GOAL), labels)
-            _leases(found, asked_leases)
+            _leases(found, questions)
     with asked:
         if asked.open:
+            others, asked_others = _other_rates(warehouse, labels)
             _rates(others[others["rate_unit"] == QUERIES], QUERIES, asked_others)
     with rest:
         if rest.open:
+            others, asked_others = _other_rates(warehouse, labels)
             _others(others[others["rate_unit"] != QUERIES], asked_others)
+
+
+def _other_rates(warehouse: Warehouse, labels: Mapping[str, str]) -> tuple[pd.DataFrame, Collection[str]]:
+    with behind.recorded() as questions:
+        return frames.capacities(queries.other_rates(warehouse), labels), questions
 
 
 def _metrics(totals: dict[str, int]) -> None:
@@ -143,11 +148,12 @@ def _fresh_findings(warehouse: Warehouse) -> None:
 
 def _filtered(frame: pd.DataFrame) -> pd.DataFrame:
     kept = pd.Series(True, index=frame.index)
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         for name, label in FILTERS.items():
             values = frame[name].fillna(words.NOT_STATED)
             options = {value: value for value in sorted(values.unique())}
-            chosen = state.choose_many(label, name, options, width=FILTER_WIDTH)
+            with st.container(width=FILTER_WIDTH):
+                chosen = state.choose_many(label, name, state.narrowed(f"{label.lower()}s", name, options))
             if chosen:
                 kept &= values.isin(chosen)
     return frame[kept]

@@ -114,7 +114,7 @@ def _choose_filters(found: pd.DataFrame) -> dict[str, list[str]]:
         texts = {"severity": words.SEVERITIES, "finding": {each: words.findings([each]) for each in values}}
         with column:
             options = {each: texts.get(name, {}).get(each, each) for each in values}
-            chosen[name] = state.choose_many(label, name, options)
+            chosen[name] = state.choose_many(label, name, state.narrowed(f"{label.lower()}s", name, options))
     return chosen
 
 

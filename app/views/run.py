@@ -111,7 +111,7 @@ def _finding(verdict: dict[str, Any], unit: str) -> str:
 def _choose_trial(trials: pd.DataFrame, run: dict[str, Any], verdict: dict[str, Any]) -> pd.Series[Any]:
     st.header(words.plural(len(trials), "trial"))
     unit = words.plain(run["rate_unit"] or "per second")
-    place = _asked_for(trials, verdict.get("last_passing_rate"))
+    decisive = trials.index[trials["offered_rate"] == verdict.get("last_passing_rate")]
     shown = pd.DataFrame(
         {
             "Offered": trials["offered_rate"],
@@ -128,15 +128,14 @@ def _choose_trial(trials: pd.DataFrame, run: dict[str, Any], verdict: dict[str, 
             "File": trials["source_path"],
         }
     )
-    picked = st.dataframe(
+    place = state.choose_row(
         shown,
-        hide_index=True,
+        list(trials["trial_id"]),
+        "trial",
+        alt="Trials of the run; choose one to see its exchanges and seconds",
+        otherwise=int(decisive[0]) if len(decisive) else 0,
         column_order=None if run["rate_unit"] == "leases/s" else [name for name in shown if name != "Loss, leases"],
-        on_select="rerun",
-        selection_mode="single-row",
-        selection_default={"selection": {"rows": [place]}},
-        key=f"trials-{run['run_id']}",
-        column_config={
+        config={
             "Offered": st.column_config.NumberColumn(format="%,.0f", help=unit),
             "Achieved": st.column_config.NumberColumn(format="%,.1f", help=unit),
             "Loss, worst exchange": st.column_config.NumberColumn(format="%.3f %%"),
@@ -144,21 +143,8 @@ def _choose_trial(trials: pd.DataFrame, run: dict[str, Any], verdict: dict[str, 
             "Duration": st.column_config.NumberColumn(format="%.1f s"),
             "Started": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm:ss", timezone="UTC"),
         },
-        alt="Trials of the run; choose one to see its exchanges and seconds",
     )
-    rows = picked.selection.rows
-    trial = trials.iloc[rows[0] if rows and rows[0] < len(trials) else place]
-    st.query_params["trial"] = str(trial["trial_id"])[:12]
-    return trial
-
-
-def _asked_for(trials: pd.DataFrame, last_passing_rate: float | None) -> int:
-    """Return the place of the trial in the address, else of the one that gives the capacity, else the first."""
-    asked = st.query_params.get("trial", "")
-    named = trials["trial_id"].str.startswith(asked) if asked else pd.Series(False, index=trials.index)
-    decisive = trials["offered_rate"] == last_passing_rate
-    hits = [*trials.index[named], *trials.index[decisive], 0]
-    return int(hits[0])
+    return trials.iloc[place or 0]
 
 
 def _show_trial(trial: pd.Series[Any]) -> None:

@@ -43,7 +43,7 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
         st.info("No two configurations differ in this alone. Ingest runs of both sides.")
         return
     campaigns = {each: each for each in dict.fromkeys(pairs["campaign"])}
-    chosen = state.choose_many("Campaigns", "campaign", campaigns)
+    chosen = state.choose_many("Campaigns", "campaign", state.narrowed("campaigns", "campaign", campaigns))
     if chosen:
         pairs = pairs[pairs["campaign"].isin(chosen)]
     pairs["counts"] = [words.numbers(*each) for each in zip(pairs["runs"], pairs["reference_runs"], strict=True)]
@@ -118,7 +118,7 @@ def _scaling(warehouse: Warehouse) -> None:
         row.family_id: f"{row.family} ({row.campaign}): {', '.join(str(count) for count in row.thread_counts)} threads"
         for row in families.itertuples()
     }
-    chosen = state.choose_one("Configuration", "family", options)
+    chosen = state.choose_one("Configuration", "family", state.narrowed("configurations", "family", options))
     if not chosen:
         return
     family = families.set_index("family_id").loc[chosen]

@@ -31,7 +31,9 @@ def main() -> None:
     """Draw the page."""
     st.title("SQL")
     warehouse = state.warehouse_or_stop()
-    st.session_state.setdefault("asked", st.query_params.get("sql", "")[: console.MOST_CHARACTERS])
+    if state.went_back() or "asked" not in st.session_state:
+        st.session_state["asked"] = st.query_params.get("sql", "")[: console.MOST_CHARACTERS]
+        st.session_state.pop("sql_text", None)
     st.session_state.setdefault("sql_text", st.session_state["asked"] or FIRST)
     editor, browser = st.columns([3, 2], gap="large")
     with editor:

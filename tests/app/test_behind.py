@@ -31,11 +31,11 @@ def test_parameters_become_literals_where_they_are_parameters(sql: str, params: 
 
 
 def test_nothing_is_collected_outside_of_a_page() -> None:
-    behind.note("select 1", {})
+    behind.note("select 1")
     with behind.recorded() as questions:
-        behind.note("select 1", {})
-        behind.note("select 1", {})
-    behind.note("select 2", {})
+        behind.note("select 1")
+        behind.note("select 1")
+    behind.note("select 2")
     assert list(questions) == ["select 1"]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from app.charts import capacity, intervals, load, ramp, theme
+from app.charts import capacity, intervals, load, ramp, theme, tried
 
 
 def steps(limit_crossed: bool = True) -> pd.DataFrame:
@@ -163,3 +163,15 @@ def test_what_lies_below_a_bound_is_not_called_the_fastest() -> None:
     table = capacities().assign(rate=[18977.0, 2559.0, 1.0], shown=["< 18,977", "≥ 2,559", "1"])
     spec = capacity.capacities(table, "leases/s").to_dict()
     assert spec["description"].startswith("Fastest measured: ≥ 2,559 leases/s, mysql single")
+
+
+@pytest.mark.parametrize(("configurations", "marked"), [(2, True), (400, False)])
+def test_the_steps_of_known_curves_are_marked_where_they_can_be_told_apart(configurations: int, marked: bool) -> None:
+    known = pd.concat(
+        steps().assign(configuration_id=str(each), configuration="memfile", runs=9) for each in range(configurations)
+    )
+    trial = pd.DataFrame({"trial": ["line 1"], "offered_rate": [1500.0], "loss_ratio": [0.01]})
+    curves = tried.among_known(known, trial, 0.025, "leases/s", "It stands well").to_dict()["layer"][0]
+    assert bool(curves["mark"]["point"]) is marked
+    said = [each["title"] for each in curves["encoding"]["tooltip"]]
+    assert said == (["Known", "Offered (leases/s)", "Loss", "Runs"] if marked else ["Known"])

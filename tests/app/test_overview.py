@@ -7,8 +7,10 @@ import shutil
 from typing import TYPE_CHECKING
 
 import duckdb
+import pandas as pd
 import pytest
 
+from app import frames
 from app.queries import overview
 from app.warehouse import Warehouse
 
@@ -145,3 +147,20 @@ def test_the_finding_of_a_chart_is_part_of_its_image(open_page: Open, published_
     spec = json.loads(open_page(published_home).get("vega_lite_chart")[0].proto.spec)
     assert "Fastest published: " in spec["title"]["text"]["expr"]
     assert spec["description"].startswith("Fastest published")
+
+
+@pytest.mark.parametrize(
+    ("rates", "cell"),
+    [
+        ([300], "300"),
+        ([100, 300, 200], "300 ⚠ / 200 ⚠ / 100"),
+        (range(100, 900, 100), "800 ⚠ / 700 ⚠ / 600 ⚠ / 500 ⚠ / 400 ⚠ / 300 ⚠ and 2 more"),
+    ],
+)
+def test_a_cell_of_the_article_s_table_holds_the_fastest_figures(rates: list[int], cell: str) -> None:
+    frame = pd.DataFrame({"rate": rates}).assign(
+        shown=[str(rate) for rate in rates],
+        quality=["warn" if len(rates) > 1 and rate > 100 else "ok" for rate in rates],
+        **{"backend": "mysql", "protocol": "DHCPv4", "ha_mode": "none", "threading": "multi", "row": "DHCPv4, multi"},
+    )
+    assert frames.by_backend(frame).to_dict("records") == [{"Set-up": "DHCPv4, multi", "mysql": cell}]

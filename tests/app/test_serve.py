@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import http.client
 import os
+import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +85,47 @@ def test_nobody_else_is_let_in_unasked(handed: dict[str, str], tmp_path: Path, a
 def test_this_machine_needs_no_sign_in(handed: dict[str, str], tmp_path: Path, address: str) -> None:
     serve.serve(Home(tmp_path), 8600, open_browser=False, address=address)
     assert handed
+
+
+def test_ctrl_c_ends_it_with_one_line_though_a_page_is_open(tmp_path: Path) -> None:
+    async def interrupt(port: int, server: subprocess.Popen[bytes]) -> bytes:
+        async with soak.visiting(port) as visitor:
+            await visitor.open("try_file", "")
+            server.send_signal(signal.SIGINT)
+            return (await asyncio.to_thread(server.communicate, timeout=20))[0]
+
+    with socket.socket() as probe:
+        probe.bind((serve.ADDRESS, 0))
+        port = probe.getsockname()[1]
+    program, given = serve.command(port, open_browser=False), serve.environment(Home(tmp_path))
+    with subprocess.Popen(
+        program, cwd=serve.ROOT, env=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as server:
+        try:
+            soak.wait_for(port)
+            said = asyncio.run(interrupt(port, server))
+        finally:
+            server.kill()
+    assert (server.returncode, said) == (serve.INTERRUPTED, b"Dropline is closed.\n")
+
+
+def imported_by_pages() -> set[str]:
+    """Return the modules of ours that pages import when they run."""
+    found = set()
+    for page in (serve.ROOT / "app" / "views").glob("*.py"):
+        for node in ast.parse(page.read_text("utf-8")).body:
+            if isinstance(node, ast.ImportFrom) and (room := node.module or "").startswith("app"):
+                parts = [f"{room}.{each.name}" for each in node.names]
+                found |= {part if (serve.ROOT / f"{part.replace('.', '/')}.py").exists() else room for part in parts}
+    return found
+
+
+def test_whatever_a_page_needs_is_imported_once_and_no_garbage_before_anybody_asks() -> None:
+    code = "import gc, sys; from app import serve; serve.settle(); print(gc.get_freeze_count(), *sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=serve.ROOT, capture_output=True, text=True, check=True)
+    kept, *there = done.stdout.split()
+    assert imported_by_pages() | {"altair", "duckdb", "pandas", "pyarrow"} <= {*there}
+    assert int(kept) > 50_000
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import random
+import shutil
 from pathlib import Path
 
 import pytest
+import scipy.stats
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from app import state
 from benchmarks import soak
 
 
@@ -23,6 +27,87 @@ def test_visitors_do_not_disturb_each_other(warehouse_home: Path) -> None:
     assert done.seen.batches, "the overview says what the newest batch is"
 
 
+def looks(begin: float, end: float, minutes: float = 2, noise: float = 0, seed: int = 1) -> list[tuple[float, float]]:
+    """Memory that grows evenly, looked at 121 times; its noise outlasts a look, as that of a server does."""
+    chance, off, found = random.Random(seed), 0.0, []
+    for place in range(121):
+        off = 0.5 * off + chance.gauss(0, noise)
+        found.append((60 * minutes * place / 120, begin + (end - begin) * place / 120 + off))
+    return found
+
+
+@pytest.mark.parametrize("per_minute", [0, 7])
+def test_the_interval_of_growth_holds_what_is_true_nearly_always(per_minute: float) -> None:
+    held = 0
+    for seed in range(400):
+        grew = soak.growth(looks(300, 300 + 10 * per_minute, minutes=10, noise=5, seed=seed))
+        held += grew.low <= per_minute <= grew.high
+    assert 0.90 < held / 400 <= 0.98
+
+
+def test_growth_is_the_line_through_the_parts_after_the_warm_up() -> None:
+    memory = [*((each, 1000.0) for each in range(36)), *((each, 300.0 + each + each % 2) for each in range(36, 120))]
+    middles, means = zip(*[((42.5 + 14 * part) / 60, 343.0 + 14 * part) for part in range(6)], strict=True)
+    line = scipy.stats.linregress(middles, means)
+    grew = soak.growth(memory)
+    assert grew.slope == pytest.approx(line.slope) == pytest.approx(60)
+    assert grew.share == pytest.approx(83 / 378)
+    assert pytest.approx(scipy.stats.t.ppf(0.975, soak.PARTS - 2), abs=5e-4) == soak.STUDENT
+    with pytest.raises(ValueError, match=r"expected some 18 looks at the memory, got 17"):
+        soak.growth(memory[:17])
+
+
+def test_the_interval_of_growth_is_that_of_regression() -> None:
+    memory = looks(300, 330, minutes=10, noise=5)
+    parts = [memory[begin : begin + 14] for begin in range(37, 121, 14)]
+    middles, means = zip(*[[sum(each) / 14 for each in zip(*part, strict=True)] for part in parts], strict=True)
+    line = scipy.stats.linregress([each / 60 for each in middles], means)
+    grew = soak.growth(memory)
+    assert grew.high - grew.slope == pytest.approx(soak.STUDENT * line.stderr)
+    assert grew.slope - grew.low == pytest.approx(soak.STUDENT * line.stderr)
+
+
+@pytest.mark.parametrize(
+    ("memory", "troubles", "log", "said"),
+    [
+        (looks(300, 301, minutes=10, noise=5), [], "", []),
+        (looks(300, 370, minutes=10, noise=5), [], "", ["memory may have grown by"]),
+        (looks(300, 300, minutes=10, noise=100), [], "", ["memory may have grown by"]),
+        (looks(300, 300), ["sql: KeyError: hidden"], "", ["errors: 1"]),
+        (looks(300, 300), [], "Traceback\n", ["the server wrote to its log: Traceback"]),
+    ],
+    ids=["flat", "growing", "not shown to be flat", "an error", "a line in the log"],
+)
+def test_a_soak_fails_when_a_promise_is_broken(
+    memory: list[tuple[float, float]], troubles: list[str], log: str, said: list[str]
+) -> None:
+    found = soak.faults(soak.Soak(30, 600, soak.Seen(troubles=troubles), memory, [], [1], log))
+    assert len(found) == len(said)
+    assert all(one.startswith(begin) for one, begin in zip(found, said, strict=True))
+
+
+def replaced_but_open(file: Path) -> int:
+    """How often this process has a file open that no longer stands under its name."""
+    links = [each.readlink() for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
+    return links.count(Path(f"{file} (deleted)"))
+
+
+def test_a_replaced_publication_is_read_to_the_end_and_then_closed(
+    warehouse_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DROPLINE_HOME", str(tmp_path))
+    file = Path(shutil.copy(warehouse_home / "warehouse.duckdb", tmp_path))
+    before = state.open_warehouse()
+    shutil.copy(file, tmp_path / "next").rename(file)
+    after = state.open_warehouse()
+    assert before.identity.inode != after.identity.inode
+    assert replaced_but_open(file) == 1
+    trials = "select count(*) as trials from trials"
+    assert before.query(trials) == after.query(trials)
+    del before
+    assert replaced_but_open(file) == 0
+
+
 def test_an_exception_on_a_page_is_trouble() -> None:
     message = ForwardMsg()
     message.delta.new_element.exception.type = "KeyError"
@@ -30,6 +115,22 @@ def test_an_exception_on_a_page_is_trouble() -> None:
     fine = ForwardMsg()
     fine.delta.new_element.text.body = "all is well"
     assert soak.exceptions([fine, message, ForwardMsg()]) == ["KeyError: hidden"]
+
+
+@pytest.mark.parametrize(
+    ("status", "last"),
+    [
+        (ForwardMsg.FINISHED_SUCCESSFULLY, True),
+        (ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY, True),
+        (ForwardMsg.FINISHED_WITH_COMPILE_ERROR, True),
+        (ForwardMsg.FINISHED_EARLY_FOR_RERUN, False),
+    ],
+)
+def test_a_page_that_runs_anew_for_a_publication_is_waited_for(
+    status: ForwardMsg.ScriptFinishedStatus, last: bool
+) -> None:
+    assert soak.is_last(ForwardMsg(script_finished=status)) is last
+    assert not soak.is_last(ForwardMsg())
 
 
 @pytest.mark.parametrize(("share", "rank"), [(0.5, 50), (0.95, 95), (0.99, 99), (1, 100)])
@@ -46,10 +147,12 @@ def test_the_report_tells_of_errors_waits_memory_and_publications() -> None:
         heavy=[10.0],
     )
     published = [("00000002-20261122T000000Z", 1030.0, 25.0), ("00000003-20261122T000100Z", 1090.0, 27.0)]
-    text = soak.report(soak.Soak(30, 120, seen, [(0, 100), (60, 200), (120, 210)], published, [1, 4], "line\n"))
+    text = soak.report(soak.Soak(30, 120, seen, looks(100, 210), published, [1, 4], "line\n"))
     assert "30 visitors for 2.0 min" in text
     assert "Interactions: 100; errors: 1; lines in the log: 1." in text
     assert "p50 0.50 s, p95 0.95 s, p99 0.99 s, longest 1.00 s" in text
     assert "Publications: 2; shown to somebody: 1, at the latest 3.5 s after" in text
+    assert "first 30% of the time: +55.0 MB a minute, 95 % interval +55.0 to +55.0: at most 44% of it." in text
+    assert "| 0.0 | 100 |" in text
     assert "| 2.0 | 210 |" in text
     assert "- 1 x sql: KeyError: hidden" in text

@@ -21,7 +21,7 @@ import pytest
 
 import pipeline
 from app import planner, queries
-from app.serve import ADDRESS, ROOT, command
+from app.serve import ADDRESS, ROOT, command, environment
 from app.warehouse import Warehouse
 from home import Home
 from ingest.intake import ingest
@@ -168,9 +168,8 @@ def serve_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[P
             port = probe.getsockname()[1]
         log = logs / f"{port}.log"
         with log.open("wb") as out:
-            environment = os.environ | {"DROPLINE_HOME": str(home), "PYTHONPATH": str(ROOT)}
             server = subprocess.Popen(
-                command(port, open_browser=False), cwd=ROOT, env=environment, stdout=out, stderr=out
+                command(port, open_browser=False), cwd=ROOT, env=environment(Home(home)), stdout=out, stderr=out
             )
         running.append(server)
         for _ in range(300):

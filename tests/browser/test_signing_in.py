@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import http.client
-import os
 import re
 import socket
 import subprocess
@@ -19,8 +18,9 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from app.serve import ADDRESS, ROOT, command
+from app.serve import ADDRESS, ROOT, command, environment
 from benchmarks import soak
+from home import Home
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,10 +84,10 @@ def guarded_app(home: Path, warehouse: Path, lasting: timedelta) -> Iterator[Gua
             ask = "Ada, ada@example.org"
             """
         )
-        environment = os.environ | {"DROPLINE_HOME": str(home), "PYTHONPATH": str(ROOT), "DROPLINE_ALLOW_UPLOADS": "1"}
+        given = environment(Home(home)) | {"DROPLINE_ALLOW_UPLOADS": "1"}
         with app.log.open("wb") as out:
             program = command(app.port, open_browser=False)
-            server = subprocess.Popen(program, cwd=ROOT, env=environment, stdout=out, stderr=out)
+            server = subprocess.Popen(program, cwd=ROOT, env=given, stdout=out, stderr=out)
         try:
             for _ in range(300):
                 try:

@@ -44,6 +44,17 @@ def start(home: Home, *arguments: str) -> subprocess.Popen:
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
+def must_succeed(*running: subprocess.Popen) -> None:
+    """Let all of them end; what a failing one said is what the test says."""
+    said = [process.communicate(timeout=300)[0] for process in running]
+    failed = [
+        f"dropline {' '.join(process.args[4:])} ended with {process.returncode}: {text}"
+        for process, text in zip(running, said, strict=True)
+        if process.returncode
+    ]
+    assert not failed, "\n".join(failed)
+
+
 def trials(home: Home) -> Counter:
     rows = Lake(home.lake).tables("trials", ["campaign", "source_path"]).to_pylist()
     return Counter((row["campaign"], row["source_path"]) for row in rows)
@@ -53,15 +64,13 @@ def test_eight_ingests_and_a_build_at_once_bring_every_trial_once(tmp_path):
     home = Home(tmp_path / "home")
     trees = [tree(tmp_path / "results", f"campaign{n}") for n in range(6)]
     calls = [str(trees[0].parent), str(trees[0].parent), *map(str, trees)]
-    running = [*(start(home, "ingest", path) for path in calls), start(home, "build")]
-    said = [process.communicate(timeout=300)[0] for process in running]
-    assert [process.returncode for process in running] == [0] * 9, said[-1]
+    must_succeed(*(start(home, "ingest", path) for path in calls), start(home, "build"))
     found = trials(home)
     assert len(found) == 6 * 7
     assert set(found.values()) == {1}
 
-    last = start(home, "build")
-    assert (last.wait(timeout=300), start(home, "verify").wait(timeout=100)) == (0, 0), last.communicate()[0]
+    must_succeed(start(home, "build"))
+    must_succeed(start(home, "verify"))
     with duckdb.connect(str(home.warehouse), read_only=True) as connection:
         assert connection.execute("select count(*), count(distinct trial_id) from trials").fetchone() == (42, 42)
 

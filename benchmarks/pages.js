@@ -1,0 +1,70 @@
+// What a page notes of itself for benchmarks/pages.py: milliseconds since its navigation began, each of the frame in
+// which something could be seen.
+(() => {
+    const QUIET_MS = 700
+    const FIGURES = [
+        "[data-testid=stVegaLiteChart] svg :is(.mark-symbol, .mark-rect, .mark-line, .mark-rule) > *",
+        ...["stMetric", "stTextInput", "stTextArea", "stFileUploader"].map(name => `[data-testid=${name}]`),
+    ].join(", ")
+    const UNSEEN = "head, canvas, [data-testid=stStatusWidget]" // what stands in a canvas is for screen readers
+    const seen = {}
+    const forget = () => Object.assign(seen, { pressed: 0, begun: 0, ended: 0, changed: 0, running: false })
+    const frame = note => requestAnimationFrame(() => setTimeout(() => note(performance.now())))
+
+    function change() {
+        frame(now => { seen.changed = Math.max(seen.changed, now) })
+    }
+
+    function paint() {
+        seen.painting || frame(now => { seen.painted = now })
+        seen.painting = true
+    }
+
+    // A run that changes nothing, after one that the visitor waited for, only looks for a new publication.
+    function run(running) {
+        if (running && !seen.running) seen.begun = performance.now()
+        else if (!running && seen.running)
+            frame(now => { if (!seen.ended || seen.changed > seen.begun) seen.ended = now })
+        seen.running = running
+    }
+
+    function follow({ type, target, attributeName }) {
+        const element = target.nodeType === Node.ELEMENT_NODE ? target : target.parentElement
+        if (attributeName === "data-test-script-state") {
+            run(target.getAttribute(attributeName) !== "notRunning")
+        } else if (element && !element.closest(UNSEEN) && (type !== "attributes" || element.closest("svg.marks"))) {
+            change()
+        }
+    }
+
+    forget()
+    for (const kind of ["keydown", "pointerdown", "pointerup", "change"])
+        addEventListener(kind, event => { seen.pressed = event.timeStamp }, true)
+    const write = CanvasRenderingContext2D.prototype.fillText
+    CanvasRenderingContext2D.prototype.fillText = function (...given) {
+        if (this.canvas.isConnected) {
+            change()
+            paint()
+        }
+        return write.apply(this, given)
+    }
+    new MutationObserver(changes => {
+        changes.forEach(follow)
+        if (!seen.painting && [...document.querySelectorAll(FIGURES)].some(each => each.checkVisibility())) paint()
+    }).observe(document, { subtree: true, childList: true, characterData: true, attributes: true })
+
+    // Resolves when there is something to see, the script has ended and nothing changed for a while.
+    function rest() {
+        return new Promise(found => {
+            const look = () => {
+                const last = Math.max(seen.changed, seen.ended)
+                const done = seen.painted && seen.ended && !seen.running
+                if (done && performance.now() - last > QUIET_MS) found({ ...seen, last })
+                else setTimeout(look, 50)
+            }
+            look()
+        })
+    }
+
+    window.measured = { forget, rest }
+})()

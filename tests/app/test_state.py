@@ -1,0 +1,85 @@
+"""What pages share: lists that a browser can hold, and rates whose bounds stand beside them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import state
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+LISTS = [
+    ("overview", "campaign"),
+    ("explore", "campaign"),
+    ("explore", "backend"),
+    ("quality", "campaign"),
+    ("speedups", "campaign"),
+    ("trends", "series"),
+    ("machines", "host"),
+]
+
+
+def options(app: AppTest, key: str) -> list[str]:
+    """Return the texts that a list offers."""
+    return next(list(each.options) for each in (*app.multiselect, *app.selectbox) if each.key == key)
+
+
+@pytest.mark.parametrize(("page", "key"), LISTS)
+def test_a_long_list_is_cut_and_searched(
+    open_page: Callable[..., AppTest], warehouse_home: Path, monkeypatch: pytest.MonkeyPatch, page: str, key: str
+) -> None:
+    every = options(open_page(warehouse_home, page), key)
+    monkeypatch.setattr(state, "MOST_OPTIONS", 1)
+    app = open_page(warehouse_home, page)
+    assert options(app, key) == every[:1]
+    assert any(f"The list has the first 1 of {len(every)} " in each.value for each in app.caption)
+    app.text_input(f"{key}_search").set_value(every[-1].upper()).run()
+    assert not app.exception
+    assert every[-1] in options(app, key)
+    assert len(options(app, key)) <= 2, "what was found, and what was chosen before"
+
+
+def shown(rates: list[float | None], signs: list[str]) -> AppTest:
+    def page(rates: list[float | None], signs: list[str]) -> None:
+        import pandas as pd
+
+        from app import state
+
+        frame = pd.DataFrame({"name": "x", "LPS": pd.Series(rates, dtype=float)})
+        state.table(frame, alt="Rates", bounds={"LPS": signs})
+
+    app = AppTest.from_function(page, args=(rates, signs)).run()
+    assert not app.exception
+    return app
+
+
+def test_the_sign_of_a_bound_stands_before_its_figure_which_stays_a_number() -> None:
+    rows = shown([18977.4, 2559.0, None], ["", "≥", ""]).dataframe[0].value
+    assert list(rows) == ["name", "LPS: bound", "LPS"]
+    assert list(rows["LPS: bound"]) == ["", "≥", ""]
+    assert list(rows["LPS"].dropna()) == [18977.4, 2559.0]
+
+
+def test_without_bounds_there_is_no_column_for_them() -> None:
+    assert list(shown([1.0], [""]).dataframe[0].value) == ["name", "LPS"]
+
+
+@pytest.mark.parametrize(
+    ("rates", "written"),
+    [
+        ([18977.4, 0.0, None], "%,.0f"),
+        ([10.0], "%,.0f"),
+        ([], "%,.0f"),
+        ([3.14159, 250.0, -0.01], "%.3g"),
+        ([3.14159, 12000.0], "%,.2f"),
+    ],
+)
+def test_rates_are_written_as_people_read_them(rates: list[float | None], written: str) -> None:
+    columns = json.loads(shown(rates, [""] * len(rates)).dataframe[0].proto.columns)
+    assert columns["LPS"]["type_config"]["format"] == written

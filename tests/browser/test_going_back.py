@@ -1,0 +1,61 @@
+"""The Back button of the browser brings back what was chosen before, at the first press."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+from test_tasks import tick
+
+if TYPE_CHECKING:
+    from conftest import Watched
+    from playwright.sync_api import Page
+
+SQL = "select count(*) as trials from trials"
+
+
+def shown(page: Page) -> list[str]:
+    """Return what a page says of the row that was chosen."""
+    return page.locator("h2, [data-testid=stText], [data-testid=stPageLink]").all_inner_texts()
+
+
+@pytest.mark.parametrize(
+    ("path", "name"), [("claims", "claim"), ("explore?origin=measured", "chosen"), ("run", "trial")]
+)
+def test_one_press_brings_the_row_before_and_the_next_what_was_there_at_first(
+    watched: Watched, path: str, name: str
+) -> None:
+    page = watched.go(path)
+    seen = [(page.url, shown(page))]
+    for row in (1, 2):
+        tick(page, row)
+        page.wait_for_function(
+            "([name, old]) => location.href !== old && location.href.includes(name)", arg=[f"{name}=", page.url]
+        )
+        watched.settle()
+        seen.append((page.url, shown(page)))
+    assert all(one != other for before, after in pairwise(seen) for one, other in zip(before, after, strict=True))
+    for url, texts in (seen[1], seen[0]):
+        page.go_back()
+        page.wait_for_url(url)
+        watched.settle()
+        assert (page.url, shown(page)) == (url, texts)
+    page.go_forward()
+    watched.settle()
+    assert page.url == seen[1][0]
+
+
+def test_one_press_brings_the_question_before(watched: Watched) -> None:
+    page = watched.go("sql")
+    editor = page.get_by_role("textbox", name="One SELECT (DuckDB's SQL)", exact=True)
+    for sql in (SQL, "select 7 as seven"):
+        editor.fill(sql)
+        page.get_by_role("button", name="Run", exact=True).click()
+        page.wait_for_function("word => location.href.includes(word)", arg=sql.split()[-1])
+        watched.settle()
+    assert watched.cells("Answer to the question")[1][-1] == "7"
+    page.go_back()
+    watched.settle()
+    assert editor.input_value() == SQL
+    assert "trials" in watched.cells("Answer to the question")[0]
