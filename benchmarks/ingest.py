@@ -1,8 +1,8 @@
 """How fast the ingest is, as ratios of one run: to what no ingest can do without, and to what people write instead.
 
-`make bench` writes benchmarks/results/ingest.md; `python -m benchmarks.ingest --trials 100000 --runs 1` measures a
-larger tree. Each work has a process of its own, so that its peak of memory is its own, and all run in turn, so that
-what else the machine does falls on all of them; of the runs the fastest counts.
+`make bench` writes benchmarks/results/ingest.md and a plot; `python -m benchmarks.ingest --trials 100000 --runs 1`
+measures a larger tree. Each work has a process of its own, so that its peak of memory is its own, and all run in turn,
+so that what else the machine does falls on all of them; of the runs the fastest counts.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ import shutil
 import sys
 import tempfile
 import time
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks import alternatives
+from benchmarks.plots import COLOURS, dots
 from benchmarks.trees import Promise, render, render_again
 from ingest.intake import ingest
 from ingest.lake import Lake
@@ -45,23 +47,25 @@ class Cost(NamedTuple):
 
 
 def main() -> None:
-    """Measure, print the tables, and write them to benchmarks/results/ingest.md."""
+    """Measure, print the tables, and write them to benchmarks/results/ingest.md, with a plot beside it."""
     read = argparse.ArgumentParser(prog="python -m benchmarks.ingest", description="Measure the ingest.")
     read.add_argument("--trials", type=int, nargs="+", default=TRIALS, help="sizes of the trees")
     read.add_argument("--runs", type=int, default=RUNS)
     read.add_argument("--folder", type=Path, help="where the trees and lakes are put meanwhile")
     given = read.parse_args()
     head = (
-        f"The fastest of {given.runs} runs each, {os.cpu_count()} CPUs, Python {sys.version.split()[0]}; "
-        "the files were just written, so they come from memory."
+        f"The fastest of {given.runs} runs each, {os.cpu_count()} CPUs at a load of {os.getloadavg()[0]:.1f}, "
+        f"Python {sys.version.split()[0]}; the files were just written, so they come from memory."
     )
-    text = "\n\n".join([head, *(_measured(trials, given.runs, given.folder) for trials in given.trials)]) + "\n"
-    RESULT.write_text(text)
+    measured = [_measured(trials, given.runs, given.folder) for trials in given.trials]
+    text = "\n\n".join([head, *(_table(promise, best) for promise, best in measured)]) + "\n"
+    RESULT.write_text(text, "utf-8")
+    RESULT.with_suffix(".svg").write_text(_plot(measured), "utf-8")
     print(text, end="")
 
 
-def _measured(trials: int, runs: int, folder: Path | None) -> str:
-    """Return the title and the table of one size."""
+def _measured(trials: int, runs: int, folder: Path | None) -> tuple[Promise, dict[str, Cost]]:
+    """Return what one size consists of, and what each work costs."""
     with tempfile.TemporaryDirectory(dir=folder) as name:
         tree, scratch = Path(name, "tree"), Path(name, "scratch")
         promise = render(tree, trials)
@@ -71,7 +75,7 @@ def _measured(trials: int, runs: int, folder: Path | None) -> str:
             for what, cost in _costs(tree, scratch, trials, run):
                 best[what] = min(cost, best.get(what, cost))
             shutil.rmtree(scratch)
-    return _table(promise, best)
+    return promise, best
 
 
 def _costs(tree: Path, scratch: Path, trials: int, run: int) -> Iterator[tuple[str, Cost]]:
@@ -166,6 +170,19 @@ def _table(promise: Promise, best: dict[str, Cost]) -> str:
     return "\n".join(
         [f"## {promise.trials:,} trials: {promise.files:,} files, {megabytes:,.1f} MB", "", *_lines(heads, rows)]
     )
+
+
+def _plot(measured: Sequence[tuple[Promise, dict[str, Cost]]]) -> str:
+    """Return an SVG of the CPU time for each file, microseconds by powers of ten: a dot for each size of tree."""
+    costs = {
+        what: {_size(promise): 1e6 * best[what].cpu_s / promise.files for promise, best in measured} for what in WORKS
+    }
+    colours = dict(zip((_size(promise) for promise, _ in measured), cycle(COLOURS), strict=False))
+    return dots(costs, colours, "us", range(5))
+
+
+def _size(promise: Promise) -> str:
+    return f"{promise.trials:,} trials"
 
 
 def _lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import inspect
-import math
 import os
 import pkgutil
 import statistics
@@ -27,6 +26,7 @@ from app import queries
 from app.queries import explore, ratio_pairs
 from app.warehouse import LIMITS, Warehouse
 from benchmarks import peers
+from benchmarks.plots import COLOURS, dots
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -295,35 +295,8 @@ def _beside(compared: Sequence[Compared]) -> str:
 
 def plot(compared: Sequence[Compared]) -> str:
     """Return the medians as an SVG: a row for each question, a dot for each engine, milliseconds by powers of ten."""
-    colours = {"DuckDB": "#0072b2", "pandas": "#009e73", "PostgreSQL": "#d55e00"}
-    left, step, width = 300, 24, 760
-    bottom = 40 + step * len(compared)
-
-    def at(milliseconds: float) -> float:
-        return left + (width - left - 20) * (math.log10(max(milliseconds, 0.1)) + 1) / 6
-
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{bottom + 30}" font-family="sans-serif" '
-        'font-size="12">',
-        '<rect width="100%" height="100%" fill="white"/>',
-        *(
-            f'<circle cx="{left + 120 * place}" cy="14" r="5" fill="{colour}"/>'
-            f'<text x="{left + 10 + 120 * place}" y="18">{name}</text>'
-            for place, (name, colour) in enumerate(colours.items())
-        ),
-    ]
-    for power in range(-1, 6):
-        x = at(10.0**power)
-        parts.append(f'<line x1="{x:.0f}" y1="30" x2="{x:.0f}" y2="{bottom}" stroke="#ddd"/>')
-        parts.append(f'<text x="{x:.0f}" y="{bottom + 16}" text-anchor="middle">{10.0**power:g} ms</text>')
-    for place, each in enumerate(compared):
-        y = 45 + step * place
-        parts.append(f'<text x="{left - 12}" y="{y + 4}" text-anchor="end">{each.question.name}</text>')
-        parts += [
-            f'<circle cx="{at(times.p50_ms):.1f}" cy="{y}" r="5" fill="{colours[name]}"/>'
-            for name, times in each.times.items()
-        ]
-    return "\n".join([*parts, "</svg>"]) + "\n"
+    medians = {each.question.name: {name: times.p50_ms for name, times in each.times.items()} for each in compared}
+    return dots(medians, dict(zip(("DuckDB", "pandas", "PostgreSQL"), COLOURS, strict=True)), "ms", range(-1, 6))
 
 
 def _lines(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

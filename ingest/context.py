@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import json
 import math
@@ -10,7 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from ingest.campaign import FIELDS
 from ingest.schema import CONFIGURATION
@@ -59,7 +60,8 @@ _REPETITION: Final = re.compile(
 _DIGITS: Final = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,6})?")
 _CONFIGURATION: Final = tuple(name for name, _ in CONFIGURATION)
 _MAX_OBSERVATIONS: Final = 1000
-_DIGESTED: Final = json.JSONEncoder(sort_keys=True, default=str, separators=(",", ":"))
+_SIDECAR: Final = json.JSONDecoder(parse_constant=lambda _: None)
+_DIGESTED: Final = json.JSONEncoder(sort_keys=True, default=str, separators=(",", ":"), check_circular=False)
 
 
 class SidecarError(ValueError):
@@ -70,12 +72,8 @@ class SidecarError(ValueError):
         self.line = line
 
 
-class Claim(NamedTuple):
-    """One source says that a column has a value."""
-
-    column: str
-    value: Any
-    source: str
+Claim = tuple[str, Any, str]
+"""One source says that a column has a value: (column, value, source)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +121,13 @@ class Context:
         when its text or its sidecar knows that all requests were sent, and nobody interrupted it.
         """
         alone = alone and not self.shared
-        outside = [c for c in self.claims if alone or c.column not in _OF_ONE_PROCESS]
+        unsaid = frozenset() if alone else _OF_ONE_PROCESS
         if facts.get("command"):  # the text's own and the one as it was called differ by the program's folder
-            outside = [c for c in outside if c.column != "command"]
-        weak = {c.column for c in outside} & {"scenario"}
-        text = (Claim(c, v, "text") for c, v in facts.items() if c in _RESOLVED - weak)
-        resolved, sources, conflicts = settle([*text, *outside])
+            unsaid |= {"command"}
+        outside = [claim for claim in self.claims if claim[0] not in unsaid]
+        strong = _RESOLVED - {"scenario"} if any(claim[0] == "scenario" for claim in outside) else _RESOLVED
+        text = [(column, value, "text") for column, value in facts.items() if column in strong]
+        resolved, sources, conflicts = settle(text + outside)
         planned, sent = resolved.get("requests_planned"), facts.get("sent")
         whole = bool(facts.get("completed")) or (planned is not None and sent is not None and sent >= planned)
         completed = whole and bool(resolved.get("completed", True))
@@ -228,13 +227,13 @@ def gather(
         if contents.get("output_sha256", sha256) != sha256:
             notes.append(f"{source} was written for another output: its output_sha256 differs")
         if contents.get("kea_version"):
-            claims.append(Claim("product", "ISC Kea", source))
+            claims.append(("product", "ISC Kea", source))
         if contents.get("signal_sent"):
-            claims.append(Claim("completed", False, source))
+            claims.append(("completed", False, source))
     found = (campaign.path_values(path) if campaign else {}).items()
     claims += _claims(found, "path", values, notes)
     if "repetition" not in dict(found):
-        claims += _claims(_repetition(path), "path", {}, notes)
+        claims += _claims(_repetition(path.rpartition("/")[0]), "path", {}, notes)
     if campaign:
         claims += _claims(campaign.said, "campaign.yaml defaults", {}, notes)
     if any(contents.get(key) for key in ("config", "server_config", "config_sha256")):
@@ -269,7 +268,7 @@ def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:
 def read_sidecar(data: bytes) -> Row:
     """Read a sidecar: one JSON object. Raises SidecarError with the line for anything else."""
     try:
-        contents = json.loads(data.decode("utf-8-sig"), parse_constant=lambda _: None)
+        contents = _SIDECAR.decode(data.removeprefix(codecs.BOM_UTF8).decode())
     except json.JSONDecodeError as error:
         raise SidecarError(error.lineno, f"no readable JSON: {error.msg}") from None
     except (ValueError, RecursionError) as error:
@@ -286,17 +285,24 @@ def context_path(path: str, known: Mapping[str, Any]) -> str:
     """
     words = {str(known[column]).lower() for column in _CONFIGURATION if known.get(column) is not None}
     rate = known.get("offered_rate")
-    levels = (_REPETITION.sub("", level) for level in path.split("/")[:-1])
-    own = (
+    own = [
         level
-        for level in levels
-        if level.lower() not in {"", *words} and (rate is None or rate not in map(float, _DIGITS.findall(level)))
-    )
+        for level, word, numbers in _levels(path.rpartition("/")[0])
+        if word not in words and (rate is None or rate not in numbers)
+    ]
     return "/".join(own) or "."
 
 
-def _repetition(path: str) -> list[tuple[str, str]]:
-    levels = [_REPETITION.search(folder) for folder in path.split("/")[:-1]]
+@lru_cache(maxsize=1024)  # the trials of a ramp lie in one folder
+def _levels(folder: str) -> list[tuple[str, str, list[float]]]:
+    """Return of each level that more than counts repetitions: its name, in lower case, and the numbers in it."""
+    levels = [_REPETITION.sub("", level) for level in folder.split("/")]
+    return [(level, level.lower(), [*map(float, _DIGITS.findall(level))]) for level in levels if level]
+
+
+@lru_cache(maxsize=1024)
+def _repetition(folder: str) -> list[tuple[str, str]]:
+    levels = [_REPETITION.search(level) for level in folder.split("/")]
     return [("repetition", level[1] or level[2]) for level in levels if level][-1:]
 
 
@@ -328,12 +334,12 @@ def _claims(
         meant = translations[column].get(str(value), value) if column in translations else value
         try:
             if column in {"started_at", "ended_at"}:
-                claims.append(Claim(column, _instant(column, meant), source))
+                claims.append((column, _instant(column, meant), source))
             elif column == "server_wiped":
-                claims.append(Claim(column, _flag(column, meant), source))
+                claims.append((column, _flag(column, meant), source))
             else:
                 for name, word in normalise(column, meant).items():
-                    claims.append(Claim(name, word, source))
+                    claims.append((name, word, source))
         except ValueError as error:
             notes.append(f"{source}: {error}; it is left out")
     return claims
@@ -343,13 +349,13 @@ def _server_claims(server: ServerConfig, claims: list[Claim]) -> Iterator[Claim]
     source = f"server configuration {server.path}"
     for column in _SERVER_COLUMNS:
         if server.row.get(column) is not None:
-            yield Claim(column, server.row[column], source)
+            yield column, server.row[column], source
     if server.row.get("threading") is not None or server.row.get("product") != kea.PRODUCT:
         return
-    version = next((c.value for c in claims if c.column == "product_version"), None)
+    version = next((value for column, value, _ in claims if column == "product_version"), None)
     default = kea.default_threading(str(version)) if version else None
     for column, word in normalise("threading", default).items():
-        yield Claim(column, word, f"{source} (default of {kea.PRODUCT} {version})")
+        yield column, word, f"{source} (default of {kea.PRODUCT} {version})"
 
 
 def _instant(column: str, value: object) -> datetime:
@@ -405,18 +411,20 @@ def _numbers(metric: str, value: object, unit: str, host: str | None) -> list[Ro
     """Return one row for a number, and one row per entry, labelled, for a list or an object."""
     if isinstance(value, dict | list):
         entries = value.items() if isinstance(value, dict) else enumerate(value)
+        found = [(str(label), number) for label, entry in entries if (number := _finite(entry)) is not None]
         return [
-            {**row, "label": str(label)}
-            for label, entry in entries
-            if not isinstance(entry, dict | list)
-            for row in _numbers(metric, entry, unit, host)
+            {"host": host, "label": label, "metric": metric, "unit": unit, "value": number} for label, number in found
         ]
+    number = _finite(value)
+    return [] if number is None else [{"host": host, "metric": metric, "unit": unit, "value": number}]
+
+
+def _finite(value: object) -> float | None:
     try:
         number = float(value) if isinstance(value, str | int | float) else math.nan
     except (ValueError, OverflowError):
-        number = math.nan
-    row = {"host": host, "metric": metric, "value": number, "unit": unit}
-    return [row] if math.isfinite(number) else []
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _items(value: object) -> list[tuple[str, Any]]:

@@ -10,6 +10,7 @@ import sys
 from collections import defaultdict
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -234,15 +235,18 @@ def slug(name: str) -> str:
 def sidecar_paths(item: Found) -> list[str]:
     """Return where the sidecar of an output may lie, relative to its scope; the first that is there counts."""
     templates = item.scope.campaign.sidecar if item.scope.campaign else SIDECARS
-    folder, slash, name = item.path.rpartition("/")
+    path = item.path
+    folder = path.removesuffix(item.name)
+    paths = [posixpath.normpath(folder + own) if "/" in own else folder + own for own in _beside(item.name, templates)]
+    return [beside for beside in paths if beside != path]
+
+
+@lru_cache(maxsize=4096)  # the repetitions of a ramp have the same names
+def _beside(name: str, templates: tuple[str, ...]) -> list[str]:
+    """Return what the sidecar of an output of that name may be called, relative to its folder."""
     stem = name.removesuffix(".gz").rpartition(".")[0] or name
     prefix = name.partition("-")[0]
-    paths = []
-    for template in templates:
-        own = template.replace("{stem}", stem).replace("{name}", name).replace("{prefix}", prefix)
-        path = folder + slash + own
-        paths.append(posixpath.normpath(path) if "/" in template else path)
-    return [path for path in paths if path != item.path]
+    return [each.replace("{stem}", stem).replace("{name}", name).replace("{prefix}", prefix) for each in templates]
 
 
 def walk(paths: Iterable[Path]) -> Iterator[list[Found]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ingest.formats import Reject
 from ingest.formats.dns_text import Trial
-from ingest.formats.text import MAX_TEXT_BYTES, clean, count, head_text, number, parts, unpack
+from ingest.formats.text import MAX_TEXT_BYTES, clean, count, head_text, is_marked, number, parts, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (64 KiB, or all of it) is of dnsblast."""
     text = head_text(head)
     only = text.strip() if len(text) < 1000 else ""
-    return bool(_MARK.search(text) or _LOOKUP.fullmatch(only) or _CALL.fullmatch(only))
+    return bool(is_marked(text, _MARK, "Sent: [", "dnsblast") or _LOOKUP.fullmatch(only) or _CALL.fullmatch(only))
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:

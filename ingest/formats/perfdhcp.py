@@ -13,6 +13,7 @@ from ingest.formats.perfdhcp_kinds import kind
 from ingest.formats.perfdhcp_lines import KEYS, START, clean_counters, recognise
 from ingest.formats.perfdhcp_report import conclude
 from ingest.formats.perfdhcp_trial import Trial
+from ingest.formats.perfdhcp_whole import read_whole
 from ingest.formats.text import HEAD_BYTES, MAX_TEXT_BYTES, lines, parts, unpack
 
 if TYPE_CHECKING:
@@ -65,6 +66,14 @@ def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
 
 def _parts(text: bytes) -> Iterator[Report | Reject]:
     """Yield what each process of the text comes to."""
+    if trial := read_whole(text):
+        yield conclude(trial)
+    else:
+        yield from by_lines(text)
+
+
+def by_lines(text: bytes) -> Iterator[Report | Reject]:
+    """Yield what each process of the text comes to, whatever it is like."""
     trial = Trial()
     for _, _, _, current in _walk(text, trial):
         if current is not trial:

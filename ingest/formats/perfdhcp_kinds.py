@@ -20,7 +20,7 @@ _KINDS: Final[dict[Callable[..., bool], str]] = {
     lines._flag: "option, as -x a decodes it",
     lines._interim: "interim counters (-t)",
     lines._interrupt: "Ctrl-C",
-    lines._rate: "rate",
+    lines.take_rate: "rate",
     lines._malformed: "count of malformed packets",
     lines._statistics: "head of the statistics",
     lines._counter: "counter",

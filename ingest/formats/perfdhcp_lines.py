@@ -18,11 +18,24 @@ Handler = Callable[[Trial, Any], bool]
 
 START: Final = "Running: perfdhcp"
 
+INTERIM: Final = ("sent", "received", "drops", "rejected")  # what an interim line counts, the last since 1.7.2
+COUNTERS: Final = {
+    "sent packets": "sent",
+    "received packets": "received",
+    "drops": "drops",
+    "orphans": "orphans",
+    "rejected leases": "rejected",
+    "non unique addresses": "non_unique",
+}
+DELAY_KEYS: Final = dict(zip(("min delay", "avg delay", "max delay", "std deviation"), DELAYS, strict=True))
+
 _LONGEST: Final = 1000  # characters of a line that is worth matching with a pattern
 _NO_DELAYS: Final = "Delay summary unavailable! No packets received."
 
 _ERROR: Final = re.compile(r"((?:ERROR: |Error )(?:running perfdhcp|parsing command line options))(?:: *.*)?")
-_INTERIM: Final = re.compile(r"sent: ([\d/]+); received: ([\d/]+); drops: ([\d/]+)(?:; rejected: ([\d/]+))?", re.ASCII)
+_INTERIM: Final = re.compile(
+    "{}: ([\\d/]+); {}: ([\\d/]+); {}: ([\\d/]+)(?:; {}: ([\\d/]+))?".format(*INTERIM), re.ASCII
+)
 _CLEAN: Final = re.compile(r"\d+(\D+)\d+(?:\1\d+)+", re.ASCII)
 _PROGRESS: Final = re.compile(
     r"\d{4}-\w{3}-\d\d \S+ \S+: still waiting for \d+ answers, resent \d+, retrying \d+", re.ASCII
@@ -181,7 +194,8 @@ def _interrupt(trial: Trial, _payload: object) -> bool:
     return True
 
 
-def _rate(trial: Trial, text: str) -> bool:
+def take_rate(trial: Trial, text: str) -> bool:
+    """Take what follows `Rate: `, and say whether it is a rate."""
     match = _RATE.fullmatch(text) if len(text) <= _LONGEST else None
     rate = _number(match[1]) if match else None
     if match is None or rate is None:
@@ -307,25 +321,12 @@ _TOTALS: Final = {
     "Responses received": "responses_received",
 }
 KEYS: Final[dict[str, tuple[Stage, Handler]]] = {
-    "Rate": (Stage.NOTHING, _rate),
+    "Rate": (Stage.NOTHING, take_rate),
     "Malformed packets": (Stage.NOTHING, _malformed),
     "***Statistics for": (Stage.STATISTICS, _statistics),
-    **{
-        key: (Stage.NOTHING, partial(_counter, column=column))
-        for key, column in {
-            "sent packets": "sent",
-            "received packets": "received",
-            "drops": "drops",
-            "orphans": "orphans",
-            "rejected leases": "rejected",
-            "non unique addresses": "non_unique",
-        }.items()
-    },
+    **{key: (Stage.NOTHING, partial(_counter, column=column)) for key, column in COUNTERS.items()},
     "drops ratio": (Stage.NOTHING, _ratio),
-    **{
-        key: (Stage.NOTHING, partial(_delay, column=column))
-        for key, column in zip(("min delay", "avg delay", "max delay", "std deviation"), DELAYS, strict=True)
-    },
+    **{key: (Stage.NOTHING, partial(_delay, column=column)) for key, column in DELAY_KEYS.items()},
     "collected packets": (Stage.NOTHING, _collected),
     "***Timestamps for packets": (Stage.NOTHING, _timestamps),
     "sent / received": (Stage.NOTHING, _packet),

@@ -47,7 +47,10 @@ def head_text(head: bytes) -> str:
 
 def is_marked(text: str, mark: re.Pattern[str], *clues: str) -> bool:
     """Say whether `mark` is found in `text`; each text that it could match holds one of `clues`, which is soon seen."""
-    return any(clue in text for clue in clues) and mark.search(text) is not None
+    for clue in clues:
+        if clue in text:
+            return mark.search(text) is not None
+    return False
 
 
 def unpack(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
@@ -125,7 +128,7 @@ def number(value: object, scale: float = 1.0) -> float | None:
 
 def json_object(line: str) -> Row | None:
     """Return the JSON object that `line` is, or None."""
-    if not line.startswith("{"):
+    if not line.startswith("{") or not line.rstrip().endswith("}"):
         return None
     try:
         value = json.loads(line)

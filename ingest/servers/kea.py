@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from ingest.servers import commented_json
@@ -26,7 +27,7 @@ _OTHERS: Final = {
     "DhcpDdns": "a configuration of the Kea DHCP-DDNS server",
     "Netconf": "a configuration of the Kea NETCONF agent",
 }
-_KEYS: Final = tuple(key.encode() for key in (*_FAMILIES, *_OTHERS))
+_KEY: Final = re.compile(rb'"(?:%b)"' % "|".join((*_FAMILIES, *_OTHERS)).encode())
 _HA_HOOK: Final = re.compile(r"libdhcp_ha(?:\..*)?")
 _MAX_INT32: Final = 2**31 - 1
 _MAX_INT64: Final = 2**63 - 1
@@ -46,11 +47,10 @@ def describe(head: bytes) -> str | None:
     return next((_OTHERS[key] for key in keys if key in _OTHERS), None)
 
 
+@lru_cache(maxsize=1)  # who is asked for its server is asked for its description, too
 def _keys(head: bytes) -> list[str]:
     """Return the keys of the outermost object, none when no key of Kea's stands anywhere in `head`."""
-    if not any(key in head for key in _KEYS):
-        return []
-    return list(commented_json.top_level_keys(head))
+    return list(commented_json.top_level_keys(head)) if _KEY.search(head) else []
 
 
 def default_threading(version: str) -> str | None:

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from ingest import schema
 from ingest.formats import Reject, Report, perfdhcp
+from ingest.formats.perfdhcp_report import conclude
+from ingest.formats.perfdhcp_whole import read_whole
 
 CAPTURES = [
     path.read_bytes()
@@ -21,20 +23,15 @@ EXCHANGE = set(schema.EXCHANGES.names) - KEYS
 INTERVAL = set(schema.INTERVALS.names) - KEYS
 OBSERVATION = {"metric", "label", "t_s", "value", "unit"}
 
-captures = st.sampled_from(CAPTURES)
-tokens = st.sampled_from(
-    (
-        *(
-            b"Running: perfdhcp -4 -r 1 -p 1\n",
-            b"***Statistics for: REQUEST-ACK***\n",
-            b": ",
-            b"\n",
-        ),
-        *(b"sent: 1/1; received: 1/1; drops: 0/0\n", b"5,5,5,5,0,0,0,0\n", b"^C", b"\r", b"\0"),
-        *(b"ERROR: running perfdhcp: x\n", b"Failed to receive DHCP packet: ", b"\x1b[", b"-nan"),
-        *(b"99999999999999999999", b"***Leases for REQUEST-ACK***\n", b"a,10.0.0.1,\n"),
-    )
+WHOLE = [data for data in CAPTURES if read_whole(data)]
+TOKENS = (
+    *(b"Running: perfdhcp -4 -r 1 -p 1\n", b"***Statistics for: REQUEST-ACK***\n", b": ", b"\n", b" ", b"-", b"/0"),
+    *(b"sent: 1/1; received: 1/1; drops: 0/0\n", b"5,5,5,5,0,0,0,0\n", b"^C", b"\r", b"\0", b"\xe9"),
+    *(b"ERROR: running perfdhcp: x\n", b"Failed to receive DHCP packet: ", b"\x1b[", b"-nan", b"Running: perfdhcp"),
+    *(b"99999999999999999999", b"***Leases for REQUEST-ACK***\n", b"a,10.0.0.1,\n", b"***Rate statistics***\n"),
 )
+captures = st.sampled_from(CAPTURES)
+tokens = st.sampled_from(TOKENS)
 edits = st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 200), tokens | st.binary(max_size=20)))
 
 
@@ -110,3 +107,39 @@ def test_appended_captures_give_what_each_gives_alone(files: list[bytes]) -> Non
         expected.append((type(part), getattr(part, "facts", None), getattr(part, "intervals", None)))
     found = check(b"".join(files))
     assert [(type(part), getattr(part, "facts", None), getattr(part, "intervals", None)) for part in found] == expected
+
+
+def same_by_lines(data: bytes) -> bool:
+    """Say whether `data` is read as a whole report; then its lines must give the same one."""
+    trial = read_whole(data)
+    if trial:
+        assert [conclude(trial)] == list(perfdhcp.by_lines(data))
+    return trial is not None
+
+
+def test_whole_reports_are_read_as_their_lines_are() -> None:
+    assert all(map(same_by_lines, WHOLE))
+    assert len(WHOLE) > len(CAPTURES) // 3
+
+
+def test_a_whole_report_with_one_edit_is_read_as_its_lines_are() -> None:
+    text = min((data for data in WHOLE if b"sent: 1" in data), key=len)
+    edits = [text[:n] + token + text[n:] for n in range(len(text)) for token in TOKENS]
+    edits += [text[:n] + text[n + cut :] for n in range(len(text)) for cut in (1, len(text))]
+    edits += [re.sub(rb"(\d/\d+)", rb"\1/0/0/0", data) for data in WHOLE]  # of five exchanges
+    assert 0 < sum(map(same_by_lines, edits)) < len(edits) // 10
+
+
+@given(st.sampled_from(WHOLE), st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 200), tokens), max_size=3))
+@settings(max_examples=200)
+def test_a_whole_report_with_several_edits_is_read_as_its_lines_are(
+    data: bytes, edits: list[tuple[int, int, bytes]]
+) -> None:
+    for start, length, text in edits:
+        data = data[:start] + text + data[start + length :]
+    same_by_lines(data)
+
+
+@given(damaged())
+def test_what_is_read_as_a_whole_report_gives_what_its_lines_give(data: bytes) -> None:
+    same_by_lines(data)
