@@ -87,7 +87,7 @@ class BuildReport:
 
     Attributes:
         warehouse: the file.
-        seconds: how long each phase took: lake gate, models, marts gate, publish.
+        seconds: how long each phase took: checksums, lake gate, models, marts gate, publish.
         tables: the rows of every table.
         findings: the rows of quality_findings by severity.
 
@@ -195,8 +195,9 @@ def _build(home: Home, work: _Workplace, say: Progress, *, whole: bool) -> Build
     batches = Lake.create(home.lake).batches()
     work.snapshot(work.lake, batches)
     change = None if whole else work.change(project)
-    with phases("lake gate"):
+    with phases("checksums"):
         _stop_if_damaged(home, work.choose(change), thorough=True)
+    with phases("lake gate"):
         _stop_if_critical(home, "lake", check_lake(work.lake, home.quality, progress=say))
     with phases("models"):
         _run_models(home, work, change)

@@ -35,7 +35,7 @@ RESULT: Final = Path(__file__).parent / "results" / "build.md"
 TRIALS: Final = 10_000
 ADDED_TRIALS: Final = 100  # of one campaign, each a file
 ADDED_TESTBED: Final = 99  # a machine of which no lake has a campaign
-PHASES: Final = ("lake gate", "models", "marts gate", "publish")
+PHASES: Final = ("checksums", "lake gate", "models", "marts gate", "publish")
 MEMORY: Final = "2GB"  # of DuckDB, as in profiles.yml
 COUNTED: Final = ("trials", "exchanges", "intervals", "observations")
 

@@ -52,6 +52,6 @@ def test_a_command_that_fails_says_why() -> None:
 
 
 def test_the_phases_are_those_that_a_build_tells() -> None:
-    said = "Published x\n1 trials\nlake gate 34.0 s, models 147.8 s, marts gate 9.0 s, publish 0.4 s"
-    assert Cost(0, 0, 0, said).phases == ["34.0", "147.8", "9.0", "0.4"]
+    said = "Published x\n1 trials\nchecksums 1.0 s, lake gate 34.0 s, models 147.8 s, marts gate 9.0 s, publish 0.4 s"
+    assert Cost(0, 0, 0, said).phases == ["1.0", "34.0", "147.8", "9.0", "0.4"]
     assert Cost(0, 0, 0, "").phases == [""] * len(PHASES)

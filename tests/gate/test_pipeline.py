@@ -100,7 +100,7 @@ def test_repair_then_build_publishes_and_readers_of_the_old_file_keep_it(built_h
     assert "t2" not in {trial for trial, _ in rows_of(report.warehouse, found)}
     by_severity = "select severity, count(*) from quality_findings group by all"
     assert report.findings == dict(rows_of(report.warehouse, by_severity))
-    assert list(report.seconds) == ["lake gate", "models", "marts gate", "publish"]
+    assert list(report.seconds) == ["checksums", "lake gate", "models", "marts gate", "publish"]
 
 
 def test_warnings_about_marts_reach_quality_findings(published_home, tmp_path):
