@@ -74,7 +74,7 @@ bench: .venv/.ready-dev ## measure ingest, build, questions, starts and pages, a
 	@$(BIN)/dropline --home target/bench build
 	@$(BIN)/python -m benchmarks.queries target/bench
 	@$(BIN)/python -m benchmarks.start target/bench
-	@$(BIN)/python -m benchmarks.pages target/bench > benchmarks/results/pages.md
+	@$(BIN)/python -m benchmarks.pages target/bench
 
 bench-statistics: setup .venv-otava/.ready ## show by simulation what intervals, thread scaling and change points hold
 	@echo "==> Simulating (some five minutes)"

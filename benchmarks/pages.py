@@ -1,7 +1,7 @@
 """How soon a page of the dashboard can be read, and how soon it follows a visitor, in a real Chromium.
 
-    python -m benchmarks.pages HOME                    every page, 10 times: a table as Markdown
-    python -m benchmarks.pages HOME --times 5 run sql  some pages
+    python -m benchmarks.pages HOME                    every page, 10 times; writes benchmarks/results/pages.md
+    python -m benchmarks.pages HOME --times 5 run sql  some pages; writes nothing
 
 The page itself takes the times (pages.js), as events tell them; each is that of a frame in which something was to be
 seen. The server has drawn the page before.
@@ -40,6 +40,7 @@ from home import Home
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+RESULT: Final = Path(__file__).parent / "results" / "pages.md"
 FLAGS: Final = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 FIGURES: Final = ", ".join(
     f"[data-testid={name}]" for name in ("stDataFrame", "stVegaLiteChart", "stMetric", "stTextInput", "stFileUploader")
@@ -147,7 +148,7 @@ PAGES: Final[dict[str, tuple[str, dict[str, Callable[[Page, int], None]]]]] = {
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, print the table, and write it to benchmarks/results/pages.md when it is of all pages."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("home", type=Path)
     parser.add_argument("pages", nargs="*", metavar="page", help=", ".join(PAGES))
@@ -159,7 +160,10 @@ def main() -> None:
     with served(home) as address, chromium() as page:
         page.add_init_script(path=Path(__file__).with_suffix(".js"))
         found = [each for name in arguments.pages or PAGES for each in measure(page, address, name, arguments.times)]
-    print(_as_markdown(home, found, arguments.times))
+    text = _as_markdown(home, found, arguments.times) + "\n"
+    if not arguments.pages:
+        RESULT.write_text(text, "utf-8")
+    print(text, end="")
 
 
 @contextmanager
