@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MANIFEST: Final = "manifest.json"
+GROUP_BYTES: Final = 4 * 1024 * 1024  # of a row group, as it lies in memory
+GROUP_ROWS: Final = 122_880  # as DuckDB's own row groups
 
 # In a lake that several machines write to, ten random digits follow the eight that are counted: see `following`.
 _SHARE: Final = 10**10
@@ -184,24 +186,41 @@ class Manifest:
 
 
 class TableFile:
-    """The Parquet file of one table in the making; what the manifest says of it is found while it is written."""
+    """The Parquet file of one table in the making; what the manifest says of it is found while it is written.
+
+    Small parts are gathered into row groups of a decent size: what a writer has to remember of every group, and a
+    reader to look at, is soon more than what is in a small one.
+    """
 
     def __init__(self, folder: Path, table: str) -> None:
         schema = TABLES[table]
         plain = [name for name in schema.names if name != "content"]
         self._rows = 0
+        self._waiting: list[pa.Table] = []
         self._file = _Hashed(folder / f"{table}.parquet")
         self._parquet = pq.ParquetWriter(
             self._file, schema, compression="zstd", use_dictionary=plain, write_statistics=plain
         )
 
     def write(self, rows: pa.Table) -> None:
-        """Append rows as row groups of their own."""
-        self._parquet.write_table(rows)
+        """Append rows."""
         self._rows += rows.num_rows
+        self._waiting.append(rows)
+        if (
+            sum(part.num_rows for part in self._waiting) >= GROUP_ROWS
+            or sum(part.nbytes for part in self._waiting) >= GROUP_BYTES
+        ):
+            self._write_group()
+
+    def _write_group(self) -> None:
+        group = pa.concat_tables(self._waiting)
+        self._waiting = []
+        self._parquet.write_table(group)
 
     def close(self) -> Part:
         """End the file and return what was written; may be called again."""
+        if self._waiting:
+            self._write_group()
         self._parquet.close()
         self._file.close()
         return Part(self._file.size_bytes, self._rows, self._file.sha256.hexdigest())

@@ -20,15 +20,12 @@ from ingest.lake import Lake
 from ingest.schema import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from ingest.batches import Part
 
 LARGE_BYTES: Final = 128 * 1024 * 1024  # a batch of this size is not merged any more
-
-_GROUP_BYTES: Final = 64 * 1024 * 1024  # of a row group, as it lies in memory
-_GROUP_ROWS: Final = 122_880  # as DuckDB's own row groups
 
 
 @dataclass(slots=True)
@@ -113,24 +110,10 @@ def _merge(lake: Lake, run: Sequence[str]) -> str | None:
 def _merged(lake: Lake, run: Sequence[str], table: str, folder: Path) -> Part:
     with closing(TableFile(folder, table)) as file:
         files = (lake.folder(batch) / f"{table}.parquet" for batch in run)
-        for rows in _gathered(rows for each in files for rows in _row_groups(each, TABLES[table])):
-            file.write(rows)
+        for each in files:
+            for rows in _row_groups(each, TABLES[table]):
+                file.write(rows)
     return file.close()
-
-
-def _gathered(parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """Yield the rows of many small parts in row groups of a decent size."""
-    waiting: list[pa.Table] = []
-    size_bytes = rows = 0
-    for part in parts:
-        waiting.append(part)
-        size_bytes += part.nbytes
-        rows += part.num_rows
-        if size_bytes >= _GROUP_BYTES or rows >= _GROUP_ROWS:
-            yield pa.concat_tables(waiting)
-            waiting, size_bytes, rows = [], 0, 0
-    if rows:
-        yield pa.concat_tables(waiting)
 
 
 def _row_groups(file: Path, schema: pa.Schema) -> Iterator[pa.Table]:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from test_lake import exchanges, raw_files, trials
 
 from errors import DroplineError
-from ingest import compaction
+from ingest import batches, compaction
 from ingest.batches import DamagedFile, Manifest, sha256_of
 from ingest.compaction import compact
 from ingest.history import rejects, reparse
@@ -179,7 +179,7 @@ def test_large_batches_and_batches_beside_a_gap_stay_as_they_are(lake):
 
 def test_row_groups_of_many_batches_are_gathered_and_stay_bounded(lake, monkeypatch):
     before = lake.tables("raw_files")
-    monkeypatch.setattr(compaction, "_GROUP_ROWS", 3)
+    monkeypatch.setattr(batches, "GROUP_ROWS", 3)
     compact(lake)
     metadata = pq.read_metadata(lake.files("raw_files")[0])
     assert [metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)] == [3, 2]
