@@ -5,7 +5,7 @@
     python -m benchmarks.build --lake FOLDER               a lake that is there, as of `benchmarks.trees --as-lake`
 
 Every build is a `dropline build`, so that the start of the interpreter, of dbt and of Great Expectations counts. The
-results go to benchmarks/results/build.md. Where a machine has other things to do, the CPU seconds are steadier.
+results go to benchmarks/results/build.md and .svg. Where a machine has other things to do, CPU seconds are steadier.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -24,17 +25,24 @@ import duckdb
 
 from benchmarks.campaigns import CYCLE, INTERIMS, SEED, WEEKS, Campaign, measure
 from benchmarks.lakes import lake_of
+from benchmarks.plots import COLOURS, dots
 from benchmarks.trees import write
 from ingest.lake import Lake
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 ROOT: Final = Path(__file__).parents[1]
 RESULT: Final = Path(__file__).parent / "results" / "build.md"
 TRIALS: Final = 10_000
 ADDED_TRIALS: Final = 100  # of one campaign, each a file
 ADDED_TESTBED: Final = 99  # a machine of which no lake has a campaign
+WORKS: Final = (
+    "floor: windows over the intervals, crossings of the ramps, by DuckDB alone",
+    "the whole warehouse",
+    f"one campaign of {ADDED_TRIALS} files more",
+    "the same campaign in an empty lake",
+)
 PHASES: Final = ("checksums", "lake gate", "models", "marts gate", "publish")
 MEMORY: Final = "2GB"  # of DuckDB, as in profiles.yml
 COUNTED: Final = ("trials", "exchanges", "intervals", "observations")
@@ -82,19 +90,20 @@ def main() -> None:
     read.add_argument("--folder", type=Path, help="where homes are put meanwhile")
     given = read.parse_args()
     head = f"Python {sys.version.split()[0]}, DuckDB {duckdb.__version__} with {MEMORY}, {os.cpu_count()} CPUs."
-    parts = [head]
+    done = []
     for trials in given.trials or ([] if given.lake else [TRIALS]):
         with tempfile.TemporaryDirectory(dir=given.folder) as name:
             lake_of(Path(name), trials, interims=given.interims)
-            parts.append(_measured(Path(name), given.folder))
-    parts += [_measured(lake.absolute(), given.folder) for lake in given.lake]
-    text = "\n\n".join(parts) + "\n"
+            done.append(_measured(Path(name), given.folder))
+    done += [_measured(lake.absolute(), given.folder) for lake in given.lake]
+    text = "\n\n".join([head, *(_section(*each) for each in done)]) + "\n"
     RESULT.write_text(text, "utf-8")
+    RESULT.with_suffix(".svg").write_text(plot({f"{rows['trials']:,} trials": costs for rows, costs in done}), "utf-8")
     print(text, end="")
 
 
-def _measured(lake: Path, folder: Path | None) -> str:
-    """Return the title and the table of one lake."""
+def _measured(lake: Path, folder: Path | None) -> tuple[dict[str, int], dict[str, Cost]]:
+    """Return the rows of a lake by table, and what each work over it costs."""
     rows = _counted(lake)
     with tempfile.TemporaryDirectory(dir=folder) as name:
         full, empty, added = Path(name, "full"), Path(name, "empty"), Path(name, "added")
@@ -106,12 +115,12 @@ def _measured(lake: Path, folder: Path | None) -> str:
         whole = dropline(full, "build")
         dropline(empty, "build")
         more, alone = (_one_more(home, added) for home in (full, empty))
-    costs = {
-        "floor: windows over the intervals, crossings of the ramps, by DuckDB alone": floor,
-        "the whole warehouse": whole,
-        f"one campaign of {ADDED_TRIALS} files more": more,
-        "the same campaign, in an empty lake": alone,
-    }
+    return rows, dict(zip(WORKS, (floor, whole, more, alone), strict=True))
+
+
+def _section(rows: Mapping[str, int], costs: Mapping[str, Cost]) -> str:
+    """Return the title and the table of one lake."""
+    floor, whole, more, alone = (costs[name] for name in WORKS)
     counts = ", ".join(f"{count:,} {table}" for table, count in rows.items())
     return "\n".join(
         [
@@ -126,6 +135,12 @@ def _measured(lake: Path, folder: Path | None) -> str:
             f"more {more.cpu_s / alone.cpu_s:.2f} times that of the same in an empty lake.",
         ]
     )
+
+
+def plot(costs: Mapping[str, Mapping[str, Cost]]) -> str:
+    """Return an SVG of the CPU seconds of each work, by lake."""
+    rows = {name.split(":")[0]: {lake: of[name].cpu_s for lake, of in costs.items()} for name in WORKS}
+    return dots(rows, dict(zip(costs, cycle(COLOURS), strict=False)), "s", range(4))
 
 
 def home_with(home: Path, lake: Path) -> None:
@@ -180,7 +195,7 @@ def _counted(lake: Path) -> dict[str, int]:
         return {table: connection.read_parquet(files[table]).shape[0] for table in COUNTED}
 
 
-def _table(costs: dict[str, Cost]) -> Iterator[str]:
+def _table(costs: Mapping[str, Cost]) -> Iterator[str]:
     heads = ["what", "seconds", "CPU seconds", "peak memory, MB", *(f"{phase}, s" for phase in PHASES)]
     rows = (
         [what, f"{cost.seconds:.1f}", f"{cost.cpu_s:.1f}", f"{cost.memory_mb:,.0f}", *cost.phases]
