@@ -366,6 +366,7 @@ def test_a_kept_campaign_yaml_that_is_not_understood_any_more_stops_before_anyth
 
 
 def test_contents_are_read_by_row_group_and_never_held_all_at_once(tree, lake, monkeypatch):
+    monkeypatch.setattr("ingest.batches.GROUP_ROWS", 4)
     monkeypatch.setattr("ingest.intake._FLUSH_FILES", 4)
     ingest([tree], lake)
     asked = Counter()
