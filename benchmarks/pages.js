@@ -2,9 +2,10 @@
 // which something could be seen.
 (() => {
     const QUIET_MS = 700
+    const PATIENCE_MS = 30000
     const FIGURES = [
         "[data-testid=stVegaLiteChart] svg :is(.mark-symbol, .mark-rect, .mark-line, .mark-rule) > *",
-        ...["stMetric", "stTextInput", "stTextArea", "stFileUploader"].map(name => `[data-testid=${name}]`),
+        ...["stMetric", "stTextInput", "stTextArea", "stMultiSelect", "stFileUploader"].map(name => `[data-testid=${name}]`),
     ].join(", ")
     const UNSEEN = "head, canvas, [data-testid=stStatusWidget]" // what stands in a canvas is for screen readers
     const seen = {}
@@ -55,11 +56,13 @@
 
     // Resolves when there is something to see, the script has ended and nothing changed for a while.
     function rest() {
-        return new Promise(found => {
+        const end = performance.now() + PATIENCE_MS
+        return new Promise((found, fail) => {
             const look = () => {
                 const last = Math.max(seen.changed, seen.ended)
                 const done = seen.painted && seen.ended && !seen.running
                 if (done && performance.now() - last > QUIET_MS) found({ ...seen, last })
+                else if (performance.now() > end) fail(new Error(`not at rest: ${JSON.stringify(seen)}`))
                 else setTimeout(look, 50)
             }
             look()

@@ -74,7 +74,11 @@ def _fill(label: str, value: Callable[[int], str]) -> Callable[[Page, int], None
 
 
 def _open_tab(names: tuple[str, str]) -> Callable[[Page, int], None]:
-    return lambda page, turn: page.get_by_role("tab", name=names[turn % 2], exact=True).click()
+    def open_the_other(page: Page, _turn: int) -> None:
+        tabs = [page.get_by_role("tab", name=name, exact=True) for name in names]
+        next(tab for tab in tabs if tab.get_attribute("aria-selected") != "true").click()
+
+    return open_the_other
 
 
 def _toggle(label: str) -> Callable[[Page, int], None]:
