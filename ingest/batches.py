@@ -197,6 +197,7 @@ class TableFile:
         plain = [name for name in schema.names if name != "content"]
         self._rows = 0
         self._waiting: list[pa.Table] = []
+        self._waiting_rows = self._waiting_bytes = 0  # counted on: a group may be of very many parts
         self._file = _Hashed(folder / f"{table}.parquet")
         self._parquet = pq.ParquetWriter(
             self._file, schema, compression="zstd", use_dictionary=plain, write_statistics=plain
@@ -206,15 +207,14 @@ class TableFile:
         """Append rows."""
         self._rows += rows.num_rows
         self._waiting.append(rows)
-        if (
-            sum(part.num_rows for part in self._waiting) >= GROUP_ROWS
-            or sum(part.nbytes for part in self._waiting) >= GROUP_BYTES
-        ):
+        self._waiting_rows += rows.num_rows
+        self._waiting_bytes += rows.nbytes
+        if self._waiting_rows >= GROUP_ROWS or self._waiting_bytes >= GROUP_BYTES:
             self._write_group()
 
     def _write_group(self) -> None:
         group = pa.concat_tables(self._waiting)
-        self._waiting = []
+        self._waiting, self._waiting_rows, self._waiting_bytes = [], 0, 0
         self._parquet.write_table(group)
 
     def close(self) -> Part:
