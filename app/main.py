@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import behind, door, state
+from app import behind, door, history, state
 
 HERE = Path(__file__).parent
 VIEWS = HERE / "views"  # a folder named pages/ would let Streamlit serve its files past this navigation
@@ -30,6 +30,7 @@ page = st.navigation(
     ],
     position="top",
 )
+history.keep_steps()
 state.follow_publications()
 with behind.recorded() as questions:
     page.run()
