@@ -1,15 +1,20 @@
 """Work on what strangers gave, in a process of its own: whatever it does, it ends in time and in little memory.
 
+Such a process does one piece of work. It takes longer to import what it needs than to do that, so one may be started
+before there is any (`prepare`); it knows nothing of the work until then.
+
 DuckDB's own limits are not enough: rows on their way to Arrow and long texts do not count towards `memory_limit`,
 and a function that works on one value does not hear an interrupt. The limits of the operating system hold for all.
 """
 
 from __future__ import annotations
 
+import json
 import resource
 import subprocess
 import sys
 import threading
+from importlib import import_module
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -20,6 +25,8 @@ WAIT_S: Final = 5.0
 REFUSED: Final = 3  # exit code: what was given is refused; why stands on standard error
 _ROOT: Final = Path(__file__).parent.parent
 _TURNS: Final = threading.BoundedSemaphore(AT_ONCE)
+_PREPARED: Final[dict[str, subprocess.Popen[bytes]]] = {}
+_PREPARING: Final = threading.Lock()
 
 
 class Refused(DroplineError):
@@ -30,10 +37,19 @@ class TooMuch(DroplineError):
     """The work was ended, or not begun; the text says at which limit and what to do."""
 
 
-def run(module: str, *arguments: str, given: bytes = b"", seconds: float) -> bytes:
-    """Run a module of ours on `given` and return what it writes; at most `AT_ONCE` run at a time.
+def prepare(module: str) -> None:
+    """Start a process for the next `run` of a module, unless one waits; it ends with this process."""
+    with _PREPARING:
+        waiting = _PREPARED.get(module)
+        if waiting is None or waiting.poll() is not None:
+            _PREPARED[module] = _started(module)
 
-    The process has nothing of our environment. It is expected to call `confine` before it looks at anything.
+
+def run(module: str, *arguments: str, given: bytes = b"", seconds: float) -> bytes:
+    """Let a module of ours work on `given` and return what it writes; at most `AT_ONCE` work at a time.
+
+    Its `ready()` is called first, to `confine` the process and to import; then its `main(*arguments)`, which finds
+    `given` on standard input. The process has nothing of our environment.
 
     Raises:
         Refused: it ended with the exit code `REFUSED`.
@@ -43,30 +59,51 @@ def run(module: str, *arguments: str, given: bytes = b"", seconds: float) -> byt
         message = f"{AT_ONCE} other requests are being worked on; wait a few seconds and try again."
         raise TooMuch(message)
     try:
-        done = subprocess.run(  # noqa: S603 - ourselves
-            [sys.executable, "-B", "-m", module, *arguments],
-            input=given,
-            capture_output=True,
-            timeout=seconds,
-            cwd=_ROOT,
-            env={"PYTHONUTF8": "1", "TZ": "UTC"},
-            check=False,
-        )
+        with _taken(module) as process:
+            try:
+                written, errors = process.communicate(json.dumps(arguments).encode() + b"\n" + given, seconds)
+            finally:
+                process.kill()
     except subprocess.TimeoutExpired:
         message = f"This took longer than {seconds:g} s and was ended; ask for less."
         raise TooMuch(message) from None
     finally:
         _TURNS.release()
-    said = done.stderr.decode("utf-8", "replace").strip()
-    if done.returncode == REFUSED:
+    said = errors.decode("utf-8", "replace").strip()
+    if process.returncode == REFUSED:
         raise Refused(said)
-    if done.returncode < 0 or "MemoryError" in said:
+    if process.returncode < 0 or "MemoryError" in said:
         message = "This needed more memory than one request may have and was ended; ask for less."
         raise TooMuch(message)
-    if done.returncode:
+    if process.returncode:
         message = f"This failed: {said.splitlines()[-1]}. That is a fault of Dropline: report it with what was given."
         raise Refused(message)
-    return done.stdout
+    return written
+
+
+def _taken(module: str) -> subprocess.Popen[bytes]:
+    with _PREPARING:
+        waiting = _PREPARED.pop(module, None)
+    return waiting if waiting and waiting.poll() is None else _started(module)
+
+
+def _started(module: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - ourselves
+        [sys.executable, "-B", "-c", "from app import bounded; bounded.wait()", module],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=_ROOT,
+        env={"PYTHONUTF8": "1", "TZ": "UTC"},
+    )
+
+
+def wait() -> None:
+    """Be the process of `run`: make ready for the module that the command line names, and do its work when it comes."""
+    module = import_module(sys.argv[1])
+    module.ready()
+    if arguments := sys.stdin.buffer.readline():  # nothing, when whoever started this has ended
+        module.main(*json.loads(arguments))
 
 
 def confine(memory_bytes: int) -> None:

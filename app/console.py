@@ -23,6 +23,11 @@ MOST_CHARACTERS: Final = 20_000
 _CUT: Final = b"cut"
 
 
+def prepare() -> None:
+    """Make ready for the next question, so that it need not wait for a process."""
+    bounded.prepare(__name__)
+
+
 def ask(path: Path, text: str, seconds: float = SECONDS) -> Answer:
     """Answer one SELECT over the warehouse at `path`.
 
@@ -39,9 +44,13 @@ def ask(path: Path, text: str, seconds: float = SECONDS) -> Answer:
     return Answer(rows.replace_schema_metadata(), cut=_CUT in (rows.schema.metadata or {}))
 
 
+def ready() -> None:
+    """Confine this process."""
+    bounded.confine(MEMORY_BYTES)
+
+
 def main(path: str) -> None:
     """Answer the text on standard input with an Arrow stream on standard output."""
-    bounded.confine(MEMORY_BYTES)
     text = sys.stdin.buffer.read().decode("utf-8", "replace")
     try:
         rows, cut = Warehouse.open(Path(path), LIMITS).ask(text, MOST_ROWS, MOST_BYTES)
@@ -52,7 +61,3 @@ def main(path: str) -> None:
     rows = rows.replace_schema_metadata({_CUT: b"1"} if cut else None)
     with pa.ipc.new_stream(sys.stdout.buffer, rows.schema) as stream:
         stream.write_table(rows)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -38,6 +39,11 @@ _FIGURES: Final = (
 )  # fmt: skip
 
 Row = dict[str, Any]
+
+
+def prepare() -> None:
+    """Make ready for the next file, so that it need not wait for a process."""
+    bounded.prepare(__name__)
 
 
 def explain(name: str, data: bytes) -> Row:
@@ -184,11 +190,12 @@ def look(file: Path) -> Row:
     }
 
 
+def ready() -> None:
+    """Confine this process, and import what the work needs."""
+    bounded.confine(_MEMORY_BYTES)
+    import_module("ingest.show")
+
+
 def main(path: str) -> None:
     """Write what the file at `path` is and says to standard output, as JSON."""
-    bounded.confine(_MEMORY_BYTES)
     sys.stdout.buffer.write(json.dumps(look(Path(path))).encode())
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

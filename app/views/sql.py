@@ -29,6 +29,11 @@ NO_COLOUR: Final = "no colour"
 
 def main() -> None:
     """Draw the page."""
+    _edit_and_answer()
+    console.prepare()
+
+
+def _edit_and_answer() -> None:
     st.title("SQL")
     warehouse = state.warehouse_or_stop()
     if state.went_back() or "asked" not in st.session_state:

@@ -23,6 +23,11 @@ LOSSES: Final = {
 
 def main() -> None:
     """Draw the page."""
+    _draw()
+    trying.prepare()
+
+
+def _draw() -> None:
     st.title("Try a file")
     file = st.file_uploader(
         "One raw file: an output of perfdhcp, dnsblast, dnsperf, TestCenter, TRex, ..., counters or machine facts",

@@ -240,3 +240,29 @@ def test_the_same_bytes_are_kept_once(tmp_path: Path) -> None:
     assert trying.keep(Home(tmp_path), "b.txt", b"same") == first
     assert trying.keep(Home(tmp_path), "a.txt", b"other") != first
     assert sum(each.is_file() for each in (tmp_path / "uploads").rglob("*")) == 2
+
+
+def test_a_process_is_ready_before_there_is_a_file_and_serves_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    trying.prepare()
+    waiting = bounded._PREPARED[trying.__name__]
+    trying.prepare()
+    assert bounded._PREPARED[trying.__name__] is waiting, "one is enough"
+    monkeypatch.setattr(bounded, "_started", lambda module: pytest.fail("another was started"))
+    assert trying.explain("empty", b"")["trials"] == []
+    assert waiting.returncode == 0
+    assert trying.__name__ not in bounded._PREPARED
+
+
+def test_a_process_that_died_while_it_waited_is_replaced() -> None:
+    trying.prepare()
+    waiting = bounded._PREPARED[trying.__name__]
+    waiting.kill()
+    waiting.wait()
+    assert trying.explain("empty", b"")["trials"] == []
+
+
+def test_a_waiting_process_ends_with_the_one_that_started_it() -> None:
+    trying.prepare()
+    waiting = bounded._PREPARED.pop(trying.__name__)
+    assert waiting.communicate(timeout=30) == (b"", b"")
+    assert waiting.returncode == 0
