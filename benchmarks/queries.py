@@ -53,6 +53,7 @@ _SUBJECTS: Final = """
 
     select
         chosen.trial_id,
+        chosen.batch,
         chosen.run_id,
         chosen.configuration_id,
         chosen.campaign,

@@ -24,8 +24,9 @@
 
 {#- The condition on a trial that it is computed in this build, and not kept from the last one. -#}
 {% macro is_computed(trial_id) -%}
+    {%- set computed = ref('stg_current_trials') -%} {#- named whatever is computed: dbt wants to know beforehand -#}
     {%- if changed('campaigns') -%}
-        {{ trial_id }} in (select trial_id from {{ ref('stg_current_trials') }})
+        {{ trial_id }} in (select trial_id from {{ computed }})
     {%- else -%}
         true
     {%- endif -%}

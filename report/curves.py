@@ -67,7 +67,8 @@ def seconds(scope: Scope) -> Section:
     decisive = scope.rows(
         """
         select
-            run_capacity.configuration_id, trials.trial_id, trials.offered_rate, trials.rate_unit, trials.source_path
+            run_capacity.configuration_id, trials.trial_id, trials.batch, trials.offered_rate, trials.rate_unit,
+            trials.source_path
         from run_capacity
         inner join capacity
             on run_capacity.configuration_id = capacity.configuration_id
@@ -93,10 +94,9 @@ def seconds(scope: Scope) -> Section:
 
 
 def _of_trial(scope: Scope, trial: Row) -> Iterable[Chart]:
-    by_exchange = grouped(
-        printable(queries.intervals(scope.warehouse, trial["trial_id"])), lambda row: str(row["exchange"])
-    )
-    order = [row["exchange"] for row in printable(queries.exchanges(scope.warehouse, trial["trial_id"]))]
+    of_trial = (scope.warehouse, trial["trial_id"], trial["batch"])
+    by_exchange = grouped(printable(queries.intervals(*of_trial)), lambda row: str(row["exchange"]))
+    order = [row["exchange"] for row in printable(queries.exchanges(*of_trial))]
     for exchange in sorted(by_exchange, key=lambda name: (order.index(name) if name in order else len(order), name)):
         some = by_exchange[exchange]
         series = {name: [row for row in some if row["series"] == name] for name in ("sent", "received", "drops")}

@@ -282,19 +282,19 @@ def trials(warehouse: Warehouse, run_id: str) -> pa.Table:
     )
 
 
-def exchanges(warehouse: Warehouse, trial_id: str) -> pa.Table:
-    """Return the exchanges of a trial in the order of the protocol."""
+def exchanges(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
+    """Return the exchanges of a trial, which its `batch` finds sooner, in the order of the protocol."""
     return warehouse.query(
         """
-        select * exclude (trial_id, position, drop_ratio_printed) from trial_exchanges
-        where trial_id = $id
+        select * exclude (trial_id, batch, position, drop_ratio_printed) from trial_exchanges
+        where trial_id = $id and batch = $batch
         order by position
         """,
-        {"id": trial_id},
+        {"id": trial_id, "batch": batch},
     )
 
 
-def intervals(warehouse: Warehouse, trial_id: str) -> pa.Table:
+def intervals(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
     """Return t_s, exchange, series (sent, received, drops) and packets per second of a trial.
 
     Where the interim lines are more than a chart can hold, neighbours are averaged.
@@ -310,7 +310,7 @@ def intervals(warehouse: Warehouse, trial_id: str) -> pa.Table:
                 position // cast(ceil(3 * count(*) over () / $most) as bigint) as bucket,
                 t_s - coalesce(lag(t_s) over (partition by exchange order by position), 0) as seconds
             from trial_intervals
-            where trial_id = $id and t_s is not null
+            where trial_id = $id and batch = $batch and t_s is not null
 
         ),
 
@@ -330,7 +330,7 @@ def intervals(warehouse: Warehouse, trial_id: str) -> pa.Table:
         unpivot buckets on sent, received, drops into name series value packets_per_s
         order by exchange, series, t_s
         """,
-        {"id": trial_id, "most": MOST_ROWS - 600},
+        {"id": trial_id, "batch": batch, "most": MOST_ROWS - 600},
     )
 
 

@@ -1,4 +1,7 @@
-"""The questions of the page of one run: what was watched beside a trial, and where its queries went."""
+"""The questions of the page of one run: what was watched beside a trial, and where its queries went.
+
+The rows of trials stand in the order of their batches, so that a trial is found among millions by naming its own.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
 MOST_SHARES: Final = 400  # points of a distribution
 
 
-def watched(warehouse: Warehouse, trial_id: str) -> pa.Table:
+def watched(warehouse: Warehouse, trial_id: str, campaign: str) -> pa.Table:
     """Return what was read beside a trial over its time: metric, series, unit, is_rate, t_s, value.
 
     What a server or the kernel counts (its name has a dot) and what in the whole campaign falls in fewer than one of
@@ -26,6 +29,13 @@ def watched(warehouse: Warehouse, trial_id: str) -> pa.Table:
         """
         with
 
+        of_campaign as (
+
+            select batch from trials
+            where campaign = $campaign
+
+        ),
+
         steps as (
 
             select
@@ -34,7 +44,8 @@ def watched(warehouse: Warehouse, trial_id: str) -> pa.Table:
                 t_s - lag(t_s) over readings as seconds
             from trial_observations
             where t_s is not null and isfinite(value)
-                and campaign = (select campaign from trials where trial_id = $id)
+                and campaign = $campaign
+                and batch between (select min(batch) from of_campaign) and (select max(batch) from of_campaign)
             window readings as (partition by trial_id, source_path, host, metric, label order by t_s)
 
         ),
@@ -92,7 +103,7 @@ def watched(warehouse: Warehouse, trial_id: str) -> pa.Table:
             or metric = 'probe_failure'
         order by metric, series, t_s
         """,
-        {"id": trial_id, "most": MOST_ROWS},
+        {"id": trial_id, "campaign": campaign, "most": MOST_ROWS},
     )
 
 
@@ -104,7 +115,7 @@ def accounting(warehouse: Warehouse, trial_id: str) -> dict[str, Any]:
     return rows[0] if rows else {}
 
 
-def counters(warehouse: Warehouse, trial_id: str) -> pa.Table:
+def counters(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
     """Return the counters that changed during a trial, the largest change first.
 
     Counters of which a snapshot was taken before and after, and those that tell their change themselves (udp.*,
@@ -117,7 +128,7 @@ def counters(warehouse: Warehouse, trial_id: str) -> pa.Table:
         snapshots as (
 
             select metric, label, host, unit, value_before, value_after, change from trial_counters
-            where trial_id = $id
+            where trial_id = $id and batch = $batch
 
         ),
 
@@ -125,7 +136,7 @@ def counters(warehouse: Warehouse, trial_id: str) -> pa.Table:
 
             select metric, label, host, unit, null as value_before, null as value_after, sum(value) as change
             from trial_observations
-            where trial_id = $id and moment is null and t_s is null and contains(metric, '.')
+            where trial_id = $id and batch = $batch and moment is null and t_s is null and contains(metric, '.')
             group by metric, label, host, unit
 
         )
@@ -134,11 +145,11 @@ def counters(warehouse: Warehouse, trial_id: str) -> pa.Table:
         where change <> 0
         order by abs(change) desc, metric, label, host
         """,
-        {"id": trial_id},
+        {"id": trial_id, "batch": batch},
     )
 
 
-def response_times(warehouse: Warehouse, trial_id: str) -> pa.Table:
+def response_times(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
     """Return the response times of a trial, ms: source, then min, avg, p50, p90, p99, max, stdev.
 
     One row per what the generator sums up and one for the probes beside it; exchanges have their own table.
@@ -150,7 +161,7 @@ def response_times(warehouse: Warehouse, trial_id: str) -> pa.Table:
         of_trial as materialized (  -- one look at the millions of others
 
             select label, metric, moment, t_s, unit, value from trial_observations
-            where trial_id = $id
+            where trial_id = $id and batch = $batch
 
         ),
 
@@ -193,11 +204,11 @@ def response_times(warehouse: Warehouse, trial_id: str) -> pa.Table:
         union all
         from probes
         """,
-        {"id": trial_id},
+        {"id": trial_id, "batch": batch},
     )
 
 
-def response_shares(warehouse: Warehouse, trial_id: str) -> pa.Table:
+def response_shares(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
     """Return the distribution of the response times of a trial, as far as more than its ends and mean is known.
 
     Columns: source, kind (`each`: every answer is known, from packets dumped or probes; `summary`: percentiles of the
@@ -212,7 +223,7 @@ def response_shares(warehouse: Warehouse, trial_id: str) -> pa.Table:
 
             select coalesce(label, 'generator') as source, metric, value as time_ms
             from trial_observations
-            where trial_id = $id and value > 0
+            where trial_id = $id and batch = $batch and value > 0
                 and (metric in ('response_time', 'probe_latency') or starts_with(metric, 'latency_'))
 
         ),
@@ -253,7 +264,7 @@ def response_shares(warehouse: Warehouse, trial_id: str) -> pa.Table:
             and source in (select source from percentiles where share_ratio > 0 and share_ratio < 1)
         order by kind, source, time_ms, share_ratio
         """,
-        {"id": trial_id, "most": MOST_SHARES},
+        {"id": trial_id, "batch": batch, "most": MOST_SHARES},
     )
 
 

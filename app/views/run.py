@@ -62,10 +62,10 @@ def main() -> None:
     trial = _choose_trial(trials, run, verdict)
     _show_trial(trial)
     _show_accounting(warehouse, trial["trial_id"])
-    _draw_seconds(warehouse, trial["trial_id"])
-    _show_exchanges(warehouse, trial["trial_id"])
-    _show_response_times(warehouse, trial["trial_id"])
-    _show_counters(warehouse, trial["trial_id"])
+    _draw_seconds(warehouse, trial)
+    _show_exchanges(warehouse, trial)
+    _show_response_times(warehouse, trial)
+    _show_counters(warehouse, trial)
     _show_findings(warehouse, configuration, run_id, trial)
     _show_sources(trial)
     _show_file(trial)
@@ -203,12 +203,12 @@ def _both_ratios(account: Mapping[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def _draw_seconds(warehouse: Warehouse, trial_id: str) -> None:
+def _draw_seconds(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
     """Draw each exchange second by second and, on the same time axis, what was watched."""
     with behind.recorded() as asked:
-        seconds = queries.intervals(warehouse, trial_id).to_pandas()
+        seconds = queries.intervals(warehouse, trial["trial_id"], trial["batch"]).to_pandas()
     with behind.recorded() as asked_beside:
-        readings = watching.watched(warehouse, trial_id).to_pandas()
+        readings = watching.watched(warehouse, trial["trial_id"], trial["campaign"]).to_pandas()
     if seconds.empty and readings.empty:
         st.info("The report of this trial has no interim lines: what happened in each second is not known.")
         return
@@ -238,8 +238,9 @@ def _draw_seconds(warehouse: Warehouse, trial_id: str) -> None:
     st.caption("Counters that only grow are drawn as their growth per second; what never changed is left out.")
 
 
-def _show_exchanges(warehouse: Warehouse, trial_id: str) -> None:
-    exchanges = queries.exchanges(warehouse, trial_id).to_pandas().dropna(axis="columns", how="all")
+def _show_exchanges(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
+    found = queries.exchanges(warehouse, trial["trial_id"], trial["batch"])
+    exchanges = found.to_pandas().dropna(axis="columns", how="all")
     if exchanges.empty:
         return
     st.header("Exchanges")
@@ -255,11 +256,12 @@ def _show_exchanges(warehouse: Warehouse, trial_id: str) -> None:
     )
 
 
-def _show_response_times(warehouse: Warehouse, trial_id: str) -> None:
+def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
     """Draw the distribution where single answers or percentiles are known; say what is known otherwise."""
     with behind.recorded() as asked:
-        shares = watching.response_shares(warehouse, trial_id).to_pandas()
-    times = watching.response_times(warehouse, trial_id).to_pandas().dropna(axis="columns", how="all")
+        shares = watching.response_shares(warehouse, trial["trial_id"], trial["batch"]).to_pandas()
+    found = watching.response_times(warehouse, trial["trial_id"], trial["batch"])
+    times = found.to_pandas().dropna(axis="columns", how="all")
     st.header("Response times")
     if len(shares):
         state.chart(response.shares(shares), "response-times", asked)
@@ -281,8 +283,8 @@ def _show_response_times(warehouse: Warehouse, trial_id: str) -> None:
     )
 
 
-def _show_counters(warehouse: Warehouse, trial_id: str) -> None:
-    changes = watching.counters(warehouse, trial_id).to_pandas()
+def _show_counters(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
+    changes = watching.counters(warehouse, trial["trial_id"], trial["batch"]).to_pandas()
     if changes.empty:
         return
     st.header("Counters that changed")

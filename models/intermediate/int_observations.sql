@@ -24,6 +24,7 @@ spans as (
 
     select
         trial_id,
+        batch,
         campaign,
         source_path,
         stem,
@@ -54,6 +55,7 @@ candidates as (
         watched_files.campaign,
         watched_files.source_path,
         spans.trial_id,
+        spans.batch,
         spans.started_at,
         {{ later('spans.started_at', -30) }} as watched_from,
         {{ later('spans.ended_at', 30) }} as watched_until,
@@ -75,6 +77,7 @@ candidates as (
         watched_files.campaign,
         watched_files.source_path,
         spans.trial_id,
+        spans.batch,
         spans.started_at,
         spans.started_at as watched_from,
         spans.ended_at as watched_until,
@@ -102,6 +105,7 @@ aligned as (
 
     select
         trial_id,
+        batch,
         campaign,
         source_path,
         host,
@@ -116,6 +120,7 @@ aligned as (
     union all
     select
         chosen.trial_id,
+        coalesce(chosen.batch, observations_beside.batch) as batch,
         observations_beside.campaign,
         observations_beside.source_path,
         observations_beside.host,

@@ -16,7 +16,8 @@ observations as (
 
 counters as (
 
-    select * from {{ ref('int_counters') }}
+    select * from {{ ref('trial_counters') }}
+    where trial_id in (select trials.trial_id from trials)
 
 ),
 

@@ -1,18 +1,37 @@
 with
 
+snapshots as (
+
+    select * from {{ ref('trial_observations') }}
+    where trial_id is not null and moment is not null and {{ is_computed('trial_id') }}
+
+),
+
 counters as (
 
-    select * from {{ ref('int_counters') }}
+    select
+        trial_id,
+        batch,
+        host,
+        metric,
+        label,
+        any_value(unit) as unit,
+        max(value) filter (where moment = 'before') as value_before,
+        max(value) filter (where moment = 'after') as value_after
+    from snapshots
+    group by trial_id, batch, host, metric, label
 
 )
 
 select
     trial_id,
+    batch,
     host,
     metric,
     label,
     unit,
     value_before,
     value_after,
-    change
+    value_after - value_before as change
 from counters
+order by batch -- as the trials stand elsewhere: what is asked by batch reads few rows

@@ -8,6 +8,7 @@ exchanges as (
 
 select
     trial_id,
+    batch,
     exchange,
     position,
     sent,

@@ -8,6 +8,7 @@ intervals as (
 
 select
     trial_id,
+    batch,
     position,
     t_s,
     exchange,

@@ -8,6 +8,7 @@ observations as (
 
 select
     trial_id,
+    batch,
     campaign,
     source_path,
     host,

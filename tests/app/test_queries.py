@@ -32,8 +32,9 @@ def long(warehouse_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Ware
     shutil.copy(warehouse_home / "warehouse.duckdb", path)
     with duckdb.connect(str(path)) as database:
         database.execute(
-            "insert into trial_intervals by name select 'long' as trial_id, i as position, i + 1.0 as t_s, "
-            "exchange, 100 as interval_sent, 90 as interval_received, 10 as interval_drops "
+            "insert into trial_intervals by name "
+            "select 'long' as trial_id, 'b' as batch, i as position, i + 1.0 as t_s, exchange, "
+            "100 as interval_sent, 90 as interval_received, 10 as interval_drops "
             "from range(7200) as line(i), (values ('DISCOVER-OFFER'), ('REQUEST-ACK')) as exchanges(exchange)"
         )
         database.execute(
@@ -98,7 +99,7 @@ def test_the_seconds_of_a_trial_are_those_of_its_interim_lines(warehouse: Wareho
     line = warehouse.query("select * from trial_intervals where position = 0 and t_s is not null limit 1").to_pylist()[
         0
     ]
-    rows = queries.intervals(warehouse, line["trial_id"]).to_pylist()
+    rows = queries.intervals(warehouse, line["trial_id"], line["batch"]).to_pylist()
     first = {row["series"]: row["packets_per_s"] for row in rows if row["exchange"] == line["exchange"]}
     assert set(first) == {"sent", "received", "drops"}
     sent = next(row for row in rows if row["exchange"] == line["exchange"] and row["series"] == "sent")
@@ -106,7 +107,7 @@ def test_the_seconds_of_a_trial_are_those_of_its_interim_lines(warehouse: Wareho
 
 
 def test_a_chart_never_gets_more_rows_than_it_can_hold(long: Warehouse) -> None:
-    seconds = queries.intervals(long, "long").to_pylist()
+    seconds = queries.intervals(long, "long", "b").to_pylist()
     assert 1000 < len(seconds) <= queries.MOST_ROWS
     assert {row["packets_per_s"] for row in seconds} == {100, 90, 10}, "neighbours are averaged"
     assert max(row["t_s"] for row in seconds) == 7200

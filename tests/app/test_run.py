@@ -56,7 +56,8 @@ def watched_home(warehouse_home: Path, trial_id: str, tmp_path_factory: pytest.T
         for metric, (before, after) in COUNTERS.items():
             database.execute(
                 "insert into trial_counters by name "
-                "select $1 as trial_id, $2 as metric, $3 as value_before, $4 as value_after, $4 - $3 as change",
+                "select trial_id, batch, $2 as metric, $3 as value_before, $4 as value_after, $4 - $3 as change "
+                "from trials where trial_id = $1",
                 [trial_id, metric, before, after],
             )
         database.execute(
@@ -77,7 +78,7 @@ def watched_home(warehouse_home: Path, trial_id: str, tmp_path_factory: pytest.T
 def observe(database: duckdb.DuckDBPyConnection, trial_id: str, metric: str, t_s: float, value: float) -> None:
     database.execute(
         "insert into trial_observations by name "
-        "select trial_id, campaign, $2 as metric, $3::double as t_s, $4::double as value "
+        "select trial_id, batch, campaign, $2 as metric, $3::double as t_s, $4::double as value "
         "from trials where trial_id = $1",
         [trial_id, metric, t_s, value],
     )
@@ -86,6 +87,13 @@ def observe(database: duckdb.DuckDBPyConnection, trial_id: str, metric: str, t_s
 @pytest.fixture(scope="session")
 def watched_warehouse(watched_home: Path) -> Warehouse:
     return Warehouse.open(watched_home / "warehouse.duckdb")
+
+
+@pytest.fixture(scope="session")
+def trial(warehouse: Warehouse, trial_id: str) -> dict[str, str]:
+    """Where the rows of the trial are found."""
+    found = warehouse.query("select trial_id, batch, campaign from trials where trial_id = $id", {"id": trial_id})
+    return found.to_pylist()[0]
 
 
 @pytest.fixture
@@ -159,8 +167,8 @@ def test_the_page_opens_on_a_run_with_a_figure(open_page: Open, warehouse_home: 
     assert warehouse.query("select rate from runs where run_id = $id", {"id": opened}).column(0)[0].as_py()
 
 
-def test_the_distribution_of_response_times_is_by_rank(watched_warehouse: Warehouse, trial_id: str) -> None:
-    shares = watching.response_shares(watched_warehouse, trial_id).to_pylist()
+def test_the_distribution_of_response_times_is_by_rank(watched_warehouse: Warehouse, trial: dict[str, str]) -> None:
+    shares = watching.response_shares(watched_warehouse, trial["trial_id"], trial["batch"]).to_pylist()
     assert [(each["time_ms"], each["n"]) for each in shares] == [(0.4, 3), (2.6, 3), (108.6, 3)]
     assert [each["share_ratio"] for each in shares] == pytest.approx([1 / 3, 2 / 3, 1])
     drawn = response.shares(pd.DataFrame(shares)).to_dict()
@@ -173,8 +181,11 @@ def test_without_single_answers_the_page_says_what_is_known(open_page: Open, war
     assert {"Min delay (ms)", "Max delay (ms)"} <= set(rows(app, "Exchange").columns)
 
 
-def test_counters_become_rates_and_gauges_stay_what_was_read(watched_warehouse: Warehouse, trial_id: str) -> None:
-    readings = watching.watched(watched_warehouse, trial_id).to_pandas().set_index(["metric", "t_s"])
+def test_counters_become_rates_and_gauges_stay_what_was_read(
+    watched_warehouse: Warehouse, trial: dict[str, str]
+) -> None:
+    found = watching.watched(watched_warehouse, trial["trial_id"], trial["campaign"])
+    readings = found.to_pandas().set_index(["metric", "t_s"])
     assert readings.loc[("pdns.udp-in-errors", 0.542), "value"] == pytest.approx((90295 - 83822) / (0.542 - 0.126))
     assert readings.loc[("pdns.qsize-q", 0.542), "value"] == 12
     assert set(readings.loc[["pdns.udp-in-errors", "pdns.udp-answers"], "is_rate"]) == {True}
@@ -183,7 +194,7 @@ def test_counters_become_rates_and_gauges_stay_what_was_read(watched_warehouse: 
 
 def test_a_trial_that_nothing_watched_has_no_account(watched_warehouse: Warehouse) -> None:
     assert watching.accounting(watched_warehouse, "no such trial") == {}
-    assert watching.watched(watched_warehouse, "no such trial").num_rows == 0
+    assert watching.watched(watched_warehouse, "no such trial", "no such campaign").num_rows == 0
 
 
 def test_another_loss_goal_judges_the_run_anew(open_page: Open, warehouse_home: Path) -> None:

@@ -41,8 +41,8 @@ OTHERS = {
         "update trials set source_sha256 = (select min(source_sha256) from trials), report_index = 0 where rowid = 1"
     ),
     "kernel_counter_falls": (
-        "insert into trial_counters by name select trial_id, 'udp.InErrors' as metric, 9 as value_before, "
-        "2 as value_after, -7 as change from trials where rowid = 2"
+        "insert into trial_counters by name select trial_id, batch, 'udp.InErrors' as metric, "
+        "9 as value_before, 2 as value_after, -7 as change from trials where rowid = 2"
     ),
     "machine_changed": (
         f"update trials set host_id = 'another' where rowid in (select rowid from trials where configuration_id = "

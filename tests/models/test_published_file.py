@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import duckdb
+import pytest
+
 MARTS = {path.stem for path in (Path(__file__).parents[2] / "models" / "marts").glob("*.sql")}
 
 
@@ -14,6 +17,16 @@ def test_it_holds_the_marts_the_loss_goals_what_the_functions_look_up_and_nothin
 def test_every_table_and_column_is_described_in_the_database(sql):
     assert sql("select table_name from duckdb_tables() where comment is null") == []
     assert sql("select table_name, column_name from duckdb_columns() where comment is null and not internal") == []
+
+
+@pytest.mark.parametrize("table", ["trial_counters", "trial_exchanges", "trial_intervals", "trial_observations"])
+def test_what_belongs_to_a_trial_is_found_in_the_batch_of_the_trial(examples_home, table):
+    with duckdb.connect(str(examples_home / "warehouse.duckdb"), read_only=True) as connection:
+        rows, found = connection.execute(
+            f"select count(*), count(trials.trial_id) from {table} left join trials using (trial_id, batch) "
+            f"where {table}.trial_id is not null"
+        ).fetchone()
+    assert rows == found > 0
 
 
 def test_clients_from_duckdb_1_4_on_can_open_it(warehouse_home):

@@ -5,7 +5,6 @@
 -#}
 {% test unique_together(model, columns, kept_by_trial=false) %}
 
-{{ '-- depends_on: ' ~ ref('stg_current_trials') if kept_by_trial }}
 with
 
 hashed as (
