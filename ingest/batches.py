@@ -194,13 +194,16 @@ class TableFile:
 
     def __init__(self, folder: Path, table: str) -> None:
         schema = TABLES[table]
-        plain = [name for name in schema.names if name != "content"]
         self._rows = 0
         self._waiting: list[pa.Table] = []
         self._waiting_rows = self._waiting_bytes = 0  # counted on: a group may be of very many parts
         self._file = _Hashed(folder / f"{table}.parquet")
         self._parquet = pq.ParquetWriter(
-            self._file, schema, compression="zstd", use_dictionary=plain, write_statistics=plain
+            self._file,
+            schema,
+            compression="zstd",
+            use_dictionary=[leaf for field in schema for leaf in _text_leaves(field)],
+            write_statistics=[name for name in schema.names if name != "content"],
         )
 
     def write(self, rows: pa.Table) -> None:
@@ -232,6 +235,17 @@ class TableFile:
         self._parquet.is_open = False  # or it would try again when it is collected
         with suppress(OSError):
             self._file.close()
+
+
+def _text_leaves(field: pa.Field) -> list[str]:
+    """Return the columns of Parquet in which a field has text: it repeats, as numbers and contents hardly do."""
+    if pa.types.is_string(field.type):
+        return [field.name]
+    if pa.types.is_list(field.type):
+        return [f"{field.name}.list.element"]
+    if pa.types.is_map(field.type):
+        return [f"{field.name}.key_value.key", f"{field.name}.key_value.value"]
+    return []
 
 
 class _Hashed(io.BufferedWriter):

@@ -61,6 +61,7 @@ _DIGITS: Final = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,6})?")
 _CONFIGURATION: Final = tuple(name for name, _ in CONFIGURATION)
 _MAX_OBSERVATIONS: Final = 1000
 _SIDECAR: Final = json.JSONDecoder(parse_constant=lambda _: None)
+_quoted: Final = json.encoder.encode_basestring_ascii
 _DIGESTED: Final = json.JSONEncoder(sort_keys=True, default=str, separators=(",", ":"), check_circular=False)
 
 
@@ -74,6 +75,8 @@ class SidecarError(ValueError):
 
 Claim = tuple[str, Any, str]
 """One source says that a column has a value: (column, value, source)."""
+WATCHED: Final = ("host", "label", "metric", "unit", "value")  # of schema.OBSERVATIONS, in the order of `_digested`
+_Watched = tuple[str | None, str | None, str, str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,7 @@ class Context:
     Attributes:
         claims: what the server's configuration, the sidecar, the path and the defaults say.
         warnings: what could not be found or used, one sentence each.
-        observations: rows of schema.OBSERVATIONS without the keys.
+        observations: rows of schema.OBSERVATIONS, with the columns WATCHED.
         own: columns with one source only: host_id, server_config_id.
         path: of the output, relative to the campaign's folder.
         shared: whether the sidecar serves the outputs of several processes.
@@ -102,15 +105,16 @@ class Context:
 
     claims: tuple[Claim, ...] = ()
     warnings: tuple[str, ...] = ()
-    observations: tuple[Row, ...] = ()
+    observations: tuple[_Watched, ...] = ()
     own: Row = field(default_factory=dict)
     path: str = ""
     shared: bool = False
 
     def sha256(self) -> str:
         """Return the digest of everything here; another digest makes a new version of the file."""
-        parts = [self.claims, self.warnings, self.observations, self.own, self.shared]
-        return hashlib.sha256(_DIGESTED.encode(parts).encode()).hexdigest()
+        before, after = _DIGESTED.encode([self.claims, self.warnings]), _DIGESTED.encode([self.own, self.shared])
+        observations = ",".join(map(_digested, self.observations))
+        return hashlib.sha256(f"{before[:-1]},[{observations}],{after[1:]}".encode()).hexdigest()
 
     def resolve(self, facts: Row, *, alone: bool = True) -> Row:
         """Return the columns of schema.TRIALS for a report: its own facts and what they leave open.
@@ -247,7 +251,7 @@ def gather(
         "host_id": host_id,
         "server_config_id": server.row["server_config_id"] if server else None,
     }
-    return Context(tuple(claims), tuple(notes), tuple(_observations(contents)), own, path, shared)
+    return Context(tuple(claims), tuple(notes), tuple(_watched(contents)), own, path, shared)
 
 
 def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:
@@ -382,7 +386,7 @@ def _first_text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _observations(sidecar: Row) -> list[Row]:
+def _watched(sidecar: Row) -> list[_Watched]:
     """Return what the sidecar watched beside the trial: CPU, load, UDP counters, leases."""
     host = _first_text(sidecar.get("host"))
     load = sidecar.get("loadavg_before")
@@ -407,16 +411,22 @@ def _observations(sidecar: Row) -> list[Row]:
     return rows[:_MAX_OBSERVATIONS]
 
 
-def _numbers(metric: str, value: object, unit: str, host: str | None) -> list[Row]:
+def _numbers(metric: str, value: object, unit: str, host: str | None) -> list[_Watched]:
     """Return one row for a number, and one row per entry, labelled, for a list or an object."""
     if isinstance(value, dict | list):
         entries = value.items() if isinstance(value, dict) else enumerate(value)
         found = [(str(label), number) for label, entry in entries if (number := _finite(entry)) is not None]
-        return [
-            {"host": host, "label": label, "metric": metric, "unit": unit, "value": number} for label, number in found
-        ]
+        return [(host, label, metric, unit, number) for label, number in found]
     number = _finite(value)
-    return [] if number is None else [{"host": host, "metric": metric, "unit": unit, "value": number}]
+    return [] if number is None else [(host, None, metric, unit, number)]
+
+
+def _digested(row: _Watched) -> str:
+    """Return what `Context.sha256` takes of a row: the JSON of an object, which has a label only where there is one."""
+    host, label, metric, unit, value = row
+    named = f'"label":{_quoted(label)},' if label is not None else ""
+    owner = _quoted(host) if host is not None else "null"
+    return f'{{"host":{owner},{named}"metric":{_quoted(metric)},"unit":{_quoted(unit)},"value":{value!r}}}'
 
 
 def _finite(value: object) -> float | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from errors import DroplineError
 from ingest import figures, formats, machines, servers, watched
@@ -20,14 +20,17 @@ from ingest.campaign import FILE_NAME, SIDECARS, Campaign, CampaignError
 from ingest.formats import Reject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from types import ModuleType
 
     from ingest.formats import Reader
     from ingest.watched import Watcher
 
+    Nature = tuple["Kind", Reject | None, Reader | None, ModuleType | None, Watcher | None, str | None]
+
 MAX_BYTES: Final = 64 * 1024 * 1024
 HEAD_BYTES: Final = 64 * 1024
+_HEADS_BYTES: Final = 4 * 1024 * 1024  # that are held at once
 _IGNORED: Final = re.compile(r"\..*|README.*|LICENSE.*|.*\.md|.*~", re.DOTALL)
 _MESSAGES: Final = (".err", ".stderr")
 _ENDING: Final = re.compile(r"(?<=[^/])\.[A-Za-z][^./]*\Z")
@@ -71,11 +74,12 @@ class Scope:
 
 
 class Found:
-    """One file. A million of them are held at a time: of its path, folder and name are shared with others.
+    """One file; of its path, folder and name are shared with others.
 
     Attributes:
         folder: relative to the scope's folder, with forward slashes, always valid text; `.` for the scope itself.
         name: the last part of the path.
+        elsewhere: the place on disk, where scope and path do not tell it.
         size: in bytes, and the time of the last change in us, as the folder tells them; 0 where nobody looked.
         reject: why it is of no use, when it is UNREADABLE or empty.
         reader: what reads it, when it is an OUTPUT; `server` and `watcher` likewise.
@@ -84,7 +88,7 @@ class Found:
     """
 
     __slots__ = (
-        *("scope", "folder", "name", "_elsewhere", "size", "modified_us"),
+        *("scope", "folder", "name", "elsewhere", "size", "modified_us"),
         *("kind", "reject", "reader", "server", "watcher", "fact"),
     )
 
@@ -100,12 +104,29 @@ class Found:
     ) -> None:
         folder, _, name = path.rpartition("/")
         self.scope, self.folder, self.name = scope, sys.intern(folder or "."), sys.intern(name)
-        self._elsewhere = None if str(place) == f"{scope.folder}/{path}" else str(place)
+        self.elsewhere = None if str(place) == f"{scope.folder}/{path}" else str(place)
         self.size = self.modified_us = 0
         self.kind, self.reject, self.reader = kind, reject, reader
         self.server: ModuleType | None = None
         self.watcher: Watcher | None = None
         self.fact: str | None = None
+
+    @classmethod
+    def again(cls, scope: Scope, folder: str, name: str, elsewhere: str | None, *rest: Any) -> Found:
+        """Return a file of which all is known; `rest` are its size, modified_us and nature."""
+        item = cls.__new__(cls)
+        item.scope, item.folder, item.name, item.elsewhere = scope, folder, name, elsewhere
+        item.size, item.modified_us, item.nature = rest
+        return item
+
+    @property
+    def nature(self) -> Nature:
+        """What the head of the file tells of it."""
+        return self.kind, self.reject, self.reader, self.server, self.watcher, self.fact
+
+    @nature.setter
+    def nature(self, nature: Nature) -> None:
+        self.kind, self.reject, self.reader, self.server, self.watcher, self.fact = nature
 
     @property
     def path(self) -> str:
@@ -115,7 +136,7 @@ class Found:
     @property
     def where(self) -> str:
         """The place on disk."""
-        return self._elsewhere or f"{self.scope.folder}/{self.path}"
+        return self.elsewhere or f"{self.scope.folder}/{self.path}"
 
     @property
     def file(self) -> Path:
@@ -142,17 +163,31 @@ def survey(paths: Iterable[Path], max_bytes: int = MAX_BYTES) -> list[Found]:
 
 def look(items: Iterable[Found], max_bytes: int = MAX_BYTES) -> None:
     """Fill in what the heads of files tell of them, and why others cannot be read."""
+    heads: list[tuple[Found, bytes]] = []
+    size_bytes = 0
     for item in items:
         if item.reject:
             continue
         try:
-            recognise(item, read(item.where, max_bytes, HEAD_BYTES)[0])
+            heads.append((item, read(item.where, max_bytes, HEAD_BYTES)[0]))
         except Unreadable as error:
             item.reject = error.reject
+            continue
+        size_bytes += len(heads[-1][1])
+        if size_bytes > _HEADS_BYTES:
+            _recognise(heads)
+            heads, size_bytes = [], 0
+    _recognise(heads)
 
 
-def recognise(item: Found, head: bytes) -> None:
-    """Fill in what `head`, the first HEAD_BYTES of a file, tells of it."""
+def _recognise(heads: Sequence[tuple[Found, bytes]]) -> None:
+    in_question = formats.in_question([head for _, head in heads])
+    for (item, head), asked in zip(heads, in_question, strict=True):
+        recognise(item, head, asked=asked)
+
+
+def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
+    """Fill in what `head`, the first HEAD_BYTES of a file, tells of it; generators' readers must not be `asked`."""
     name = item.name
     item.kind = Kind.CAMPAIGN if name == FILE_NAME else Kind.UNKNOWN
     if item.kind is Kind.CAMPAIGN:
@@ -163,7 +198,7 @@ def recognise(item: Found, head: bytes) -> None:
         item.reject = Reject(1, "the file is empty", "run the trial again, or remove the file")
     elif server := servers.recognise(head):
         item.kind, item.server = Kind.SERVER, server
-    elif reader := formats.recognise(head):
+    elif asked and (reader := formats.recognise(head)):
         item.kind, item.reader = Kind.OUTPUT, reader
     elif watcher := watched.recognise(head):
         item.kind, item.watcher = Kind.WATCHED, watcher
@@ -175,14 +210,22 @@ def recognise(item: Found, head: bytes) -> None:
         item.kind = Kind.CONFIGURATION
 
 
-def adopt(found: Iterable[Found]) -> None:
-    """Make files what only their neighbours tell: machine facts by their folder, sidecars by their output."""
-    folders: dict[tuple[Path, str], list[Found]] = defaultdict(list)
+def by_scope(found: Iterable[Found]) -> dict[Path, list[Found]]:
+    """Return the files of each scope's folder, in their order."""
+    scopes: dict[Path, list[Found]] = defaultdict(list)
     for item in found:
-        folders[item.scope.folder, item.folder].append(item)
-    for items in folders.values():
-        _adopt_machine_facts(items)
-    _adopt_sidecars([item for items in folders.values() for item in items])
+        scopes[item.scope.folder].append(item)
+    return scopes
+
+
+def adopt(items: Iterable[Found]) -> None:
+    """Make files of one scope what only neighbours tell: machine facts by their folder, sidecars by their output."""
+    folders: dict[str, list[Found]] = defaultdict(list)
+    for item in items:
+        folders[item.folder].append(item)
+    for each in folders.values():
+        _adopt_machine_facts(each)
+    _adopt_sidecars([item for each in folders.values() for item in each])
 
 
 def read(file: str | Path, max_bytes: int = MAX_BYTES, first: int | None = None) -> tuple[bytes, int]:
@@ -406,12 +449,8 @@ def _tell_of_a_machine(facts: set[str]) -> bool:
 
 
 def _adopt_sidecars(found: list[Found]) -> None:
-    partners = {
-        (item.scope.folder, path)
-        for item in found
-        if item.kind in {Kind.OUTPUT, Kind.UNKNOWN}
-        for path in sidecar_paths(item)
-    }
+    outputs = (item for item in found if item.kind in {Kind.OUTPUT, Kind.UNKNOWN})
+    partners = {path for item in outputs for path in sidecar_paths(item)}
     for item in found:
-        if item.kind is Kind.UNKNOWN and (item.scope.folder, item.path) in partners:
+        if item.kind is Kind.UNKNOWN and item.path in partners:
             item.kind, item.reject = Kind.SIDECAR, None

@@ -174,8 +174,8 @@ class _Rereading(Intake):
         calls: dict[str, list[Found]] = defaultdict(list)
         for item in found:
             calls[kept.call(item)].append(item)
-        self._resolvers = {call: Resolver(items, {}, kept.read) for call, items in calls.items()}
-        super().__init__(Resolver([], {}, kept.read), {}, begin)
+        self._resolvers = {call: Resolver.among(items, kept.read) for call, items in calls.items()}
+        super().__init__(Resolver.among([], kept.read), {}, begin)
         self._kept = kept
         self.told = Reparsed()
 

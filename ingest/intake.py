@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import pyarrow as pa
 
-from ingest.files import MAX_BYTES, Found, look, read, walk
+from ingest.files import MAX_BYTES, look, read, walk
 from ingest.formats import Reject
 from ingest.known import Known, choose
+from ingest.listing import MOST_BYTES, MOST_FILES, gathered, pack
 from ingest.parallel import in_order
 from ingest.resolve import Resolver, server_configs
 from ingest.rows import Outcome, campaign_row, reject_row, tables, unfit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ingest.context import ServerConfig
+    from ingest.files import Found
     from ingest.formats import Row
+    from ingest.known import Chosen
     from ingest.lake import Batch, Key, Lake, Version
+    from ingest.listing import Listing, Packed
     from ingest.resolve import Read, Versions
 
-_FLUSH_FILES: Final = 2000
-_FLUSH_CONFIGS: Final = 100
-_FLUSH_BYTES: Final = 64 * 1024 * 1024
-_nature: Final = attrgetter("kind", "reject", "reader", "server", "watcher", "fact")  # what reading tells of a Found
+_FLUSH_FILES: Final = MOST_FILES
+_FLUSH_BYTES: Final = MOST_BYTES
 
 
 @dataclass(slots=True)
@@ -148,29 +149,30 @@ def _ingest(
 ) -> Summary:
     newest = (lake.batches() or [""])[-1]
     known = Known(lake)
-    scopes, unread = choose(walk(paths), known, partial(_look, max_bytes=max_bytes), reread=reread)
+    reader = partial(_read, max_bytes=max_bytes)
+    found = choose(walk(paths), known, partial(_looked, read=reader, max_bytes=max_bytes), reread=reread)
+    unread = found.unread
     summary = Summary(unread.files, 0, unread.files - unread.rejected, unread.rejected)
     summary.campaigns, summary.rejects = sorted(unread.campaigns), [*known.rejects(unread.rejects)]
-    reader = partial(_read, max_bytes=max_bytes)
-    configs = [*_configs(scopes, reader), *known.server_configs(unread.folders)] if scopes else []
-    resolver = Resolver(chain.from_iterable(scopes), known, reader, configs)
-    # Only where no campaign.yaml names the campaign can two files claim one place in the lake.
-    shared = any(items[0].scope.campaign is None for items in scopes)
+    resolver = _resolver(found, known, reader)
+    # Only where no campaign.yaml names the campaign can two scopes claim one place in the lake.
+    several = len({each.scope.folder for each in found.listings}) + len(unread.folders) > 1
+    shared = several and any(each.scope.campaign is None for each in found.listings)
     taken = {key for scope in unread.folders for key in known.of_scope(scope)} if shared else set()
     introduced: set[str] = set()
     batch: Batch | None = None
-    total = summary.seen + sum(map(len, scopes))
-    chunks = list(_chunks(scopes))
+    total = summary.seen + sum(each.files for each in found.listings)
+    tasks = list(gathered(found.listings))
     with ExitStack() as stack:
-        parts = stack.enter_context(closing(in_order(partial(_take, resolver, known), chunks)))
-        for items, part in zip(chunks, parts, strict=True):
-            for done, item in enumerate(items, summary.seen):
-                if progress:
-                    progress(done, total, item.path)
+        parts = stack.enter_context(closing(in_order(partial(_take, resolver, known, shared=shared), tasks)))
+        for task, part in zip(tasks, parts, strict=True):
+            if progress:
+                names = (item.path for each in task for item in each.items())
+                for done, path in enumerate(names, summary.seen):
+                    progress(done, total, path)
             if not taken.isdisjoint(part.keys):
-                part = _take(resolver, known, items, taken)
-            if shared:
-                taken |= part.keys
+                part = _take(resolver, known, task, taken, shared=shared)
+            taken |= part.keys
             summary.add(part.summary)
             for name, rows in part.tables:
                 batch = batch or stack.enter_context(lake.batch(newest))
@@ -183,51 +185,45 @@ def _read(item: Found, limit: int, max_bytes: int) -> tuple[bytes, int]:
     return read(item.where, min(limit, max_bytes))
 
 
-def _look(scopes: Iterable[list[Found]], max_bytes: int) -> None:
-    """Fill in what the heads of files tell of them."""
+def _looked(found: Sequence[Listing], read: Read, max_bytes: int) -> Iterator[tuple[Listing, list[ServerConfig]]]:
+    """Yield listings as the heads of their files tell what they are, and the server configurations among them."""
 
-    def natures(items: list[Found]) -> list[tuple[Any, ...]]:
-        look(items, max_bytes)
-        return [_nature(item) for item in items]
+    def see(task: Iterable[Listing]) -> list[tuple[Packed, list[ServerConfig]]]:
+        seen = []
+        for each in task:
+            items = each.items()
+            look(items, max_bytes)
+            seen.append((pack(items), list(server_configs(items, read))))
+        return seen
 
-    chunks = list(_chunks(scopes))
-    for items, told in zip(chunks, in_order(natures, chunks), strict=True):
-        for item, nature in zip(items, told, strict=True):
-            item.kind, item.reject, item.reader, item.server, item.watcher, item.fact = nature
-
-
-def _configs(scopes: Iterable[list[Found]], reader: Read) -> Iterator[ServerConfig]:
-    """Yield the server configurations of some scopes."""
-    servers = [item for items in scopes for item in items if item.server]
-    parts = [servers[n : n + _FLUSH_CONFIGS] for n in range(0, len(servers), _FLUSH_CONFIGS)]
-    return chain.from_iterable(in_order(partial(server_configs, read=reader), parts))
+    tasks = list(gathered(found))
+    for task, seen in zip(tasks, in_order(see, tasks), strict=True):
+        for each, (packed, configs) in zip(task, seen, strict=True):
+            yield each._replace(packed=packed), configs
 
 
-def _chunks(scopes: Iterable[list[Found]]) -> Iterator[list[Found]]:
-    """Yield what one process does at a time: whole scopes, or a part of one."""
-    chunk: list[Found] = []
-    size = 0
-    for items in scopes:
-        if chunk and len(chunk) + len(items) > _FLUSH_FILES:
-            yield chunk
-            chunk, size = [], 0
-        for item in items:
-            chunk.append(item)
-            size += item.size
-            if len(chunk) >= _FLUSH_FILES or size >= _FLUSH_BYTES:
-                yield chunk
-                chunk, size = [], 0
-    if chunk:
-        yield chunk
+def _resolver(found: Chosen, known: Known, reader: Read) -> Resolver:
+    """Return who knows what each file comes to; of the files, those of few scopes are in memory at a time."""
+    parts: dict[Path, list[Listing]] = defaultdict(list)
+    for each in found.listings:
+        parts[each.scope.folder].append(each)
+    configs = [*found.configs, *known.server_configs(found.unread.folders)] if found.listings else []
+    return Resolver(lambda folder: [item for each in parts[folder] for item in each.items()], known, reader, configs)
 
 
-def _take(resolver: Resolver, known: Versions, items: Iterable[Found], taken: Iterable[Key] = ()) -> Part:
-    """Return what some files come to, of which others in `taken` have their place in the lake."""
+def _take(
+    resolver: Resolver, known: Versions, found: Iterable[Listing], taken: Iterable[Key] = (), *, shared: bool
+) -> Part:
+    """Return what some files come to, of which others in `taken` have their place in the lake.
+
+    Only where places may be `shared` with files of other parts are the keys told.
+    """
     part = Part()
     intake = Intake(resolver, known, lambda: part, taken)
-    for item in items:
-        intake.take(item)
-    part.summary, part.keys = intake.finish(), intake.taken
+    for each in found:
+        for item in resolver.files(each.scope.folder)[each.first :][: each.files]:
+            intake.take(item)
+    part.summary, part.keys = intake.finish(), intake.taken if shared else set()
     return part
 
 
@@ -279,25 +275,24 @@ class Intake:
 
     def _keep(self, item: Found, outcome: Outcome) -> None:
         """Count an outcome that the lake knows; queue any other."""
-        campaign, path = outcome.key
+        key = campaign, path = outcome.key
         self._campaigns.add(campaign)
-        if outcome.key in self.taken:
+        if key in self.taken:
             reason = f"another file of this ingest is {path} of campaign {campaign}, too"
             clash = Reject(1, reason, "give each folder a campaign.yaml with a name of its own")
             self._summary.rejected += 1
             self._summary.rejects.append(reject_row(outcome.raw, clash))
             return
-        self.taken.add(outcome.key)
-        new = self._known.get(outcome.key) != outcome.version
-        if new and item.scope.campaign is None and campaign not in self._introduced:
+        self.taken.add(key)
+        if self._known.get(key) == outcome.version:
+            self.skip(outcome)
+            return
+        if item.scope.campaign is None and campaign not in self._introduced:
             self._introduced.add(campaign)
             outcome.rows["campaigns"] = [campaign_row(campaign)]
         self._queue(outcome)
 
     def _queue(self, outcome: Outcome) -> None:
-        if self._known.get(outcome.key) == outcome.version:
-            self.skip(outcome)
-            return
         self._pending.append(outcome)
         self._pending_bytes += len(outcome.raw["content"] or b"")
         if len(self._pending) >= _FLUSH_FILES or self._pending_bytes >= _FLUSH_BYTES:
@@ -323,7 +318,8 @@ class Intake:
                 self._store(outcomes[:middle])
                 self._store(outcomes[middle:])
             else:
-                self._queue(unfit(outcomes[0], error))
+                refused = unfit(outcomes[0], error)
+                (self.skip if self._known.get(refused.key) == refused.version else self._queue)(refused)
         else:
             self.write(outcomes, written)
 
@@ -334,7 +330,7 @@ class Intake:
         for name, rows in written.items():
             self._batch.add(name, rows)
         for outcome in outcomes:
-            rejected = outcome.version.status == "rejected"
+            rejected = outcome.raw["status"] == "rejected"
             self._summary.rejected += rejected
             self._summary.ingested += not rejected
             self._summary.trials += outcome.raw["trials"]

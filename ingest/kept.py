@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from ingest.batches import joined, naming, widened
 from ingest.campaign import FILE_NAME, Campaign
-from ingest.files import HEAD_BYTES, Found, Kind, Scope, Unreadable, adopt, recognise, too_large
+from ingest.files import HEAD_BYTES, Found, Kind, Scope, Unreadable, adopt, by_scope, recognise, too_large
 from ingest.formats import Reject
 from ingest.schema import TABLES
 
@@ -77,7 +77,8 @@ class Kept:
                 item.kind = Kind(place.format)
             if item.kind is Kind.UNREADABLE:
                 item.reject = self._refused[campaign, path]
-        adopt(found.values())
+        for items in by_scope(found.values()).values():
+            adopt(items)
         return list(found.values())
 
     def read(self, item: Found, limit: int) -> tuple[bytes, int]:

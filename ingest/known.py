@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
@@ -19,6 +18,7 @@ from ingest.batches import naming
 from ingest.context import ServerConfig
 from ingest.files import Kind
 from ingest.lake import Version
+from ingest.listing import listings
 from ingest.schema import TABLES
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from ingest.files import Found, Scope
     from ingest.formats import Row
     from ingest.lake import Key, Lake
+    from ingest.listing import Listing
+
+    Look = Callable[[list[Listing]], Iterable[tuple[Listing, list[ServerConfig]]]]
 
 _BEGAN: Final = re.compile(r"-(\d{8}T\d{6}Z)")
 # A file that was changed in the instant in which it was read, and once more, can have the same time: with the
@@ -83,11 +86,6 @@ class Known:
         """Return the current version of a file, None when there is none."""
         held = self._current(key[0]).get(key[1])
         return Version(held.sha256, held.context_sha256, held.status) if held else None
-
-    def has(self, item: Found) -> bool:
-        """Say whether the lake holds a file of no other than its scope's campaign, of the same size and time."""
-        held = self._current(item.scope.name).get(item.path)
-        return held is not None and held.is_of(item)
 
     def of_scope(self, scope: str) -> dict[Key, Held]:
         """Return the files whose folder is that of `scope`, whatever campaign they are of."""
@@ -173,25 +171,50 @@ class Unread:
     folders: dict[str, str] = field(default_factory=dict)
     rejects: dict[Key, str] = field(default_factory=dict)
 
-    def add(self, scope: Scope, held: Mapping[Key, Held]) -> None:
-        """Count a scope; `held` is what the lake holds of its files."""
-        self.files += len(held)
-        self.rejected += sum(file.status == "rejected" for file in held.values())
-        self.campaigns |= {campaign for campaign, _ in held}
-        self.folders[scope.name] = str(scope.folder)
-        self.rejects |= {key: file.batch for key, file in held.items() if file.status.endswith("rejected")}
+    @classmethod
+    def of(cls, scope: Scope, held: Mapping[Key, Held]) -> Unread:
+        """Return what one scope comes to; `held` is what the lake holds of its files."""
+        return cls(
+            len(held),
+            sum(file.status == "rejected" for file in held.values()),
+            {campaign for campaign, _ in held},
+            {scope.name: str(scope.folder)},
+            {key: file.batch for key, file in held.items() if file.status.endswith("rejected")},
+        )
+
+    def add(self, other: Unread) -> None:
+        """Count other scopes, too."""
+        self.files += other.files
+        self.rejected += other.rejected
+        self.campaigns |= other.campaigns
+        self.folders |= other.folders
+        self.rejects |= other.rejects
 
 
-def choose(
-    scopes: Iterable[list[Found]], known: Known, look: Callable[[list[list[Found]]], None], *, reread: bool = False
-) -> tuple[list[list[Found]], Unread]:
-    """Return the scopes that must be read, in the order of their names, and the others.
+class Chosen(NamedTuple):
+    """Which files of a call must be read.
 
-    `look` fills in what the heads of files tell of them. A scope must be read when `Known.all_of` says so, or when its
-    sidecars may name a server configuration that another scope brings; also when another scope has its name.
+    Attributes:
+        listings: the scopes that must be read, in the order of their names, as somebody has looked at their files.
+        configs: the server configurations among them.
+        unread: the other scopes.
+
     """
-    changed: list[list[Found]] = []
-    waiting: list[list[Found]] = []
+
+    listings: list[Listing]
+    configs: list[ServerConfig]
+    unread: Unread
+
+
+def choose(scopes: Iterable[list[Found]], known: Known, look: Look, *, reread: bool = False) -> Chosen:
+    """Return which files of some scopes must be read.
+
+    `look` yields listings as the heads of their files tell what they are, with the server configurations among them. A
+    scope must be read when `Known.all_of` says so, or when its sidecars may name a server configuration that another
+    scope brings; also when another scope has its name.
+    """
+    changed: list[Listing] = []
+    waiting: list[tuple[bool, Unread, list[Listing]]] = []
     unread = Unread()
     names: Counter[str] = Counter()
     for items in scopes:
@@ -199,30 +222,27 @@ def choose(
         names[scope.name] += 1
         held = None if reread else known.all_of(items)
         if held is None:
-            changed.append(items)
-            if not known.of_scope(scope.name):
-                _forget_times(items)
+            changed += listings(items)
         elif scope.campaign is None or _refers(held):
-            waiting.append(items)
+            waiting.append((_refers(held), Unread.of(scope, held), [*listings(items)]))
         else:
-            unread.add(scope, held)
-    look(changed)
-    news = any(item.server and not known.has(item) for items in changed for item in items)
-    for items in waiting:
-        held = known.all_of(items)
-        if held is None or names[items[0].scope.name] > 1 or (news and _refers(held)):
-            look([items])
-            changed.append(items)
+            unread.add(Unread.of(scope, held))
+    looked = [*look(changed)]
+    news = any(_is_new(config, each.scope, known) for each, configs in looked for config in configs)
+    drawn: list[Listing] = []
+    for refers, untouched, parts in waiting:
+        if names[parts[0].scope.name] > 1 or (news and refers):
+            drawn += parts
         else:
-            unread.add(items[0].scope, held)
-    _forget_times(chain.from_iterable(changed))
-    return sorted(changed, key=lambda items: (items[0].scope.name, items[0].scope.folder)), unread
+            unread.add(untouched)
+    looked += look(drawn)
+    looked.sort(key=lambda found: (found[0].scope.name, found[0].scope.folder, found[0].first))
+    return Chosen([each for each, _ in looked], [config for _, configs in looked for config in configs], unread)
 
 
-def _forget_times(items: Iterable[Found]) -> None:
-    """Let go of what nobody asks for any more: of a million files, a tenth of the memory."""
-    for item in items:
-        item.modified_us = 0
+def _is_new(config: ServerConfig, scope: Scope, known: Known) -> bool:
+    held = known.get((scope.name, config.path))
+    return held is None or held.sha256 != config.sha256
 
 
 def _refers(held: Mapping[Key, Held]) -> bool:

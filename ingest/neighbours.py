@@ -17,30 +17,36 @@ class Neighbours:
     """The files of one scope. Making it adopts them: it fills in what only neighbours tell of a file.
 
     Attributes:
+        items: all of them, in their order.
         machines: the files of each folder of machine facts.
 
     """
 
     def __init__(self, items: Sequence[Found]) -> None:
         adopt(items)
+        self.items = items
         self.machines: dict[str, list[Found]] = defaultdict(list)
-        self._sidecars = {item.path: item for item in items if item.kind is Kind.SIDECAR}
+        sidecars = {item.path: item for item in items if item.kind is Kind.SIDECAR}
+        self._sidecar_of: dict[Found, Found] = {}  # output, or a file that may be none -> sidecar
         self._served: dict[Found, set[str]] = defaultdict(set)  # sidecar -> stems of its outputs
         self._outputs: dict[str, dict[str, Found]] = defaultdict(dict)  # folder -> stem -> output
         for item in items:
             if item.kind is Kind.MACHINE:
                 self.machines[item.folder].append(item)
-            elif item.kind is Kind.OUTPUT:
-                self._outputs[item.folder].setdefault(item.stem, item)
-                if sidecar := self.sidecar_of(item):
-                    self._served[sidecar].add(item.stem)
+            elif item.kind in {Kind.OUTPUT, Kind.UNKNOWN}:
+                there = (sidecars.get(path) for path in sidecar_paths(item))
+                if sidecar := next(filter(None, there), None):
+                    self._sidecar_of[item] = sidecar
+                if item.kind is Kind.OUTPUT:
+                    self._outputs[item.folder].setdefault(item.stem, item)
+                    if sidecar:
+                        self._served[sidecar].add(item.stem)
         # Stems that begin alike stand together.
         self._stems = {folder: sorted(outputs) for folder, outputs in self._outputs.items()}
 
     def sidecar_of(self, item: Found) -> Found | None:
         """Return the sidecar of an output, None when it has none."""
-        there = (self._sidecars.get(path) for path in sidecar_paths(item))
-        return next((sidecar for sidecar in there if sidecar), None)
+        return self._sidecar_of.get(item)
 
     def is_shared(self, sidecar: Found) -> bool:
         """Say whether a sidecar is that of several processes."""

@@ -40,7 +40,7 @@ def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int
     """
     workers = min(workers or _cores(), len(tasks))
     if workers < 2:
-        yield from map(work, tasks)
+        yield from (_done(work, task) for task in tasks)
         return
     context = get_context("fork")
     ends, processes = [], []
@@ -73,13 +73,24 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if forks else 1
 
 
+def _done(work: Callable[[Task], Result], task: Task) -> Result:
+    """Return what a task comes to; cycles are looked for afterwards, which takes a tenth of its time otherwise."""
+    wanted = gc.isenabled()
+    gc.disable()
+    try:
+        return work(task)
+    finally:
+        if wanted:
+            gc.enable()
+
+
 def _serve(work: Callable[[Task], Result], tasks: Sequence[Task], end: Connection, ends: Sequence[Connection]) -> None:
     gc.freeze()  # what is looked at for cycles is copied, and all that was there before stays
     for other in ends:  # of the parent alone: without them, writing fails when it is gone
         other.close()
     try:
         for task in tasks:
-            end.send((work(task), None))
+            end.send((_done(work, task), None))
     except (KeyboardInterrupt, BrokenPipeError):  # the parent knows, or is no more
         return
     except Exception as error:

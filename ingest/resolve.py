@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, lru_cache
@@ -19,14 +18,14 @@ from ingest.context import (
     gather,
     read_sidecar,
 )
-from ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, slug
+from ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope, slug
 from ingest.formats import READERS, Reject
 from ingest.neighbours import Neighbours
 from ingest.rows import Content, Outcome, campaign_row, context_file, output, published, rejected, watched
 from ingest.servers import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
     from types import ModuleType
 
@@ -67,42 +66,46 @@ class _Machine(NamedTuple):
     outcomes: dict[str, Outcome]
 
 
-def server_configs(found: Iterable[Found], read: Read) -> list[ServerConfig]:
-    """Return the server configurations among some files, without those that cannot be used."""
-    configs = []
+def server_configs(found: Iterable[Found], read: Read) -> Iterator[ServerConfig]:
+    """Yield the server configurations among some files, without those that cannot be used."""
     for item in found:
         if item.server:
             try:
                 data, _ = read(item, MAX_BYTES)
-                configs.append(_server_config(item, dict(item.server.parse(data)), hashlib.sha256(data).hexdigest()))
+                row = {name: value for name, value in item.server.parse(data).items() if name != "settings"}
+                yield ServerConfig(row, str(item.scope.folder), item.path, hashlib.sha256(data).hexdigest())
             except (Unreadable, ConfigError):  # its own outcome says so
                 continue
-    return configs
-
-
-def _server_config(item: Found, row: Row, sha256: str) -> ServerConfig:
-    said = {name: value for name, value in row.items() if name != "settings"}
-    return ServerConfig(said, str(item.scope.folder), item.path, sha256)
 
 
 class Resolver:
     """The files of one call and what is known around them; asked for each file, in any order.
 
-    `known` are the versions for which nobody needs the rows. `configs` are the server configurations of the call,
-    those among the files when not given.
+    `scopes` gives the files of a scope by its folder, and is asked for few at a time. `known` are the versions for
+    which nobody needs the rows. `configs` are the server configurations of the call.
     """
 
     def __init__(
-        self, found: Iterable[Found], known: Versions, read: Read, configs: Iterable[ServerConfig] | None = None
+        self,
+        scopes: Callable[[Path], Sequence[Found]],
+        known: Versions,
+        read: Read,
+        configs: Iterable[ServerConfig],
     ) -> None:
         self._known, self._bytes, self._configs = known, read, configs
-        self._scopes: dict[Path, list[Found]] = defaultdict(list)
-        for item in found:
-            self._scopes[item.scope.folder].append(item)
-        self._neighbours = lru_cache(maxsize=_HELD)(lambda folder: Neighbours(self._scopes[folder]))
+        self._neighbours = lru_cache(maxsize=_HELD)(lambda folder: Neighbours(scopes(folder)))
         self._machine = lru_cache(maxsize=_HELD)(self._load_machine)
         self._host_id = lru_cache(maxsize=_HELD)(self._load_host_id)
         self._read_sidecar = lru_cache(maxsize=16)(self._load_sidecar)
+
+    @classmethod
+    def among(cls, found: Sequence[Found], read: Read) -> Resolver:
+        """Return the resolver of some files, of which nobody knows any version."""
+        return cls(by_scope(found).__getitem__, {}, read, server_configs(found, read))
+
+    def files(self, scope: Path) -> Sequence[Found]:
+        """Return the files of a scope's folder, with what only neighbours tell of them."""
+        return self._neighbours(scope).items
 
     def outcome(self, item: Found) -> Outcome:
         """Return what a file came to."""
@@ -120,8 +123,7 @@ class Resolver:
     @cached_property
     def _servers(self) -> ServerConfigs:
         servers = ServerConfigs()
-        found = (item for items in self._scopes.values() for item in items)
-        for config in server_configs(found, self._bytes) if self._configs is None else self._configs:
+        for config in self._configs:
             servers.add(config)
         return servers
 
@@ -193,7 +195,7 @@ class Resolver:
     def _load_host_id(self, scope: Path) -> str | None:
         """Return the machine under test: the one named so, else the only one of the campaign."""
         folders = list(self._neighbours(scope).machines)
-        campaign = self._scopes[scope][0].scope.campaign
+        campaign = self.files(scope)[0].scope.campaign
         if named := [folder for folder, role in (campaign.machines if campaign else {}).items() if role == "server"]:
             folders = [folder for folder in folders if folder == named[0]]
         ids = {self._machine(scope, folder).host_id for folder in folders} - {None}

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import pyarrow as pa
 
 from ingest.campaign import Campaign, Method
-from ingest.context import Context
+from ingest.context import WATCHED, Context
 from ingest.formats import Reject, Report, Row
 from ingest.lake import Version
+from ingest.records import Records
 from ingest.schema import TABLES
 from ingest.watched import Sample
 
@@ -26,6 +29,8 @@ NO_CONTEXT: Final = Context().sha256()
 Part = TypeVar("Part")
 
 _SAMPLES: Final = 50_000  # of a file of counters that are held at once
+_SAMPLED: Final = ("observed_at", *Sample._fields[1:])
+_WITHOUT_BATCH: Final = {name: schema.remove(schema.get_field_index("batch")) for name, schema in TABLES.items()}
 
 
 class Content(NamedTuple):
@@ -36,19 +41,29 @@ class Content(NamedTuple):
     sha256: str
 
 
+class Series(NamedTuple):
+    """Some rows of one table; in the columns `fixed`, which no series tells row by row, all of them have one value."""
+
+    table: str
+    rows: Records
+    fixed: Row
+
+
 @dataclass(slots=True)
 class Outcome:
     """What one file came to: its row of raw_files, and all other rows that come from it.
 
     Attributes:
         raw: the row of schema.RAW_FILES without the batch.
-        rows: the rows of the other tables.
-        observations: what a file of counters holds, in parts, as they are too many for rows.
+        rows: the rows of the tables of which a file has few.
+        series: the rows of the others.
+        observations: what a file of counters holds, in parts, as they are too many for Python.
 
     """
 
     raw: Row
     rows: dict[str, list[Row]] = field(default_factory=dict)
+    series: list[Series] = field(default_factory=list)
     observations: list[pa.Table] = field(default_factory=list)
 
     @property
@@ -128,7 +143,7 @@ def watched(
     status = "partly_rejected" if rejects else "observations"
     name = item.watcher.NAME if item.watcher else item.kind.value
     raw = _raw(item, campaign, content, name, status, context)
-    return Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]}, observations)
+    return Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]}, observations=observations)
 
 
 def published(item: Found, campaign: str, content: Content, parsed: Iterable[Row | Reject]) -> Outcome:
@@ -172,18 +187,45 @@ def reject_row(raw: Row, reject: Reject) -> Row:
 
 def tables(outcomes: Sequence[Outcome]) -> dict[str, pa.Table]:
     """Return the Arrow tables of all outcomes; raises as Arrow does for values that do not fit."""
-    rows: dict[str, list[Row]] = {name: [] for name in TABLES}
+    rows: dict[str, list[Row]] = defaultdict(list, raw_files=[outcome.raw for outcome in outcomes])
+    series: dict[str, list[Series]] = defaultdict(list)
     for outcome in outcomes:
-        rows["raw_files"].append(outcome.raw)
         for name, more in outcome.rows.items():
             rows[name] += more
-    written = {
-        name: pa.Table.from_pylist(found, schema=_without_batch(TABLES[name])) for name, found in rows.items() if found
-    }
-    if watched := [part for outcome in outcomes for part in outcome.observations]:
-        own = [written["observations"]] if "observations" in written else []
-        written["observations"] = pa.concat_tables([*own, *watched])
-    return written
+        for each in outcome.series:
+            series[each.table].append(each)
+    parts = [(name, _from_rows(name, found)) for name, found in rows.items()]
+    parts += [(name, _from_series(name, found)) for name, found in series.items()]
+    parts += [("observations", part) for outcome in outcomes for part in outcome.observations]
+    written: dict[str, list[pa.Table]] = defaultdict(list)
+    for name, part in parts:
+        if part.num_rows:
+            written[name].append(part)
+    return {name: pa.concat_tables(written[name]) for name in TABLES if name in written}
+
+
+def _from_rows(name: str, rows: Sequence[Row]) -> pa.Table:
+    """Return rows of one table; what nobody says of a row is null."""
+    schema = _WITHOUT_BATCH[name]
+    columns = zip(schema.names, schema.types, strict=True)
+    return pa.table([pa.array([row.get(column) for row in rows], kind) for column, kind in columns], schema=schema)
+
+
+def _from_series(name: str, series: Sequence[Series]) -> pa.Table:
+    """Return rows of one table; what nobody says of a row is null."""
+    schema = _WITHOUT_BATCH[name]
+    told = {column for _, rows, _ in series for column in rows.values}
+    lengths = [len(rows) for _, rows, _ in series]
+    places = pa.array([place for place, length in enumerate(lengths) for _ in range(length)], pa.int32())
+    columns = []
+    for column, kind in zip(schema.names, schema.types, strict=True):
+        if column in told:
+            own = (rows.values.get(column) for _, rows, _ in series)
+            known = (values or [None] * length for values, length in zip(own, lengths, strict=True))
+            columns.append(pa.array([*chain.from_iterable(known)], kind))
+        else:
+            columns.append(pa.array([fixed.get(column) for *_, fixed in series], kind).take(places))
+    return pa.table(columns, schema=schema)
 
 
 def _raw(
@@ -224,19 +266,18 @@ def _add_trial(outcome: Outcome, report: Report, index: int, context: Context, *
         "source_line": report.line,
         "warnings": [*report.warnings, *context.warnings],
     }
-    rows = outcome.rows
-    rows.setdefault("trials", []).append(trial)
-    for table, own in (("exchanges", report.exchanges), ("intervals", report.intervals)):
-        for row in own:
-            row["trial_id"] = trial_id
-        rows.setdefault(table, []).extend(own)
+    outcome.rows.setdefault("trials", []).append(trial)
     source = {"campaign": raw["campaign"], "source_path": raw["source_path"]}
     of_trial = {**source, "trial_id": trial_id}
-    observations = rows.setdefault("observations", [])
-    observations += [row | of_trial for row in report.observations]
+    outcome.series += (
+        Series("exchanges", report.exchanges, of_trial),
+        Series("intervals", report.intervals, of_trial),
+        Series("observations", report.observations, of_trial),
+    )
     # What was watched beside a file of several reports belongs to no single one of them.
     if alone or index == 0:
-        observations += [row | (of_trial if alone else source) for row in context.observations]
+        watched = Records.named(WATCHED, context.observations)
+        outcome.series.append(Series("observations", watched, of_trial if alone else source))
 
 
 def _samples(parsed: Iterable[Sample | Reject], rejects: list[Reject]) -> Iterator[list[Sample]]:
@@ -261,16 +302,4 @@ def _without_rejects(parsed: Iterable[Part | Reject], rejects: list[Reject]) -> 
 
 def _observed(samples: Sequence[Sample], fixed: Row) -> pa.Table:
     """Return samples as rows of schema.OBSERVATIONS; `fixed` are the columns that all of them share."""
-    schema = _without_batch(TABLES["observations"])
-    named = dict(zip(("observed_at", *Sample._fields[1:]), zip(*samples, strict=True), strict=True))
-    columns = [
-        pa.array(named[column.name], column.type)
-        if column.name in named
-        else pa.repeat(pa.scalar(fixed.get(column.name), column.type), len(samples))
-        for column in schema
-    ]
-    return pa.table(columns, schema=schema)
-
-
-def _without_batch(schema: pa.Schema) -> pa.Schema:
-    return schema.remove(schema.get_field_index("batch"))
+    return _from_series("observations", [Series("observations", Records.named(_SAMPLED, samples), fixed)])

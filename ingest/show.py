@@ -144,7 +144,7 @@ def show(path: Path, lake: Lake | None = None, *, within: Path | None = None) ->
     CampaignError for an unusable campaign.yaml.
     """
     target, found, left_alone = _find(path, within)
-    resolver = Resolver(found, {}, lambda item, limit: read(item.file, limit))
+    resolver = Resolver.among(found, lambda item, limit: read(item.file, limit))
     around: list[Outcome] = []
     own: Outcome | None = None
     for item in sorted(found, key=explains_first):

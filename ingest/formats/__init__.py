@@ -8,14 +8,24 @@ accounted for.
 from __future__ import annotations
 
 import re
+from array import array
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ingest.records import Records
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 Row = dict[str, Any]
+
+OBSERVED: Final = ("metric", "label", "t_s", "value", "unit")  # what a report tells of `schema.OBSERVATIONS`
+Observed = tuple[str, str | None, float | None, float, str]
 
 
 @dataclass(slots=True)
@@ -34,9 +44,9 @@ class Report:
 
     line: int
     facts: Row
-    exchanges: list[Row] = field(default_factory=list)
-    intervals: list[Row] = field(default_factory=list)
-    observations: list[Row] = field(default_factory=list)
+    exchanges: Records = field(default_factory=Records)
+    intervals: Records = field(default_factory=Records)
+    observations: Records = field(default_factory=Records)
     warnings: list[str] = field(default_factory=list)
 
 
@@ -50,7 +60,10 @@ class Reject:
 
 
 class Reader(Protocol):
-    """What a format module offers; one whose files begin like JSON says so by `IN_JSON = True`."""
+    """What a format module offers.
+
+    One whose files begin like JSON has `IN_JSON`, too: ASCII texts, one of which is in the head of each of them.
+    """
 
     NAME: str
 
@@ -90,7 +103,8 @@ _MODULES = (
 )
 READERS: tuple[Reader, ...] = tuple(cast("Reader", import_module(f"{__name__}.{name}")) for name in _MODULES)
 
-_OF_JSON: Final = tuple(reader for reader in READERS if getattr(reader, "IN_JSON", False))
+_OF_JSON: Final = tuple(reader for reader in READERS if hasattr(reader, "IN_JSON"))
+_CLUES: Final = "|".join(re.escape(text) for reader in _OF_JSON for text in reader.IN_JSON) + "|\x1b"  # or coloured
 _JSON: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:{|\[\s*[{\]])")
 
 
@@ -100,6 +114,23 @@ def begins_like_json(head: bytes) -> bool:
     Most of a campaign's files are sidecars: whoever reads no JSON need not be asked about them.
     """
     return _JSON.match(head) is not None
+
+
+def in_question(heads: Sequence[bytes]) -> list[bool]:
+    """Say of the first 64 KiB of each of some files whether a reader may claim it: of sidecars it is soon seen.
+
+    All texts that any reader looks for are looked for at once, which takes a fifth of the time that they take one by
+    one.
+    """
+    begun = [begins_like_json(head) for head in heads]
+    of_json = [head for head, like_json in zip(heads, begun, strict=True) if like_json]
+    offsets = array("i", accumulate(map(len, of_json), initial=0))
+    # Not `pa.array`, which imports pandas: this is done before there is a file that is new.
+    held = pa.Array.from_buffers(
+        pa.binary(), len(of_json), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(of_json))]
+    )
+    found = iter(pc.match_substring_regex(held, _CLUES).to_pylist())
+    return [not like_json or next(found) for like_json in begun]
 
 
 def recognise(head: bytes) -> Reader | None:

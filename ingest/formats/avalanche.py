@@ -153,7 +153,7 @@ def _hosts(text: bytes) -> Iterator[Report | Reject]:
 
 
 def _hosts_together(trial: Trial) -> Report | Reject:
-    rates = [row["value"] for row in trial.observations if row["metric"] == "goodput"]
+    rates = [value for metric, _, _, value, _ in trial.observations if metric == "goodput"]
     if rates:
         trial.facts["achieved_rate"] = sum(rates)
     trial.details |= {"direction_scope": "one_way", "load_layer": "goodput", "hosts": len(rates)}

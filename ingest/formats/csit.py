@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ingest.formats import Reject, Report, Row
 
 NAME = "csit"
-IN_JSON = True
+IN_JSON = ('"dut_type"',)
 
 _EXPECTED: Final = "expected the JSON of one CSIT test case, with `dut_type`, `tg_type` and `result`"
 _UNITS: Final = {"pps": FRAMES, "cps": CONNECTIONS, "rps": TRANSACTIONS}

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ingest.formats import Reject, Report, Row
 
 NAME = "cyberflood"
-IN_JSON = True
+IN_JSON = ('"runId"',)
 TOOL: Final = "Spirent CyberFlood"
 
 _EXPECTED: Final = "expected CyberFlood's results of test runs: objects with `runId`, `test` and `raw.Summary`"

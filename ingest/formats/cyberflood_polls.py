@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NAME = "cyberflood_polls"
-IN_JSON = True
+IN_JSON = ('"runId"',)
 
 _EXPECTED: Final = "expected polls of CyberFlood's statistics: objects with `runId`, `client` and `server`"
 _MARK: Final = re.compile(r'"(?:client|server)"\s*:\s*\[')

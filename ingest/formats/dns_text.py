@@ -7,13 +7,14 @@ import re
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
-from ingest.formats import Reject, Report
+from ingest.formats import OBSERVED, Reject, Report
 from ingest.formats.text import LONGEST, MAX_SERIES, MAX_TEXT_BYTES, lines, parts, quote, unpack
+from ingest.records import Records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Row
+    from ingest.formats import Observed, Row
 
 
 _RECORDER: Final = ("Script started", "Script done")
@@ -65,7 +66,7 @@ class Trial(ABC):
         self.ended = True
         self.facts: Row = {"tool": self.tool, **_FACTS}
         self.details: Row = {}
-        self.observations: list[Row] = []
+        self.observations: list[Observed] = []
         self.notes: list[str] = []
         self.error: tuple[int, str] | None = None
         self.usage = self.interrupted = False
@@ -114,7 +115,7 @@ class Trial(ABC):
             return "usage text"
         if columns := [name for name, value in self.facts.items() if value != before.facts[name]]:
             return f"gives {', '.join(columns)}"
-        metrics = dict.fromkeys(row["metric"] for row in self.observations[before.observations :])
+        metrics = dict.fromkeys(metric for metric, *_ in self.observations[before.observations :])
         if len(metrics) > 1:
             return f"values of {len(metrics)} metrics"
         return f"values of {', '.join(metrics)}" if metrics else f"of {self.tool}"
@@ -130,8 +131,7 @@ class Trial(ABC):
         """Add a row of schema.OBSERVATIONS, unless there is no value, or there are MAX_SERIES."""
         if value is not None and len(self.observations) < MAX_SERIES:
             # A whole number beyond 2^53 is none that Arrow takes for a double.
-            row = {"metric": metric, "label": label, "t_s": t_s, "value": float(value), "unit": unit}
-            self.observations.append(row)
+            self.observations.append((metric, label, t_s, float(value), unit))
 
     def report(self, *, completed: bool) -> Report:
         """Return the report; `completed` says whether it is whole and ended by itself."""
@@ -148,7 +148,7 @@ class Trial(ABC):
                 "completed": completed and not self.interrupted,
                 "details": json.dumps(self.details, sort_keys=True) if self.details else None,
             },
-            observations=self.observations,
+            observations=Records.named(OBSERVED, self.observations),
             warnings=[*self.notes, *self._strange_lines()],
         )
 

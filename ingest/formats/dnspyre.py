@@ -20,13 +20,12 @@ if TYPE_CHECKING:
     from ingest.formats import Reject, Report, Row
 
 NAME = "dnspyre"
-IN_JSON = True
 
 _MARK: Final = re.compile(
     r"(?:\A|[\r\n])[ \t]*(?:Using \d+ hostnames|Total requests:\t\t\d|usage: dnspyre "
     r'|dnspyre: error: |\{"totalRequests":\d+,"totalSuccessResponses":)'
 )
-_CLUES: Final = (" hostnames", "Total requests:\t\t", "usage: dnspyre ", "dnspyre: error: ", '{"totalRequests":')
+IN_JSON = (" hostnames", "Total requests:\t\t", "usage: dnspyre ", "dnspyre: error: ", '{"totalRequests":')
 _HOSTNAMES: Final = re.compile(r"Using (\d{1,18}) hostnames", re.ASCII)
 _PROGRESS: Final = re.compile(r"Progress:.*")
 _JSON_COUNTERS: Final = {
@@ -55,7 +54,7 @@ def sniff(head: bytes) -> bool:
 
     A file with nothing but the progress bar of stderr is none of its outputs.
     """
-    return is_marked(head_text(head), _MARK, *_CLUES)
+    return is_marked(head_text(head), _MARK, *IN_JSON)
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:

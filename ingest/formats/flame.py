@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ingest.formats import Reject, Report, Row
 
 NAME = "flame"
-IN_JSON = True
 
 _FLAMING: Final = re.compile(
     r"flaming target\(s\) \[(.*)\] on port (\d+) with (\d{1,9}) concurrent generators, "
@@ -48,7 +47,7 @@ _MARK: Final = re.compile(
     r'|\{"cmdline":"[^\r\n]{0,4000}"run_id":|\{"in_flight":\d+,"period_bad_count":'
     r'|\{"period_bad_count":\d+,"period_in_flight":|Flamethrower\.|unable to resolve target addr)'
 )
-_CLUES: Final = (
+IN_JSON = (
     *(
         "flaming target(s) [",
         "run id      : ",
@@ -96,7 +95,7 @@ _DEFAULTS: Final = {True: ("10", "10", "1"), False: ("30", "100", "1000")}
 
 def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (64 KiB, or all of it) is of flame."""
-    return is_marked(head_text(head), _MARK, *_CLUES)
+    return is_marked(head_text(head), _MARK, *IN_JSON)
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:

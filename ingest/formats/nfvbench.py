@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from ingest.formats import Reject, Report, Row
 
 NAME = "nfvbench"
-IN_JSON = True
+IN_JSON = (
+    *("nfvbench_version", "load_percent_per_direction", "initial_rate_type", "l2frame_size"),
+    *("total_orig_rate_bps", "total_orig_rate_pps"),
+)
 
 _EXPECTED: Final = "expected the JSON of NFVbench: its whole result, an `ndr` or `pdr` part, or a record for fluentd"
-_MARK: Final = re.compile(
-    r'"(?:nfvbench_version|load_percent_per_direction|initial_rate_type|l2frame_size|total_orig_rate_[bp]ps)"\s*:'
-)
+_MARK: Final = re.compile(rf'"(?:{"|".join(IN_JSON)})"\s*:')
 _SEARCHES: Final = ("ndr", "pdr")
 _DEEPEST: Final = 12
 _FRAME_SIZE: Final = re.compile(r"\d{2,5}|IMIX", re.ASCII)

@@ -62,5 +62,5 @@ def _exchange(trial: Trial) -> str | None:
     """Return the exchange whose statistics the line stands in, or has just ended."""
     if trial.open is not None:
         return trial.open.get("exchange")
-    begun = [row["exchange"] for row in trial.exchanges[-1:]] + trial.broken[-1:]
+    begun = [*trial.exchanges.column("exchange")[-1:], *trial.broken[-1:]]
     return next((name for name in begun if name in PLACES and PLACES[name][1] == trial.position), None)

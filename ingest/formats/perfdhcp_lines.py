@@ -185,7 +185,7 @@ def _flag(trial: Trial, _payload: object, option: str) -> bool:
 
 
 def _interim(trial: Trial, counters: Counters) -> bool:
-    trial.interims.append(counters)
+    trial.interims.add(counters)
     return True
 
 

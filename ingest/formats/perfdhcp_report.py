@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from operator import sub
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats import Reject, Report
+from ingest.formats import OBSERVED, Reject, Report
 from ingest.formats.perfdhcp_options import EXCHANGES, parse_command, parse_options
 from ingest.formats.perfdhcp_trial import PLACES, Stage
 from ingest.formats.text import MAX_SERIES
+from ingest.records import Records
 
 if TYPE_CHECKING:
     from ingest.formats import Row
     from ingest.formats.perfdhcp_options import Options
-    from ingest.formats.perfdhcp_trial import Counters, Tally, Trial
+    from ingest.formats.perfdhcp_trial import Interims, Tally, Trial
 
 _QUOTED: Final = 80
 _REPAIR: Final = "repair what it names and run the trial again"
@@ -45,7 +47,7 @@ _REMEDIES: Final[tuple[tuple[str, str], ...]] = (
 def conclude(trial: Trial) -> Report | Reject:
     """Return the report of a trial whose first exchange is whole, else why there is none."""
     trial.give_up()
-    if trial.exchanges and trial.exchanges[0]["position"] == 0 and trial.stage < Stage.USAGE:
+    if trial.exchanges.column("position")[:1] == [0] and trial.stage < Stage.USAGE:
         return _report(trial)
     return _reject(trial)
 
@@ -63,8 +65,8 @@ def _report(trial: Trial) -> Report:
         line=trial.line,
         facts={**_facts(trial, options), "completed": not (faults or trial.interrupted)},
         exchanges=trial.exchanges,
-        intervals=_intervals(trial.interims[:MAX_SERIES], slots, options.report_s if options else None),
-        observations=trial.observations,
+        intervals=_intervals(trial.interims, slots, options.report_s if options else None),
+        observations=Records.named(OBSERVED, trial.observations),
         warnings=[
             *faults,
             *_notes(trial, options),
@@ -88,8 +90,8 @@ def _is_avalanche(trial: Trial) -> bool:
 def _faults(trial: Trial, options: Options | None) -> list[str]:
     """Return what a whole report would have more, as far as anything tells."""
     faults = []
-    found = tuple(row["exchange"] for row in trial.exchanges)
-    slots = len(trial.interims[0].sent) if trial.interims else 0
+    found = tuple(trial.exchanges.column("exchange"))
+    slots = trial.interims.width
     expected = slots or (2 if trial.rate_name == "4-way exchanges" else 1)
     if trial.broken:
         cut = ", ".join(trial.broken)
@@ -106,8 +108,8 @@ def _faults(trial: Trial, options: Options | None) -> list[str]:
 
 def _slots(trial: Trial, options: Options | None) -> tuple[str, ...]:
     """Return the exchanges of the columns of the interim lines, or none when they are not known."""
-    slots = len(trial.interims[0].sent) if trial.interims else 0
-    found = tuple(row["exchange"] for row in trial.exchanges)
+    slots = trial.interims.width
+    found = tuple(trial.exchanges.column("exchange"))
     every = EXCHANGES[PLACES[found[0]][0]]
     candidates = (found, options.exchanges if options else (), every[:2], every)
     return next((names for names in candidates if len(names) == slots), ())
@@ -122,14 +124,14 @@ def _facts(trial: Trial, options: Options | None) -> Row:
         "tool_version": trial.version,
         "command": trial.command,
         "method": None,
-        "protocol": PLACES[rows[0]["exchange"]][0],
+        "protocol": PLACES[rows.column("exchange")[0]][0],
         "scenario": "avalanche" if _is_avalanche(trial) else trial.scenario,
         "offered_rate": trial.expected_rate,
         "achieved_rate": trial.rate,
         "rate_unit": "leases/s" if leases else "exchanges/s",
-        "sent": sum(row["sent"] for row in rows),
-        "received": sum(row["received"] for row in rows),
-        "dropped": sum(row["drops"] for row in rows),
+        "sent": sum(rows.column("sent")),
+        "received": sum(rows.column("received")),
+        "dropped": sum(rows.column("drops")),
         "malformed": trial.malformed,
         "duration_s": None,
         "drop_time_s": None,
@@ -153,31 +155,32 @@ def _facts(trial: Trial, options: Options | None) -> Row:
     return facts
 
 
-def _intervals(interims: list[Counters], exchanges: tuple[str, ...], report_s: float | None) -> list[Row]:
+def _intervals(interims: Interims, exchanges: tuple[str, ...], report_s: float | None) -> Records:
     """Return the rows of schema.INTERVALS; `report_s` is the nominal time between two lines."""
-    rows: list[Row] = []
-    before: dict[str, tuple[int, int, int]] = {}
-    for position, counters in enumerate(interims):
-        for slot, exchange in enumerate(exchanges):
-            sent, received = counters.sent[slot], counters.received[slot]
-            drops = counters.drops[slot]
-            last = before.get(exchange, (0, 0, 0))
-            before[exchange] = (sent, received, drops)
-            rows.append(
-                {
-                    "position": position,
-                    "t_s": (position + 1) * report_s if report_s else None,
-                    "exchange": exchange,
-                    "sent": sent,
-                    "received": received,
-                    "drops": drops,
-                    "rejected": counters.rejected[slot] if counters.rejected else None,
-                    "interval_sent": sent - last[0],
-                    "interval_received": received - last[1],
-                    "interval_drops": drops - last[2],
-                }
-            )
-    return rows
+    if not exchanges:
+        return Records()
+    lines, width = min(len(interims), MAX_SERIES), len(exchanges)
+    rows = lines * width
+    positions = [position for position in range(lines) for _ in exchanges]
+    return Records(
+        {
+            "position": positions,
+            "t_s": [(position + 1) * report_s for position in positions] if report_s else [None] * rows,
+            "exchange": exchanges * lines,
+            "sent": interims.sent[:rows],
+            "received": interims.received[:rows],
+            "drops": interims.drops[:rows],
+            "rejected": interims.rejected[:rows],
+            "interval_sent": _since_before(interims.sent[:rows], width),
+            "interval_received": _since_before(interims.received[:rows], width),
+            "interval_drops": _since_before(interims.drops[:rows], width),
+        }
+    )
+
+
+def _since_before(counts: list[int], width: int) -> list[int]:
+    """Return by how much the counters of each line exceed those of the line before; each line has `width` of them."""
+    return [*counts[:width], *map(sub, counts[width:], counts)]
 
 
 def _notes(trial: Trial, options: Options | None) -> list[str]:
@@ -189,7 +192,7 @@ def _notes(trial: Trial, options: Options | None) -> list[str]:
         notes.append("The trial was interrupted by Ctrl-C.")
     if max(len(trial.interims), len(trial.observations)) >= MAX_SERIES:
         notes.append(f"Of the interim lines and of the packets the first {MAX_SERIES} are kept.")
-    if _is_avalanche(trial) and any(row["drops"] for row in trial.exchanges):
+    if _is_avalanche(trial) and any(trial.exchanges.column("drops")):
         notes.append("The avalanche was interrupted before all clients had their answers.")
     if options and options.ignored:
         notes.append(f"The avalanche scenario takes no notice of {', '.join(options.ignored)}.")
@@ -200,14 +203,14 @@ def _notes(trial: Trial, options: Options | None) -> list[str]:
     return notes
 
 
-def _figures(exchanges: list[Row]) -> list[str]:
+def _figures(exchanges: Records) -> list[str]:
     """Return which figures are none. A DHCPRELEASE has no answer, so its lack of delays is none."""
     warnings = []
-    for row in exchanges:
-        name, ratio = row["exchange"], row["drop_ratio_printed"]
-        if ratio is not None and row["drop_ratio"] is None:
-            warnings.append(f"The drops ratio of {name} is {ratio}, no number: {row['sent']} sent.")
-        if row["min_delay_ms"] is None and name != "RELEASE":
+    columns = ("exchange", "drop_ratio_printed", "drop_ratio", "sent", "min_delay_ms")
+    for name, printed, ratio, sent, delay_ms in zip(*map(exchanges.column, columns), strict=True):
+        if printed is not None and ratio is None:
+            warnings.append(f"The drops ratio of {name} is {printed}, no number: {sent} sent.")
+        if delay_ms is None and name != "RELEASE":
             warnings.append(f"{name} has no delays (min delay inf or n/a): no answer was received.")
     return warnings
 
@@ -253,7 +256,7 @@ def _where_cut(trial: Trial) -> str:
         return f"in the statistics of {trial.broken[0]}"
     if trial.stage is Stage.RATE:
         return "before the statistics"
-    names = [row["exchange"] for row in trial.exchanges]
+    names = trial.exchanges.column("exchange")
     return f"at its head, before the statistics of {names[0]}" if names else "at its head"
 
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from ingest.formats.perfdhcp_options import EXCHANGES
 from ingest.formats.text import MAX_SERIES
+from ingest.records import Records
 
 if TYPE_CHECKING:
-    from ingest.formats import Row
+    from ingest.formats import Observed, Row
     from ingest.formats.perfdhcp_options import Pair
 
 DELAYS: Final = ("min_delay_ms", "avg_delay_ms", "max_delay_ms", "stdev_delay_ms")
@@ -48,6 +49,34 @@ class Counters:
 
 
 @dataclass(slots=True)
+class Interims:
+    """All interim lines of a trial, by kind of counter: line after line, of each the values of its exchanges.
+
+    Attributes:
+        width: how many exchanges a line counts.
+        rejected: None where a line does not tell.
+
+    """
+
+    width: int = 0
+    sent: list[int] = field(default_factory=list)
+    received: list[int] = field(default_factory=list)
+    drops: list[int] = field(default_factory=list)
+    rejected: list[int | None] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.sent) // self.width if self.width else 0
+
+    def add(self, line: Counters) -> None:
+        """Append a line, as wide as those before."""
+        self.width = len(line.sent)
+        self.sent += line.sent
+        self.received += line.received
+        self.drops += line.drops
+        self.rejected += line.rejected or [None] * self.width
+
+
+@dataclass(slots=True)
 class Tally:
     """Lines of one kind: how many, the first few with their numbers, and where the last one was."""
 
@@ -75,18 +104,18 @@ class Trial:
     command: str | None = None
     scenario: str | None = None
     arguments: list[Pair] = field(default_factory=list)  # as `-x a` decodes them
-    interims: list[Counters] = field(default_factory=list)
+    interims: Interims = field(default_factory=Interims)
     rate: float | None = None
     rate_name: str | None = None
     expected_rate: float | None = None
     malformed: int | None = None
     open: Row | None = None
     position: int = -1  # of the exchange that was begun last
-    exchanges: list[Row] = field(default_factory=list)
+    exchanges: Records = field(default_factory=Records)
     broken: list[str] = field(default_factory=list)  # exchanges whose statistics are not whole
     section: str | None = None  # the exchange whose timestamps follow
     leases: list[tuple[str, list[str]]] = field(default_factory=list)
-    observations: list[Row] = field(default_factory=list)
+    observations: list[Observed] = field(default_factory=list)
     provisioned: bool = False  # the avalanche has told how long it took
     interrupted: bool = False
     usage: bool = False
@@ -148,7 +177,7 @@ class Trial:
         if self.open is None:
             return self._is_beheaded()
         if self.open.keys() >= _REQUIRED:
-            self.exchanges.append({**_OPTIONAL, **self.open, "collected": collected})
+            self.exchanges = Records.of([*self.exchanges, {**_OPTIONAL, **self.open, "collected": collected}])
             self.open = None
         self.give_up()
         return True
@@ -164,8 +193,7 @@ class Trial:
         """Add a row of schema.OBSERVATIONS, unless there are MAX_SERIES."""
         if len(self.observations) < MAX_SERIES:
             # A whole number beyond 2^53 is none that Arrow takes for a double.
-            row = {"metric": metric, "label": label, "t_s": t_s, "value": float(value), "unit": unit}
-            self.observations.append(row)
+            self.observations.append((metric, label, t_s, float(value), unit))
 
     def fail(self, error: str) -> bool:
         """Note that perfdhcp ended with an error."""
@@ -182,8 +210,8 @@ class Trial:
     def _restarts(self, counters: Counters) -> bool:
         if not self.interims:
             return False
-        before = self.interims[-1].sent
-        return len(before) != len(counters.sent) or before[0] > counters.sent[0]
+        width = self.interims.width
+        return width != len(counters.sent) or self.interims.sent[-width] > counters.sent[0]
 
     def _is_beheaded(self) -> bool:
         """Say whether statistics without their first line are so because the file begins there."""

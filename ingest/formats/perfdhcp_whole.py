@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from itertools import chain
+from typing import Any, Final
 
 from ingest.formats.perfdhcp_lines import COUNTERS, DELAY_KEYS, INTERIM, START, take_rate
-from ingest.formats.perfdhcp_trial import PLACES, Counters, Stage, Trial
-
-if TYPE_CHECKING:
-    from ingest.formats import Row
+from ingest.formats.perfdhcp_trial import PLACES, Interims, Stage, Trial
+from ingest.records import Records
 
 _LARGEST: Final = 1024 * 1024  # bytes: a longer one is not held in pieces beside the whole
 _COUNT: Final = r"(\d{1,18})"
@@ -36,6 +35,11 @@ _EXCHANGE: Final = re.compile(
     re.ASCII,
 )
 
+_KINDS: Final[dict[str, type[int | float]]] = {
+    **dict.fromkeys((*COUNTERS.values(), "collected"), int),
+    **dict.fromkeys(DELAY_KEYS.values(), float),
+}
+
 
 def read_whole(text: bytes) -> Trial | None:
     """Return the trial of a text that is such a report to the letter; None for any other text."""
@@ -54,19 +58,27 @@ def read_whole(text: bytes) -> Trial | None:
     return trial
 
 
-def _interims(load: str) -> list[Counters] | None:
+def _interims(load: str) -> Interims | None:
     """Return the counters of interim lines that are alike and never fall; None where anything else stands."""
     if not load:
-        return []
+        return Interims()
     kinds = load.partition("\n")[0].split(";")
     width = kinds[0].count("/") + 1
     if len(kinds) not in {3, 4} or width > len(PLACES) // 2 or not load.endswith("\n"):
         return None
-    rows = [[*map(int, counts)] for counts in _like(width, len(kinds)).findall(load)]
-    first = [row[0] for row in rows]
-    if len(rows) != load.count("\n") or first != sorted(first):
+    counts = [*map(int, chain.from_iterable(_like(width, len(kinds)).findall(load)))]
+    on_a_line = width * len(kinds)
+    first = counts[::on_a_line]
+    if len(first) != load.count("\n") or first != sorted(first):
         return None
-    return [Counters(r[:width], r[width : 2 * width], r[2 * width : 3 * width], r[3 * width :] or None) for r in rows]
+    columns = [counts[place::on_a_line] for place in range(on_a_line)]
+    sent, received, drops, *rejected = (_in_turn(columns[n : n + width]) for n in range(0, on_a_line, width))
+    return Interims(width, sent, received, drops, [*rejected[0]] if rejected else [None] * len(sent))
+
+
+def _in_turn(columns: list[list[int]]) -> list[int]:
+    """Return the first values of some columns, then the second ones, and so on."""
+    return columns[0] if len(columns) == 1 else [*chain.from_iterable(zip(*columns, strict=True))]
 
 
 @cache
@@ -76,21 +88,19 @@ def _like(width: int, kinds: int) -> re.Pattern[str]:
     return re.compile("^" + "; ".join(f"{kind}: {counts}" for kind in INTERIM[:kinds]) + "$", re.ASCII | re.MULTILINE)
 
 
-def _exchanges(report: str, begin: int) -> list[Row]:
+def _exchanges(report: str, begin: int) -> Records:
     """Return the statistics that stand from `begin` to the end; none where anything else stands, or another order."""
-    rows: list[Row] = []
-    position = -1
+    found: list[tuple[str, ...]] = []
+    positions = [-1]
     while begin < len(report):
-        found = _EXCHANGE.match(report, begin)
-        _, place = PLACES.get(found["exchange"], ("", -1)) if found else ("", -1)
-        if not found or place <= position:
-            return []
-        begin, position = found.end(), place
-        said = found.groupdict()
-        rows.append(
-            said
-            | {name: int(said[name]) for name in (*COUNTERS.values(), "collected")}
-            | {name: float(said[name]) for name in DELAY_KEYS.values()}
-            | {"position": position, "drop_ratio": float(said["drop_ratio_printed"]) / 100}
-        )
-    return rows
+        match = _EXCHANGE.match(report, begin)
+        _, place = PLACES.get(match[1], ("", -1)) if match else ("", -1)
+        if not match or place <= positions[-1]:
+            return Records()
+        begin = match.end()
+        found.append(match.groups())
+        positions.append(place)
+    texts = Records.named(_EXCHANGE.groupindex, found).values
+    said: dict[str, list[Any]] = {name: [*map(_KINDS.get(name, str), told)] for name, told in texts.items()}
+    ratios = [float(text) / 100 for text in texts.get("drop_ratio_printed", ())]
+    return Records(said | {"position": positions[1:], "drop_ratio": ratios})

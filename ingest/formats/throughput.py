@@ -11,13 +11,14 @@ from itertools import islice
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ingest.formats import Reject, Report, text
+from ingest.formats import OBSERVED, Reject, Report, text
 from ingest.formats.text import count, lines, quote, unpack
+from ingest.records import Records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from ingest.formats import Row
+    from ingest.formats import Observed, Row
 
 MAX_TEXT_BYTES: Final = 32 * 1024 * 1024
 MAX_LINES: Final = 1_000_000
@@ -73,7 +74,7 @@ class Trial:
         self.line, self.test = line, test
         self.facts: Row = {"tool": tool, **dict.fromkeys(_FACTS), "rate_unit": rate_unit}
         self.details: Row = dict.fromkeys(_DETAILS)
-        self.observations: list[Row] = []
+        self.observations: list[Observed] = []
         self.warnings: list[str] = []
         self.completed = True
 
@@ -82,8 +83,7 @@ class Trial:
     ) -> None:
         """Add a row of schema.OBSERVATIONS, unless there is no value."""
         if value is not None:
-            row = {"metric": metric, "label": label, "t_s": t_s, "value": float(value), "unit": unit}
-            self.observations.append(row)
+            self.observations.append((metric, label, t_s, float(value), unit))
 
     def latency(
         self, values: Mapping[str, object], unit: str, label: str | None = None, t_s: float | None = None
@@ -123,7 +123,8 @@ class Trial:
         facts["method"] = self._method()
         facts["completed"] = self.completed
         facts["details"] = json.dumps(details, sort_keys=True)
-        return Report(line=self.line, facts=facts, observations=self.observations, warnings=self.warnings)
+        observations = Records.named(OBSERVED, self.observations)
+        return Report(line=self.line, facts=facts, observations=observations, warnings=self.warnings)
 
     def _count_the_lost(self) -> None:
         sent, received, dropped = (self.facts[name] for name in ("sent", "received", "dropped"))

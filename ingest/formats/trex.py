@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from ingest.formats import Reject, Report, Row
 
 NAME = "trex"
-IN_JSON = True
+IN_JSON = ("ndr_points", "queue_full_percentage", "rate_tx_bps")
 
 _EXPECTED: Final = "expected the JSON that stl_ndr_bench_tool.py writes with -o: an object with `results` and `config`"
-_MARK: Final = re.compile(r'"(?:ndr_points|queue_full_percentage|rate_tx_bps)"\s*:')
+_MARK: Final = re.compile(rf'"(?:{"|".join(IN_JSON)})"\s*:')
 _LATENCIES: Final = {"min": "total_min", "avg": "average", "max": "total_max"}
 _L1_RATES: Final = {"offered_rate_l1": "total_tx_L1", "achieved_rate_l1": "total_rx_L1"}
 _L2_RATES: Final = {"offered_rate_l2": "tx_bps", "achieved_rate_l2": "rx_bps"}
@@ -31,7 +31,7 @@ _L2_RATES: Final = {"offered_rate_l2": "tx_bps", "achieved_rate_l2": "rx_bps"}
 def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (64 KiB, or all of it) is of the benchmark."""
     text = head_text(head).lstrip()
-    return text.startswith("{") and is_marked(text, _MARK, "ndr_points", "queue_full_percentage", "rate_tx_bps")
+    return text.startswith("{") and is_marked(text, _MARK, *IN_JSON)
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:

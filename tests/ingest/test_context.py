@@ -1,5 +1,6 @@
 """Where a trial's configuration comes from, who wins, and who is found to disagree."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from ingest.campaign import Campaign
 from ingest.context import (
+    WATCHED,
     Context,
     ServerConfig,
     ServerConfigs,
@@ -18,6 +20,7 @@ from ingest.context import (
     gather,
     read_sidecar,
 )
+from ingest.records import Records
 from ingest.schema import OBSERVATIONS, TRIALS
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "kea-2.2-ha"
@@ -85,7 +88,7 @@ def test_a_real_sidecar_fills_the_configuration_and_names_itself_as_the_source()
 def test_a_real_sidecar_gives_what_was_watched_beside_the_trial():
     sidecar = read_sidecar((EXAMPLE / SIDECAR).read_bytes())
     observed = gather(OUTPUT, "/", None, ServerConfigs(), (SIDECAR, sidecar)).observations
-    seen = {(row["metric"], row["host"], row.get("label")): row["value"] for row in observed}
+    seen = {(metric, host, label): value for host, label, metric, _, value in observed}
     assert seen["perfdhcp_cpu_s", "vm", None] == 1.277
     assert seen["server_cpu_s", "vm", "0"] == 1.57
     assert seen["server_cpu_s", "vm", "1"] == 1.12
@@ -318,5 +321,10 @@ def test_any_sidecar_gives_values_that_the_lake_can_hold(said):
     row, _, context = resolve(sidecar, servers=known(config()))
     schema = pa.schema([TRIALS.field(n) for n in TRIALS.names if n in row])
     assert pa.Table.from_pylist([row], schema=schema).num_rows == 1
-    observed = pa.Table.from_pylist(list(context.observations), schema=OBSERVATIONS)
-    assert observed.num_rows == len(context.observations)
+    watched = Records.named(WATCHED, context.observations)
+    assert pa.Table.from_pylist(watched, schema=OBSERVATIONS).num_rows == len(context.observations)
+    # A digest of today is that of yesterday, or every file would be a new version.
+    rows = [{name: row[name] for name in row if name != "label" or row[name] is not None} for row in watched]
+    parts = [context.claims, context.warnings, rows, context.own, context.shared]
+    text = json.dumps(parts, sort_keys=True, default=str, separators=(",", ":"))
+    assert context.sha256() == hashlib.sha256(text.encode()).hexdigest()

@@ -16,6 +16,7 @@ from ingest.formats import Reject, Report, perfdhcp
 from ingest.history import rejects, rejects_text, reparse
 from ingest.intake import ingest
 from ingest.lake import Lake
+from ingest.records import Records
 from ingest.servers import kea
 
 ROOT = Path(__file__).parents[2]
@@ -188,8 +189,8 @@ def test_a_changed_value_is_told_with_before_and_after_and_supersedes(tree, lake
 
 def test_a_changed_row_below_a_trial_is_told_with_its_exchange(bare, lake, monkeypatch):
     def slower(data, part):
-        part.exchanges[1]["max_delay_ms"] = 1e6
-        part.intervals.pop()
+        part.exchanges.values["max_delay_ms"][1] = 1e6
+        part.intervals = Records.of(part.intervals[:-1])
         return part
 
     ingest([bare], lake)

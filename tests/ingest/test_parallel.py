@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from ingest import intake
-from ingest.files import look, walk
+from ingest import intake, listing
+from ingest.files import look, read, walk
 from ingest.intake import ingest
 from ingest.lake import Lake
+from ingest.listing import listings
 from ingest.parallel import WorkerError, in_order
 from ingest.schema import TABLES
 
@@ -27,7 +28,7 @@ CAPTURES = ROOT / "tests" / "captures" / "perfdhcp" / "odd"
 @pytest.fixture
 def shared(monkeypatch):
     """Small parts, done by two workers on any machine."""
-    monkeypatch.setattr(intake, "_FLUSH_FILES", 3)
+    monkeypatch.setattr(listing, "MOST_FILES", 3)
     monkeypatch.setattr(intake, "in_order", partial(in_order, workers=2))
 
 
@@ -170,9 +171,13 @@ def test_a_reader_that_takes_its_process_along_stops_the_ingest_and_leaves_nothi
 
 
 def test_what_a_worker_sees_in_a_file_is_known_here(tree, shared):
-    scopes, same = list(walk([tree])), list(walk([tree]))
-    intake._look(scopes, 10**6)
-    for items, others in zip(scopes, same, strict=True):
-        look(others)
-        assert list(map(intake._nature, items)) == list(map(intake._nature, others))
-    assert {item.kind for items in scopes for item in items} >= {"campaign", "server", "output"}
+    scopes = list(walk([tree]))
+    found = [part for items in scopes for part in listings(items)]
+    looked = list(intake._looked(found, lambda item, limit: read(item.where, limit), 10**6))
+    for items in scopes:
+        look(items)
+    assert [item.nature for part, _ in looked for item in part.items()] == [i.nature for items in scopes for i in items]
+    assert {item.kind for part, _ in looked for item in part.items()} >= {"campaign", "server", "output"}
+    assert [config.path for _, configs in looked for config in configs] == [
+        item.path for items in scopes for item in items if item.server
+    ]

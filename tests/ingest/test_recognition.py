@@ -1,0 +1,54 @@
+"""Whether any reader may claim a file is seen for many at once, and never otherwise than by asking each."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest import files, formats
+from ingest.files import HEAD_BYTES, survey
+from ingest.formats import begins_like_json, in_question
+
+ROOT = Path(__file__).parents[2]
+HEADS = {
+    str(file.relative_to(ROOT)): file.read_bytes()[:HEAD_BYTES]
+    for folder in ("tests/captures", "examples")
+    for file in sorted((ROOT / folder).rglob("*"))
+    if file.is_file()
+}
+OF_JSON = {name: head for name, head in HEADS.items() if begins_like_json(head)}
+CLAIMED = {name: head for name, head in OF_JSON.items() if formats.recognise(head)}
+
+
+def test_every_file_that_a_reader_claims_is_in_question():
+    asked = dict(zip(HEADS, in_question([*HEADS.values()]), strict=True))
+    assert all(asked[name] for name in CLAIMED)
+    assert all(asked[name] for name in HEADS.keys() - OF_JSON.keys())
+    assert {formats.recognise(head).NAME for head in CLAIMED.values()} >= {"csit", "flame", "trex", "nfvbench"}
+
+
+def test_sidecars_are_not_in_question():
+    sidecars = [head for name, head in OF_JSON.items() if name.startswith("examples/kea-2.2-ha/runs/")]
+    assert len(sidecars) > 10
+    assert not any(in_question(sidecars))
+    assert in_question([]) == []
+
+
+def test_what_is_coloured_is_in_question():
+    text = '{"a": 1}\n\x1b[1mTotal \x1b[0mrequests:\t\t5'
+    assert in_question([text.encode(), b'{"a": 1}', b"Total", b""]) == [True, False, True, True]
+
+
+@given(st.sampled_from(sorted(CLAIMED)), st.integers(0, 4000), st.integers(0, 40), st.binary(max_size=3))
+def test_a_damaged_file_that_is_still_claimed_is_in_question(name, place, length, put):
+    head = CLAIMED[name]
+    head = head[:place] + put + head[place + length :]
+    assert in_question([head]) == [True] or not formats.recognise(head)
+
+
+@pytest.mark.parametrize("held_bytes", [0, 10_000])
+def test_files_are_the_same_however_many_heads_are_held_at_once(tree, monkeypatch, held_bytes):
+    at_once = [(item.path, item.nature) for item in survey([tree])]
+    monkeypatch.setattr(files, "_HEADS_BYTES", held_bytes)
+    assert [(item.path, item.nature) for item in survey([tree])] == at_once
