@@ -24,6 +24,12 @@ _FILES: Final = """
 """
 _CHANGED: Final = "select distinct campaign from raw_files where batch > $newest"
 _TO_READ: Final = "select distinct filename from raw_files where campaign in (select campaign from changed_campaigns)"
+_GROUPS: Final = (  # what is computed together, its key, and where the last build left it
+    ("trials", "trial_id", "database.trials"),
+    ("runs", "run_id", "database.runs"),
+    ("series", "series_id", "database.trends"),
+    ("kin", "kin_key", "int_capacity"),
+)
 _MEMORY: Final = """
     create or replace table scratch.memory as
     select
@@ -88,10 +94,10 @@ def begin(change: Change, database: Path, scratch: Path) -> None:
             "create or replace table changed_campaigns as select unnest($campaigns::varchar[]) as campaign",
             {"campaigns": list(change.campaigns)},
         )
-        for what, key in (("trials", "trial_id"), ("runs", "run_id")):
+        for changed, key, table in _GROUPS:
             connection.execute(
-                f"create or replace table changed_{what} as "  # noqa: S608 - ours
-                f"select {key} from database.{what} where campaign in (select campaign from changed_campaigns)"
+                f"create or replace table changed_{changed} as "  # noqa: S608 - ours
+                f"select distinct {key} from {table} where campaign in (select campaign from changed_campaigns)"
             )
 
 

@@ -56,20 +56,30 @@ _CURRENT: Final = """
     order by all
 """
 
+# Few files have several versions: those are found by a hash, and only what shares one is compared.
 _BUILT_LAKE: Final = """
-    create temp table built_files as
-    select campaign, source_path, max(batch) as batch
+    create temp view built_files as
+    select campaign, source_path, batch, hash(campaign, source_path) as file_hash
     from all_raw_files
-    where batch in (select unnest(lake_batches) from build_info)
-    group by campaign, source_path;
+    where batch in (select unnest(lake_batches) from build_info);
+
+    create temp table superseded_files as
+    select campaign, source_path, batch
+    from built_files
+    where file_hash in (select file_hash from built_files group by file_hash having count(*) > 1)
+    qualify batch < max(batch) over (partition by campaign, source_path);
 
     create temp view lake_trials as
-    select trial_id from all_trials semi join built_files using (campaign, source_path, batch);
+    select trial_id
+    from all_trials
+    anti join superseded_files using (campaign, source_path, batch)
+    where batch in (select unnest(lake_batches) from build_info);
 
     create temp view lake_findings as
     select finding, severity, trial_id
     from all_findings
-    semi join built_files using (campaign, source_path, batch);
+    semi join built_files using (campaign, source_path, batch)
+    anti join superseded_files using (campaign, source_path, batch);
 """
 
 

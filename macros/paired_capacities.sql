@@ -1,3 +1,11 @@
+{#- In what the two capacities of any pair agree: pairs are within a kin, and the kin of another campaign is untouched. -#}
+{% macro kin_columns() -%}
+    {{ return([
+        'product', 'product_version', 'scenario', 'testbed', 'tool', 'method', 'unnamed_folder', 'rate_unit', 'origin',
+        'loss_goal',
+    ]) }}
+{%- endmacro %}
+
 {#-
     Pairs of capacities at the same loss goal whose configurations differ in one factor only: CTEs from the relation
     `capacity` to `pairs`. Where several baselines fit, the one of the same campaign counts, else the one measured
@@ -12,10 +20,7 @@
     with its square.
 -#}
 {% macro paired_capacities(factors) -%}
-    {%- set shared = [
-        'product', 'product_version', 'protocol', 'backend', 'threading', 'threads', 'ha_mode', 'scenario', 'testbed',
-        'tool', 'method', 'unnamed_folder', 'rate_unit', 'origin', 'loss_goal',
-    ] -%}
+    {%- set shared = kin_columns() + ['protocol', 'backend', 'threading', 'threads', 'ha_mode'] -%}
     {%- for factor in factors %}
 {{ factor.name }}_peers as (
 
@@ -111,6 +116,7 @@
         '{{ factor.name }}' as factor,
         treatment.loss_goal,
         treatment.rate_unit,
+        treatment.kin_key,
         baseline.configuration_id as baseline_configuration_id,
         treatment.configuration_id as treatment_configuration_id,
         baseline.rate as baseline_rate,

@@ -7,6 +7,23 @@ from expectations.suite import Suite, at_most
 SUITE: Final = Suite(
     name="marts/copies",
     query="""
+        with
+        reports as (
+            select
+                campaign,
+                source_path,
+                trial_id,
+                configuration_id,
+                source_sha256,
+                report_index,
+                hash(source_sha256, report_index) as report_hash
+            from trials
+        ),
+        -- sorting all by 64 letters would take longer than to find the few that share a hash
+        shared as (
+            select report_hash from reports group by report_hash having count(*) > 1
+        )
+
         select
             campaign,
             source_path,
@@ -15,8 +32,13 @@ SUITE: Final = Suite(
             count(*) over report as copies,
             if(source_path = max(source_path) over report, min(source_path) over report, max(source_path) over report)
                 as elsewhere
-        from trials
+        from reports
+        where report_hash in (from shared)
         window report as (partition by source_sha256, report_index)
+        union all
+        select campaign, source_path, trial_id, configuration_id, 1, null
+        from reports
+        where report_hash not in (from shared)
     """,
     expectations=(
         at_most(

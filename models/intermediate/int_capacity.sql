@@ -9,6 +9,7 @@ measured as (
 configurations as (
 
     select * from {{ ref('int_configurations') }}
+    where {{ is_changed_or_published() }}
 
 ),
 
@@ -97,6 +98,15 @@ described as (
     from capacities
     inner join configurations on capacities.configuration_id = configurations.configuration_id
 
+),
+
+with_kin as (
+
+    select
+        *,
+        {{ surrogate_key(kin_columns() | join(', ')) }} as kin_key
+    from described
+
 )
 
-select * from described
+select * from with_kin

@@ -3,6 +3,7 @@ with
 runs as (
 
     select * from {{ ref('int_runs__identified') }}
+    where {{ is_changed('campaign') }}
 
 ),
 

@@ -23,7 +23,7 @@ COLUMNS = ["family_id", "threads", "rates", "is_used", "cpu_cores"]
 
 
 def model(dbt, session):
-    """Return the rows of all families; dbt puts them into the warehouse."""
+    """Return the rows of the families that this build computes; dbt puts them into the warehouse."""
     dbt.config(materialized="table")
     return described(dbt.ref("int_thread_points"), COLUMNS, _scaling, SCHEMA)
 

@@ -1,4 +1,4 @@
-"""Level, dips and changes of level of every series of runs: one row per run and loss goal."""
+"""Level, dips and changes of level of series of runs: one row per run and loss goal."""
 
 import pyarrow as pa
 
@@ -20,9 +20,9 @@ SCHEMA = pa.schema(
 
 
 def model(dbt, session):
-    """Return the rows of all series; dbt puts them into the warehouse."""
+    """Return the rows of the series that this build computes; dbt puts them into the warehouse."""
     dbt.config(materialized="table")
-    return described(dbt.ref("int_trend_points"), ["series_id", "place", "rate"], _trend, SCHEMA)
+    return described(dbt.ref("int_trend_points__changed"), ["series_id", "place", "rate"], _trend, SCHEMA)
 
 
 def _trend(series):

@@ -3,6 +3,7 @@ with
 configurations as (
 
     select * from {{ ref('configurations') }}
+    where {{ is_missing('configuration_id') }}
 
 ),
 

@@ -3,6 +3,7 @@ with
 accounting as (
 
     select * from {{ ref('int_query_accounting') }}
+    where {{ is_computed('trial_id') }}
 
 ),
 
