@@ -30,11 +30,10 @@ page = st.navigation(
     ],
     position="top",
 )
-history.keep_steps()
+state.style()
 state.follow_publications()
 with behind.recorded() as questions:
     page.run()
 if questions:
-    with st.expander("The SQL behind this page", icon=":material/database:"):
-        for question in questions:
-            st.code(question, language="sql")
+    state.offer_sql(questions)
+history.keep_steps()  # last, where it takes no room from what is above

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app import status, taking, words
+from app.charts import theme
 from app.queries import quality
 from app.warehouse import Identity, Warehouse, WarehouseError
 from home import Home
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     import altair as alt
     import pandas as pd
+    from streamlit.delta_generator import DeltaGenerator
     from streamlit.elements.lib.column_types import ColumnConfig
 
 FOLLOWED_EVERY_S: Final = 5
@@ -27,6 +29,12 @@ MOST_OPTIONS: Final = 500  # of a list to choose from
 MISSING: Final = "-"
 BOUND_WIDTH: Final = 70  # pixels
 BOUND_HELP: Final = "≥ at least the figure beside it, < less than it, ≈ about it."
+ROW_PIXELS: Final = 35  # of a table
+FRAME_PIXELS: Final = 2  # around its rows
+MOST_PIXELS: Final = 400  # of a table that fits its rows, up to ten
+METRICS_PIXELS: Final = 117  # a row of metrics
+_RESERVED_PIXELS: Final = 20
+_RESERVED_STEPS: Final = 60
 TINT: Final = "background-color: rgba(230, 159, 0, 0.2)"
 MARKS: Final = {
     1: "background-color: rgba(36, 136, 208, 0.28)",
@@ -155,6 +163,40 @@ def _say_what_is_gone(key: str, texts: Any) -> None:
             st.warning(f"The address asks for {words.plain(asked)}, which is not in this warehouse (any more).")
 
 
+@st.fragment
+def offer_sql(questions: Collection[str]) -> None:
+    """Show what a page asked when the visitor opens it; before, a browser would colour words that nobody sees."""
+    place = st.expander("The SQL behind this page", icon=":material/database:", key="behind", bind="query-params")
+    if place.open:
+        for question in questions:
+            place.code(question, language="sql")
+
+
+def reserved(key: str, pixels: int, *, horizontal: bool = False) -> DeltaGenerator:
+    """Return a container that is so high before a browser has drawn what it holds, so that nothing below jumps.
+
+    The height holds where `style` came before; it is rounded down, and has a limit.
+    """
+    steps = min(pixels // _RESERVED_PIXELS, _RESERVED_STEPS)
+    return st.container(key=f"reserved-{steps}-{zlib.crc32(key.encode())}", horizontal=horizontal)
+
+
+def style() -> None:
+    """Tell the browser how high `reserved` containers are; one that came with each of them would come too late."""
+    rules = (
+        f'[class*="st-key-reserved-{steps}-"] {{ min-height: {steps * _RESERVED_PIXELS}px }}'
+        for steps in range(1, _RESERVED_STEPS + 1)
+    )
+    st.html(f"<style>{' '.join(rules)}</style>")
+
+
+def _pixels(height: int | Literal["auto", "content"], rows: int) -> int:
+    """Return the height of a table, which Streamlit itself finds only when it is drawn."""
+    if not isinstance(height, str):
+        return height
+    return MOST_PIXELS if height == "auto" and rows > 10 else ROW_PIXELS * (rows + 1) + FRAME_PIXELS
+
+
 def chart(
     drawn: alt.LayerChart, key: str, asked: Collection[str] = (), on_select: Callable[[], None] | None = None
 ) -> None:
@@ -167,7 +209,9 @@ def chart(
         on_select: called when the visitor chooses something in the chart.
     """
     with st.container(gap="xxsmall", key=f"{taking.CHART}-{key}"):
-        st.altair_chart(drawn, width="stretch", key=key, on_select=on_select or "ignore")
+        height: Any = drawn.height if isinstance(drawn.height, int) else "content"
+        with reserved(key, theme.room(drawn)):
+            st.altair_chart(drawn, width="stretch", height=height, key=key, on_select=on_select or "ignore")
         taking.row(drawn, key, asked)
 
 
@@ -210,7 +254,7 @@ def table(
         alt=alt,
         key=key,
         column_config=dict(config or {}),
-        height=height,
+        height=_pixels(height, len(rows)),
         placeholder=MISSING,
     )
 
@@ -302,7 +346,7 @@ def _choose(
         key=f"{name}-{zlib.crc32(' '.join(ids).encode())}-{times_back}",
         column_config=dict(config or {}),
         column_order=column_order,
-        height=height,
+        height=_pixels(height, len(rows)),
         placeholder=MISSING,
         alt=alt,
     )

@@ -9,7 +9,7 @@
     ].join(", ")
     const UNSEEN = "head, canvas, [data-testid=stStatusWidget]" // what stands in a canvas is for screen readers
     const seen = {}
-    const forget = () => Object.assign(seen, { pressed: 0, begun: 0, ended: 0, changed: 0, running: false })
+    const forget = () => Object.assign(seen, { pressed: 0, begun: 0, ended: 0, changed: 0, shifted: 0, running: false })
     const frame = note => requestAnimationFrame(() => setTimeout(() => note(performance.now())))
 
     function change() {
@@ -49,6 +49,12 @@
         }
         return write.apply(this, given)
     }
+    // Streamlit's bare first frame, which is narrow until the page says that it is wide, has nothing yet to be read.
+    new PerformanceObserver(list => {
+        for (const { value, hadRecentInput, sources } of list.getEntries())
+            if (!hadRecentInput && !sources.every(({ node }) => node?.dataset?.testid === "stMainBlockContainer"))
+                seen.shifted += value
+    }).observe({ type: "layout-shift", buffered: true })
     new MutationObserver(changes => {
         changes.forEach(follow)
         if (!seen.painting && [...document.querySelectorAll(FIGURES)].some(each => each.checkVisibility())) paint()

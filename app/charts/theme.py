@@ -46,6 +46,7 @@ ROW_AXIS: Final = alt.Axis(ticks=False, domain=False, labelLimit=_LABEL_WIDTH, l
 _TITLE_WIDTHS: Final = ((430, 33), (720, 58))
 _TITLE_WIDTH: Final = 100
 _TITLE_ROOM: Final = 36  # pixels
+_AXIS_ROOM: Final = 50
 _DETAIL_LINE: Final = 16
 _DETAIL_WIDTH: Final = 54  # characters; Vega-Lite knows no subtitle that depends on the width
 
@@ -113,6 +114,20 @@ def title(finding: str, detail: str) -> alt.TitleParams:
 
 def _lines(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width) or [""]
+
+
+def room(chart: alt.LayerChart) -> int:
+    """Return how many pixels high a chart of `titled` is on a wide screen; with rows and legends somewhat more."""
+    if isinstance(chart.height, int):
+        return chart.height
+    rows = max((_rows(part, chart.data) for part in chart.layer), default=0)
+    return _TITLE_ROOM + _DETAIL_LINE * len(chart.title.subtitle) + ROW_HEIGHT * rows + _AXIS_ROOM
+
+
+def _rows(part: Any, shared: Any) -> int:
+    data, y = (shared if part.data is alt.Undefined else part.data), part.encoding.y
+    name = "" if y is alt.Undefined else y.shorthand.partition(":")[0]
+    return int(data[name].nunique()) if name in data else 0
 
 
 def titled(chart: Any, finding: str, detail: str, height: int | alt.Step | None = None) -> alt.LayerChart:

@@ -24,6 +24,7 @@ from leases_per_second
 order by lps desc
 limit 20"""
 LONGEST_LINK: Final = 6000  # characters of the address; what lies above is cut by some mail programs and proxies
+EDITOR_PIXELS: Final = 300
 NO_COLOUR: Final = "no colour"
 
 
@@ -69,9 +70,14 @@ def _edit() -> None:
         on_change=_take_example,
     )
     with st.form("editor", border=False):
-        st.text_area(
-            "One SELECT (DuckDB's SQL)", key="sql_text", height=300, max_chars=console.MOST_CHARACTERS, help=_limits()
-        )
+        with state.reserved("text", EDITOR_PIXELS):
+            st.text_area(
+                "One SELECT (DuckDB's SQL)",
+                key="sql_text",
+                height=EDITOR_PIXELS,
+                max_chars=console.MOST_CHARACTERS,
+                help=_limits(),
+            )
         st.form_submit_button("Run", icon=":material/play_arrow:", type="primary", on_click=_take_text)
 
 

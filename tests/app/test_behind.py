@@ -45,7 +45,7 @@ def test_nothing_is_collected_outside_of_a_page() -> None:
 def test_the_sql_behind_a_page_runs_as_pasted(
     open_page: Callable[..., AppTest], warehouse_home: Path, page: str
 ) -> None:
-    shown = [each.value for each in open_page(warehouse_home, page).code if "select" in each.value]
+    shown = [each.value for each in open_page(warehouse_home, page, behind="true").code if "select" in each.value]
     assert shown
     warehouse = Warehouse.open(warehouse_home / "warehouse.duckdb")
     for question in shown:

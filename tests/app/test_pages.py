@@ -223,7 +223,7 @@ def test_a_trial_without_interim_lines_says_so(
     open_page: Open, warehouse_home: Path, single: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     none = queries.intervals
-    monkeypatch.setattr(queries, "intervals", lambda warehouse, _trial: none(warehouse, "no such trial"))
+    monkeypatch.setattr(queries, "intervals", lambda warehouse, _trial, batch: none(warehouse, "no such trial", batch))
     assert "has no interim lines" in said(open_page(warehouse_home, "run", configuration=single))
 
 

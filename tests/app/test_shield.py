@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from app import serve
-from app.shield import Policy, Shield, headers, scripts_within
+from app.shield import DRAWN_WITH, Policy, Shield, headers, preloaded, scripts_within
 from app.sign_in import SignIn
 
 if TYPE_CHECKING:
@@ -225,3 +225,14 @@ def test_the_policy_of_content_names_the_scripts_of_the_page(tmp_path: Path) -> 
     assert "'sha256-" in policy
     assert "'unsafe-eval'" not in policy
     assert "http" not in policy, "nothing comes from elsewhere"
+
+
+def test_the_scripts_that_pages_are_drawn_with_are_fetched_with_the_page() -> None:
+    async def page(scope: Scope, receive: Receive, send: Send) -> None:
+        await HTMLResponse("<html>")(scope, receive, send)
+
+    link = TestClient(Shield(page, LOCAL), HERE).get("/").headers["link"]
+    assert link == preloaded()
+    for name in DRAWN_WITH:
+        assert link.count(f"</static/js/{name}.") == 1, f"Streamlit calls its script otherwise now: {name}"
+    assert "link" not in client(LOCAL).get("/media/x.csv").headers
