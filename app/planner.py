@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import duckdb
 
@@ -194,9 +194,29 @@ LOADS: Final[dict[str, tuple[str, str]]] = {
 }
 PARTS: Final = tuple(LOADS)[:6]
 SWING: Final = 0.2  # by which share an input is varied
+ENDS: Final = ("smaller", "larger")
 HARDLY: Final = 0.001  # an input that moves the need by a smaller share hardly matters
 MOST_MEETING: Final = 10
 MOST_MISSING: Final = 5
+_VARIED: Final = tuple(each for each in PARAMETERS if each.unit != "version")
+# One question: as many as there are cases would take ten times as long.
+_INFLUENCES: Final = """with
+
+cases as (
+
+    select input, changed, cast(value as double) as value
+    from (
+        values
+        (null, null, null),
+        {cases}
+    ) as listed (input, changed, value)
+
+)
+
+select input, changed, value, needed_lps
+from cases, lateral (select needed_lps from lps_needed(
+    {arguments}
+))"""
 
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|d|w)?")
 _SECONDS: Final = {None: 1, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
@@ -296,35 +316,35 @@ def influences(connection: duckdb.DuckDBPyConnection, inputs: Mapping[str, float
     Inputs that hardly matter are left out, such as those that are zero.
     """
     values = complete(inputs)
-    ends = {each.name: _ends(each, values[each.name]) for each in PARAMETERS if each.unit != "version"}
-    total, *lps = _needed_of_each(connection, [values, *(values | {name: end} for name in ends for end in ends[name])])
+    rows = connection.cursor().execute(influences_sql(values)).fetchall()
+    lps = {(name, end): needed_lps for name, end, _, needed_lps in rows}
     found = [
-        Influence(name, values[name], *ends[name], low, high)
-        for name, low, high in zip(ends, lps[::2], lps[1::2], strict=True)
+        Influence(each.name, values[each.name], *_ends(each, values[each.name]), *(lps[each.name, end] for end in ENDS))
+        for each in _VARIED
     ]
-    moving = [each for each in found if each.swing_lps > HARDLY * total]
+    moving = [each for each in found if each.swing_lps > HARDLY * lps[None, None]]
     return sorted(moving, key=lambda each: -each.swing_lps)
+
+
+def influences_sql(inputs: Mapping[str, float]) -> str:
+    """Return the question for the LPS needed: with each input smaller and larger in turn, and with all as given."""
+    values = complete(inputs)
+    cases = [
+        f"('{each.name}', '{end}', {value!r})"
+        for each in _VARIED
+        for end, value in zip(ENDS, _ends(each, values[each.name]), strict=True)
+    ]
+    arguments = [
+        f"{each.name} := if(input is not distinct from '{each.name}', value, {values[each.name]!r})" for each in _VARIED
+    ]
+    arguments += [f"{each.name} := {values[each.name]!r}" for each in PARAMETERS if each not in _VARIED]
+    return _INFLUENCES.format(cases=",\n        ".join(cases), arguments=",\n    ".join(arguments))
 
 
 def _ends(parameter: Parameter, value: float) -> tuple[float, float]:
     highest = min(parameter.maximum, max(1, value)) if parameter.unit == "ratio" else parameter.maximum
     low, high = (min(max(value * factor, parameter.minimum), highest) for factor in (1 - SWING, 1 + SWING))
     return low, high
-
-
-def _needed_of_each(connection: duckdb.DuckDBPyConnection, inputs: Sequence[Mapping[str, float]]) -> list[float]:
-    """Return the LPS needed for each of several complete inputs; one question takes a tenth of the time of many."""
-    columns = ", ".join(f"unnest(${name}::double[]) as {name}" for name in BY_NAME)
-    arguments = ", ".join(f"{name} := given.{name}" for name in BY_NAME)
-    found = connection.cursor().execute(
-        f"""
-        with given as (select {columns}, generate_subscripts($clients, 1) as place)
-        select needed_lps from given, lateral (select needed_lps from lps_needed({arguments}))
-        order by place
-        """,  # noqa: S608 - fixed names
-        {name: [each[name] for each in inputs] for name in BY_NAME},
-    )
-    return [float(lps) for (lps,) in found.fetchall()]
 
 
 def hour(inputs: Mapping[str, float], loads: Mapping[str, float], measured_lps: float) -> Course:

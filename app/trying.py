@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from app import bounded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from home import Home
 
@@ -111,7 +111,7 @@ def take_in(home: Home) -> str:
     return done.stdout.strip()
 
 
-def losses(trial: Mapping[str, Any], exchanges: Iterable[Mapping[str, Any]]) -> Row:
+def losses(trial: Mapping[str, Any], exchanges: Sequence[Mapping[str, Any]]) -> Row:
     """Return achieved_rate (per second) and the loss ratios (0..1) of a trial, as int_trials__measured defines them.
 
     The keys are achieved_rate, loss_worst_exchange, loss_packet and loss_lease; what is not known is None. Counters
@@ -151,7 +151,7 @@ def _total(values: Iterable[float | None]) -> float | None:
     return sum(known) if known else None
 
 
-def _trial(row: Row, exchanges: list[Row]) -> Row:
+def _trial(row: Row, exchanges: Sequence[Row]) -> Row:
     started = row.get("started_at")
     shown = {name: row.get(name) for name in _FIGURES} | {"started_at": None if started is None else str(started)}
     return shown | losses(row, exchanges)

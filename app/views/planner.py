@@ -204,17 +204,17 @@ def _show_influences(calculator: duckdb.DuckDBPyConnection, inputs: Mapping[str,
         (planner.BY_NAME[each.name].full_label, end, value, lps)
         for each in planner.influences(calculator, inputs)
         for end, value, lps in (
-            ("smaller", each.low_value, each.low_lps),
-            ("larger", each.high_value, each.high_lps),
+            (planner.ENDS[0], each.low_value, each.low_lps),
+            (planner.ENDS[1], each.high_value, each.high_lps),
         )
     ]
     drawn = pd.DataFrame(rows, columns=list(influence.REQUIRED))
-    state.chart(influence.tornado(drawn, needed_lps, planner.SWING), "influences")
+    state.chart(influence.tornado(drawn, needed_lps, planner.SWING), "influences", [planner.influences_sql(inputs)])
 
 
 def _show_hour(inputs: Mapping[str, float], needed: Mapping[str, float]) -> None:
     st.header("The hour after")
-    asked = st.number_input(
+    typed = st.number_input(
         "Measured leases per second of your server",
         min_value=0.0,
         value=0.0,
@@ -223,7 +223,7 @@ def _show_hour(inputs: Mapping[str, float], needed: Mapping[str, float]) -> None
         help="0: just what is needed. The relay, HA and utilisation ratios above reduce it.",
         bind="query-params",
     )
-    measured = asked or needed["needed_lps"]
+    measured = typed or needed["needed_lps"]
     course = planner.hour(inputs, needed, measured)
     st.caption(words.plain(planner.hour_in_words(course, measured)))
     if not course.waiting.any():
@@ -232,11 +232,12 @@ def _show_hour(inputs: Mapping[str, float], needed: Mapping[str, float]) -> None
     if course.recovered_s is not None:
         end = f"All have a lease after {course.recovered_s:,} s" if course.recovered_s else "Nobody waits for a lease"
     share = course.repeated.sum() / course.sent.sum()
+    asked = [f"-- The hour is simulated from these loads, second by second.\n{planner.sql(inputs)}"]
     left, right = st.columns(2)
     with left:
-        state.chart(recovery.waiting(means, f"{end}; at most {course.waiting.max():,.0f} wait"), "waiting")
+        state.chart(recovery.waiting(means, f"{end}; at most {course.waiting.max():,.0f} wait"), "waiting", asked)
     with right:
-        state.chart(recovery.requests(means, f"{100 * share:.0f} % of the requests are repetitions"), "requests")
+        state.chart(recovery.requests(means, f"{100 * share:.0f} % of the requests are repetitions"), "requests", asked)
     _show_faster_servers(inputs, needed, measured)
 
 

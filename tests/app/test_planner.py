@@ -370,3 +370,13 @@ def test_a_measured_ratio_of_high_availability_can_be_taken(open_page: Open, pub
     assert not app.exception
     assert app.number_input("ha_ratio").value == 0.63
     assert float(app.metric[0].value) == pytest.approx(before / 0.63, abs=1)
+
+
+def test_the_question_behind_the_influences_runs_as_pasted_and_says_the_same(warehouse: Warehouse) -> None:
+    inputs = {"clients": 350_000.0, "lease_s": 7200.0, "ip_version": 6.0}
+    rows = warehouse.query(planner.influences_sql(inputs)).to_pylist()
+    found = {(row["input"], row["changed"]): row["needed_lps"] for row in rows}
+    assert found[None, None] == planner.lps_needed(planner.blank(), inputs)["needed_lps"]
+    strongest = planner.influences(planner.blank(), inputs)[0]
+    for end, lps in zip(planner.ENDS, (strongest.low_lps, strongest.high_lps), strict=True):
+        assert found[strongest.name, end] == pytest.approx(lps)
