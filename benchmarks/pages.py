@@ -1,6 +1,6 @@
 """How soon a page of the dashboard can be read, and how soon it follows a visitor, in a real Chromium.
 
-    python -m benchmarks.pages HOME                    every page, 10 times; writes benchmarks/results/pages.md
+    python -m benchmarks.pages HOME                    every page, 10 times; writes benchmarks/results/pages.*
     python -m benchmarks.pages HOME --times 5 run sql  some pages; writes nothing
 
 The page itself takes the times (pages.js), as events tell them; each is that of a frame in which something was to be
@@ -38,10 +38,11 @@ from playwright.sync_api import Page, sync_playwright
 
 from app.serve import ADDRESS, ROOT, command, environment
 from app.warehouse import Warehouse
+from benchmarks.plots import COLOURS, dots
 from home import Home
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 RESULT: Final = Path(__file__).parent / "results" / "pages.md"
 FLAGS: Final = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -155,7 +156,7 @@ PAGES: Final[dict[str, tuple[str, dict[str, Callable[[Page, int], None]]]]] = {
 
 
 def main() -> None:
-    """Measure, print the table, and write it to benchmarks/results/pages.md when it is of all pages."""
+    """Measure, print the table, and write it to benchmarks/results when it is of all pages."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("home", type=Path)
     parser.add_argument("pages", nargs="*", metavar="page", help=", ".join(PAGES))
@@ -172,6 +173,7 @@ def main() -> None:
     text = _as_markdown(home, found, arguments.times) + "\n"
     if not arguments.pages:
         RESULT.write_text(text, "utf-8")
+        RESULT.with_suffix(".svg").write_text(plot(found), "utf-8")
     print(text, end="")
 
 
@@ -245,6 +247,20 @@ def _rest(page: Page) -> dict[str, float]:
     return dict(page.evaluate("measured.rest()"))
 
 
+def plot(found: Sequence[Measured]) -> str:
+    """Return an SVG of the seconds until each page is painted or has followed: median and 95th percentile."""
+    rows = {
+        f"{each.page}: {each.what}": {"p50": statistics.median(each.values), "p95": _slow(each.values)}
+        for each in found
+        if each.what not in (WHOLE, SHIFT)
+    }
+    return dots(rows, dict(zip(("p50", "p95"), COLOURS, strict=False)), "s", range(-2, 2))
+
+
+def _slow(values: Sequence[float]) -> float:
+    return statistics.quantiles(values, n=20, method="inclusive")[-1]
+
+
 def _as_markdown(home: Path, found: list[Measured], times: int) -> str:
     counts = Warehouse.open(home / "warehouse.duckdb").query(
         "select (select count(*) from trials) as trials, (select count(*) from configurations) as configurations"
@@ -259,9 +275,8 @@ def _as_markdown(home: Path, found: list[Measured], times: int) -> str:
     ]
     for each in found:
         median = statistics.median(each.values)
-        slow = statistics.quantiles(each.values, n=20, method="inclusive")[-1]
         limit = LIMITS.get(each.what, FOLLOWS_WITHIN_S)
-        rows.append(f"| {each.page} | {each.what} | {median:.2f} | {slow:.2f} | {limit} |")
+        rows.append(f"| {each.page} | {each.what} | {median:.2f} | {_slow(each.values):.2f} | {limit} |")
     return "\n".join(rows)
 
 

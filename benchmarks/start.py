@@ -3,8 +3,8 @@
     python -m benchmarks.start HOME
 
 The dashboard is ready when its health address answers, and painted when a browser that was open already shows the first
-figures. The results go to benchmarks/results/start.md. What `make up` takes from nothing depends on the network; with
-the packages in pip's cache it is measured by hand: docs/explanation/speed.md.
+figures. The results go to benchmarks/results/start.md and .svg. What `make up` takes from nothing depends on the
+network; with the packages in pip's cache it is measured by hand: docs/explanation/speed.md.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from benchmarks.build import dropline
 from benchmarks.pages import FIGURES, chromium, served
+from benchmarks.plots import COLOURS, dots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from playwright.sync_api import Page
 
@@ -46,7 +47,7 @@ PAINT: Final = Begin("the dashboard shows its first figures", 3.0)
 
 
 def main() -> None:
-    """Measure, print the table, and write it to benchmarks/results/start.md."""
+    """Measure, print the table, and write it to benchmarks/results/start.md, and its plot beside it."""
     read = argparse.ArgumentParser(prog="python -m benchmarks.start", description="Measure the start.")
     read.add_argument("home", type=Path)
     read.add_argument("--times", type=int, default=TIMES)
@@ -63,7 +64,21 @@ def main() -> None:
     found[READY], found[PAINT] = ([wait[place] for wait in waits] for place in (0, 1))
     text = "\n".join(_report(found, cpu_s, given.times)) + "\n"
     RESULT.write_text(text, "utf-8")
+    RESULT.with_suffix(".svg").write_text(plot(found), "utf-8")
     print(text, end="")
+
+
+def plot(found: Mapping[Begin, Sequence[float]]) -> str:
+    """Return an SVG of the seconds until each work begins: median, 95th percentile and goal."""
+    rows = {
+        begin.name.replace("`", ""): {"p50": statistics.median(values), "p95": _slow(values), "goal": begin.limit_s}
+        for begin, values in found.items()
+    }
+    return dots(rows, dict(zip(("p50", "p95", "goal"), COLOURS, strict=True)), "s", range(-2, 2))
+
+
+def _slow(seconds: Sequence[float]) -> float:
+    return statistics.quantiles(seconds, n=20, method="inclusive")[-1]
 
 
 def _waited(home: Path, page: Page) -> tuple[float, float]:
@@ -97,9 +112,8 @@ def _report(found: dict[Begin, list[float]], cpu_s: dict[Begin, list[float]], ti
     yield "| what begins | p50 | p95 | CPU, median | goal |"
     yield "| --- | ---: | ---: | ---: | ---: |"
     for begin, seconds in found.items():
-        slow = statistics.quantiles(seconds, n=20, method="inclusive")[-1]
         cpu = f"{statistics.median(cpu_s[begin]):.2f}" if begin in cpu_s else ""
-        yield f"| {begin.name} | {statistics.median(seconds):.2f} | {slow:.2f} | {cpu} | {begin.limit_s:g} |"
+        yield f"| {begin.name} | {statistics.median(seconds):.2f} | {_slow(seconds):.2f} | {cpu} | {begin.limit_s:g} |"
 
 
 if __name__ == "__main__":
