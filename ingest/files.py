@@ -181,16 +181,13 @@ def look(items: Iterable[Found], max_bytes: int = MAX_BYTES) -> None:
 
 
 def _recognise(heads: Sequence[tuple[Found, bytes]]) -> None:
-    in_question = formats.in_question([head for _, head in heads], servers.IN_JSON)
+    in_question = formats.in_question([head for _, head in heads])
     for (item, head), asked in zip(heads, in_question, strict=True):
         recognise(item, head, asked=asked)
 
 
 def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
-    """Fill in what `head`, the first HEAD_BYTES of a file, tells of it.
-
-    Where it is known that they do not claim it, generators and servers need not be `asked`.
-    """
+    """Fill in what `head`, the first HEAD_BYTES of a file, tells of it; generators' readers must not be `asked`."""
     name = item.name
     item.kind = Kind.CAMPAIGN if name == FILE_NAME else Kind.UNKNOWN
     if item.kind is Kind.CAMPAIGN:
@@ -199,7 +196,7 @@ def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
     is_json = formats.begins_like_json(head)
     if not head and not name.endswith(_MESSAGES):
         item.reject = Reject(1, "the file is empty", "run the trial again, or remove the file")
-    elif asked and (server := servers.recognise(head)):
+    elif server := servers.recognise(head):
         item.kind, item.server = Kind.SERVER, server
     elif asked and (reader := formats.recognise(head)):
         item.kind, item.reader = Kind.OUTPUT, reader
@@ -209,7 +206,7 @@ def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
         item.kind = Kind.FIGURES
     elif name.endswith(_MESSAGES):
         item.kind = Kind.MESSAGES
-    elif asked and servers.describe(head):
+    elif servers.describe(head):
         item.kind = Kind.CONFIGURATION
 
 

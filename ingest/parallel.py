@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import copyreg
 import gc
 import os
+import pickle
 import sys
 import threading
 import traceback
 from importlib import import_module
 from multiprocessing import get_context
-from multiprocessing.reduction import ForkingPickler
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from errors import DroplineError
 
@@ -23,7 +24,7 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
-ForkingPickler.register(ModuleType, lambda module: (import_module, (module.__name__,)))  # readers are modules
+copyreg.pickle(ModuleType, lambda module: (import_module, (module.__name__,)))  # readers are modules
 
 
 class WorkerError(DroplineError):
@@ -54,8 +55,8 @@ def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int
             other.close()
         for number in range(len(tasks)):
             try:
-                result, error = ends[number % workers].recv()
-            except EOFError:
+                result, error = _receive(ends[number % workers])
+            except (EOFError, OSError):  # before a result, or within one
                 message = "a process that read files was killed, perhaps for want of memory; ingest again"
                 raise WorkerError(message) from None
             if error is not None:
@@ -71,6 +72,20 @@ def _cores() -> int:
     # Elsewhere than on Linux, forks are not safe with the libraries of the system.
     forks = sys.platform == "linux" and threading.current_thread() is threading.main_thread()
     return len(os.sched_getaffinity(0)) if forks else 1
+
+
+def _send(end: Connection, told: tuple[object, Exception | None]) -> None:
+    """Send what `_receive` returns; the memory that Arrow's tables have goes as it lies, without a copy on the way."""
+    buffers: list[pickle.PickleBuffer] = []
+    rest = pickle.dumps(told, pickle.HIGHEST_PROTOCOL, buffer_callback=buffers.append)
+    end.send((rest, len(buffers)))
+    for buffer in buffers:
+        end.send_bytes(buffer.raw())
+
+
+def _receive(end: Connection) -> Any:
+    rest, buffers = end.recv()
+    return pickle.loads(rest, buffers=[end.recv_bytes() for _ in range(buffers)])  # noqa: S301 -- of our own fork
 
 
 def _done(work: Callable[[Task], Result], task: Task) -> Result:
@@ -90,9 +105,9 @@ def _serve(work: Callable[[Task], Result], tasks: Sequence[Task], end: Connectio
         other.close()
     try:
         for task in tasks:
-            end.send((_done(work, task), None))
+            _send(end, (_done(work, task), None))
     except (KeyboardInterrupt, BrokenPipeError):  # the parent knows, or is no more
         return
     except Exception as error:
         error.add_note("".join(traceback.format_exception(error)))  # the other process has another
-        end.send((None, error))
+        _send(end, (None, error))

@@ -17,10 +17,9 @@ from ingest.servers.errors import ConfigError
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["FORMATS", "IN_JSON", "ConfigError", "describe", "recognise"]
+__all__ = ["FORMATS", "ConfigError", "describe", "recognise"]
 
 _MODULES: Final[tuple[ModuleType, ...]] = (kea, powerdns)
-IN_JSON: Final = kea.IN_JSON  # of these, a configuration in JSON holds one
 FORMATS: Final = frozenset(module.__name__.rpartition(".")[2] for module in _MODULES)
 
 

@@ -7,14 +7,17 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from functools import partial
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from ingest import intake, listing
 from ingest.files import look, read, walk
+from ingest.formats import perfdhcp
 from ingest.intake import ingest
 from ingest.lake import Lake
 from ingest.listing import listings
@@ -51,6 +54,32 @@ def test_results_come_in_the_order_of_the_tasks_whoever_does_them():
     assert [task for task, _ in told] == list(range(20))
     assert len({process for _, process in told}) == 3
     assert os.getpid() not in {process for _, process in told}
+
+
+def test_tables_come_whole_whatever_their_size():
+    def work(rows):
+        names = [None if row % 3 else f"n{row}" for row in range(rows)]
+        return {"n": pa.table({"row": list(range(rows)), "name": names}), "sniffer": perfdhcp}
+
+    sizes = [0, 1, 200_000, 7]
+    for rows, told in zip(sizes, in_order(work, sizes, workers=2), strict=True):
+        assert told["n"].equals(work(rows)["n"])
+        assert told["sniffer"] is perfdhcp
+
+
+def test_a_worker_that_is_killed_while_it_tells_is_told_of():
+    def work(task):
+        if task == 1:
+            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGKILL)).start()
+            return pa.table({"row": pa.array(range(2_000_000))})
+        return task
+
+    results = in_order(work, range(2), workers=2)
+    assert next(results) == 0
+    time.sleep(1)  # until then the table is on its way
+    with pytest.raises(WorkerError, match="ingest again"):
+        next(results)
+    assert multiprocessing.active_children() == []
 
 
 def test_a_single_task_needs_no_other_process():
