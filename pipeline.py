@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import threading
 import time
 import tomllib
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -151,12 +152,14 @@ def build(home: Home, *, whole: bool = False, progress: Progress | None = None) 
     Raises GateFailed or ModelsFailed with the rows concerned, or BuildFailed when a file cannot be
     read or written. The old warehouse is untouched then.
     """
+    from expectations import validation
+
     say = progress or (lambda _: None)
     with publication.alone(home, say), Lake(home.lake).reading():
         work = _Workplace(home)
         work.clear()
         try:
-            with _importing_expectations():
+            with _meanwhile(validation.load):
                 return _build(home, work, say, whole=whole)
         except (duckdb.Error, OSError) as error:
             _stop_if_damaged(home, Lake(home.lake).batches())
@@ -197,7 +200,7 @@ def _build(home: Home, work: _Workplace, say: Progress, *, whole: bool) -> Build
     change = None if whole else work.change(project)
     with phases("checksums"):
         _stop_if_damaged(home, work.choose(change), thorough=True)
-    with phases("lake gate"):
+    with phases("lake gate"), _meanwhile(partial(work.lay_out, change)):
         _stop_if_critical(home, "lake", check_lake(work.lake, home.quality, progress=say))
     with phases("models"):
         _run_models(home, work, change)
@@ -275,29 +278,29 @@ class _Workplace:
         self.snapshot(self.read, batches)
         return batches
 
+    def lay_out(self, change: changes.Change | None) -> None:
+        """Copy what is published, where the models begin with it."""
+        if change is not None:
+            shutil.copyfile(self._home.warehouse, self.database)
+
     def begin(self, change: changes.Change | None) -> None:
-        """Lay out what the models begin with: nothing, or a copy of what is published."""
+        """Let the models begin with nothing, or with what was laid out."""
         if change is None:
             for file in (self.scratch, publication.wal(self.scratch)):
                 file.unlink(missing_ok=True)
             return
-        shutil.copyfile(self._home.warehouse, self.database)
         changes.begin(change, self.database, self.scratch)
         with duckdb.connect(str(self.database)) as connection:
             connection.execute("drop table build_info")
 
 
 @contextmanager
-def _importing_expectations() -> Iterator[None]:
-    """Import Great Expectations, which takes seconds, beside the work of the block."""
-    from expectations import validation
-
-    thread = threading.Thread(target=validation.load)
-    thread.start()
-    try:
+def _meanwhile(task: Callable[[], object]) -> Iterator[None]:
+    """Do something that takes seconds beside the work of the block; what it raises is raised after that."""
+    with ThreadPoolExecutor(1) as beside:
+        done = beside.submit(task)
         yield
-    finally:
-        thread.join()
+        done.result()
 
 
 def _run_models(home: Home, work: _Workplace, change: changes.Change | None) -> None:

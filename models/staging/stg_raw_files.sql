@@ -12,13 +12,8 @@ current_versions as (
         campaign,
         batch,
         source_path,
-        size_bytes,
-        modified_at,
-        sha256,
-        context_sha256,
         format,
-        status,
-        trials
+        status
     from raw_files
     where {{ is_changed('campaign') }}
     qualify row_number() over (partition by campaign, source_path order by batch desc) = 1
