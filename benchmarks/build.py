@@ -44,7 +44,7 @@ WORKS: Final = (
     "the same campaign in an empty lake",
 )
 PHASES: Final = ("checksums", "lake gate", "models", "marts gate", "publish")
-MEMORY: Final = "2GB"  # of DuckDB, as in profiles.yml
+MEMORY: Final = "1200MB"  # of DuckDB, as in profiles.yml
 COUNTED: Final = ("trials", "exchanges", "intervals", "observations")
 
 FLOOR: Final = """
