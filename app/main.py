@@ -30,7 +30,6 @@ page = st.navigation(
     ],
     position="top",
 )
-state.style()
 state.follow_publications()
 with behind.recorded() as questions:
     page.run()

@@ -40,7 +40,7 @@ RETURN_S: Final = 600
 # Elements of Streamlit, as its scripts are named.
 DRAWN_WITH: Final = (
     *("ArrowVegaLiteChart", "embed", "BidiComponent", "Checkbox", "DataFrame", "DownloadButton", "FileUploader"),
-    *("Html", "Metric", "Multiselect", "NumberInput", "PageLink", "Selectbox", "TextArea", "TextInput"),
+    *("Metric", "Multiselect", "NumberInput", "PageLink", "Selectbox", "TextArea", "TextInput"),
 )
 _LONGEST_RETURN: Final = 3000  # characters: a browser keeps no longer cookie than 4096 bytes
 

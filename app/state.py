@@ -33,8 +33,6 @@ ROW_PIXELS: Final = 35  # of a table
 FRAME_PIXELS: Final = 2  # around its rows
 MOST_PIXELS: Final = 400  # of a table that fits its rows, up to ten
 METRICS_PIXELS: Final = 117  # a row of metrics
-_RESERVED_PIXELS: Final = 20
-_RESERVED_STEPS: Final = 60
 TINT: Final = "background-color: rgba(230, 159, 0, 0.2)"
 MARKS: Final = {
     1: "background-color: rgba(36, 136, 208, 0.28)",
@@ -172,22 +170,12 @@ def offer_sql(questions: Collection[str]) -> None:
             place.code(question, language="sql")
 
 
-def reserved(key: str, pixels: int, *, horizontal: bool = False) -> DeltaGenerator:
-    """Return a container that is so high before a browser has drawn what it holds, so that nothing below jumps.
-
-    The height holds where `style` came before; it is rounded down, and has a limit.
-    """
-    steps = min(pixels // _RESERVED_PIXELS, _RESERVED_STEPS)
-    return st.container(key=f"reserved-{steps}-{zlib.crc32(key.encode())}", horizontal=horizontal)
-
-
-def style() -> None:
-    """Tell the browser how high `reserved` containers are; one that came with each of them would come too late."""
-    rules = (
-        f'[class*="st-key-reserved-{steps}-"] {{ min-height: {steps * _RESERVED_PIXELS}px }}'
-        for steps in range(1, _RESERVED_STEPS + 1)
-    )
-    st.html(f"<style>{' '.join(rules)}</style>")
+def reserved(pixels: int, *, horizontal: bool = False) -> DeltaGenerator:
+    """Return a container that is at least so high, also before what it holds is drawn, so that nothing below jumps."""
+    row = st.container(horizontal=True, gap=None)
+    held = row.container(horizontal=horizontal)
+    row.container(width=1).space(pixels)
+    return held
 
 
 def _pixels(height: int | Literal["auto", "content"], rows: int) -> int:
@@ -210,7 +198,7 @@ def chart(
     """
     with st.container(gap="xxsmall", key=f"{taking.CHART}-{key}"):
         height: Any = drawn.height if isinstance(drawn.height, int) else "content"
-        with reserved(key, theme.room(drawn)):
+        with reserved(theme.room(drawn)):
             st.altair_chart(drawn, width="stretch", height=height, key=key, on_select=on_select or "ignore")
         taking.row(drawn, key, asked)
 

@@ -7,7 +7,7 @@
         "[data-testid=stVegaLiteChart] svg :is(.mark-symbol, .mark-rect, .mark-line, .mark-rule) > *",
         ...["stMetric", "stTextInput", "stTextArea", "stMultiSelect", "stFileUploader"].map(name => `[data-testid=${name}]`),
     ].join(", ")
-    const UNSEEN = "head, canvas, [data-testid=stStatusWidget]" // what stands in a canvas is for screen readers
+    const UNSEEN = "head, canvas, [role=log], [data-testid=stStatusWidget]" // in a canvas and a log for screen readers only
     const seen = {}
     const forget = () => Object.assign(seen, { pressed: 0, begun: 0, ended: 0, changed: 0, shifted: 0, running: false })
     const frame = note => requestAnimationFrame(() => setTimeout(() => note(performance.now())))

@@ -74,7 +74,7 @@ def _other_rates(warehouse: Warehouse, labels: Mapping[str, str]) -> tuple[pd.Da
 
 
 def _metrics(totals: dict[str, int]) -> None:
-    with state.reserved("metrics", state.METRICS_PIXELS, horizontal=True):
+    with state.reserved(state.METRICS_PIXELS, horizontal=True):
         st.metric("Configurations", f"{totals['configurations']:,}", border=True, help="Measured and published.")
         st.metric("Runs", f"{totals['runs']:,}", border=True, help="Ramps of trials, each with one capacity.")
         st.metric("Trials", f"{totals['trials']:,}", border=True, help="Executions of a generator at one rate.")

@@ -160,7 +160,7 @@ def _ask(parameter: planner.Parameter) -> float:
 
 
 def _show_totals(needed: Mapping[str, float]) -> None:
-    with state.reserved("metrics", state.METRICS_PIXELS, horizontal=True):
+    with state.reserved(state.METRICS_PIXELS, horizontal=True):
         st.metric("LPS needed", words.number(needed["needed_lps"]), border=True, help="Peak, with the allowances.")
         st.metric("Steady", words.number(needed["steady_lps"]), border=True, help="Renewals and new leases.")
         st.metric("Peak", words.number(needed["peak_lps"]), border=True, help="With boot wave and recovery.")

@@ -56,7 +56,7 @@ def _metrics(warehouse: Warehouse, found: pd.DataFrame, suites: list[dict[str, A
     built = questions.built(warehouse)
     st.caption(f"Of the warehouse built on {built['built_at']:%d %b %Y, %H:%M} UTC.")
     by_severity = found.groupby("severity")["findings"].sum()
-    with state.reserved("metrics", state.METRICS_PIXELS, horizontal=True):
+    with state.reserved(state.METRICS_PIXELS, horizontal=True):
         st.metric("Suspect", f"{by_severity.get('suspect', 0):,}", border=True, help="The figure is probably wrong.")
         st.metric("Warnings", f"{by_severity.get('warning', 0):,}", border=True, help="Somebody should know.")
         st.metric("Info", f"{by_severity.get('info', 0):,}", border=True, help="Worth knowing; no figure is weaker.")

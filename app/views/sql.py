@@ -70,7 +70,7 @@ def _edit() -> None:
         on_change=_take_example,
     )
     with st.form("editor", border=False):
-        with state.reserved("text", EDITOR_PIXELS):
+        with state.reserved(EDITOR_PIXELS):
             st.text_area(
                 "One SELECT (DuckDB's SQL)",
                 key="sql_text",
