@@ -7,12 +7,9 @@
 -#}
 {% test unique_together(model, columns, kept_by_trial=false, numbered_by=none) %}
 
-{%- set hashed_columns = columns | reject('equalto', numbered_by) | list -%}
-{%- set most = '1' -%}
-{%- if numbered_by -%}
-    {%- do hashed_columns.append('floor(' ~ numbered_by ~ ' / 50)') -%}
-    {%- set most = 'bit_count(bit_or(cast(power(2, ' ~ numbered_by ~ ' % 50) as bigint)))' -%}
-{%- endif %}
+{%- set fifties = ['floor(' ~ numbered_by ~ ' / 50)'] if numbered_by else [] -%}
+{%- set hashed_columns = columns | reject('equalto', numbered_by) | list + fifties -%}
+{%- set numbers = 'bit_count(bit_or(cast(power(2, ' ~ numbered_by ~ ' % 50) as bigint)))' -%}
 
 with
 
@@ -31,7 +28,7 @@ shared as (
     select row_hash
     from hashed
     group by row_hash
-    having count(*) > {{ most }}
+    having count(*) > {{ numbers if numbered_by else 1 }}
 
 )
 
