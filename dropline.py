@@ -217,11 +217,10 @@ def compact(context: typer.Context) -> None:
     from ingest.compaction import compact as merge
     from ingest.lake import Lake
 
-    if Lake(context.obj.lake).shared:
-        _fail("the batches of a shared home stay as they are; docs/how-to/object-storage.md says what to do", 2)
     with _bar("Merging") as progress:
         done = merge(Lake.create(context.obj.lake), progress=progress)
     typer.echo(done.text())
+    _push(context.obj)
 
 
 @app.command()

@@ -1,7 +1,8 @@
 """What a batch is on disk: a name with its numbers, one Parquet file a table, a manifest that vouches for them.
 
     00000012-20261120T134501Z/         one commit
-    00000001-00000040-compacted/       the rows of all commits from number 1 to 40, in their order
+    00000001-00000040-compacted/       the rows of all commits from number 1 to 40, in their order; in a lake that
+                                       several machines write to, random letters of its own follow
         <table>.parquet
         manifest.json                  {"commits": [...], "tables": {"trials": {"rows": ..., ...}, ...}, "sha256": ...}
 
@@ -29,7 +30,7 @@ from errors import DroplineError
 from ingest.schema import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 MANIFEST: Final = "manifest.json"
@@ -38,7 +39,7 @@ GROUP_ROWS: Final = 122_880  # as DuckDB's own row groups
 
 # In a lake that several machines write to, ten random digits follow the eight that are counted: see `following`.
 _SHARE: Final = 10**10
-_NAME: Final = re.compile(r"([0-9]{8,18})-(?:([0-9]{8,18})-compacted|[0-9A-Za-z]+)")
+_NAME: Final = re.compile(r"([0-9]{8,18})-(?:([0-9]{8,18})-compacted(?:[0-9a-f]{8})?|[0-9A-Za-z]+)")
 # What Arrow raises on bytes that are no Parquet, or no longer; a broken text only shows when it is decoded.
 _UNREADABLE: Final = (pa.ArrowException, OSError, ValueError, KeyError)
 _ALWAYS_THERE: Final = ("raw_files", "trials")  # whatever version wrote the batch
@@ -106,15 +107,24 @@ def following(number: int, *, shared: bool) -> int:
     return (place(number) + 1) * _SHARE + secrets.randbelow(_SHARE) if shared else number + 1
 
 
+def compacted(batches: Sequence[str], *, shared: bool) -> str:
+    """Return the name of a batch for the rows of others; of a `shared` lake one that nobody else takes."""
+    own = secrets.token_hex(4) if shared else ""
+    return f"{digits(span(batches[0])[0])}-{digits(number(batches[-1]))}-compacted{own}"
+
+
 def arranged(folder: Path) -> tuple[list[str], list[str]]:
     """Return the batches in `folder`, oldest first, and those that a compacted one has replaced, which nobody reads."""
-    if not folder.is_dir():
-        return [], []
+    return ordered(os.listdir(folder)) if folder.is_dir() else ([], [])  # noqa: PTH208 - thousands of them
+
+
+def ordered(names: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return which of the names are batches, oldest first, and which a compacted one has replaced."""
     current: list[str] = []
     replaced: list[str] = []
     end = -1
-    names = (name for name in os.listdir(folder) if _NAME.fullmatch(name))  # noqa: PTH208 - thousands of them
-    for name in sorted(names, key=lambda name: (span(name)[0], -span(name)[1], name)):
+    batches = filter(_NAME.fullmatch, names)
+    for name in sorted(batches, key=lambda name: (span(name)[0], -span(name)[1], name)):
         first, last = span(name)
         (replaced if last <= end else current).append(name)
         if first < last:

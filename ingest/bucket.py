@@ -83,6 +83,13 @@ class Bucket:
                 raise self._unusable(_NO_BUCKET)
         return {info.path.removeprefix(f"{self._root}/"): Object(info.size, info.mtime) for info in found}
 
+    def folders(self, folder: str) -> list[str]:
+        """Return the names of the folders right below a folder."""
+        with self._in_words():
+            below = fs.FileSelector(f"{self._root}/{folder}", allow_not_found=True)
+            found = self._files.get_file_info(below)
+        return [info.base_name for info in found if info.type == fs.FileType.Directory]
+
     def get(self, key: str) -> bytes | None:
         """Return the bytes of a small object, None when there is none."""
         with self._in_words():

@@ -36,13 +36,13 @@ from ingest.batches import (
     arranged,
     commits,
     commits_of,
+    compacted,
     digits,
     faults,
     following,
     fsync,
     naming,
     number,
-    span,
     widened,
 )
 from ingest.schema import TABLES
@@ -248,12 +248,12 @@ class Lake:
     def replace(self, batches: Sequence[str], folder: Path, parts: Mapping[str, Part]) -> str | None:
         """Publish the staged `folder` in the place of neighbouring batches; return its name, None if one is gone.
 
-        The replaced folders stay until `sweep`.
+        The replaced folders stay until `sweep`; in a shared lake all stays as it is until the new one was pushed.
         """
         with self._locked():
             if not set(batches) <= set(self.batches()):
                 return None
-            name = f"{digits(span(batches[0])[0])}-{digits(number(batches[-1]))}-compacted"
+            name = compacted(batches, shared=self.shared)
             self._publish(folder, name, parts, [c for batch in batches for c in commits_of(self._batches / batch)])
             return name
 

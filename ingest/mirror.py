@@ -15,6 +15,11 @@ Nobody can lock a bucket, and nothing is renamed there. Batches carry numbers th
 overwrites another's. Where others have pushed since a batch was committed, it is committed again, after theirs and
 without what they have brought as well. Two pushes that look at the same moment, before either has put its manifest, may
 both bring a version of a file: all readers count the newest batch of a file only, so that no trial is seen twice.
+
+A compacted batch goes the same way, by the outbox; what it replaces is removed a day later. It must hold all that lies
+in its span of numbers, or readers would lose the rest. So whoever pushes puts everything but the manifest first, and
+looks then: of two that are in each other's way one at least sees the other, whoever is first, and gives way. A commit
+is committed again, with a number behind the span. A compaction is dropped, as it holds nothing that is not elsewhere.
 """
 
 from __future__ import annotations
@@ -26,7 +31,7 @@ import re
 import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePosixPath
@@ -42,10 +47,12 @@ from ingest.batches import (
     DamagedFile,
     Manifest,
     arranged,
+    commits_of,
     counted_before,
     fsync,
     naming,
     number,
+    ordered,
     place,
     replacing,
     sha256_of,
@@ -134,9 +141,10 @@ def sync(home: Home, *, progress: Progress | None = None) -> list[str]:
     with _alone(home, lake):
         listed = _listed(bucket)
         notes = _pull(bucket, lake, listed, progress)
-        _sweep(bucket, listed)
+        _sweep(bucket, lake, listed)
         Lake.create(lake.root)  # where an older version wrote the newest batch, one with all columns waits now
-        _push(bucket, lake, listed, progress)
+        notes += _push(bucket, lake, listed, progress)
+        lake.sweep()
         _sync_warehouse(bucket, home)
     return notes
 
@@ -171,11 +179,11 @@ def follow(home: Home, say: Callable[[str], None], *, beside: int, poll_s: float
 def damaged(home: Home, *, progress: Progress | None = None) -> list[str]:
     """Read all that people see of the bucket of `home`, and return each object that is not what was put."""
     bucket = Bucket(home.address or "")
-    listed = {batch: files for batch, files in _listed(bucket).items() if MANIFEST in files}
+    batches, _ = ordered(_whole(_listed(bucket)))
     found: list[str] = []
-    for done, batch in enumerate(sorted(listed)):
+    for done, batch in enumerate(batches):
         if progress:
-            progress(done, len(listed), batch)
+            progress(done, len(batches), batch)
         try:
             tables = _manifest(bucket, batch).tables
         except Damaged as error:
@@ -215,12 +223,17 @@ def _listed(bucket: Bucket) -> Listed:
     return batches
 
 
+def _whole(listed: Listed) -> set[str]:
+    return {batch for batch, files in listed.items() if MANIFEST in files}
+
+
 def _pull(bucket: Bucket, lake: Lake, listed: Listed, progress: Progress | None) -> list[str]:
     """Fetch the batches that the mirror lacks, and set aside what is no longer in the bucket."""
-    seen = {batch for batch, files in listed.items() if MANIFEST in files}
-    for batch in seen & {*arranged(lake.outbox)[0]}:  # pushed, and killed before it moved here
+    whole = _whole(listed)
+    for batch in whole & {*arranged(lake.outbox)[0]}:  # pushed, and killed before it moved here
         _seen(lake, batch)
-    missing = sorted(batch for batch in seen if not lake.folder(batch).exists())
+    seen, _ = ordered(whole)
+    missing = [batch for batch in seen if not lake.folder(batch).exists()]
     faults = []
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         try:
@@ -233,7 +246,7 @@ def _pull(bucket: Bucket, lake: Lake, listed: Listed, progress: Progress | None)
             raise
     if faults:
         raise Damaged("\n".join(faults))
-    gone = [batch for batch in lake.batches() if batch not in seen and batch != _OWN]
+    gone = [batch for batch in lake.batches() if batch not in whole and batch != _OWN]
     return [f"{batch} is gone from {bucket.address}; it lies in {lake.set_aside(batch)} now" for batch in gone]
 
 
@@ -283,36 +296,55 @@ def _wrong(bucket: Bucket, key: str, size_bytes: int, sha256: str, file: Path | 
     return "" if found[1] == sha256 else "its bytes are not those that were put: the SHA-256 differs"
 
 
-def _push(bucket: Bucket, lake: Lake, listed: Listed, progress: Progress | None) -> None:
-    done = 0
+def _push(bucket: Bucket, lake: Lake, listed: Listed, progress: Progress | None) -> list[str]:
+    done, notes = 0, list[str]()
     while waiting := arranged(lake.outbox)[0]:
         batch = waiting[0]
         if progress:
             progress(done, done + len(waiting), batch)
         # What a killed push left may be about to be swept by others: nothing is put under that name again.
-        if batch in listed or any(place(number(other)) >= place(number(batch)) for other in lake.batches()):
-            _commit_again(lake, lake.outbox / batch)
-            continue
-        _put(bucket, lake.outbox / batch)
-        _seen(lake, batch)
-        done += 1
+        if batch not in listed and not _late(lake, batch) and _put(bucket, lake, batch):
+            _seen(lake, batch)
+            done += 1
+        elif _replaces(batch):
+            if batch in listed:
+                bucket.remove(f"{_BATCHES}/{batch}")
+            _discard(lake, batch)
+            notes.append(f"{batch}, a compaction, was given up and changed nothing: repeat `dropline compact`")
+        else:
+            listed = _listed(bucket)
+            notes += _pull(bucket, lake, listed, progress)
+            _commit_again(lake, batch)
+    return notes
 
 
-def _commit_again(lake: Lake, waiting: Path) -> None:
+def _late(lake: Lake, batch: str) -> bool:
+    """Return whether others have pushed since a batch was committed; to a compacted one it makes no difference."""
+    return not _replaces(batch) and any(place(number(other)) >= place(number(batch)) for other in lake.batches())
+
+
+def _commit_again(lake: Lake, waiting: str) -> None:
     """Commit a waiting batch after what others have pushed since, and without what they brought as well."""
-    with lake.batch(counted_before(waiting.name), reread=waiting.name.endswith(REREAD)) as batch:
-        for file in waiting.glob("*.parquet"):
+    with lake.batch(counted_before(waiting), reread=waiting.endswith(REREAD)) as batch:
+        for file in (lake.outbox / waiting).glob("*.parquet"):
             with naming(file), pq.ParquetFile(file) as parquet:
                 for group in range(parquet.num_row_groups):
                     batch.add(file.stem, widened(parquet.read_row_group(group), TABLES[file.stem]))
         batch.commit()
+    _discard(lake, waiting)
+
+
+def _discard(lake: Lake, waiting: str) -> None:
     with lake.staged() as away:
-        waiting.rename(away / waiting.name)
+        (lake.outbox / waiting).rename(away / waiting)
 
 
-def _put(bucket: Bucket, waiting: Path) -> None:
-    """Put the files of a batch, and, when all are there, the manifest that makes them seen."""
-    folder = f"{_BATCHES}/{waiting.name}"
+def _put(bucket: Bucket, lake: Lake, batch: str) -> bool:
+    """Put the files of a batch, and, when all are there and nobody is in the way, the manifest that makes them seen.
+
+    Returns False, with nothing left in the bucket, when somebody is.
+    """
+    waiting, folder = lake.outbox / batch, f"{_BATCHES}/{batch}"
     manifest = Manifest.of(waiting)
     tables: Mapping[str, Part] = manifest.tables if manifest else {}
     for table in sorted(tables, key=lambda table: table == "raw_files"):  # last: no row counts before its file does
@@ -324,7 +356,36 @@ def _put(bucket: Bucket, waiting: Path) -> None:
     if not tables or not {table: part.size_bytes for table, part in tables.items()}.items() <= there.items():
         message = f"{bucket.name(folder)} does not hold what was put. Repeat the command."
         raise BucketUnusable(message)
+    if _in_the_way(bucket, lake, batch):
+        bucket.remove(folder)
+        return False
     bucket.put(f"{folder}/{MANIFEST}", (waiting / MANIFEST).read_bytes())
+    return True
+
+
+def _replaces(batch: str) -> bool:
+    first, last = span(batch)
+    return first < last
+
+
+def _in_the_way(bucket: Bucket, lake: Lake, batch: str) -> bool:
+    """Return whether a batch, pushed or on the way, would hide rows of this one, or this one rows of it."""
+    first, last = span(batch)
+    others = [other for other in bucket.folders(_BATCHES) if other != batch]
+    if not _replaces(batch):
+        return any(_replaces(other) and _within(batch, other) for other in others)
+    replaced = [other for other in lake.batches() if _within(other, batch)]
+    held = {commit for other in replaced for commit in commits_of(lake.folder(other))}
+    if held != {*commits_of(lake.outbox / batch)} or not {*replaced} <= {*others, _OWN}:
+        return True
+    # What came into the span of an earlier compacted batch was in the way of that, and saw it.
+    earlier = [other for other in replaced if _replaces(other)]
+    strange = (other for other in {*others} - {*replaced} if not any(_within(other, each) for each in earlier))
+    return any(span(other)[0] <= last and first <= number(other) for other in strange)
+
+
+def _within(batch: str, other: str) -> bool:
+    return span(other)[0] <= span(batch)[0] and number(batch) <= number(other)
 
 
 def _seen(lake: Lake, batch: str) -> None:
@@ -333,12 +394,22 @@ def _seen(lake: Lake, batch: str) -> None:
         fsync(folder)
 
 
-def _sweep(bucket: Bucket, listed: Listed) -> None:
-    """Remove what killed pushes left: batches that lack a manifest since yesterday."""
-    now = datetime.now(UTC)
-    for batch, files in listed.items():
-        if MANIFEST not in files and all(now - found.modified_at > _ABANDONED for found in files.values()):
-            bucket.remove(f"{_BATCHES}/{batch}")
+def _sweep(bucket: Bucket, lake: Lake, listed: Listed) -> None:
+    """Remove batches that lack a manifest since yesterday, left by killed pushes, and those replaced before that."""
+    now, whole = datetime.now(UTC), _whole(listed)
+    old = {
+        batch for batch, files in listed.items() if all(now - each.modified_at > _ABANDONED for each in files.values())
+    }
+    doomed = [*old - whole]
+    if replaced := ordered(whole)[1]:
+        holder = lake.commits()
+        for batch in replaced:
+            with suppress(Damaged):
+                commits = _manifest(bucket, batch).commits if _replaces(batch) else (batch,)
+                if {holder.get(commit) for commit in commits} <= old:
+                    doomed.append(batch)
+    for batch in doomed:
+        bucket.remove(f"{_BATCHES}/{batch}")
 
 
 def _sync_warehouse(bucket: Bucket, home: Home) -> None:

@@ -4,8 +4,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from moto.server import ThreadedMotoServer
 
+from home import Home
+from ingest import mirror
 from ingest.lake import Lake
+from tests.buckets import SECRET, ask
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "kea-2.2-ha"
 RUN = "runs/v4_st_memfile_hot-standby"
@@ -38,3 +42,40 @@ def bare(tmp_path):
 @pytest.fixture
 def lake(tmp_path):
     return Lake.create(tmp_path / "lake")
+
+
+@pytest.fixture(scope="module")
+def server():
+    served = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    served.start()
+    yield "http://{}:{}".format(*served.get_host_and_port())
+    served.stop()
+
+
+@pytest.fixture
+def address(server, tmp_path, monkeypatch):
+    """An empty bucket, and an environment that leads to it."""
+    ask(server, "POST", "/moto-api/reset")
+    ask(server, "PUT", "/results")
+    for name, value in {
+        "AWS_ACCESS_KEY_ID": "somebody",
+        "AWS_SECRET_ACCESS_KEY": SECRET,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "DROPLINE_S3_ENDPOINT": server,
+        "DROPLINE_CACHE": str(tmp_path / "cache"),
+    }.items():
+        monkeypatch.setenv(name, value)
+    return "s3://results/team/dns"
+
+
+@pytest.fixture
+def machine(address, tmp_path, monkeypatch):
+    """What makes the mirror of the bucket on another machine, that is, in another cache."""
+
+    def named(name):
+        monkeypatch.setenv("DROPLINE_CACHE", str(tmp_path / name))
+        home = Home.chosen(address)
+        mirror.sync(home)
+        return home
+
+    return named
