@@ -4,6 +4,8 @@ BIN := .venv/bin
 HOME_DIR ?= data
 
 .DEFAULT_GOAL := help
+# Some images set it; then every one of hundreds of processes compiles what it imports again, a second each.
+unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help up test fuzz torture soak spark setup lint format docs pictures bench bench-statistics lock clean
 
 help: ## list these targets

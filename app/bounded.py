@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import resource
+import select
 import subprocess
 import sys
 import threading
@@ -22,6 +23,7 @@ from errors import DroplineError
 
 AT_ONCE: Final = 2
 WAIT_S: Final = 5.0
+PAUSE_S: Final = 0.4
 REFUSED: Final = 3  # exit code: what was given is refused; why stands on standard error
 _ROOT: Final = Path(__file__).parent.parent
 _TURNS: Final = threading.BoundedSemaphore(AT_ONCE)
@@ -99,7 +101,11 @@ def _started(module: str) -> subprocess.Popen[bytes]:
 
 
 def wait() -> None:
-    """Be the process of `run`: make ready for the module that the command line names, and do its work when it comes."""
+    """Be the process of `run`: make ready for the module that the command line names, and do its work when it comes.
+
+    It imports when there is work, or after a pause: the browser of whoever had the last answer draws meanwhile.
+    """
+    select.select([sys.stdin], [], [], PAUSE_S)
     module = import_module(sys.argv[1])
     module.ready()
     if arguments := sys.stdin.buffer.readline():  # nothing, when whoever started this has ended

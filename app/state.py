@@ -33,6 +33,7 @@ ROW_PIXELS: Final = 35  # of a table
 FRAME_PIXELS: Final = 2  # around its rows
 MOST_PIXELS: Final = 400  # of a table that fits its rows, up to ten
 METRICS_PIXELS: Final = 117  # a row of metrics
+FIELD_PIXELS: Final = 68  # a field with its label
 TINT: Final = "background-color: rgba(230, 159, 0, 0.2)"
 MARKS: Final = {
     1: "background-color: rgba(36, 136, 208, 0.28)",

@@ -30,7 +30,8 @@ def main() -> None:
     st.title("Leases per second needed")
     _apply_preset_of_the_address()
     titles = {OWN: OWN} | {name: preset.title for name, preset in planner.PRESETS.items()}
-    chosen = state.choose_one("Start from", "preset", titles, on_change=_apply_preset)
+    with state.reserved(state.FIELD_PIXELS):
+        chosen = state.choose_one("Start from", "preset", titles, on_change=_apply_preset)
     if chosen in planner.PRESETS:
         st.caption(words.plain(planner.PRESETS[chosen].source))
     inputs_column, result_column = st.columns([2, 3], gap="large")
