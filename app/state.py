@@ -99,13 +99,14 @@ def narrowed(what: str, key: str, options: Mapping[str, str]) -> dict[str, str]:
     """
     if len(options) <= MOST_OPTIONS:
         return dict(options)
-    search = st.text_input(
-        f"Search {what}",
-        key=f"{key}_search",
-        type="search",
-        icon=":material/search:",
-        placeholder=f"words in any of {len(options):,} {what}",
-    )
+    with reserved(FIELD_PIXELS):
+        search = st.text_input(
+            f"Search {what}",
+            key=f"{key}_search",
+            type="search",
+            icon=":material/search:",
+            placeholder=f"words in any of {len(options):,} {what}",
+        )
     asked = (search or "").lower().split()
     found = [each for each, text in options.items() if all(word in text.lower() for word in asked)]
     chosen = st.session_state.get(key)
@@ -138,9 +139,8 @@ def choose_many(
     *,
     most: int | None = None,
     placeholder: str = "all",
-    width: int | Literal["stretch"] = "stretch",
 ) -> list[str]:
-    """Offer `options` (value -> text) to choose several of, bound to the URL like `choose_one`; width in pixels."""
+    """Offer `options` (value -> text) to choose several of, bound to the URL like `choose_one`."""
     _say_what_is_gone(key, options.values())
     return st.multiselect(
         label,
@@ -151,7 +151,6 @@ def choose_many(
         max_selections=most,
         placeholder=placeholder,
         wrap=True,
-        width=width,
     )
 
 

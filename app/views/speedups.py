@@ -43,7 +43,9 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
         st.info("No two configurations differ in this alone. Ingest runs of both sides.")
         return
     campaigns = {each: each for each in dict.fromkeys(pairs["campaign"])}
-    chosen = state.choose_many("Campaigns", "campaign", state.narrowed("campaigns", "campaign", campaigns))
+    near = state.narrowed("campaigns", "campaign", campaigns)
+    with state.reserved(state.FIELD_PIXELS):
+        chosen = state.choose_many("Campaigns", "campaign", near)
     if chosen:
         pairs = pairs[pairs["campaign"].isin(chosen)]
     pairs["counts"] = [words.numbers(*each) for each in zip(pairs["runs"], pairs["reference_runs"], strict=True)]

@@ -32,7 +32,9 @@ def main() -> None:
         return
     with left:
         options = {row.series_id: words.series(row.label, row.runs, row.changes) for row in found.itertuples()}
-        series_id = state.choose_one("Series", "series", state.narrowed("series", "series", options))
+        near = state.narrowed("series", "series", options)
+        with state.reserved(state.FIELD_PIXELS):
+            series_id = state.choose_one("Series", "series", near)
     if series_id:
         _draw(warehouse, series_id)
 
