@@ -376,7 +376,8 @@ def _in_the_way(bucket: Bucket, lake: Lake, batch: str) -> bool:
         return any(_replaces(other) and _within(batch, other) for other in others)
     replaced = [other for other in lake.batches() if _within(other, batch)]
     held = {commit for other in replaced for commit in commits_of(lake.folder(other))}
-    if held != {*commits_of(lake.outbox / batch)} or not {*replaced} <= {*others, _OWN}:
+    same = len(replaced) > 1 and held == {*commits_of(lake.outbox / batch)}
+    if not same or not {*replaced} <= {*others, _OWN}:
         return True
     # What came into the span of an earlier compacted batch was in the way of that, and saw it.
     earlier = [other for other in replaced if _replaces(other)]

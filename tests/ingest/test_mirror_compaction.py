@@ -2,11 +2,11 @@
 
 import threading
 from collections import Counter
-from datetime import datetime
 
 import pytest
 from test_lake import raw_files, trials
 from test_lake_compaction import everything
+from test_mirror import Tomorrow
 
 from ingest import mirror
 from ingest.batches import ordered
@@ -14,16 +14,7 @@ from ingest.bucket import Bucket
 from ingest.compaction import compact
 from ingest.lake import Lake
 
-FILES = "abcd"
 REQUESTS = ("upload", "folders", "put")  # of a push: its first file, its look at the others, its manifest
-
-
-class Tomorrow(datetime):
-    """A clock that is a little more than a day ahead."""
-
-    @classmethod
-    def now(cls, zone):
-        return datetime.now(zone) + 1.1 * mirror._ABANDONED
 
 
 def commit(home, **files):
@@ -92,6 +83,14 @@ def test_one_machine_compacts_and_the_others_see_the_same_rows_in_one_batch(addr
     assert len(Lake(one.lake).batches()) == 2
     assert merge(one) == []
     assert len(batches_in(address)[0]) == 1
+    assert set(seen(one).values()) == {1}
+
+
+def test_what_was_compacted_twice_before_a_push_is_pushed_once(address, one):
+    compact(Lake(one.lake))
+    assert len(merge(one)) == 1
+    (merged,), replaced, left = batches_in(address)
+    assert (Lake(one.lake).batches(), len(replaced), left) == ([merged], 4, [])
     assert set(seen(one).values()) == {1}
 
 
