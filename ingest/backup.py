@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from errors import DroplineError
 from home import Home
-from ingest.batches import MANIFEST, arranged, fsync, number, replacing, span
+from ingest.batches import MANIFEST, arranged, fsync, replacing, within
 from ingest.lake import Lake
 from ingest.verification import MARKER, verify
 
@@ -142,9 +142,9 @@ def _copy(home: Home, copy: Home, progress: Callable[[int, int, str], None] | No
 
 def _require_kinship(home: Home, source: Lake, target: Lake) -> None:
     """Raise BackupFailed when the backup holds what this home never had; what was set aside, it had."""
-    aside = [span(name) for name in arranged(home.lake / "damaged")[0]]
+    aside = arranged(home.lake / "damaged")[0]
     for commit in target.commits().keys() - source.commits().keys():
-        if not any(first <= number(commit) <= last for first, last in aside):
+        if not any(within(commit, batch) for batch in aside):
             message = f"{target.root} holds batch {commit}, which {home.root} never had: name another folder"
             raise BackupFailed(message)
 

@@ -87,6 +87,17 @@ def number(name: str) -> int:
     return span(name)[1]
 
 
+def is_compacted(name: str) -> bool:
+    """Say whether a batch stands for others."""
+    first, last = span(name)
+    return first < last
+
+
+def within(name: str, other: str) -> bool:
+    """Say whether all numbers of a batch are among those of another."""
+    return span(other)[0] <= span(name)[0] and number(name) <= number(other)
+
+
 def place(number: int) -> int:
     """Return how many numbers were counted up to this one; those of a shared lake have random digits behind that."""
     return number // _SHARE if number >= _SHARE else number
@@ -125,9 +136,9 @@ def ordered(names: Iterable[str]) -> tuple[list[str], list[str]]:
     end = -1
     batches = filter(_NAME.fullmatch, names)
     for name in sorted(batches, key=lambda name: (span(name)[0], -span(name)[1], name)):
-        first, last = span(name)
+        last = number(name)
         (replaced if last <= end else current).append(name)
-        if first < last:
+        if is_compacted(name):
             end = max(end, last)
     return current, replaced
 

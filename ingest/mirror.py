@@ -50,6 +50,7 @@ from ingest.batches import (
     commits_of,
     counted_before,
     fsync,
+    is_compacted,
     naming,
     number,
     ordered,
@@ -58,6 +59,7 @@ from ingest.batches import (
     sha256_of,
     span,
     widened,
+    within,
 )
 from ingest.bucket import Bucket, BucketUnusable
 from ingest.lake import REREAD, Lake
@@ -303,24 +305,26 @@ def _push(bucket: Bucket, lake: Lake, listed: Listed, progress: Progress | None)
         if progress:
             progress(done, done + len(waiting), batch)
         # What a killed push left may be about to be swept by others: nothing is put under that name again.
-        if batch not in listed and not _late(lake, batch) and _put(bucket, lake, batch):
+        late = batch in listed or _late(lake, batch)
+        if not late and _put(bucket, lake, batch):
             _seen(lake, batch)
             done += 1
-        elif _replaces(batch):
+        elif is_compacted(batch):
             if batch in listed:
                 bucket.remove(f"{_BATCHES}/{batch}")
             _discard(lake, batch)
             notes.append(f"{batch}, a compaction, was given up and changed nothing: repeat `dropline compact`")
         else:
-            listed = _listed(bucket)
-            notes += _pull(bucket, lake, listed, progress)
+            if not late:  # who is in the way came after the listing
+                listed = _listed(bucket)
+                notes += _pull(bucket, lake, listed, progress)
             _commit_again(lake, batch)
     return notes
 
 
 def _late(lake: Lake, batch: str) -> bool:
     """Return whether others have pushed since a batch was committed; to a compacted one it makes no difference."""
-    return not _replaces(batch) and any(place(number(other)) >= place(number(batch)) for other in lake.batches())
+    return not is_compacted(batch) and any(place(number(other)) >= place(number(batch)) for other in lake.batches())
 
 
 def _commit_again(lake: Lake, waiting: str) -> None:
@@ -363,30 +367,21 @@ def _put(bucket: Bucket, lake: Lake, batch: str) -> bool:
     return True
 
 
-def _replaces(batch: str) -> bool:
-    first, last = span(batch)
-    return first < last
-
-
 def _in_the_way(bucket: Bucket, lake: Lake, batch: str) -> bool:
     """Return whether a batch, pushed or on the way, would hide rows of this one, or this one rows of it."""
     first, last = span(batch)
     others = [other for other in bucket.folders(_BATCHES) if other != batch]
-    if not _replaces(batch):
-        return any(_replaces(other) and _within(batch, other) for other in others)
-    replaced = [other for other in lake.batches() if _within(other, batch)]
+    if not is_compacted(batch):
+        return any(is_compacted(other) and within(batch, other) for other in others)
+    replaced = [other for other in lake.batches() if within(other, batch)]
     held = {commit for other in replaced for commit in commits_of(lake.folder(other))}
     same = len(replaced) > 1 and held == {*commits_of(lake.outbox / batch)}
     if not same or not {*replaced} <= {*others, _OWN}:
         return True
     # What came into the span of an earlier compacted batch was in the way of that, and saw it.
-    earlier = [other for other in replaced if _replaces(other)]
-    strange = (other for other in {*others} - {*replaced} if not any(_within(other, each) for each in earlier))
+    earlier = [other for other in replaced if is_compacted(other)]
+    strange = (other for other in {*others} - {*replaced} if not any(within(other, each) for each in earlier))
     return any(span(other)[0] <= last and first <= number(other) for other in strange)
-
-
-def _within(batch: str, other: str) -> bool:
-    return span(other)[0] <= span(batch)[0] and number(batch) <= number(other)
 
 
 def _seen(lake: Lake, batch: str) -> None:
@@ -406,7 +401,7 @@ def _sweep(bucket: Bucket, lake: Lake, listed: Listed) -> None:
         holder = lake.commits()
         for batch in replaced:
             with suppress(Damaged):
-                commits = _manifest(bucket, batch).commits if _replaces(batch) else (batch,)
+                commits = _manifest(bucket, batch).commits if is_compacted(batch) else (batch,)
                 if {holder.get(commit) for commit in commits} <= old:
                     doomed.append(batch)
     for batch in doomed:
