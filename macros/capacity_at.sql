@@ -1,6 +1,6 @@
 {#-
     The one definition of a run's capacity: from `judged_steps` (run_id, loss_goal, loss_limit, loss_basis, offered_rate,
-    achieved_rate, loss_ratio and three marks) to `with_status`, one row per run and loss goal.
+    achieved_rate, loss_ratio and three marks) to `run_capacities`, one row per run and loss goal.
 -#}
 {% macro run_brackets() -%}
 with_first_exceeding as (
@@ -27,7 +27,6 @@ bracketed as (
         {{ value_at_highest('achieved_rate', 'offered_rate') }} filter (where passes) as rate,
         {{ value_at_highest('loss_ratio', 'offered_rate') }} filter (where passes) as last_passing_loss,
         {{ value_at_highest('is_generator_limited', 'offered_rate') }} filter (where passes) as is_last_passing_limited,
-        any_value(achieved_rate) filter (where offered_rate = first_exceeding_rate) as first_exceeding_achieved,
         any_value(loss_ratio) filter (where offered_rate = first_exceeding_rate) as first_exceeding_loss,
         coalesce(any_value(is_pace_lost) filter (where offered_rate = first_exceeding_rate), false)
             as is_first_exceeding_pace_lost,
@@ -48,12 +47,9 @@ with_status as (
 
     select
         *,
-        case
-            when first_exceeding_loss > loss_limit
-                then
-                    rate + (first_exceeding_achieved - rate)
-                    * (loss_limit - last_passing_loss) / (first_exceeding_loss - last_passing_loss)
-        end as rate_interpolated,
+        -- goodput at the ends of the bracket: the loss there would be the limit
+        (1 - loss_limit) * last_passing_rate as bracket_low,
+        (1 - loss_limit) * first_exceeding_rate as bracket_high,
         case
             when last_passing_rate is null then 'exceeded_at_first_step'
             when is_last_passing_limited then 'generator_limited'
@@ -64,7 +60,54 @@ with_status as (
         end as status
     from bracketed
 
+),
+
+with_crossing as (
+
+    select
+        *,
+        case
+            when status = 'bracketed'
+                then bracket_low + {{ share_of_bracket('last_passing_loss', 'first_exceeding_loss', 'loss_limit', otherwise=0) }}
+                * (bracket_high - bracket_low)
+            when status = 'exceeded_at_first_step' then 0
+            else least(bracket_low, rate)
+        end as crossing_low,
+        case
+            when status = 'bracketed'
+                then bracket_low + {{ share_of_bracket(
+                    log_of_loss('last_passing_loss'), log_of_loss('first_exceeding_loss'), log_of_loss('loss_limit'), otherwise=1
+                ) }} * (bracket_high - bracket_low)
+            when status = 'exceeded_at_first_step' then bracket_high
+        end as crossing_high
+    from with_status
+
+),
+
+run_capacities as (
+
+    select
+        *,
+        case when status = 'bracketed' then (crossing_low + crossing_high) / 2 end as rate_interpolated
+    from with_crossing
+
 )
+{%- endmacro %}
+
+{#-
+    How far into its bracket, 0 to 1, a run reaches the limit; `otherwise` where the exceeding step failed for another reason
+    than its loss, or the limit is zero: then the bracket is all that is known.
+-#}
+{% macro share_of_bracket(passing, exceeding, limit, otherwise) -%}
+    coalesce(
+        case when first_exceeding_loss > loss_limit then ({{ limit }} - {{ passing }}) / ({{ exceeding }} - {{ passing }}) end,
+        {{ otherwise }}
+    )
+{%- endmacro %}
+
+{#- The logarithm of a loss of at least 0.1 %, less for lower limits; null for zero. -#}
+{% macro log_of_loss(loss) -%}
+    ln(nullif(greatest({{ loss }}, least(0.001, loss_limit / 25)), 0))
 {%- endmacro %}
 
 {#- Whether a run counts when its configuration's rule leaves out the lowest and the highest. -#}
@@ -99,7 +142,7 @@ judged_steps as (
 {{ run_brackets() }}
 
 select
-    with_status.run_id,
+    run_capacities.run_id,
     runs.configuration_id,
     runs.configuration,
     runs.campaign,
@@ -107,13 +150,15 @@ select
     runs.rate_unit,
     loss_limit as loss_limit,
     loss_basis as loss_basis,
-    with_status.rate,
-    with_status.rate_interpolated,
-    with_status.last_passing_rate,
-    with_status.first_exceeding_rate,
-    with_status.status
-from with_status
-inner join runs on with_status.run_id = runs.run_id
+    run_capacities.rate,
+    run_capacities.rate_interpolated,
+    run_capacities.crossing_low,
+    run_capacities.crossing_high,
+    run_capacities.last_passing_rate,
+    run_capacities.first_exceeding_rate,
+    run_capacities.status
+from run_capacities
+inner join runs on run_capacities.run_id = runs.run_id
 {%- endmacro %}
 
 {% macro lps_at_function() -%}

@@ -34,4 +34,4 @@ judged_steps as (
 
 {{ run_brackets() }}
 
-select * from with_status
+select * from run_capacities

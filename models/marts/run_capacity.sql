@@ -24,6 +24,8 @@ select
     run_capacity.loss_basis,
     run_capacity.rate,
     run_capacity.rate_interpolated,
+    run_capacity.crossing_low,
+    run_capacity.crossing_high,
     run_capacity.last_passing_rate,
     run_capacity.last_passing_loss,
     run_capacity.first_exceeding_rate,
