@@ -34,8 +34,8 @@ with_dips as (
         capacity.runs,
         capacity.runs_dipping,
         capacity.rate,
-        capacity.rate_undisturbed,
-        capacity.rate / capacity.rate_undisturbed - 1 as pulled_ratio,
+        capacity.rate_interpolated,
+        capacity.rate / capacity.rate_interpolated - 1 as pulled_ratio,
         lowest_runs.lowest_repetition,
         lowest_runs.lowest_rate,
         capacity.resolution

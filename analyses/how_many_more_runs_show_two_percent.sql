@@ -1,5 +1,5 @@
 -- How many more runs does each configuration need until a change of 2 % shows?
--- A ramp shows nothing finer than its last step: where resolution_ratio is above 0.02, more runs alone do not help.
+-- Where the step is above five times the spread of the runs (resolution_ratio), finer steps help, more runs do not.
 with
 
 capacity as (

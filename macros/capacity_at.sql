@@ -110,12 +110,6 @@ run_capacities as (
     ln(nullif(greatest({{ loss }}, least(0.001, loss_limit / 25)), 0))
 {%- endmacro %}
 
-{#- Whether a run counts when its configuration's rule leaves out the lowest and the highest. -#}
-{% macro is_kept_run() -%}
-    all_runs < coalesce(discard_from_runs, 5)
-    or (place > coalesce(discard_lowest, 1) and place <= all_runs - coalesce(discard_highest, 1))
-{%- endmacro %}
-
 {% macro run_rates_at_function() -%}
 create or replace macro run_rates_at(loss_limit, loss_basis := 'worst_exchange', configuration_ids := null) as table
 with
@@ -154,6 +148,8 @@ select
     run_capacities.rate_interpolated,
     run_capacities.crossing_low,
     run_capacities.crossing_high,
+    run_capacities.bracket_low,
+    run_capacities.bracket_high,
     run_capacities.last_passing_rate,
     run_capacities.first_exceeding_rate,
     run_capacities.status
@@ -165,48 +161,44 @@ inner join runs on run_capacities.run_id = runs.run_id
 create or replace macro lps_at(loss_limit, loss_basis := 'worst_exchange', configuration_ids := null) as table
 with
 
-ranked_runs as (
+rated_runs as (
 
     select
         rates.*,
+        'asked' as loss_goal,
+        runs.started_at,
         campaigns.discard_lowest,
         campaigns.discard_highest,
-        campaigns.discard_from_runs,
-        count(*) over (partition by rates.configuration_id) as all_runs,
-        row_number() over (
-            partition by rates.configuration_id order by rates.rate nulls first, rates.run_id
-        ) as place
+        campaigns.discard_from_runs
     from run_rates_at(loss_limit, loss_basis := loss_basis, configuration_ids := configuration_ids) as rates
+    inner join runs on rates.run_id = runs.run_id
     left join campaigns on rates.campaign = campaigns.campaign
 
 ),
 
-trimmed_runs as (
-
-    select
-        *,
-        {{ is_kept_run() }} as is_kept
-    from ranked_runs
-
-)
+{{ capacities_of_runs() }}
 
 select
-    configuration_id,
-    any_value(configuration) as configuration,
-    any_value(campaign) as campaign,
-    any_value(rate_unit) as rate_unit,
+    configurations.configuration_id,
+    configurations.configuration,
+    configurations.campaign,
+    configurations.rate_unit,
     loss_limit as loss_limit,
     loss_basis as loss_basis,
-    count(*) as runs,
-    count(rate) filter (where is_kept) as runs_kept,
-    avg(rate) filter (where is_kept) as rate,
-    median(rate) as rate_median,
-    avg(rate) as rate_mean,
-    stddev_samp(rate) as rate_stdev,
-    avg(rate_interpolated) filter (where is_kept) as rate_interpolated,
-    {{ worst_status('status', 'is_kept') }} as status
-from trimmed_runs
-group by configuration_id
+    with_bounds.runs,
+    with_bounds.runs_kept,
+    with_bounds.rate,
+    with_bounds.rate_at_most,
+    with_bounds.rate_median,
+    with_bounds.rate_mean,
+    with_bounds.rate_stdev,
+    with_bounds.interval_kind,
+    with_bounds.ci_low,
+    with_bounds.ci_high,
+    with_bounds.rate_interpolated,
+    with_bounds.status
+from with_bounds
+inner join configurations on with_bounds.configuration_id = configurations.configuration_id
 {%- endmacro %}
 
 {#- Run after the last of the tables that these functions read. -#}

@@ -150,12 +150,15 @@ judged as (
 
     select
         *,
-        -- the lower end of the interval counts, where there is one
+        -- the lower end of the interval or bracket counts, where there is one
         coalesce(ci_low, lps) as sure_lps,
-        runs - 1 as degrees,
-        -- Student's prediction for one more run, from all runs; a bound is no capacity, equal runs have no spread
-        case when status = 'bracketed' then (lps_mean - required_lps) / nullif(lps_stdev * sqrt(1 + 1 / runs), 0) end
-            as deviate
+        runs_undisturbed - 1 as degrees,
+        -- Student's prediction for one more run; a bracket has no spread to predict from
+        case
+            when interval_kind = 'confidence'
+                then (lps_interpolated - required_lps)
+                    / nullif(lps_interpolated_stdev * sqrt(1 + 1 / runs_undisturbed), 0)
+        end as deviate
     from leases_per_second
 
 )
@@ -170,7 +173,9 @@ select
     threads,
     ha_mode,
     lps,
+    interval_kind,
     ci_low,
+    ci_high,
     sure_lps / nullif(required_lps, 0) as headroom_ratio,
     case when sure_lps is not null then greatest(required_lps - sure_lps, 0) end as missing_lps,
     case when degrees > 0 then {{ student_t_probability('deviate', 'degrees') }} end as meeting_probability,
@@ -208,10 +213,8 @@ pairs as (
         {{ side }}.configuration as {{ side }}_configuration,
         {{ side }}.configuration_id as {{ side }}_configuration_id,
         {{ side }}.rate as {{ side }}_rate,
-        {{ side }}.rate_undisturbed as {{ side }}_undisturbed,
-        {{ side }}.stdev_undisturbed as {{ side }}_stdev,
-        {{ side }}.runs_undisturbed as {{ side }}_undisturbed_runs,
-        {{ side }}.runs_undisturbed + {{ side }}.runs_dipping as {{ side }}_runs{{ "," if not loop.last }}
+        {{ crossings_of(side) }},
+        case when {{ side }}.origin = 'measured' then {{ side }}.runs end as {{ side }}_runs{{ "," if not loop.last }}
         {%- endfor %}
     from treatment
     inner join baseline
@@ -232,12 +235,11 @@ select
     treatment_runs as runs_a,
     baseline_runs as runs_b,
     ratio,
-    ratio_undisturbed,
+    ratio_interpolated,
     ci_low,
     ci_high,
     p_value,
-    p_floor,
-    {{ comparison_verdict('p_value', 1) }} as verdict,
+    {{ comparison_verdict('p_value') }} as verdict,
     treatment_configuration_id as configuration_id_a,
     baseline_configuration_id as configuration_id_b
 from tested_pairs
@@ -267,6 +269,6 @@ order by loss_goal, configuration_a, configuration_b
     {%- if target.type == 'duckdb' %}
     {{ compare_function() }};
     comment on macro table compare is
-    'Two configurations, by id or name, at each loss goal: rates, ratio with interval, rank test and a verdict on a.';
+    'Two configurations, by id or name, at each loss goal: rates, ratio with interval and p value, and a verdict on a.';
     {%- endif %}
 {%- endmacro %}

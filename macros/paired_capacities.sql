@@ -1,3 +1,13 @@
+{#- What a test of two capacities needs of one side: both estimates of its crossing, with their errors. -#}
+{% macro crossings_of(side) -%}
+    {{ side }}.rate_interpolated as {{ side }}_interpolated,
+    {{ side }}.crossing_low as {{ side }}_low,
+    {{ side }}.crossing_low_error as {{ side }}_low_error,
+    {{ side }}.crossing_high as {{ side }}_high,
+    {{ side }}.crossing_high_error as {{ side }}_high_error,
+    {{ side }}.runs_undisturbed as {{ side }}_undisturbed_runs
+{%- endmacro %}
+
 {#- In what the two capacities of any pair agree: pairs are within a kin, and the kin of another campaign is untouched. -#}
 {% macro kin_columns() -%}
     {{ return([
@@ -121,14 +131,10 @@
         treatment.configuration_id as treatment_configuration_id,
         baseline.rate as baseline_rate,
         treatment.rate as treatment_rate,
-        baseline.rate_undisturbed as baseline_undisturbed,
-        treatment.rate_undisturbed as treatment_undisturbed,
-        baseline.stdev_undisturbed as baseline_stdev,
-        treatment.stdev_undisturbed as treatment_stdev,
-        baseline.runs_undisturbed as baseline_undisturbed_runs,
-        treatment.runs_undisturbed as treatment_undisturbed_runs,
-        baseline.rated_runs as baseline_runs,
-        treatment.rated_runs as treatment_runs
+        {%- for side in ['baseline', 'treatment'] %}
+        {{ crossings_of(side) }},
+        case when {{ side }}.origin = 'measured' then {{ side }}.runs end as {{ side }}_runs{{ "," if not loop.last }}
+        {%- endfor %}
     from {{ factor.name }}_candidates as candidates
     inner join {{ factor.name }}_peers as treatment
         on candidates.treatment_key = treatment.capacity_key

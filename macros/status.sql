@@ -1,10 +1,9 @@
 {#- One status for several runs: the one that limits most what a figure over those that count means. -#}
 {% macro worst_status(status, counts) -%}
     case
-        when bool_and({{ status }} = 'exceeded_at_first_step') filter (where {{ counts }}) then 'exceeded_at_first_step'
+        when bool_or({{ status }} = 'exceeded_at_first_step') filter (where {{ counts }}) then 'exceeded_at_first_step'
         when bool_or({{ status }} = 'generator_limited') filter (where {{ counts }}) then 'generator_limited'
         when bool_or({{ status }} = 'never_exceeded') filter (where {{ counts }}) then 'never_exceeded'
-        when bool_or({{ status }} = 'exceeded_at_first_step') filter (where {{ counts }}) then 'exceeded_at_first_step'
         else 'bracketed'
     end
 {%- endmacro %}

@@ -38,8 +38,7 @@ def run_capacities_at(warehouse: Warehouse, configuration_ids: Sequence[str], li
 def capacities_at(warehouse: Warehouse, configuration_ids: Sequence[str], limit: float, basis: str) -> pa.Table:
     """Return what measured configurations sustain at a limit of one's own, fastest first, like `queries.capacities`.
 
-    The interval is Student's over all runs with a rate: dips are not set aside as in `capacity`. Nothing is judged at
-    such a limit: quality and findings are empty.
+    Nothing is judged at such a limit: quality and findings are empty.
 
     Args:
         warehouse: the warehouse.
@@ -49,41 +48,26 @@ def capacities_at(warehouse: Warehouse, configuration_ids: Sequence[str], limit:
     """
     return warehouse.query(
         """
-        with
-
-        spreads as (
-
-            select
-                configuration_id,
-                avg(rate) as mean,
-                stddev_samp(rate) / sqrt(count(rate)) as standard_error,
-                -- Student's t is tabulated by tenths up to 30, then by whole numbers up to 200
-                least(count(rate) - 1, 200) as degrees_of_freedom,
-                min(first_exceeding_rate) as first_exceeding_rate
-            from run_rates_at($limit, loss_basis := $basis, configuration_ids := $ids)
-            group by configuration_id
-
-        )
-
         select
             configurations.* exclude (runs, trials, rate_unit),
             capacities.rate_unit,
             capacities.runs,
             capacities.rate,
-            case
-                when student_t.t_975 is not null
-                    then greatest(0, spreads.mean - student_t.t_975 * spreads.standard_error)
-            end as ci_low,
-            spreads.mean + student_t.t_975 * spreads.standard_error as ci_high,
-            spreads.first_exceeding_rate,
+            capacities.interval_kind,
+            capacities.ci_low,
+            capacities.ci_high,
+            first_exceeding.first_exceeding_rate,
             capacities.status,
             null as qualifier,
             null as quality,
             null as findings
         from lps_at($limit, loss_basis := $basis, configuration_ids := $ids) as capacities
         inner join configurations using (configuration_id)
-        inner join spreads using (configuration_id)
-        left join student_t using (degrees_of_freedom)
+        inner join (
+            select configuration_id, min(first_exceeding_rate) as first_exceeding_rate
+            from run_rates_at($limit, loss_basis := $basis, configuration_ids := $ids)
+            group by configuration_id
+        ) as first_exceeding using (configuration_id)
         order by capacities.rate desc nulls last, configuration_id
         """,
         {"ids": list(configuration_ids), "limit": limit, "basis": basis},
@@ -91,7 +75,7 @@ def capacities_at(warehouse: Warehouse, configuration_ids: Sequence[str], limit:
 
 
 def verdicts(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence[str]) -> pa.Table:
-    """Return each pair of configurations, the first over the second: ratio, interval, rank test, verdict, fairness.
+    """Return each pair of configurations, the first over the second: ratio, interval, p value, verdict, fairness.
 
     The function `compare` tests one pair. Here all pairs are looked at together, so that its p values are adjusted
     (Holm, "A Simple Sequentially Rejective Multiple Test Procedure", 1979) before the verdict is given.
@@ -165,10 +149,8 @@ def verdicts(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence[s
             ratio, ci_low, ci_high, p_value, p_value_holm, runs_a, runs_b,
             case
                 when p_value_holm is null then 'not testable'
-                -- compare() calls the direction at this p value or not at all
-                when p_value_holm <= 0.05 then verdict
-                when p_floor * tests > 0.05 then 'too few runs'
-                else 'no evidence'
+                when verdict in ('faster', 'slower') and p_value_holm > 0.05 then 'probably ' || verdict
+                else verdict
             end as verdict,
             case
                 when unfair > 0 then 'unfair' when unknown > 0 then 'unknown' when minor > 0 then 'minor' else 'same'

@@ -34,7 +34,7 @@ SUITE: Final = Suite(
             capacity.runs,
             capacity.runs_kept,
             capacity.ci_low,
-            capacity.rate_undisturbed,
+            capacity.rate_interpolated,
             capacity.ci_high
         from capacity
         left join tried on capacity.configuration_id = tried.configuration_id
@@ -73,19 +73,19 @@ SUITE: Final = Suite(
         ),
         not_above(
             "ci_low",
-            "rate_undisturbed",
-            code="mean_below_interval",
+            "rate_interpolated",
+            code="crossing_below_interval",
             severity="critical",
-            reason="The interval of the runs that do not dip contains their mean.",
-            detail=("{configuration} at {loss_goal}: mean {rate_undisturbed:.6g}, interval from {ci_low:.6g}"),
+            reason="An interval or a bracket contains the estimate that lies between its ends.",
+            detail=("{configuration} at {loss_goal}: crossing {rate_interpolated:.6g}, interval from {ci_low:.6g}"),
         ),
         not_above(
-            "rate_undisturbed",
+            "rate_interpolated",
             "ci_high",
-            code="mean_above_interval",
+            code="crossing_above_interval",
             severity="critical",
-            reason="The interval of the runs that do not dip contains their mean.",
-            detail=("{configuration} at {loss_goal}: mean {rate_undisturbed:.6g}, interval up to {ci_high:.6g}"),
+            reason="An interval or a bracket contains the estimate that lies between its ends.",
+            detail=("{configuration} at {loss_goal}: crossing {rate_interpolated:.6g}, interval up to {ci_high:.6g}"),
         ),
         not_above(
             "rate",

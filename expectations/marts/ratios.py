@@ -20,7 +20,7 @@ def _suite(
                 {numerator} as numerator,
                 {denominator} as denominator,
                 abs({ratio} * {denominator} / nullif({numerator}, 0) - 1) as relative_error,
-                ratio_undisturbed,
+                ratio_interpolated,
                 ci_low,
                 ci_high
             from {table}
@@ -45,19 +45,19 @@ def _suite(
             ),
             not_above(
                 "ci_low",
-                "ratio_undisturbed",
+                "ratio_interpolated",
                 code=f"{table}_below_interval",
                 severity="critical",
-                reason="The interval of the ratio of undisturbed rates contains it.",
-                detail=f"{ratio} {{ratio_undisturbed:.6g}} undisturbed, interval from {{ci_low:.6g}}",
+                reason="The interval of a ratio contains the estimate that lies between its ends.",
+                detail=f"{ratio} {{ratio_interpolated:.6g}} interpolated, interval from {{ci_low:.6g}}",
             ),
             not_above(
-                "ratio_undisturbed",
+                "ratio_interpolated",
                 "ci_high",
                 code=f"{table}_above_interval",
                 severity="critical",
-                reason="The interval of the ratio of undisturbed rates contains it.",
-                detail=f"{ratio} {{ratio_undisturbed:.6g}} undisturbed, interval up to {{ci_high:.6g}}",
+                reason="The interval of a ratio contains the estimate that lies between its ends.",
+                detail=f"{ratio} {{ratio_interpolated:.6g}} interpolated, interval up to {{ci_high:.6g}}",
             ),
             between(
                 "positive_ratio",

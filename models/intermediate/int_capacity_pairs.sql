@@ -7,38 +7,9 @@ capacity as (
 
 ),
 
-runs as (
-
-    select * from {{ ref('int_runs__identified') }}
-
-),
-
-run_rates as (
-
-    select * from {{ ref('int_run_capacity') }}
-
-),
-
 student_t as (
 
     select * from {{ ref('student_t') }}
-
-),
-
-mann_whitney as (
-
-    select * from {{ ref('mann_whitney') }}
-
-),
-
-run_capacity as (
-
-    select
-        runs.configuration_id,
-        run_rates.loss_goal,
-        run_rates.rate
-    from run_rates
-    inner join runs on run_rates.run_id = runs.run_id
 
 ),
 
@@ -119,7 +90,7 @@ with_verdict as (
 
     select
         *,
-        {{ comparison_verdict('p_value_holm', 'tests') }} as verdict
+        {{ comparison_verdict('p_value_holm') }} as verdict
     from adjusted
 
 )

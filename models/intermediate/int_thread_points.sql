@@ -47,7 +47,7 @@ measured_rates as (
     select
         runs.configuration_id,
         run_capacity.loss_goal,
-        {{ list_in_order('run_capacity.rate', 'runs.run_id') }} as rates
+        {{ list_in_order('coalesce(run_capacity.rate_interpolated, run_capacity.rate)', 'runs.run_id') }} as rates
     from runs
     inner join run_capacity on runs.run_id = run_capacity.run_id
     where run_capacity.rate > 0
@@ -58,7 +58,8 @@ measured_rates as (
 counted as (
 
     select
-        {{ all_but('capacity', 'threads') }},
+        {{ all_but('capacity', 'threads, rate') }},
+        coalesce(capacity.rate_interpolated, capacity.rate) as rate,
         configurations.host_id,
         coalesce(capacity.threads, case when capacity.threading = 'single' then 1 end) as threads
     from capacity

@@ -1,4 +1,4 @@
--- depends_on: {{ ref('run_capacity') }}, {{ ref('student_t') }}, {{ ref('mann_whitney') }} (read by compare)
+-- depends_on: {{ ref('student_t') }} (read by compare)
 with
 
 capacity as (
@@ -87,21 +87,27 @@ select
     capacity.runs_kept,
     capacity.rate,
     capacity.qualifier,
+    capacity.rate_at_most,
     capacity.rate_median,
     capacity.rate_mean,
     capacity.rate_stdev,
-    capacity.runs_dipping,
-    capacity.runs_undisturbed,
-    capacity.rate_undisturbed,
-    capacity.stdev_undisturbed,
+    capacity.interval_kind,
     capacity.ci_low,
     capacity.ci_high,
+    capacity.rate_interpolated,
+    capacity.stdev_interpolated,
+    capacity.crossing_low,
+    capacity.crossing_low_error,
+    capacity.crossing_high,
+    capacity.crossing_high_error,
+    capacity.runs_dipping,
+    capacity.runs_undisturbed,
+    capacity.run_correlation,
     capacity.resolution,
     capacity.detectable_ratio,
     capacity.runs_for_1_percent,
     capacity.runs_for_2_percent,
     capacity.runs_for_5_percent,
-    capacity.rate_interpolated,
     capacity.status,
     coalesce(judged.quality, 'ok') as quality,
     coalesce(judged.findings, {{ list_of([]) }}) as findings,

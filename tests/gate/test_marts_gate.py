@@ -17,16 +17,16 @@ CAPACITY = {
     "capacity_exceeds_every_trial": "rate = 1e9",
     "loss_basis_missing": "loss_basis = null",
     "runs_kept_exceed_runs": "runs_kept = runs + 1",
-    "mean_below_interval": "rate_undisturbed = 1, ci_low = 2, ci_high = 3",
-    "mean_above_interval": "rate_undisturbed = 4, ci_low = 2, ci_high = 3",
+    "crossing_below_interval": "rate_interpolated = 1, ci_low = 2, ci_high = 3",
+    "crossing_above_interval": "rate_interpolated = 4, ci_low = 2, ci_high = 3",
     "capacity_exceeds_offered": "rate = 1e8",
     "capacity_is_zero": "rate = 0",
 }
 RATIOS = {
     "not_positive": "{ratio} = -{ratio}, ci_low = null, ci_high = null",
     "not_quotient": "{ratio} = 1.001 * {ratio}, ci_low = null, ci_high = null",
-    "below_interval": "ratio_undisturbed = 1, ci_low = 2, ci_high = 3",
-    "above_interval": "ratio_undisturbed = 4, ci_low = 2, ci_high = 3",
+    "below_interval": "ratio_interpolated = 1, ci_low = 2, ci_high = 3",
+    "above_interval": "ratio_interpolated = 4, ci_low = 2, ci_high = 3",
     "implausible": "{ratio} = 2000, ci_low = null, ci_high = null",
 }
 RATIO_TABLES = {

@@ -1,5 +1,7 @@
 """Five runs of the examples, read by hand from the raw files, against what the models say."""
 
+import math
+
 import pytest
 
 # (campaign, run folder): last passing step, its ACKs or REPLYs; first exceeding step and the loss that exceeds 2.5 %.
@@ -34,15 +36,16 @@ def test_the_capacity_of_a_run_at_2_5_percent_is_what_a_person_reads(sql, campai
     assert first_loss == pytest.approx(loss)
 
 
-def test_the_interpolated_capacity_lies_on_the_line_between_the_two_steps(sql):
-    # PostgreSQL, run 4: from 70/4049 at 3929/3 per second to 117/4649 at 4444/3 per second, up to 2.5 %.
-    share = (0.025 - 70 / 4049) / (117 / 4649 - 70 / 4049)
-    expected = (3929 + share * (4444 - 3929)) / PERIOD_S
-    [(interpolated,)] = sql(
-        """select distinct rate_interpolated from run_capacity inner join trials on run_capacity.run_id = trials.run_id
+def test_the_loss_reaches_the_limit_between_two_steps(sql):
+    # PostgreSQL, run 4: 70/4049 are lost at 1350/s, 117/4649 at 1550/s; 2.5 % of it arrive nowhere.
+    passing, exceeding, limit = 70 / 4049, 117 / 4649, 0.025
+    linear = (limit - passing) / (exceeding - passing)
+    logarithmic = math.log(limit / passing) / math.log(exceeding / passing)
+    [estimates] = sql(
+        """select distinct crossing_low, crossing_high from run_capacity inner join trials using (run_id)
         where loss_goal = 'isc' and source_path like 'runs/v4_mt4_postgresql_none/rep4/%'"""
     )
-    assert interpolated == pytest.approx(expected)
+    assert estimates == pytest.approx([0.975 * (1350 + share * 200) for share in (linear, logarithmic)])
 
 
 def test_nine_runs_are_averaged_as_isc_does_it(sql):

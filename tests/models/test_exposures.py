@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 PUBLISHED = {mart.stem for mart in (ROOT / "models" / "marts").glob("*.sql")} | {
     "loss_goals",
     "student_t",
-    "mann_whitney",
+    "interval_constants",
 }
 EXPOSURES = {
     exposure["name"]: exposure

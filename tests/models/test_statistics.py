@@ -1,16 +1,16 @@
-"""The models' intervals and tests against scipy and the functions of inference, on the runs of every example."""
+"""Intervals, p values and verdicts of the models against scipy, on the runs of every example."""
 
 import csv
+import itertools
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from inference.comparison import holm, rank_test, ratio_interval, verdict
-from inference.location import runs_needed, undisturbed
-
 TABLE = Path(__file__).parents[2] / "seeds" / "student_t.csv"
+CONSTANTS = Path(__file__).parents[2] / "seeds" / "interval_constants.csv"
 RATIOS = {
     "multithreading_speedup": ("speedup", "configuration_id_multi", "configuration_id_single", "'isc'"),
     "ha_speedup": ("ratio", "configuration_id_with_ha", "configuration_id_without_ha", "'isc'"),
@@ -19,105 +19,169 @@ RATIOS = {
 }
 
 
-def quantiles() -> dict[float, float]:
-    with TABLE.open(encoding="utf-8") as file:
-        return {float(row["degrees_of_freedom"]): float(row["t_975"]) for row in csv.DictReader(file)}
-
-
 def test_the_tabulated_quantiles_are_students():
-    table = quantiles()
-    assert min(table) == 1
-    assert max(table) == 200
+    with TABLE.open(encoding="utf-8") as file:
+        table = {float(row["degrees_of_freedom"]): float(row["t_975"]) for row in csv.DictReader(file)}
+    assert (min(table), max(table)) == (1, 200)
     for degrees, t in table.items():
         assert t == pytest.approx(stats.t.ppf(0.975, degrees), abs=1e-6)
 
 
+def test_the_lowest_of_normal_runs_dips_in_two_of_a_thousand_sets_at_most():
+    with CONSTANTS.open(encoding="utf-8") as file:
+        table = {int(row["runs"]): float(row["dip_stdevs"] or "nan") for row in csv.DictReader(file)}
+    assert [runs for runs, limit in table.items() if math.isnan(limit)] == [2, 3]
+    noise = np.random.default_rng(1983)
+    for runs in (4, 5, 9, 30):
+        ordered = np.sort(noise.standard_normal((200_000, runs)))
+        above = ordered[:, 1:]
+        share = np.mean(above.mean(axis=1) - ordered[:, 0] > table[runs] * above.std(axis=1, ddof=1))
+        assert 0.0014 < share < 0.0024
+
+
 @pytest.fixture
-def runs(sql):
-    """(configuration_id, loss goal) -> the rates of its runs and the step of their ramps."""
-    rates = sql("select configuration_id, loss_goal, list(rate) from run_capacity where rate is not null group by all")
-    steps = sql("select configuration_id, loss_goal, coalesce(resolution, 0) from capacity where origin = 'measured'")
-    step_of = {(configuration, goal): step for configuration, goal, step in steps}
-    return {(configuration, goal): (found, step_of[configuration, goal]) for configuration, goal, found in rates}
+def estimates(sql):
+    """(configuration_id, loss goal) -> both estimates of the crossing of each of its runs, shape (runs, 2)."""
+    rows = sql("select configuration_id, loss_goal, list([crossing_low, crossing_high]) from run_capacity group by all")
+    return {(configuration, goal): np.array(runs, dtype=float) for configuration, goal, runs in rows}
 
 
-def test_the_models_interval_is_that_of_the_undisturbed_runs_of_every_example(sql, runs):
-    configurations = sql(
-        """select configuration_id, loss_goal, runs_dipping, rate_undisturbed, ci_low, ci_high
-        from capacity where origin = 'measured' and ci_low is not null"""
+def mean_and_error(values):
+    return values.mean(), stats.sem(values)
+
+
+def test_an_interval_runs_from_students_end_of_the_low_estimates_to_that_of_the_high_ones(sql, estimates):
+    found = sql(
+        """select configuration_id, loss_goal, ci_low, ci_high from capacity
+        where interval_kind = 'confidence' and runs_dipping = 0 and coalesce(run_correlation, 0) <= 0"""
     )
-    assert len(configurations) >= 30
-    for configuration, goal, dipping, mean, low, high in configurations:
-        expected = undisturbed(*runs[configuration, goal])
-        assert dipping == expected.dipping
-        assert mean == pytest.approx(float(expected.mean))
-        assert (low, high) == pytest.approx([float(end) for end in expected.interval()], rel=1e-6)
+    assert len(found) >= 20
+    for configuration, goal, low, high in found:
+        runs = estimates[configuration, goal]
+        ends = [stats.t.interval(0.95, len(runs) - 1, *mean_and_error(end)) for end in runs.T]
+        assert (low, high) == pytest.approx((max(0, ends[0][0]), ends[1][1]), rel=1e-6)
 
 
-def test_without_dips_the_models_interval_is_scipys(sql, runs):
-    configurations = sql(
-        """select configuration_id, ci_low, ci_high from capacity
-        where loss_goal = 'isc' and runs_dipping = 0 and ci_low > 0 and stdev_undisturbed > 0"""
+def test_a_bracket_runs_from_the_lowest_passing_to_the_highest_exceeding_step(sql):
+    found = sql(
+        """select capacity.ci_low, capacity.ci_high, any_value(0.975 * steps.low), any_value(0.975 * steps.high)
+        from capacity inner join (
+            select configuration_id, min(last_passing_rate) as low, max(first_exceeding_rate) as high
+            from run_capacity where loss_goal = 'isc' group by configuration_id
+        ) as steps using (configuration_id)
+        where loss_goal = 'isc' and interval_kind = 'bracket' and status = 'bracketed' and runs_dipping = 0
+        group by all"""
     )
-    assert len(configurations) >= 5
-    for configuration, low, high in configurations:
-        rates, _ = runs[configuration, "isc"]
-        expected = stats.t.interval(0.95, len(rates) - 1, np.mean(rates), stats.sem(rates))
-        assert (low, high) == pytest.approx(expected, rel=1e-6)
+    assert len(found) >= 3
+    for low, high, lowest, highest in found:
+        assert (low, high) == pytest.approx((lowest, highest))
+
+
+def test_runs_that_resemble_their_neighbours_widen_the_interval(sql, estimates):
+    found = sql(
+        """select configuration_id, loss_goal, run_correlation, ci_high from capacity
+        where run_correlation > 0 and interval_kind = 'confidence' and runs_dipping = 0"""
+    )
+    assert found
+    for configuration, goal, correlation, high in found:
+        runs = estimates[configuration, goal][:, 1]
+        mean, error = mean_and_error(runs)
+        widening = math.sqrt((1 + correlation) / (1 - correlation))
+        assert high == pytest.approx(mean + widening * stats.t.ppf(0.975, len(runs) - 1) * error, rel=1e-6)
 
 
 @pytest.mark.parametrize("percent", [1, 2, 5])
-def test_the_models_number_of_runs_needed_is_that_of_the_noncentral_t(sql, percent):
-    variations = sql(
-        f"""select stdev_undisturbed / rate_undisturbed, runs_for_{percent}_percent
-        from capacity where stdev_undisturbed is not null"""
+def test_the_number_of_runs_needed_is_the_least_with_80_percent_power(sql, percent):
+    found = sql(
+        f"""select stdev_interpolated / rate_interpolated, runs_for_{percent}_percent
+        from capacity where stdev_interpolated > 0 and runs_for_{percent}_percent between 3 and 5000"""
     )
-    assert len(variations) >= 30
-    for variation, needed in variations:
-        assert needed == runs_needed(variation, percent / 100)
+    assert len(found) >= 20
+    for variation, runs in found:
+        assert power(runs, percent / 100 / variation) > 0.7999
+        assert power(runs - 1, percent / 100 / variation) < 0.8001
 
 
 def test_the_detectable_ratio_has_80_percent_power_between_two_sets_of_these_runs(sql):
     found = sql(
-        """select runs_undisturbed, stdev_undisturbed / rate_undisturbed, detectable_ratio
-        from capacity where stdev_undisturbed > 0"""
+        """select runs_undisturbed, stdev_interpolated / rate_interpolated, detectable_ratio
+        from capacity where stdev_interpolated > 0"""
     )
     assert len(found) >= 30
     for runs, variation, detectable in found:
-        degrees, noncentrality = 2 * runs - 2, detectable / variation * np.sqrt(runs / 2)
-        assert stats.nct.sf(stats.t.ppf(0.975, degrees), degrees, noncentrality) == pytest.approx(0.8, abs=1e-5)
+        assert power(runs, detectable / variation) == pytest.approx(0.8, abs=1e-5)
+
+
+def power(runs, stdevs):
+    """Return how often Student's test at 5 % sees that two sets of runs lie so many standard deviations apart."""
+    degrees = 2 * runs - 2
+    return stats.nct.sf(stats.t.ppf(0.975, degrees), degrees, stdevs * math.sqrt(runs / 2))
+
+
+def welch(above, below):
+    """Return logarithm, standard error and degrees of freedom of the ratio of two means."""
+    sides = [mean_and_error(side) for side in (above, below)]
+    variances = [(error / mean) ** 2 for mean, error in sides]
+    parts = [variance**2 / (len(side) - 1) for variance, side in zip(variances, (above, below), strict=True)]
+    return math.log(sides[0][0] / sides[1][0]), math.sqrt(sum(variances)), sum(variances) ** 2 / sum(parts)
 
 
 @pytest.mark.parametrize("table", RATIOS)
-def test_the_ratios_of_the_examples_have_the_interval_test_and_verdict_of_inference(sql, runs, table):
+def test_a_ratio_has_the_interval_and_p_value_of_welchs_test_of_its_nearer_ends(sql, estimates, table):
     ratio, treatment, baseline, goal = RATIOS[table]
+    dipping = {row[:2] for row in sql("select configuration_id, loss_goal from capacity where runs_dipping > 0")}
+    correlated = {row[:2] for row in sql("select configuration_id, loss_goal from capacity where run_correlation > 0")}
     rows = sql(
-        f"""select {treatment}, {baseline}, {goal}, {ratio}, ratio_undisturbed, ci_low, ci_high,
-        p_value, p_value_holm, p_floor, verdict from {table} where p_value is not null"""
+        f"""select {treatment}, {baseline}, {goal}, ci_low, ci_high, p_value
+        from {table} where p_value is not null and ci_low is not null and ci_high is not null"""
     )
     assert rows
-    for *_, shown, centre, low, high, p_value, adjusted, p_floor, words in rows:
-        assert low is None or low <= centre <= high
-        assert p_floor <= p_value <= adjusted
-        assert (words == "faster") <= (shown > 1)
-        assert (words == "slower") <= (shown < 1)
-    for goal_of_family in {row[2] for row in rows}:
-        family = [row for row in rows if row[2] == goal_of_family]
-        tests = {frozenset(row[:2]): rank_test(*(runs[side, goal_of_family][0] for side in row[:2])) for row in family}
-        adjusted_by_pair = dict(zip(tests, holm([test.p_value for test in tests.values()]), strict=True))
-        for row in family:
-            sides = [runs[side, goal_of_family] for side in row[:2]]
-            interval = ratio_interval(sides[0][0], sides[1][0], sides[0][1], sides[1][1])
-            test, adjusted = rank_test(sides[0][0], sides[1][0]), adjusted_by_pair[frozenset(row[:2])]
-            if np.isnan(interval.low):
-                assert row[5:7] == (None, None)
-            else:  # the model reads t at tabulated degrees of freedom, rounded down: never narrower, by 5 % at most
-                width = float(np.log(interval.high / interval.low))
-                assert width <= np.log(row[6] / row[5]) * (1 + 1e-6) <= 1.05 * width
-            assert row[7] == pytest.approx(test.p_value, abs=3e-7)
-            assert row[8] == pytest.approx(adjusted, abs=1e-5)
-            assert row[9] == pytest.approx(test.p_floor, abs=3e-7)
-            assert row[10] == verdict(test, adjusted, len(tests))
+    for one, other, at, low, high, p_value in rows:
+        if {(one, at), (other, at)} & (dipping | correlated):
+            continue
+        (low_one, high_one), (low_other, high_other) = estimates[one, at].T, estimates[other, at].T
+        nearest, furthest = welch(low_one, high_other), welch(high_one, low_other)
+        for end, sign, (logarithm, error, degrees) in ((low, -1, nearest), (high, 1, furthest)):
+            # degrees of freedom are rounded down to a tenth: never too narrow
+            exact = logarithm + sign * stats.t.ppf(0.975, degrees) * error
+            rounded = logarithm + sign * stats.t.ppf(0.975, math.floor(degrees * 10) / 10) * error
+            assert math.log(end) == pytest.approx(rounded, abs=1e-6)
+            assert sign * (rounded - exact) >= 0
+        clear = max((nearest[0] / nearest[1], nearest[2]), (-furthest[0] / furthest[1], furthest[2]), (0, 1))
+        expected = 2 * stats.t.sf(clear[0], math.floor(clear[1] * 10) / 10)
+        assert p_value == pytest.approx(expected, rel=0.02, abs=3e-7)
+
+
+@pytest.mark.parametrize("table", RATIOS)
+def test_interval_and_verdict_never_contradict_each_other(sql, table):
+    rows = sql(f"select ci_low, ci_high, p_value, p_value_holm, verdict from {table} where origin = 'measured'")
+    assert rows
+    for low, high, p_value, adjusted, verdict in rows:
+        if verdict == "not testable":
+            assert low is None
+            assert high is None
+            continue
+        assert verdict.endswith("faster") == (low is not None and low > 1)
+        assert verdict.endswith("slower") == (high is not None and high < 1)
+        assert p_value <= adjusted
+        assert (verdict in {"faster", "slower"}) == (adjusted <= 0.05 and verdict != "no evidence")
+
+
+@pytest.mark.parametrize("table", RATIOS)
+def test_p_values_are_corrected_by_holm_once_for_a_pair_and_its_mirror_image(sql, table):
+    _, treatment, baseline, goal = RATIOS[table]
+    unit = "rate_unit" if table in {"backend_ratio", "ip_version_ratio"} else "'leases/s'"
+    rows = sql(
+        f"""select {goal}, {unit}, {treatment}, {baseline}, p_value, p_value_holm from {table}
+        where p_value is not null order by 1, 2"""
+    )
+    assert rows
+    for _, family in itertools.groupby(rows, key=lambda row: row[:2]):
+        tests = {frozenset(row[2:4]): (row[4], row[5]) for row in family}
+        largest = 0.0
+        for place, (p_value, adjusted) in enumerate(sorted(tests.values())):
+            largest = max(largest, min(1, (len(tests) - place) * p_value))
+            assert adjusted == pytest.approx(largest)
 
 
 def test_single_published_figures_have_neither_interval_nor_test(sql):
@@ -131,12 +195,12 @@ def test_single_published_figures_have_neither_interval_nor_test(sql):
 def test_compare_says_of_two_configurations_what_their_ratio_table_says(sql):
     rows = sql(
         """select configuration_id_backend, configuration_id_reference, loss_goal, rate, reference_rate, ratio, ci_low,
-        ci_high, p_value, p_floor from backend_ratio where origin = 'measured' and ratio is not null"""
+        ci_high, p_value from backend_ratio where origin = 'measured' and ratio is not null"""
     )
     assert rows
     for treatment, baseline, goal, *expected in rows:
         [found] = sql(
-            "select rate_a, rate_b, ratio, ci_low, ci_high, p_value, p_floor from compare(?, ?) where loss_goal = ?",
+            "select rate_a, rate_b, ratio, ci_low, ci_high, p_value from compare(?, ?) where loss_goal = ?",
             *(treatment, baseline, goal),
         )
         assert found == pytest.approx(expected)

@@ -1,0 +1,229 @@
+{#-
+    The one definition of a configuration's capacity: CTEs from `rated_runs` (one row per run and loss goal: the columns of
+    int_run_capacity, its configuration, start, and the rule that discards runs) to `with_bounds`, one row per configuration
+    and loss goal, over relations named student_t and interval_constants. docs/decisions/0004 says why it is as it is.
+-#}
+{% macro capacities_of_runs() -%}
+ranked_runs as (
+
+    select
+        *,
+        first_exceeding_rate - last_passing_rate as step,
+        -- a run that fails at its first step reaches less than that; how far one without an exceeding step reaches is open
+        coalesce(rate_interpolated, case when status = 'exceeded_at_first_step' then bracket_high end) as height,
+        count(*) over (partition by configuration_id, loss_goal) as all_runs,
+        -- a run that exceeds at its first step has no rate and lies below all others
+        row_number() over (partition by configuration_id, loss_goal order by rate nulls first, run_id) as place
+    from rated_runs
+
+),
+
+trimmed_runs as (
+
+    select
+        *,
+        {{ is_kept_run() }} as is_kept,
+        row_number() over (partition by configuration_id, loss_goal order by height nulls last, run_id) as height_place,
+        count(height) over (partition by configuration_id, loss_goal) as known_heights
+    from ranked_runs
+
+),
+
+with_runs_above as (
+
+    select
+        *,
+        count(height) over above as runs_above,
+        avg(height) over above as mean_above,
+        stddev_samp(height) over above as stdev_above,
+        min(height) over above < max(height) over above as is_spread_above
+    from trimmed_runs
+    window above as (
+        partition by configuration_id, loss_goal
+        order by height_place
+        rows between 1 following and unbounded following
+    )
+
+),
+
+-- the test of several outliers of B. Rosner (Technometrics 25, 1983, pp. 165-172), one-sided
+with_dips as (
+
+    select
+        with_runs_above.*,
+        coalesce(
+            with_runs_above.is_spread_above
+            and 2 * with_runs_above.runs_above > with_runs_above.known_heights
+            and with_runs_above.mean_above - with_runs_above.height
+            > interval_constants.dip_stdevs * with_runs_above.stdev_above,
+            false
+        ) as is_far_below
+    from with_runs_above
+    left join interval_constants on interval_constants.runs = least(with_runs_above.runs_above + 1, 200)
+
+),
+
+judged_runs as (
+
+    select
+        *,
+        -- whatever lies below a run that dips, dips too
+        max(case when is_far_below then height_place else 0 end) over (partition by configuration_id, loss_goal)
+        >= height_place as is_dipping
+    from with_dips
+
+),
+
+deviations as (
+
+    select
+        *,
+        case
+            when is_dipping then 0
+            else
+                rate_interpolated - avg(case when not is_dipping then rate_interpolated end)
+                    over (partition by configuration_id, loss_goal)
+        end as deviation
+    from judged_runs
+
+),
+
+in_time as (
+
+    select
+        *,
+        lead(deviation) over (partition by configuration_id, loss_goal order by started_at, run_id) as next_deviation
+    from deviations
+
+),
+
+summarised as (
+
+    select
+        configuration_id,
+        campaign,
+        loss_goal,
+        any_value(loss_limit) as loss_limit,
+        any_value(loss_basis) as loss_basis,
+        {{ rates_of_runs() }},
+        count(*) filter (where is_dipping) as runs_dipping,
+        count(*) filter (where not is_dipping) as runs_undisturbed,
+        median(step) filter (where is_kept) as resolution,
+        case
+            when count(*) filter (where not is_dipping and rate_interpolated is null) = 0
+                then avg(rate_interpolated) filter (where not is_dipping)
+        end as rate_interpolated,
+        {{ spread_of('rate_interpolated', 'not is_dipping') }} as stdev_interpolated,
+        avg(crossing_low) filter (where not is_dipping) as crossing_low,
+        {{ spread_of('crossing_low', 'not is_dipping') }} as crossing_low_stdev,
+        case
+            when count(*) filter (where not is_dipping and crossing_high is null) = 0
+                then avg(crossing_high) filter (where not is_dipping)
+        end as crossing_high,
+        {{ spread_of('crossing_high', 'not is_dipping') }} as crossing_high_stdev,
+        avg(crossing_low) as crossing_low_with_dips,
+        {{ spread_of('crossing_low', 'true') }} as crossing_low_with_dips_stdev,
+        min(case when status = 'bracketed' then bracket_low else crossing_low end) filter (where not is_dipping)
+            as bracket_low,
+        max(case when crossing_high is not null then bracket_high end) filter (where not is_dipping) as bracket_high,
+        case
+            when count(*) filter (where not is_dipping) >= 8 and count(*) = count(started_at)
+                then sum(deviation * next_deviation) / nullif(sum(deviation * deviation), 0)
+        end as run_correlation
+    from in_time
+    group by configuration_id, campaign, loss_goal
+
+),
+
+with_widening as (
+
+    select
+        *,
+        stdev_interpolated / nullif(rate_interpolated, 0) as variation,
+        -- runs that resemble their neighbours say less than as many independent ones
+        sqrt(
+            (1 + least(greatest(coalesce(run_correlation, 0), 0), 0.9))
+            / (1 - least(greatest(coalesce(run_correlation, 0), 0), 0.9))
+        ) as widening
+    from summarised
+
+),
+
+with_errors as (
+
+    select
+        *,
+        widening * crossing_low_stdev / sqrt(runs_undisturbed) as crossing_low_error,
+        widening * crossing_high_stdev / sqrt(runs_undisturbed) as crossing_high_error,
+        widening * crossing_low_with_dips_stdev / sqrt(runs) as crossing_low_with_dips_error,
+        case
+            when
+                rate_interpolated is not null
+                and resolution <= 5 * greatest(crossing_low_stdev, crossing_high_stdev)
+                then 'confidence'
+            else 'bracket'
+        end as interval_kind
+    from with_widening
+
+),
+
+with_bounds as (
+
+    select
+        with_errors.*,
+        case
+            when with_errors.interval_kind = 'bracket' then with_errors.bracket_low
+            -- a rate cannot be negative; what looks like a dip may be the tail of a skewed spread: it widens downwards only
+            else greatest(0, least(
+                with_errors.crossing_low - undisturbed.t_975 * with_errors.crossing_low_error,
+                with_errors.crossing_low_with_dips - every_run.t_975 * with_errors.crossing_low_with_dips_error
+            ))
+        end as ci_low,
+        case
+            when with_errors.interval_kind = 'confidence'
+                then with_errors.crossing_high + undisturbed.t_975 * with_errors.crossing_high_error
+            when with_errors.crossing_high is not null then with_errors.bracket_high
+        end as ci_high
+    from with_errors
+    left join student_t as undisturbed
+        on undisturbed.degrees_of_freedom = {{ tabulated_degrees_of_freedom("(with_errors.runs_undisturbed - 1)") }}
+    left join student_t as every_run
+        on every_run.degrees_of_freedom = {{ tabulated_degrees_of_freedom("(with_errors.runs - 1)") }}
+
+)
+{%- endmacro %}
+
+{#- Whether a run counts when its configuration's rule leaves out the lowest and the highest. -#}
+{% macro is_kept_run() -%}
+    all_runs < coalesce(discard_from_runs, 5)
+    or (place > coalesce(discard_lowest, 1) and place <= all_runs - coalesce(discard_highest, 1))
+{%- endmacro %}
+
+{#-
+    The rates of a configuration by its method, and by all runs. A run that exceeds at its first step has no rate: no mean
+    with it can be had, only a bound, and the median while most runs have one.
+-#}
+{% macro rates_of_runs() -%}
+    count(*) as runs,
+    count(*) filter (where is_kept) as runs_kept,
+    case when count(*) filter (where is_kept and rate is null) = 0 then avg(rate) filter (where is_kept) end as rate,
+    case
+        when
+            count(*) filter (where is_kept and rate is null) > 0
+            and count(*) filter (where is_kept and crossing_high is null) = 0
+            then avg(coalesce(rate, crossing_high)) filter (where is_kept)
+    end as rate_at_most,
+    case when 2 * count(rate) > count(*) then median(coalesce(rate, 0)) end as rate_median,
+    case when count(rate) = count(*) then avg(rate) end as rate_mean,
+    case when count(rate) = count(*) then stddev_samp(rate) end as rate_stdev,
+    {{ worst_status('status', 'is_kept') }} as status
+{%- endmacro %}
+
+{#- Sample standard deviation of the runs that count. Runs that are all alike have none, not that of their last bits. -#}
+{% macro spread_of(value, counts) -%}
+    case
+        when min({{ value }}) filter (where {{ counts }}) < max({{ value }}) filter (where {{ counts }})
+            then stddev_samp({{ value }}) filter (where {{ counts }})
+        when count({{ value }}) filter (where {{ counts }}) > 1 then 0
+    end
+{%- endmacro %}
