@@ -1,184 +1,377 @@
-"""How often the interval of a capacity covers the truth, and how wide it is beside Student's.
+"""How often intervals hold the truth and verdicts are right, for servers whose truth is known.
 
-Run it with `python -m benchmarks.coverage`; `--calibrate` writes the seeds of constants that the models read instead.
+Ramps of simulated servers go through the SQL of the models (`macros/`), a sample of them as perfdhcp's reports through
+`dropline ingest` and `dropline build`. Run it with `python -m benchmarks.coverage`; `--calibrate` writes the seed of
+constants that the models read instead.
 """
 
 from __future__ import annotations
 
 import csv
+import math
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+import duckdb
 import numpy as np
-from scipy import stats
+import pyarrow as pa
+from rich.progress import track
+from scipy import optimize, stats
 
-from inference.comparison import exact_table, ratio_interval
-from inference.location import constants, undisturbed
+from benchmarks.macros import ROOT, seed, sql
+from benchmarks.ramps import LIMIT, SHAPES, trials_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    Rates = NDArray[np.float64]
-    Bounds = tuple[Rates, Rates]
+    Floats = NDArray[np.float64]
 
-ROOT: Final = Path(__file__).parent.parent
 RESULT: Final = Path(__file__).parent / "results" / "coverage.md"
-SETS: Final = 40_000
-RESAMPLES: Final = 1_000
-BOOTSTRAPPED_SETS: Final = 1_000
-TRUTH: Final = 1.0
-VARIATION: Final = 0.02
-DIP_PROBABILITY: Final = 0.05
-DIP_DEPTH: Final = (0.10, 0.30)
-RUNS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 45, 60)
-STEPS: Final = (0.01, 0.02, 0.05, 0.10)
-PAIRS: Final = ((3, 3), (5, 5), (9, 9), (10, 30), (30, 10), (30, 30))
+SETS: Final = 1_000
+NOISE: Final = 0.02
+STEPS: Final = (0.02, 0.05, 0.10, 0.16)
+RUNS: Final = (3, 5, 9, 30)
+TRUTH: Final = 1 - LIMIT  # the rate that is answered where the loss reaches the limit; all servers reach it at 1
+MIDDLE: Final = "logistic, width 10 %"
+WORST: Final = "goodput collapse"
+FASTER: Final = 1.10
+
+SAMPLE_SERVERS: Final = 60
+SAMPLE_RATE: Final = 10_000
+SAMPLE_PERIOD_S: Final = 10
+
+DIP_LEVEL: Final = 0.002  # share of undisturbed sets in which the lowest run is taken for a dip
+TABULATED_RUNS: Final = 200
+
+
+class Capacities(NamedTuple):
+    """What the models say of each set of runs, shape (sets,); an open upper end is infinite.
+
+    Attributes:
+        low, high: ends of the interval or bracket.
+        is_confidence: whether it is an interval.
+    """
+
+    low: Floats
+    high: Floats
+    is_confidence: NDArray[np.bool_]
+
+    def coverage(self, truth: float = TRUTH) -> float:
+        """Return the share that holds the truth."""
+        return float(np.mean((self.low <= truth) & (self.high >= truth)))
 
 
 def main() -> None:
-    """Simulate and write benchmarks/results/coverage.md, or write the seeds of constants."""
+    """Simulate and write benchmarks/results/coverage.md, or write the seed of constants."""
     if "--calibrate" in sys.argv[1:]:
-        _write_seed("interval_constants", ("runs", "dip_stdevs", "detectable_stdevs"), constants())
-        _write_seed("mann_whitney", ("smaller_runs", "larger_runs", "u", "p_value"), exact_table())
+        _write_constants()
         return
-    text = "\n\n".join([_introduction(), _capacities(), _rivals(), _ramps(), _ratios()]) + "\n"
-    RESULT.write_text(text)
-    print(text, end="")
+    parts = [_introduction(), _shapes(), _noise(), _disturbances(), _pairs(), _sample()]
+    RESULT.write_text("\n\n".join(parts) + "\n")
 
 
-def simulated(noise: np.random.Generator, sets: int, runs: int, *, dips: bool) -> Rates:
-    """Return rates of shape (sets, runs) around TRUTH; with `dips` each run is now and then disturbed."""
-    rates = noise.normal(TRUTH, VARIATION * TRUTH, (sets, runs))
-    if not dips:
-        return rates
-    depth = np.where(noise.random(rates.shape) < DIP_PROBABILITY, noise.uniform(*DIP_DEPTH, rates.shape), 0)
-    return rates * (1 - depth)
+def judged(sustained: Floats, step: float, shape: str, noise: np.random.Generator) -> duckdb.DuckDBPyConnection:
+    """Run ramps and judge them with the models' SQL: tables run_capacity and capacity.
+
+    Args:
+        sustained: shape (sets, runs): offered rate, around 1, at which each run's loss reaches the limit. The runs of a
+            set share a ramp whose grid lies anywhere; they follow each other in time.
+        step: distance of the offered rates.
+        shape: one of SHAPES.
+        noise: of single trials and of the grid.
+    """
+    phase = noise.uniform(0, 1, (len(sustained), 1))
+    runs, offered, loss = trials_of(noise, sustained, step, phase, shape)
+    trials = pa.table({"run_id": runs, "offered_rate": offered, "loss_ratio": loss})
+    connection = duckdb.connect()
+    connection.register("trials", trials)
+    for name in ("student_t", "interval_constants"):
+        connection.execute(seed(name))
+    steps_judged = f"""
+        create table run_capacity as
+        with judged_steps as (
+            select
+                run_id, 'isc' as loss_goal, {LIMIT} as loss_limit, 'worst_exchange' as loss_basis, offered_rate,
+                offered_rate * (1 - loss_ratio) as achieved_rate, loss_ratio, false as is_generator_limited,
+                false as is_pace_lost, false as is_unsustained
+            from trials
+        ),
+        {sql("run_brackets")}
+        select * from run_capacities
+    """  # noqa: S608 - the text is ours
+    runs_judged = f"""
+        create table capacity as
+        with rated_runs as (
+            select
+                *, run_id // {sustained.shape[1]} as configuration_id, 'simulated' as campaign, run_id as started_at,
+                null as discard_lowest, null as discard_highest, null as discard_from_runs
+            from run_capacity
+        ),
+        {sql("capacities_of_runs")}
+        select * from with_bounds
+    """  # noqa: S608 - the text is ours
+    connection.execute(steps_judged)
+    connection.execute(runs_judged)
+    return connection
 
 
-def coverage(bounds: Bounds) -> float:
-    """Return the share of the intervals that hold TRUTH."""
-    return float(np.mean((bounds[0] <= TRUTH) & (bounds[1] >= TRUTH)))
+def capacities(sustained: Floats, step: float, shape: str, noise: np.random.Generator) -> Capacities:
+    """Return what the models say of sets of runs; see `judged`."""
+    with judged(sustained, step, shape, noise) as connection:
+        found = connection.execute("""
+            select ci_low, coalesce(ci_high, 'inf'::double) as ci_high, interval_kind = 'confidence' as is_confidence
+            from capacity order by configuration_id
+        """).fetchnumpy()
+    return Capacities(*(np.ma.filled(found[name], np.nan) for name in ("ci_low", "ci_high", "is_confidence")))
 
 
-def student(rates: Rates) -> Bounds:
-    """Return Student's 95 % interval of the mean of each set."""
-    mean, error = rates.mean(axis=-1), stats.sem(rates, axis=-1)
-    half_width = stats.t.ppf(0.975, rates.shape[-1] - 1) * error
-    return mean - half_width, mean + half_width
-
-
-def tukey_mclaughlin(rates: Rates) -> Bounds:
-    """Return the interval of the mean without the lowest and the highest run (Sankhya A 25, 1963, pp. 331-352)."""
-    ordered, runs = np.sort(rates, axis=-1), rates.shape[-1]
-    winsorised = ordered.copy()
-    winsorised[:, 0], winsorised[:, -1] = ordered[:, 1], ordered[:, -2]
-    mean = ordered[:, 1:-1].mean(axis=-1)
-    error = winsorised.std(axis=-1, ddof=1) * np.sqrt(runs) / (runs - 2)
-    half_width = stats.t.ppf(0.975, runs - 3) * error
-    return mean - half_width, mean + half_width
-
-
-def percentile_bootstrap(rates: Rates) -> Bounds:
-    """Return the middle 95 % of the means of resampled runs of each set."""
-    noise = np.random.default_rng(1979)
-    chosen = noise.integers(rates.shape[-1], size=(len(rates), RESAMPLES, rates.shape[-1]))
-    means = np.take_along_axis(rates[:, None, :], chosen, axis=-1).mean(axis=-1)
-    low, high = np.quantile(means, (0.025, 0.975), axis=-1)
-    return low, high
+def ratios(sustained: Floats, ratio: float, step: float, shape: str, noise: np.random.Generator) -> tuple[float, float]:
+    """Compare each even set with the next, `ratio` times as fast, as compare() does: share called faster, slower."""
+    factors = np.tile([1.0, ratio], len(sustained) // 2)[:, None]
+    compared = f"""
+        with pairs as (
+            select
+                treatment.loss_goal, treatment.rate as treatment_rate, baseline.rate as baseline_rate,
+                {sql("crossings_of", "treatment")}, {sql("crossings_of", "baseline")}
+            from capacity as treatment
+            inner join capacity as baseline on treatment.configuration_id = baseline.configuration_id + 1
+            where baseline.configuration_id % 2 = 0
+        ),
+        {sql("tested_pairs_from_pairs")}
+        select {sql("comparison_verdict", "p_value")} as verdict from tested_pairs
+    """  # noqa: S608 - the text is ours
+    with judged(sustained * factors, step, shape, noise) as connection:
+        verdicts = connection.execute(compared).fetchnumpy()["verdict"]
+    return float(np.mean(verdicts == "faster")), float(np.mean(verdicts == "slower"))
 
 
 def _introduction() -> str:
-    return (
-        "# Coverage of the 95 % intervals\n\n"
-        f"Written by `python -m benchmarks.coverage`: {SETS:,} sets of runs each, normal, varying by {VARIATION:.0%};\n"
-        f"`dips`: each run dips with probability {DIP_PROBABILITY:.0%} by {DIP_DEPTH[0]:.0%} to {DIP_DEPTH[1]:.0%}."
-        f" The standard error of a share is {100 * np.sqrt(0.05 * 0.95 / SETS):.2f} %.\n"
-        "Width: mean width of the interval over the mean width of Student's on the mean of all runs, on the same data."
-    )
+    return f"""# Do intervals hold the truth, and are verdicts right?
+
+Written by `python -m benchmarks.coverage`. Servers whose rate at a loss of 2.5 % is known are ramped up; the models'
+own SQL judges the trials, nothing is corrected. {SETS:,} sets of runs a cell, so that a share near 95 % has a standard
+error of {100 * math.sqrt(0.05 * 0.95 / SETS):.1f} points. The rate of a run varies by 2 % unless something else is
+said, that of a trial by 0.5 % more. Each set has a ramp of its own, whose grid lies anywhere.
+
+The loss grows over the offered rate in six shapes: logistic (three widths), hinge (what is above the capacity is lost),
+goodput collapse (as much again is lost of what was served before), and an M/M/1 queue of 64 places."""
 
 
-def _capacities() -> str:
+def _shapes() -> str:
     noise = np.random.default_rng(2544)
     rows = []
-    for runs in RUNS:
-        cells = [f"{runs}"]
-        for dips in (False, True):
-            rates = simulated(noise, SETS, runs, dips=dips)
-            kept = undisturbed(rates)
-            ours, classic = kept.interval(), student(rates)
-            relative_width, found = _width(ours) / _width(classic), np.mean(kept.dipping > 0)
-            cells += [f"{coverage(ours):.1%}", f"{coverage(classic):.1%}", f"{relative_width:.2f}", f"{found:.1%}"]
-        rows.append(cells)
-    head = ["runs"]
-    for data in ("clean", "dips"):
-        head += [f"{data}: covered", "Student", "width", "sets with a dip found"]
-    return "## A capacity\n\n" + _table(head, rows)
-
-
-def _rivals() -> str:
-    noise = np.random.default_rng(4180)
-    methods = (student, tukey_mclaughlin, percentile_bootstrap, lambda rates: undisturbed(rates).interval())
-    rows = []
-    for runs in (5, 9, 10, 30):
-        for dips in (False, True):
-            rates = simulated(noise, SETS, runs, dips=dips)
-            sets = [rates[:BOOTSTRAPPED_SETS] if method is percentile_bootstrap else rates for method in methods]
-            covered = [f"{coverage(method(part)):.1%}" for method, part in zip(methods, sets, strict=True)]
-            rows.append([f"{runs}", "dips" if dips else "clean", *covered])
-    head = ["runs", "data", "Student", "trimmed mean", "percentile bootstrap", "Dropline"]
-    note = f"The bootstrap is judged on {BOOTSTRAPPED_SETS:,} sets: the standard error of its share is 0.7 to 1.2 %."
-    return f"## What else was considered\n\n{_table(head, rows)}\n\n{note}"
-
-
-def _ramps() -> str:
-    noise = np.random.default_rng(1898)
-    rows = []
-    for step in STEPS:
-        cells = [f"{step:.0%}"]
-        for runs in (5, 9, 30):
-            rates = simulated(noise, SETS, runs, dips=False)
-            first = noise.uniform(0, step, (SETS, 1))
-            seen = np.floor((rates - first) / step) * step + first + step / 2
-            cells.append(f"{coverage(undisturbed(seen, step).interval()):.1%}")
-        rows.append(cells)
-    note = (
-        "Clean runs, each seen only as the middle of a step of its ramp. A step wider than the spread hides the truth."
-    )
-    return f"## What a ramp hides\n\n{_table(['step', '5 runs', '9 runs', '30 runs'], rows)}\n\n{note}"
-
-
-def _ratios() -> str:
-    noise = np.random.default_rng(8219)
-    rows = []
-    for treatment, baseline in PAIRS:
-        cells = [f"{treatment} / {baseline}"]
-        for dips in (False, True):
-            sides = (simulated(noise, SETS, runs, dips=dips) for runs in (treatment, baseline))
-            bounds = ratio_interval(*sides)
-            cells += [f"{coverage((bounds.low, bounds.high)):.1%}", f"{_width((bounds.low, bounds.high)):.4f}"]
-        rows.append(cells)
-    return "## A ratio of two capacities\n\n" + _table(
-        ["runs", "clean: covered", "mean width", "dips: covered", "mean width"], rows
+    for step, runs in track([(step, runs) for step in STEPS for runs in RUNS], "Loss shapes"):
+        found = [capacities(_normal(noise, runs), step, shape, noise) for shape in SHAPES]
+        widths = [np.median(each.high - each.low) / TRUTH for each in found]
+        shares = [f"{each.coverage():.1%}" for each in found]
+        intervals = np.mean([each.is_confidence.mean() for each in found])
+        habit = _last_passing_coverage(noise, runs, step)
+        rows.append([f"{step:.0%}", f"{runs}", *shares, f"{intervals:.0%}", f"{np.mean(widths):.1%}", f"{habit:.0%}"])
+    return (
+        "## By loss shape and step\n\nShare of intervals and brackets that hold the truth; how many of them are "
+        "intervals; mean over the shapes of the median width. The last column is what Student's interval of the last "
+        "passing steps, the field's habit, would hold with the logistic loss of 10 %.\n\n"
+        + _table(["step", "runs", *SHAPES, "intervals", "width", "last passing step"], rows)
     )
 
 
-def _width(bounds: Bounds) -> float:
-    return float(np.mean(bounds[1] - bounds[0]))
+def _last_passing_coverage(noise: np.random.Generator, runs: int, step: float) -> float:
+    with judged(_normal(noise, runs), step, MIDDLE, noise) as connection:
+        rates = connection.execute("select rate from run_capacity order by run_id").fetchnumpy()["rate"]
+    sets = np.ma.filled(rates, np.nan).reshape(-1, runs)
+    low, high = stats.t.interval(0.95, runs - 1, sets.mean(axis=1), stats.sem(sets, axis=1))
+    return float(np.mean((low <= TRUTH) & (high >= TRUTH)))
+
+
+def _noise() -> str:
+    noise = np.random.default_rng(1908)
+    rows = []
+    for shape in (MIDDLE, WORST):
+        for step in STEPS:
+            cells = [
+                capacities(1 + spread * (_normal(noise, runs) - 1) / NOISE, step, shape, noise).coverage()
+                for spread in (0.01, 0.04, 0.06)
+                for runs in (5, 9, 30)
+            ]
+            rows.append([shape, f"{step:.0%}", *(f"{cell:.1%}" for cell in cells)])
+    head = [f"{spread} %, {runs} runs" for spread in (1, 4, 6) for runs in (5, 9, 30)]
+    return "## By noise between runs\n\n" + _table(["shape", "step", *head], rows)
+
+
+def _disturbances() -> str:
+    noise = np.random.default_rng(1983)
+    rows = []
+    for name, draw in DISTURBANCES.items():
+        cells = [
+            capacities(draw(noise, (SETS, runs), spread), 0.05, MIDDLE, noise).coverage()
+            for spread in (0.02, 0.04)
+            for runs in (5, 9, 30)
+        ]
+        rows.append([name, *(f"{cell:.1%}" for cell in cells)])
+    head = [f"{spread} %, {runs} runs" for spread in (2, 4) for runs in (5, 9, 30)]
+    return (
+        "## When runs are neither normal nor independent\n\nSteps of 5 %, logistic loss of 10 %. Truth is the "
+        "mean of the runs, without what dips take away.\n\n" + _table(["runs", *head], rows)
+    )
+
+
+def _normal(noise: np.random.Generator, runs: int) -> Floats:
+    return noise.normal(1, NOISE, (SETS, runs))
+
+
+def _autoregressive(correlation: float) -> Callable[[np.random.Generator, tuple[int, int], float], Floats]:
+    def draw(noise: np.random.Generator, shape: tuple[int, int], spread: float) -> Floats:
+        runs = noise.standard_normal(shape)
+        for run in range(1, shape[1]):
+            runs[:, run] = correlation * runs[:, run - 1] + math.sqrt(1 - correlation**2) * runs[:, run]
+        return 1 + spread * runs
+
+    return draw
+
+
+def _dips(probability: float) -> Callable[[np.random.Generator, tuple[int, int], float], Floats]:
+    def draw(noise: np.random.Generator, shape: tuple[int, int], spread: float) -> Floats:
+        depth = np.where(noise.random(shape) < probability, noise.uniform(0.1, 0.3, shape), 0)
+        return noise.normal(1, spread, shape) * (1 - depth)
+
+    return draw
+
+
+DISTURBANCES: Final[dict[str, Callable[[np.random.Generator, tuple[int, int], float], Floats]]] = {
+    "normal": lambda noise, shape, spread: noise.normal(1, spread, shape),
+    "left skew 1 (gamma 4)": lambda noise, shape, spread: 1 + spread * (4 - noise.gamma(4, size=shape)) / 2,
+    "left skew 2 (exponential)": lambda noise, shape, spread: 1 + spread * (1 - noise.exponential(size=shape)),
+    "right skew 2": lambda noise, shape, spread: 1 + spread * (noise.exponential(size=shape) - 1),
+    "two hosts, half and half": lambda noise, shape, spread: (
+        1 + spread * (0.9 * noise.choice([-1, 1], shape) + math.sqrt(1 - 0.9**2) * noise.standard_normal(shape))
+    ),
+    "correlated by 0.3": _autoregressive(0.3),
+    "correlated by 0.6": _autoregressive(0.6),
+    "5 % dip by 10 to 30 %": _dips(0.05),
+    "15 % dip by 10 to 30 %": _dips(0.15),
+}
+
+
+def _pairs() -> str:
+    noise = np.random.default_rng(1947)
+    rows = []
+    for step, runs in track([(step, runs) for step in STEPS for runs in (5, 9, 30)], "Pairs"):
+        cells = []
+        for shape in SHAPES:
+            equal = ratios(_normal(noise, runs), 1, step, shape, noise)
+            faster = ratios(_normal(noise, runs), FASTER, step, shape, noise)
+            cells.append(f"{sum(equal):.1%} / {faster[0]:.0%}")
+        rows.append([f"{step:.0%}", f"{runs}", *cells])
+    return (
+        f"## Verdicts\n\n{SETS // 2} pairs a cell, each side with a ramp of its own: how many of two equal servers are "
+        "called faster or slower / how many that are 10 % faster are called faster.\n\n"
+        + _table(["step", "runs", *SHAPES], rows)
+    )
+
+
+def _sample() -> str:
+    """Let perfdhcp's reports of known servers go the whole way, and say what the warehouse holds."""
+    noise = np.random.default_rng(5440)
+    cells = [(shape, step) for shape in (MIDDLE, WORST) for step in (0.05, 0.10)]
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        tree, home = Path(folder) / "tree", Path(folder) / "home"
+        for shape, step in cells:
+            _write_reports(tree / _slug(shape, step), noise, step, shape)
+        for command in (["ingest", str(tree)], ["build"]):
+            subprocess.run([sys.executable, "-m", "dropline", "--home", str(home), *command], check=True, cwd=ROOT)
+        with duckdb.connect(str(home / "warehouse.duckdb"), read_only=True) as connection:
+            for shape, step in cells:
+                [(servers, covered, intervals)] = connection.execute(
+                    """select
+                        count(*), avg((? between ci_low and ci_high)::int), avg((interval_kind = 'confidence')::int)
+                    from capacity where loss_goal = 'isc' and campaign = ?""",
+                    [TRUTH * SAMPLE_RATE, _slug(shape, step)],
+                ).fetchall()
+                rows.append([shape, f"{step:.0%}", f"{servers}", f"{covered:.0%}", f"{intervals:.0%}"])
+    return (
+        "## The whole way\n\nThe same as reports of perfdhcp, nine runs each, through ingest and build.\n\n"
+        + _table(["shape", "step", "servers", "covered", "intervals"], rows)
+    )
+
+
+def _slug(shape: str, step: float) -> str:
+    return f"{shape.split(',')[0].replace(' ', '-')}-{step:.0%}".replace("%", "")
+
+
+def _write_reports(folder: Path, noise: np.random.Generator, step: float, shape: str) -> None:
+    """Write what perfdhcp would print of servers that sustain SAMPLE_RATE, nine ramps each."""
+    from benchmarks.trees import perfdhcp_report
+
+    runs = 9
+    sustained = noise.normal(1, NOISE, (SAMPLE_SERVERS, runs))
+    numbers, offered, loss = trials_of(noise, sustained, step, noise.uniform(0, 1, (SAMPLE_SERVERS, 1)), shape)
+    folder.mkdir(parents=True)
+    (folder / "campaign.yaml").write_text(
+        f"campaign: {folder.name}\npath: '{{scenario}}/rep{{repetition}}/rate{{offered_rate}}.txt'\n"
+        "defaults: {product: ISC Kea, product_version: 2.2.0, backend: memfile, threading: single}\n"
+    )
+    for run, rate, lost in zip(
+        numbers.tolist(), np.rint(SAMPLE_RATE * offered).astype(int).tolist(), loss, strict=True
+    ):
+        command = f"perfdhcp -4 -r {rate} -p {SAMPLE_PERIOD_S} -W 1 127.0.0.1"
+        sent = rate * SAMPLE_PERIOD_S - 1
+        acknowledged = round(sent * (1 - lost))
+        delays = (0.1, 0.5, 5.0, 0.2, 0)
+        drops = sent - acknowledged
+        figures = [acknowledged / SAMPLE_PERIOD_S, rate, sent, acknowledged, drops, 100 * drops / sent, *delays]
+        figures += [acknowledged, acknowledged, 0, 0.0, *delays]
+        path = folder / f"server{run // runs}" / f"rep{run % runs + 1}" / f"rate{rate}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(perfdhcp_report(command, ("DISCOVER-OFFER", "REQUEST-ACK"), 0) % tuple(figures))
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows))
 
 
-def _write_seed(name: str, columns: Sequence[str], rows: Iterable[Sequence[float | None]]) -> None:
-    """Write seeds/<name>.csv; ten digits are more than any simulation can tell apart."""
-    with (ROOT / "seeds" / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+def _write_constants() -> None:
+    """Write seeds/interval_constants.csv; ten digits are more than any simulation can tell apart."""
+    with (ROOT / "seeds" / "interval_constants.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(["" if value is None else f"{value:.10g}" for value in row] for row in rows)
+        writer.writerow(("runs", "dip_stdevs", "detectable_stdevs"))
+        writer.writerows(["" if value is None else f"{value:.10g}" for value in row] for row in _constants())
+
+
+def _constants() -> Iterator[tuple[int, float | None, float]]:
+    for runs in range(2, TABULATED_RUNS + 1):
+        yield runs, _dip_stdevs(runs), _detectable_stdevs(runs)
+
+
+def _dip_stdevs(runs: int) -> float | None:
+    """Return how far the lowest run must lie below the mean of the others to dip, in their standard deviations.
+
+    The lowest of normal runs does so with probability DIP_LEVEL at most (Grubbs' test by Bonferroni's bound;
+    NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.5.17). None below four: one run too low cannot be told from
+    spread.
+    """
+    if runs < 4:
+        return None
+    return float(stats.t.isf(DIP_LEVEL / runs, runs - 2) * math.sqrt(1 + 1 / (runs - 1)))
+
+
+def _detectable_stdevs(runs: int) -> float:
+    """Return the smallest difference that two sets of `runs` show with 80 % power, in standard deviations of a run.
+
+    The test is Student's, two-sided at 5 %; the power is the noncentral t's (J. Cohen, Statistical Power Analysis for
+    the Behavioral Sciences, 2nd ed. 1988, ch. 2).
+    """
+    degrees, scale = 2 * runs - 2, math.sqrt(runs / 2)
+    threshold = stats.t.ppf(0.975, degrees)
+    near = (threshold + stats.t.ppf(0.8, degrees)) / scale
+    return float(
+        optimize.brentq(lambda stdevs: stats.nct.cdf(threshold, degrees, stdevs * scale) - 0.2, 0.9 * near, 1.1 * near)
+    )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,35 @@
+"""The models' macros, rendered for DuckDB without dbt: simulations judge with the very SQL that users get."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+ROOT = Path(__file__).parent.parent
+
+
+def sql(macro: str, *arguments: object) -> str:
+    """Return the text of a macro of the dbt project."""
+    return str(getattr(_module(), macro)(*arguments))
+
+
+def seed(name: str) -> str:
+    """Return the statement that makes the table of a seed."""
+    return f"create table {name} as from read_csv('{ROOT / 'seeds' / name}.csv')"
+
+
+@cache
+def _module() -> Any:
+    class Adapter:
+        """What dbt gives the macros to tell engines apart."""
+
+        @staticmethod
+        def dispatch(macro: str, _project: str) -> Any:
+            return getattr(_module(), f"duckdb__{macro}")
+
+    templates = jinja2.Environment(extensions=["jinja2.ext.do"], autoescape=False)  # noqa: S701 - SQL of our own
+    texts = [path.read_text("utf-8") for path in sorted((ROOT / "macros").glob("*.sql"))]
+    return templates.from_string("\n".join(texts), {"adapter": Adapter()}).module
