@@ -2,7 +2,7 @@
 
 The models of single trials are kept between builds: those that are published in the warehouse, those on the way in
 `<home>/build/scratch.duckdb`. The two belong together when both hold the same row of `build_info`; otherwise, and
-when anything but new batches makes the lake differ, everything is computed.
+when anything but new files makes the lake differ, everything is computed.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 _FILES: Final = """
     create temp view raw_files as
-    select campaign, batch, filename
+    select campaign, batch, status, filename
     from read_parquet($files, hive_partitioning = false, filename = true, union_by_name = true)
 """
 _CHANGED: Final = "select distinct campaign from raw_files where batch > $newest"
+_FORGOTTEN: Final = "select count(*) from raw_files where batch > $newest and status = 'forgotten'"
 _TO_READ: Final = "select distinct filename from raw_files where campaign in (select campaign from changed_campaigns)"
 _GROUPS: Final = (  # what is computed together, its key, and where the last build left it
     ("trials", "trial_id", "database.trials"),
@@ -78,6 +79,9 @@ def since_last_build(raw_files: Sequence[Path], warehouse: Path, scratch: Path, 
         _view(connection, raw_files)
         held = connection.execute("select count(*) from raw_files where batch <= $newest", {"newest": newest})
         if held.fetchone() != (files,):  # a batch was taken out
+            return None
+        forgotten = connection.execute(_FORGOTTEN, {"newest": newest})
+        if forgotten.fetchone() != (0,):  # what others were joined to may have gone with it
             return None
         connection.execute(f"create temp table changed_campaigns as {_CHANGED}", {"newest": newest})
         campaigns = connection.execute("select campaign from changed_campaigns order by campaign").fetchall()

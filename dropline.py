@@ -67,6 +67,9 @@ def ingest(
     read_all: Annotated[
         bool, typer.Option("--read-all", help="Read also what has not changed by its size and time.")
     ] = False,
+    campaign: Annotated[
+        str | None, typer.Option(help="Name of the campaign, for folders without a campaign.yaml.", metavar="NAME")
+    ] = None,
 ) -> None:
     """Read raw files into the lake, as one batch.
 
@@ -75,7 +78,7 @@ def ingest(
 
     For example: dropline ingest results/2026-11/
     """
-    summary = _ingest(context.obj, paths, reread=read_all)
+    summary = _ingest(context.obj, paths, reread=read_all, campaign=campaign)
     raise typer.Exit(1 if summary.rejects else 0)
 
 
@@ -104,6 +107,47 @@ def rejects(context: typer.Context) -> None:
     from ingest.lake import Lake
 
     typer.echo(rejects_text(refused(Lake(context.obj.lake))))
+
+
+@app.command()
+def forget(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="CAMPAIGN|PATH", help="A campaign, or CAMPAIGN/PATH of it.")],
+    undo: Annotated[bool, typer.Option("--undo", help="Let it count again.")] = False,
+) -> None:
+    """Take a wrong import back: a campaign, or one of its files or folders, counts no longer.
+
+    The bytes stay in the lake until `compact --purge`: until then `forget --undo` lets them count again, and so does
+    an ingest of the same files. Build afterwards.
+
+    For example: dropline forget kea-lab/runs/rep3
+    """
+    from ingest.lake import Lake
+    from ingest.retraction import forget as take_back
+    from ingest.retraction import remember
+
+    typer.echo((remember if undo else take_back)(Lake.create(context.obj.lake), name).text())
+    _push(context.obj)
+
+
+@app.command()
+def rename(
+    context: typer.Context,
+    old: Annotated[str, typer.Argument(metavar="OLD", help="A campaign.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="Its new name, which no other campaign has.")],
+) -> None:
+    """Give a campaign another name; all of its files go with it.
+
+    Its folder is known again under the new name, whatever its campaign.yaml says. The other way round, an ingest sees
+    by itself that a campaign.yaml has another name than before. Build afterwards.
+
+    For example: dropline rename results kea-3.0-lab
+    """
+    from ingest.lake import Lake
+    from ingest.retraction import rename as call
+
+    typer.echo(call(Lake.create(context.obj.lake), old, new).text())
+    _push(context.obj)
 
 
 @app.command()
@@ -539,12 +583,13 @@ def status(context: typer.Context) -> None:
     typer.echo(describe(context.obj))
 
 
-def _ingest(home: Home, paths: list[Path], *, reread: bool = False) -> Summary:
+def _ingest(home: Home, paths: list[Path], *, reread: bool = False, campaign: str | None = None) -> Summary:
     from ingest.intake import ingest as take_in
     from ingest.lake import Lake
 
     with _bar("Reading") as progress:
-        summary = take_in(paths, Lake.create(home.lake), progress=progress, reread=reread)
+        lake = Lake.create(home.lake)
+        summary = take_in(paths, lake, progress=progress, reread=reread, campaign=campaign)
     typer.echo(summary.text())
     _push(home)
     return summary

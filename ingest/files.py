@@ -7,6 +7,7 @@ import posixpath
 import re
 import stat
 import sys
+import unicodedata
 from collections import defaultdict
 from dataclasses import dataclass
 from enum import StrEnum
@@ -272,7 +273,8 @@ def _require_regular(status: os.stat_result) -> None:
 
 def slug(name: str) -> str:
     """Return `name` as a campaign's short name."""
-    return re.sub(r"[^a-z0-9._-]+", "-", name.lower())[:100].strip("-._") or "campaign"
+    plain = unicodedata.normalize("NFC", name).lower()
+    return re.sub(r"[^\w.-]+", "-", plain)[:100].strip("-._") or "campaign"
 
 
 def sidecar_paths(item: Found) -> list[str]:

@@ -12,10 +12,13 @@ import pyarrow as pa
 
 from ingest.files import MAX_BYTES, look, read, walk
 from ingest.formats import Reject
+from ingest.identity import Identities
 from ingest.known import Known, choose
+from ingest.lake import FORGOTTEN
 from ingest.listing import MOST_BYTES, MOST_FILES, gathered, pack
 from ingest.parallel import in_order
 from ingest.resolve import Resolver, server_configs
+from ingest.retraction import move, tombstones
 from ingest.rows import Outcome, campaign_row, reject_row, tables, unfit
 
 if TYPE_CHECKING:
@@ -42,7 +45,10 @@ class Summary:
         ingested: files that are new or changed, and of use.
         skipped: files that the lake knows in this version.
         rejected: files of no use, known ones included.
+        superseded: of the ingested files those of which the lake had an earlier version.
+        ignored: files in the lake that campaign.yaml ignores by now; they count no longer.
         batch: the batch that was written, None when nothing was new.
+        notes: what people should know of the campaigns, one sentence each.
         rejects: rows of schema.REJECTS without the batch, known ones included.
 
     """
@@ -52,9 +58,12 @@ class Summary:
     skipped: int = 0
     rejected: int = 0
     trials: int = 0
+    superseded: int = 0
+    ignored: int = 0
     batch: str | None = None
     campaigns: list[str] = field(default_factory=list)
     rejects: list[Row] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def add(self, other: Summary) -> None:
         """Count what another part of the call did, too."""
@@ -63,6 +72,7 @@ class Summary:
         self.skipped += other.skipped
         self.rejected += other.rejected
         self.trials += other.trials
+        self.superseded += other.superseded
         self.campaigns = sorted({*self.campaigns, *other.campaigns})
         self.rejects += other.rejects
 
@@ -84,7 +94,19 @@ class Summary:
         lines = [f"rejected  {reject_text(reject, indent=10)}" for reject in self.rejects]
         news = f"batch {self.batch}: {self.trials} trials" if self.batch else "nothing new"
         counts = f"{self.seen} files = {self.ingested} ingested + {self.skipped} skipped + {self.rejected} rejected"
-        return "\n".join([*map(printable, lines), f"{counts}; {news}"])
+        told = [*lines, *(f"note      {note}" for note in self.notes)]
+        return "\n".join([*map(printable, told), "; ".join([counts, news, *self._replaced()])])
+
+    def _replaced(self) -> Iterator[str]:
+        if self.superseded:
+            yield f"{counted(self.superseded, 'file supersedes', 'files supersede')} an earlier version"
+        if self.ignored:
+            yield f"{counted(self.ignored, 'file', 'files')} of before ignored from now on"
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """Return a number with its noun."""
+    return f"{number:,} {one if number == 1 else many}"
 
 
 class Sink(Protocol):
@@ -131,28 +153,37 @@ def ingest(
     progress: Callable[[int, int, str], None] | None = None,
     max_bytes: int = MAX_BYTES,
     reread: bool = False,
+    campaign: str | None = None,
 ) -> Summary:
     """Ingest all files under `paths` into `lake` as one batch, and return what became of them.
 
     A file is skipped when the lake holds it with the same bytes and the same context. A scope of which the lake holds
     every file, of the same size and time, is skipped unread, unless `reread`. Many files are shared by several
-    processes. `progress` is called with (done, total, path) for each file that is read. Raises IntakeError for a path
-    that is not there and CampaignError for an unusable campaign.yaml, both before anything is written; leaves nothing
-    behind when it is interrupted.
+    processes. `campaign` names folders that have no campaign.yaml. `progress` is called with (done, total, path) for
+    each file that is read. Raises IntakeError for a path that is not there and CampaignError for an unusable
+    campaign.yaml, both before anything is written; leaves nothing behind when it is interrupted.
     """
     with lake.reading():
-        return _ingest(paths, lake, progress, max_bytes, reread=reread)
+        return _ingest(paths, lake, progress, max_bytes, reread=reread, campaign=campaign)
 
 
 def _ingest(
-    paths: Iterable[Path], lake: Lake, progress: Callable[[int, int, str], None] | None, max_bytes: int, *, reread: bool
+    paths: Iterable[Path],
+    lake: Lake,
+    progress: Callable[[int, int, str], None] | None,
+    max_bytes: int,
+    *,
+    reread: bool,
+    campaign: str | None,
 ) -> Summary:
     newest = (lake.batches() or [""])[-1]
     known = Known(lake)
     reader = partial(_read, max_bytes=max_bytes)
-    found = choose(walk(paths), known, partial(_looked, read=reader, max_bytes=max_bytes), reread=reread)
+    identities = Identities(known, campaign)
+    scopes = identities.named(walk(paths))
+    found = choose(scopes, known, partial(_looked, read=reader, max_bytes=max_bytes), reread=reread)
     unread = found.unread
-    summary = Summary(unread.files, 0, unread.files - unread.rejected, unread.rejected)
+    summary = Summary(unread.files, 0, unread.files - unread.rejected, unread.rejected, notes=identities.notes)
     summary.campaigns, summary.rejects = sorted(unread.campaigns), [*known.rejects(unread.rejects)]
     resolver = _resolver(found, known, reader)
     # Only where no campaign.yaml names the campaign can two scopes claim one place in the lake.
@@ -177,8 +208,21 @@ def _ingest(
             for name, rows in part.tables:
                 batch = batch or stack.enter_context(lake.batch(newest))
                 batch.add(name, _introduce(rows, introduced) if name == "campaigns" else rows)
+        ignored = _ignored(found.listings, known)
+        if ignored or identities.renamed:
+            batch = batch or stack.enter_context(lake.batch(newest))
+            summary.ignored = len(ignored)
+            tombstones(batch, ignored)
+            for each in identities.renamed:
+                move(lake, batch, each.old, each.new, each.there)
         summary.commit(batch)
     return summary
+
+
+def _ignored(found: Iterable[Listing], known: Known) -> list[Key]:
+    """Return the files in the lake that their campaign.yaml ignores by now."""
+    campaigns = {each.scope.name: each.scope.campaign for each in found if each.scope.campaign}
+    return [key for name, campaign in campaigns.items() for key in known.of_scope(name) if campaign.ignores(key[1])]
 
 
 def _read(item: Found, limit: int, max_bytes: int) -> tuple[bytes, int]:
@@ -333,6 +377,8 @@ class Intake:
             rejected = outcome.raw["status"] == "rejected"
             self._summary.rejected += rejected
             self._summary.ingested += not rejected
+            before = self._known.get(outcome.key)
+            self._summary.superseded += before is not None and before.status != FORGOTTEN
             self._summary.trials += outcome.raw["trials"]
             self._summary.rejects += outcome.rejects
 

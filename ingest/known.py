@@ -17,7 +17,7 @@ from ingest import servers
 from ingest.batches import naming
 from ingest.context import ServerConfig
 from ingest.files import Kind
-from ingest.lake import Version
+from ingest.lake import FORGOTTEN, Version
 from ingest.listing import listings
 from ingest.schema import TABLES
 
@@ -71,16 +71,31 @@ class Known:
         self._current = lru_cache(maxsize=_CAMPAIGNS)(self._load)
         self._groups: list[tuple[Path, int, set[str]]] = []  # row groups and the campaigns in them
         self._campaigns: dict[str, set[str]] = defaultdict(set)  # of the files of a scope
+        self.places: dict[str, dict[str, None]] = defaultdict(dict)  # folder -> the scopes that it was, the last last
+        self.renamed: dict[str, str] = {}  # campaign -> as what its files go on
         for file in lake.files("raw_files"):
             with naming(file):
                 groups = self._opened(file).num_row_groups
             for group in range(groups):
-                pairs = self._read(file, group, ("campaign", "scope"))
-                pairs = pairs.group_by(["campaign", "scope"], use_threads=False).aggregate([])
-                campaigns = pairs["campaign"].to_pylist()
-                self._groups.append((file, group, set(campaigns)))
-                for campaign, scope in zip(campaigns, pairs["scope"].to_pylist(), strict=True):
-                    self._campaigns[scope].add(campaign)
+                held = self._read(file, group, _NAMES)
+                held = held.group_by(_NAMES, use_threads=False).aggregate([])
+                self._groups.append((file, group, {*held["campaign"].to_pylist()}))
+                for campaign, scope, place, status in zip(*map(_plain, held.select(_NAMES)), strict=True):
+                    self._note(campaign, scope, place, status)
+
+    def _note(self, campaign: str, scope: str, place: str | None, status: str) -> None:
+        if status == FORGOTTEN:
+            if scope != campaign:
+                self.renamed[campaign] = scope
+            return
+        self._campaigns[scope].add(campaign)
+        if place:
+            self.places[place].pop(scope, None)
+            self.places[place][scope] = None
+
+    def is_held(self, scope: str) -> bool:
+        """Say whether there are current files of a scope, or of a campaign of its name."""
+        return bool(self.of_scope(scope)) or any(f.status != FORGOTTEN for f in self._current(scope).values())
 
     def get(self, key: Key) -> Version | None:
         """Return the current version of a file, None when there is none."""
@@ -88,19 +103,20 @@ class Known:
         return Version(held.sha256, held.context_sha256, held.status) if held else None
 
     def of_scope(self, scope: str) -> dict[Key, Held]:
-        """Return the files whose folder is that of `scope`, whatever campaign they are of."""
+        """Return the current files whose folder is that of `scope`, whatever campaign they are of."""
         return {
             (campaign, path): held
             for campaign in sorted(self._campaigns.get(scope, ()))
             for path, held in self._current(campaign).items()
-            if held.scope == scope
+            if held.scope == scope and held.status != FORGOTTEN
         }
 
     def all_of(self, items: Sequence[Found]) -> dict[Key, Held] | None:
         """Return the files of a scope as the lake holds them; None when one may have changed, or explained others.
 
         What an output is joined to stands in its scope. So nothing can come out otherwise where every file has the size
-        and the time of its current version. Of the files that are gone only those with status `context` matter.
+        and the time of its current version. Of the files that are gone only those with status `context` matter, and
+        those that campaign.yaml ignores by now.
         """
         # A file may have been of another campaign before its sidecar named this one.
         files = sorted(self.of_scope(items[0].scope.name).items(), key=lambda file: file[1].batch)
@@ -111,6 +127,9 @@ class Known:
             if key is None or held is None or not held.is_of(item):
                 return None
             there[key] = held
+        campaign = items[0].scope.campaign
+        if campaign and any(campaign.ignores(path) for path in newest):
+            return None
         return None if any(held.status == "context" for _, held in newest.values()) else there
 
     def rejects(self, batches: Mapping[Key, str]) -> Iterator[Row]:
@@ -145,13 +164,14 @@ class Known:
         return current
 
     def _read(self, file: Path, group: int, columns: Sequence[str]) -> pa.Table:
-        """Return columns of a row group; the scope was not told in batches of old."""
+        """Return columns of a row group; scope and place were not told in batches of old."""
         with naming(file):
             held = self._opened(file)
             there = [name for name in columns if name in held.schema_arrow.names]
             rows = held.read_row_group(group, columns=there, use_threads=False)
         scope = pc.coalesce(rows["scope"], rows["campaign"]) if "scope" in there else rows["campaign"]
-        return pa.table({name: scope if name == "scope" else rows[name] for name in columns})
+        told = {"scope": scope, "place": rows["place"] if "place" in there else pa.nulls(rows.num_rows, pa.string())}
+        return pa.table({name: told[name] if name in told else rows[name] for name in columns})
 
 
 @dataclass(slots=True)
@@ -251,6 +271,7 @@ def _refers(held: Mapping[Key, Held]) -> bool:
     return Kind.SIDECAR in formats and formats.isdisjoint(servers.FORMATS)
 
 
+_NAMES: Final = ["campaign", "scope", "place", "status"]
 _COLUMNS: Final = (
     *("campaign", "source_path"),
     *("scope", "batch", "size_bytes", "modified_at", "format", *Version._fields),  # as Held has them

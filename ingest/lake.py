@@ -58,6 +58,7 @@ Key = tuple[str, str]  # campaign, source_path
 
 _EMPTY: Final = "00000000-empty"
 REREAD: Final = "reparse"  # ends the name of a batch that brings no new bytes
+FORGOTTEN: Final = "forgotten"  # status of a row of raw_files after which no version of the file counts
 
 
 class Version(NamedTuple):
@@ -199,7 +200,7 @@ class Lake:
                             before = places.pop(key, None)
                             origin = before.origin if before and batch.endswith(REREAD) else batch
                             places[key] = Place(folder, batch, origin, group, row, *found[3:])
-        return places
+        return {key: place for key, place in places.items() if place.status != FORGOTTEN}
 
     def contents(self, folder: str, row_group: int) -> pa.ChunkedArray:
         """Return the kept bytes of all files of one row group, null where they could not be had."""

@@ -150,7 +150,7 @@ class Resolver:
             return published(item, item.scope.name, content, _parsed(figures, content.data))
         outcome = context_file(item, item.scope.name, content, item.kind.value)
         if item.kind is Kind.CAMPAIGN and item.scope.campaign:
-            outcome.rows["campaigns"] = [campaign_row(item.scope.campaign)]
+            outcome.rows["campaigns"] = [campaign_row(item.scope.name, item.scope.campaign)]
         return outcome
 
     def _read(self, item: Found) -> Content:

@@ -165,12 +165,18 @@ def unfit(outcome: Outcome, error: Exception) -> Outcome:
     return Outcome(raw, {"rejects": [reject_row(raw, reject)]})
 
 
-def campaign_row(campaign: Campaign | str) -> Row:
+def campaign_row(name: str, campaign: Campaign | None = None) -> Row:
     """Return the row of schema.CAMPAIGNS; without a campaign.yaml only the name is known."""
-    if isinstance(campaign, str):
-        return {"campaign": campaign, **Method().model_dump()}
-    said = campaign.model_dump(include={"campaign", "title", "description", "started_on", "source_url", "tags"})
-    return {**said, **campaign.method.model_dump()}
+    if campaign is None:
+        return {"campaign": name, **Method().model_dump()}
+    said = campaign.model_dump(include={"title", "description", "started_on", "source_url", "tags"})
+    return {"campaign": name, **said, **campaign.method.model_dump()}
+
+
+def trial_id(campaign: str, source_path: str, sha256: str, report_index: int) -> str:
+    """Return the key of a report: it follows from whose file it is in, and from the bytes of the file."""
+    identity = "\n".join((campaign, source_path, sha256, str(report_index)))
+    return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
 
 def reject_row(raw: Row, reject: Reject) -> Row:
@@ -239,6 +245,7 @@ def _raw(
     return {
         "campaign": campaign,
         "scope": item.scope.name,
+        "place": str(item.scope.folder) if item.scope.folder.is_absolute() else None,
         "source_path": item.path,
         "size_bytes": len(content.data),
         "modified_at": content.modified_us,
@@ -253,12 +260,11 @@ def _raw(
 
 def _add_trial(outcome: Outcome, report: Report, index: int, context: Context, *, alone: bool) -> None:
     raw = outcome.raw
-    identity = "\n".join((raw["campaign"], raw["source_path"], raw["sha256"], str(index)))
-    trial_id = hashlib.sha256(identity.encode()).hexdigest()[:16]
+    own_id = trial_id(raw["campaign"], raw["source_path"], raw["sha256"], index)
     trial = {
         "tool": raw["format"],
         **context.resolve(report.facts, alone=alone),
-        "trial_id": trial_id,
+        "trial_id": own_id,
         "campaign": raw["campaign"],
         "source_path": raw["source_path"],
         "source_sha256": raw["sha256"],
@@ -268,7 +274,7 @@ def _add_trial(outcome: Outcome, report: Report, index: int, context: Context, *
     }
     outcome.rows.setdefault("trials", []).append(trial)
     source = {"campaign": raw["campaign"], "source_path": raw["source_path"]}
-    of_trial = {**source, "trial_id": trial_id}
+    of_trial = {**source, "trial_id": own_id}
     outcome.series += (
         Series("exchanges", report.exchanges, of_trial),
         Series("intervals", report.intervals, of_trial),

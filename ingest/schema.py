@@ -210,6 +210,7 @@ RAW_FILES: Final = _table(
     ("campaign", TEXT),
     ("batch", TEXT),
     ("scope", TEXT),  # the campaign of the folder; a sidecar may have named another
+    ("place", TEXT),  # where that folder lay on disk when the file was read
     ("source_path", TEXT),
     ("size_bytes", COUNT),
     ("modified_at", TIME),
@@ -217,7 +218,7 @@ RAW_FILES: Final = _table(
     ("context_sha256", TEXT),  # of all that was joined to the file: a new context is a new version
     ("content", pa.binary()),
     ("format", TEXT),  # perfdhcp, kea, lscpu, campaign, sidecar, ...
-    ("status", TEXT),  # trials | observations | figures | context | rejected | partly_rejected
+    ("status", TEXT),  # trials | observations | figures | context | rejected | partly_rejected | forgotten
     ("trials", pa.int32()),
     required="campaign batch source_path size_bytes sha256 context_sha256 status",
 )

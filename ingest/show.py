@@ -13,6 +13,7 @@ from ingest import machines
 from ingest.campaign import FILE_NAME
 from ingest.files import HEAD_BYTES, MAX_BYTES, Found, IntakeError, Kind, Unreadable, read, survey
 from ingest.intake import printable
+from ingest.lake import FORGOTTEN
 from ingest.resolve import EXPLAINING, Resolver, explains_first
 
 if TYPE_CHECKING:
@@ -280,6 +281,8 @@ def _known(outcome: Outcome, lake: Lake) -> str:
     """Say whether the lake has this version of a file."""
     files = lake.current_files()
     version = files.get(outcome.key)
+    if version and version.status == FORGOTTEN:
+        return "knew this file; it was forgotten"
     if version == outcome.version:
         return f"knows this version: {version.status}"
     if version and version.sha256 == outcome.version.sha256:

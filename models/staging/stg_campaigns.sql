@@ -6,6 +6,12 @@ campaigns as (
 
 ),
 
+files as (
+
+    select * from {{ ref('stg_raw_files') }}
+
+),
+
 latest as (
 
     select
@@ -20,7 +26,9 @@ latest as (
         discard_from_runs,
         tags
     from campaigns
-    where {{ is_changed('campaign') }}
+    where
+        {{ is_changed('campaign') }}
+        and campaign in (select campaign from files)
     qualify row_number() over (partition by campaign order by batch desc) = 1
 
 )

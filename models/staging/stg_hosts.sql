@@ -7,6 +7,18 @@ hosts as (
 
 ),
 
+files as (
+
+    select * from {{ ref('stg_raw_files') }}
+
+),
+
+trials as (
+
+    select * from {{ ref('stg_trials') }}
+
+),
+
 latest as (
 
     select
@@ -34,6 +46,11 @@ latest as (
         packages,
         facts
     from hosts
+    -- of a campaign that was forgotten, what trials of others were joined to
+    where
+        campaign in (select campaign from files)
+        or host_id in (select host_id from trials)
+        or not {{ is_changed('campaign') }}
     qualify row_number() over (partition by host_id order by batch desc) = 1
 
 )

@@ -18,6 +18,13 @@ current_versions as (
     where {{ is_changed('campaign') }}
     qualify row_number() over (partition by campaign, source_path order by batch desc) = 1
 
+),
+
+not_forgotten as (
+
+    select * from current_versions
+    where status <> 'forgotten'
+
 )
 
-select * from current_versions
+select * from not_forgotten

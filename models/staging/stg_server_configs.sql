@@ -7,6 +7,18 @@ server_configs as (
 
 ),
 
+files as (
+
+    select * from {{ ref('stg_raw_files') }}
+
+),
+
+trials as (
+
+    select * from {{ ref('stg_trials') }}
+
+),
+
 latest as (
 
     select
@@ -41,6 +53,11 @@ latest as (
         socket_type,
         settings
     from server_configs
+    -- of a campaign that was forgotten, what trials of others were joined to
+    where
+        campaign in (select campaign from files)
+        or server_config_id in (select server_config_id from trials)
+        or not {{ is_changed('campaign') }}
     qualify row_number() over (partition by server_config_id order by batch desc) = 1
 
 )

@@ -1,0 +1,157 @@
+"""Which campaign a folder is: what campaign.yaml or the caller names it, else what the lake knows it as.
+
+A folder that nobody names has the name of the folder, and is known again by its place on disk, or by its bytes where it
+was moved. Another folder of a name that is taken gets its parent's name before its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ingest.files import IntakeError, Scope, Unreadable, read, slug
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ingest.files import Found
+    from ingest.known import Held, Known
+
+
+class Renamed(NamedTuple):
+    """A campaign whose campaign.yaml names it otherwise by now; `there` are the files on disk."""
+
+    old: str
+    new: str
+    there: frozenset[str]
+
+
+class Identities:
+    """Names the scopes of one call, of which `known` tells those before.
+
+    `given` is the name that the caller has for folders without a campaign.yaml.
+
+    Attributes:
+        notes: what people should know of the names, one sentence each.
+        renamed: campaigns that go on under another name.
+
+    """
+
+    def __init__(self, known: Known, given: str | None = None) -> None:
+        if given is not None and slug(given) != given:
+            message = (
+                f"--campaign {given!r} is no name; use lower-case letters, digits, '.', '_' and '-': {slug(given)}"
+            )
+            raise IntakeError(message)
+        self._known, self._given = known, given
+        self._taken: dict[str, Path] = {}
+        self.notes: list[str] = []
+        self.renamed: list[Renamed] = []
+
+    def named(self, scopes: Iterable[list[Found]]) -> Iterator[list[Found]]:
+        """Yield the files of some scopes under the names that they have in the lake."""
+        for items in scopes:
+            scope = items[0].scope
+            name = self._described(scope, items) if scope.campaign else self._bare(scope, items)
+            self._taken[name] = scope.folder
+            if name != scope.name:
+                own = Scope(scope.folder, name, scope.campaign)
+                for item in items:
+                    where = item.where
+                    item.scope = own
+                    item.elsewhere = None if where == f"{own.folder}/{item.path}" else where
+            yield items
+
+    def _described(self, scope: Scope, items: list[Found]) -> str:
+        if self._given not in {None, scope.name}:
+            message = (
+                f"{scope.folder}/campaign.yaml names the campaign {scope.name!r}: change it there, and ingest without "
+                f"--campaign {self._given}"
+            )
+            raise IntakeError(message)
+        if self._known.is_held(scope.name):
+            return scope.name
+        before = self._at(scope.folder)
+        after = self._successor(scope.name)
+        if after and (after == before or self._is(after, items)):
+            self.notes.append(
+                f"{scope.folder}: kept as campaign {after}, as {scope.name!r} was renamed; write `campaign: {after}` "
+                "in its campaign.yaml"
+            )
+            return after
+        if before and any(self._same(items, before)):
+            self.notes.append(f"campaign {before} is called {scope.name} now, as its campaign.yaml says")
+            self.renamed.append(Renamed(before, scope.name, frozenset(item.path for item in items)))
+        return scope.name
+
+    def _bare(self, scope: Scope, items: list[Found]) -> str:
+        if self._given:
+            return self._given
+        if (before := self._at(scope.folder)) and before not in self._taken:
+            return before
+        earlier = re.sub(r"[^a-z0-9._-]+", "-", scope.folder.name.lower())[:100].strip("-._") or "campaign"
+        for name in dict.fromkeys((scope.name, earlier)):  # names were ASCII only before 0.2
+            if name not in self._taken and self._known.is_held(name) and self._is(name, items):
+                return name
+        return self._free(scope)
+
+    def _at(self, folder: Path) -> str | None:
+        """Return the campaign that a folder is in the lake."""
+        for name in reversed(self._known.places.get(str(folder), {})):
+            if self._known.is_held(name):
+                return name
+        return None
+
+    def _successor(self, name: str) -> str | None:
+        """Return as what a campaign that was renamed goes on."""
+        seen: set[str] = set()
+        while name not in seen and (after := self._known.renamed.get(name)):
+            if self._known.is_held(after):
+                return after
+            seen.add(name)
+            name = after
+        return None
+
+    def _free(self, scope: Scope) -> str:
+        """Return the name of a folder, behind the names of as many folders above it as no other campaign has."""
+        own = [scope.name]
+        for number in count(2):
+            name = slug("-".join(own))
+            if name not in self._taken and not self._known.is_held(name):
+                break
+            above = scope.folder.parents[len(own) - 1 : len(own)]
+            own = [above[0].name, *own] if above and above[0].name else [f"{scope.name}-{number}"]
+        if name != scope.name:
+            place = self._taken.get(scope.name) or next(self._places(scope.name), None)
+            elsewhere = f"campaign {scope.name} is {place}" if place else f"there is a campaign {scope.name}"
+            self.notes.append(f"{scope.folder}: kept as campaign {name}, as {elsewhere}; --campaign names it otherwise")
+        return name
+
+    def _is(self, name: str, items: list[Found]) -> bool:
+        """Say whether a folder at another place has the files of a campaign: all, or some where that folder is gone."""
+        if any(Path(place).is_dir() for place in self._places(name)):
+            same = [*self._same(items, name)]
+            return bool(same) and all(same)
+        return any(self._same(items, name))
+
+    def _places(self, name: str) -> Iterator[str]:
+        return (place for place, names in self._known.places.items() if name in names)
+
+    def _same(self, items: list[Found], name: str) -> Iterator[bool]:
+        """Yield of each result that a campaign and a folder have at one path whether it has the same bytes in both."""
+        held = {path: file for (_, path), file in self._known.of_scope(name).items() if file.status != "context"}
+        for item in items:
+            if item.path in held:
+                yield _has(item, held[item.path])
+
+
+def _has(item: Found, held: Held) -> bool:
+    if item.size not in {0, held.size_bytes}:  # 0 where nobody looked
+        return False
+    try:
+        return hashlib.sha256(read(item.where)[0]).hexdigest() == held.sha256
+    except Unreadable:
+        return False

@@ -1,0 +1,212 @@
+"""What is taken back: files that count no longer, and campaigns that go on under another name.
+
+Nothing is removed. A row of raw_files with the status `forgotten` supersedes every earlier version of its file; the
+rows of a file that comes back, or goes on as another campaign's, are written again. `compact --purge` removes for good.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from errors import DroplineError
+from ingest.batches import joined, naming, widened
+from ingest.files import slug
+from ingest.lake import FORGOTTEN
+from ingest.rows import NO_CONTEXT, trial_id
+from ingest.schema import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from ingest.lake import Batch, Key, Lake
+
+_OF_FILE: Final = ("campaign", "source_path", "batch")
+_OF_TRIAL: Final = ("trial_id", "batch")
+_OF_CAMPAIGNS: Final = ("campaigns", "hosts")  # whose rows are of no single file
+_MANY: Final = 10_000  # rows that are made at once
+
+
+class NothingToRetract(DroplineError):
+    """A name that fits no campaign and no file, or a new name that is taken; the text says what there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retracted:
+    """What one call did to `files` of `campaigns`, in words, and the batch that says so."""
+
+    what: str
+    files: int
+    campaigns: tuple[str, ...]
+    batch: str | None
+
+    def text(self) -> str:
+        """Return the outcome for people."""
+        said = f"{self.files} {'file' if self.files == 1 else 'files'} of {', '.join(self.campaigns)} {self.what}"
+        return f"{said}; batch {self.batch}. Type `dropline build` to publish it"
+
+
+def forget(lake: Lake, name: str) -> Retracted:
+    """Let a campaign, or a file or folder of one, count no longer; its bytes stay until `compact --purge`.
+
+    `name` is a campaign, or CAMPAIGN/PATH. Raises NothingToRetract when nothing of that name counts.
+    """
+    with lake.reading():
+        keys = _named(name, lake.places())
+        with lake.batch() as batch:
+            tombstones(batch, keys)
+            return Retracted("forgotten", len(keys), _campaigns(keys), batch.commit())
+
+
+def remember(lake: Lake, name: str) -> Retracted:
+    """Undo `forget`: let the last version of what was forgotten count again."""
+    with lake.reading():
+        gone = {key: batch for key, batch in _forgotten(lake).items() if batch}
+        keys = _named(name, gone)
+        with lake.batch() as batch:
+            _copy(lake, batch, {key: gone[key] for key in keys}, {})
+            return Retracted("count again", len(keys), _campaigns(keys), batch.commit())
+
+
+def rename(lake: Lake, old: str, new: str) -> Retracted:
+    """Let a campaign go on under another name. Raises NothingToRetract when there is none, or the new name is taken."""
+    if slug(new) != new:
+        message = f"{new!r} is no name; use lower-case letters, digits, '.', '_' and '-', such as {slug(new)}"
+        raise NothingToRetract(message)
+    with lake.reading():
+        places = lake.places()
+        _named(old, {key: None for key in places if key[0] == old})
+        if any(new in {campaign, place.scope} for (campaign, _), place in places.items()):
+            message = f"there is a campaign {new} already: choose another name, or forget that one first"
+            raise NothingToRetract(message)
+        with lake.batch() as batch:
+            files = move(lake, batch, old, new)
+            return Retracted(f"kept as {new}", files, (old,), batch.commit())
+
+
+def move(lake: Lake, batch: Batch, old: str, new: str, without: Iterable[str] = ()) -> int:
+    """Write the files of a campaign again as those of `new`, but `without` some paths; return how many there were."""
+    places = {key: place for key, place in lake.places().items() if key[0] == old}
+    there = {*without}
+    kept = {key: place.batch for key, place in places.items() if key[1] not in there}
+    _copy(lake, batch, kept, {old: new})
+    tombstones(batch, places, new)
+    return len(places)
+
+
+def tombstones(batch: Batch, keys: Iterable[Key], as_part_of: str | None = None) -> None:
+    """Let files count no longer; those of a campaign that was renamed go on `as_part_of` another."""
+    every = [*keys]
+    for first in range(0, len(every), _MANY):
+        some = every[first : first + _MANY]
+        rows = [
+            {
+                "campaign": campaign,
+                "scope": as_part_of or campaign,
+                "source_path": path,
+                "size_bytes": 0,
+                "sha256": "",
+                "context_sha256": NO_CONTEXT,
+                "status": FORGOTTEN,
+                "trials": 0,
+            }
+            for campaign, path in some
+        ]
+        schema = TABLES["raw_files"]
+        batch.add("raw_files", pa.Table.from_pylist(rows, schema=schema.remove(schema.get_field_index("batch"))))
+
+
+def _named(name: str, keys: Iterable[Key]) -> list[Key]:
+    """Return the files that a name means: a campaign's, else CAMPAIGN/PATH of a file or a folder."""
+    every = [*keys]
+    if found := [key for key in every if key[0] == name]:
+        return found
+    wanted = name.rstrip("/")
+    found = [key for key in every if f"{key[0]}/{key[1]}" == wanted or f"{key[0]}/{key[1]}".startswith(f"{wanted}/")]
+    if found:
+        return found
+    there = ", ".join(_campaigns(every)) or "none"
+    message = f"{name} is no campaign, and no CAMPAIGN/PATH of a file or folder. Campaigns: {there}"
+    raise NothingToRetract(message)
+
+
+def _campaigns(keys: Iterable[Key]) -> tuple[str, ...]:
+    return tuple(sorted({campaign for campaign, _ in keys}))
+
+
+def _forgotten(lake: Lake) -> dict[Key, str]:
+    """Return the files that count no longer, each with the batch of its last version; empty when it was purged."""
+    last: dict[Key, str] = {}
+    gone: dict[Key, bool] = {}
+    for file in lake.files("raw_files"):
+        with naming(file):
+            rows = pq.read_table(file, columns=[*_OF_FILE, "scope", "status"], partitioning=None)
+        for campaign, path, batch, scope, status in zip(*(column.to_pylist() for column in rows), strict=True):
+            gone[campaign, path] = status == FORGOTTEN and scope == campaign
+            if status != FORGOTTEN:
+                last[campaign, path] = batch
+    return {key: last.get(key, "") for key, is_gone in gone.items() if is_gone}
+
+
+def _copy(lake: Lake, batch: Batch, files: Mapping[Key, str], names: Mapping[str, str]) -> None:
+    """Write the rows of some versions of files again; of campaigns in `names` as those of another."""
+    wanted = pa.array(["\0".join((*key, of)) for key, of in files.items()], pa.string())
+    commits = lake.commits()
+    for folder in dict.fromkeys(commits[of] for of in sorted({*files.values()})):
+        ids: dict[str, str] = {}  # trials by the id that they had
+        trials = pa.array([], pa.string())
+        for table in ("trials", *(name for name in TABLES if name not in {"trials", *_OF_CAMPAIGNS})):
+            for rows in _row_groups(lake, folder, table):
+                of_files = "source_path" in rows.column_names
+                chosen = rows.filter(_among(rows, _OF_FILE, wanted) if of_files else _among(rows, _OF_TRIAL, trials))
+                if table == "trials":
+                    trials = pa.concat_arrays([trials, *joined(chosen, _OF_TRIAL).chunks])
+                batch.add(table, _renamed(table, chosen, names, ids))
+    for table in _OF_CAMPAIGNS:
+        batch.add(table, _renamed(table, _newest(lake, table, files, names), names, {}))
+
+
+def _among(rows: pa.Table, columns: tuple[str, ...], known: pa.Array) -> pa.ChunkedArray:
+    return pc.is_in(joined(rows, columns), value_set=known)
+
+
+def _newest(lake: Lake, table: str, files: Iterable[Key], names: Mapping[str, str]) -> pa.Table:
+    """Return what campaigns that get another name say of themselves, and of the machines whose files go with them."""
+    kept = [*files]
+    last: dict[tuple[str | None, ...], int] = {}
+    rows = lake.tables(table)
+    keys = rows.select([name for name in ("campaign", "source_path", "host_id") if name in rows.column_names])
+    for number, key in enumerate(zip(*(column.to_pylist() for column in keys), strict=True)):
+        campaign, *folder = key
+        among = (f"{path}/".startswith(f"{folder[0]}/") or folder[0] == "." for name, path in kept if name == campaign)
+        if campaign in names and (any(among) if folder else kept):
+            last[key] = number
+    return rows.take(pa.array([*last.values()], pa.int64()))
+
+
+def _row_groups(lake: Lake, folder: str, table: str) -> Iterator[pa.Table]:
+    file = lake.folder(folder) / f"{table}.parquet"
+    if not file.exists():  # the batch is older than the table
+        return
+    with naming(file), pq.ParquetFile(file) as parquet:
+        for group in range(parquet.num_row_groups):
+            yield widened(parquet.read_row_group(group), TABLES[table])
+
+
+def _renamed(table: str, rows: pa.Table, names: Mapping[str, str], ids: dict[str, str]) -> pa.Table:
+    """Return rows under the new names; a trial's id follows from its campaign, as ingest/rows.py makes it."""
+    if table == "trials":
+        columns = ("trial_id", "campaign", "source_path", "source_sha256", "report_index")
+        for was, campaign, *rest in zip(*(rows[name].to_pylist() for name in columns), strict=True):
+            ids[was] = trial_id(names.get(campaign, campaign), *rest)
+    given: dict[str, Mapping[str, str]] = defaultdict(dict, campaign=names, scope=names, trial_id=ids)
+    for place, name in enumerate(rows.column_names):
+        if given[name]:
+            values = [given[name].get(value, value) for value in rows[name].to_pylist()]
+            rows = rows.set_column(place, rows.schema.field(name), pa.array(values, pa.string()))
+    return rows
