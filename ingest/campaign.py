@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 import json
 import re
+import unicodedata
+from collections import defaultdict
 from datetime import date  # noqa: TC003 -- pydantic reads the annotation at run time
 from fnmatch import fnmatchcase
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn, Self
 
-import pyarrow as pa
 import yaml
 from pydantic import (
     AfterValidator,
@@ -18,17 +19,20 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PrivateAttr,
     StringConstraints,
     ValidationError,
     create_model,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from errors import DroplineError
 from ingest.schema import CONFIGURATION
+from ingest.vocabulary import CLOSED, WHOLE_NUMBERS, normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
 FILE_NAME: Final = "campaign.yaml"
@@ -37,16 +41,27 @@ MAX_DEPTH: Final = 16
 SIDECARS: Final = ("{stem}.json", "{stem}.meta.json", "{prefix}-meta.json", "meta.json")
 
 # What a path, a sidecar or the defaults may say of a trial beside its configuration.
-WHOLE_NUMBERS: Final = frozenset(
-    {name for name, kind in CONFIGURATION if pa.types.is_integer(kind)}
-    | {"repetition", "exit_code", "requests_planned"}
-)
 FIELDS: Final = (*(name for name, _ in CONFIGURATION), "tool_version", "repetition", "offered_rate")
 
 Lines = dict[tuple[str | int, ...], int]  # where an entry stands in the file -> its line
-Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,99}$")]
 Text = Annotated[str, StringConstraints(max_length=2000, strip_whitespace=True)]
 Words = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
+
+
+def slug(name: str) -> str:
+    """Return `name` as a campaign's short name; letters of every script stay."""
+    plain = unicodedata.normalize("NFC", name).lower()
+    return re.sub(r"[^\w.-]+", "-", plain)[:100].strip("-._") or "campaign"
+
+
+def _short_name(name: str) -> str:
+    if not re.fullmatch(r"[^\W_][\w.-]{0,99}", name) or name != unicodedata.normalize("NFC", name).lower():
+        message = f"{name!r} is no name; use lower-case letters, digits, '.', '_' and '-', such as {slug(name)!r}"
+        raise ValueError(message)
+    return name
+
+
+Slug = Annotated[str, AfterValidator(_short_name)]
 
 
 class CampaignError(DroplineError):
@@ -72,9 +87,23 @@ class Method(_Strict):
         return self
 
 
+def _meant(column: str, word: str) -> str:
+    """Refuse a word that the column cannot have, in the column's own words."""
+    try:
+        normalise(column, word)
+    except ValueError as error:
+        raise ValueError(str(error).removeprefix(f"{column}: ")) from None
+    return word
+
+
 _WHOLE = Annotated[int, Field(ge=0, lt=2**31)]
 _DEFAULTS: Final[dict[str, Any]] = {
-    name: (_WHOLE | None if name in WHOLE_NUMBERS else Words | None, None) for name in FIELDS if name != "offered_rate"
+    **{
+        name: (_WHOLE | None if name in WHOLE_NUMBERS else Words | None, None)
+        for name in FIELDS
+        if name != "offered_rate"
+    },
+    **{name: (Annotated[Words, AfterValidator(partial(_meant, name))] | None, None) for name in CLOSED},
 }
 Defaults = create_model(
     "Defaults",
@@ -221,6 +250,19 @@ class Campaign(_Strict):
         (), description="Globs of files to leave alone; a final / means a whole folder."
     )
 
+    _where: str = PrivateAttr("path")  # where an editor finds the templates
+
+    @model_validator(mode="after")
+    def _means_what_columns_hold(self) -> Self:
+        for column, words in self.values.items():
+            for written, word in words.items():
+                try:
+                    normalise(column, word)
+                except ValueError as error:
+                    kind, context = "meaning", {"place": ("values", column, written), "why": str(error)}
+                    raise PydanticCustomError(kind, "{why}", context) from None
+        return self
+
     @cached_property
     def said(self) -> tuple[tuple[str, Any], ...]:
         """What the defaults say of every trial, column by column."""
@@ -233,6 +275,30 @@ class Campaign(_Strict):
             if (found := _template(text).match(path)) is not None:
                 return found
         return {}
+
+    def doubts(self, paths: Iterable[str]) -> Iterator[str]:
+        """Yield what is strange about `path`, of which `paths` are the outputs: what it misses, and what it makes."""
+        matched: list[str] = []
+        missed: list[str] = []
+        wrong: dict[str, list[str]] = defaultdict(list)
+        for path in paths if self.path else ():
+            found = self.path_values(path)
+            (matched if found else missed).append(path)
+            for column, word in found.items():
+                try:
+                    normalise(column, self.values.get(column, {}).get(word, word))
+                except ValueError as error:
+                    wrong[str(error)].append(path)
+        if missed:
+            such = f", such as {matched[0]}" if matched else ""
+            outputs = f"{len(matched) + len(missed)} outputs"
+            yield f"{self._where}: matches {len(matched)} of {outputs}{such}; not {missed[0]}"
+        for why, where in wrong.items():
+            more = f" and {len(where) - 1} more" if len(where) > 1 else ""
+            yield (
+                f"{self._where}: {why} in {where[0]}{more}; it is left out. Move the placeholder, or say under "
+                "`values:` what the word means"
+            )
 
     def ignores(self, path: str) -> bool:
         """Say whether a file (relative to the campaign's folder) is to be left alone."""
@@ -256,10 +322,12 @@ class Campaign(_Strict):
             raise CampaignError(message)
         contents, lines = _read_yaml(data, where)
         try:
-            return cls.model_validate(contents)
+            read = cls.model_validate(contents)
         except ValidationError as error:
             faults = [_explain(fault, lines, where) for fault in error.errors()]
             raise CampaignError("\n".join(faults)) from None
+        read._where = f"{where}, line {lines.get(('path',), 1)}: path"
+        return read
 
 
 @lru_cache(maxsize=1024)
@@ -321,22 +389,19 @@ def _refuse(node: Any, where: str, why: str) -> NoReturn:
 
 def _explain(fault: Any, lines: Lines, where: str) -> str:
     """Turn one fault that pydantic found into a sentence: file, line, key and what is allowed."""
-    place = tuple(part for part in fault["loc"] if part != "[key]")
+    place = named = tuple(part for part in fault.get("ctx", {}).get("place", fault["loc"]) if part != "[key]")
     while place and place not in lines:
         place = place[:-1]
-    named = ".".join(str(part) for part in fault["loc"] if part != "[key]")
     if fault["type"] == "extra_forbidden":
         *parents, key = fault["loc"]
         why = f"there is no such key; {_nearest(str(key), _allowed(parents))}"
     elif fault["type"] == "missing":
         why = "is missing"
-    elif fault["type"] == "string_pattern_mismatch" and place == ("campaign",):
-        why = f"{fault['input']!r} is no name; use lower-case letters, digits, '.', '_' and '-'"
     else:
         given = fault["input"]
         why = fault["msg"].removeprefix("Value error, ")
         why += f" (found {given!r:.80})" if isinstance(given, str) and repr(given) not in why else ""
-    return f"{where}, line {lines.get(place, 1)}: {named}: {why}"
+    return f"{where}, line {lines.get(place, 1)}: {'.'.join(map(str, named))}: {why}"
 
 
 def _allowed(parents: Sequence[str | int]) -> list[str]:

@@ -279,7 +279,8 @@ def _values(column: str, text: str) -> Row:
         try:
             said = dict(normalise(column, text))
         except ValueError as error:
-            raise _Unfit(str(error)) from None
+            if column != "protocol":  # a published document may be about any
+                raise _Unfit(str(error)) from None
     elif pa.types.is_integer(_KINDS[column]):
         said = {column: _whole(column, text)}
     elif pa.types.is_floating(_KINDS[column]):

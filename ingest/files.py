@@ -7,7 +7,6 @@ import posixpath
 import re
 import stat
 import sys
-import unicodedata
 from collections import defaultdict
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from errors import DroplineError
 from ingest import figures, formats, machines, servers, watched
-from ingest.campaign import FILE_NAME, SIDECARS, Campaign, CampaignError
+from ingest.campaign import FILE_NAME, SIDECARS, Campaign, CampaignError, slug
 from ingest.formats import Reject
 
 if TYPE_CHECKING:
@@ -269,12 +268,6 @@ def _require_regular(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         reason = "not a regular file (a pipe, socket, device or link)"
         raise Unreadable(reason, "copy what it gives into a file, and ingest that")
-
-
-def slug(name: str) -> str:
-    """Return `name` as a campaign's short name."""
-    plain = unicodedata.normalize("NFC", name).lower()
-    return re.sub(r"[^\w.-]+", "-", plain)[:100].strip("-._") or "campaign"
 
 
 def sidecar_paths(item: Found) -> list[str]:

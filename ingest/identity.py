@@ -12,7 +12,8 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ingest.files import IntakeError, Scope, Unreadable, read, slug
+from ingest.campaign import slug
+from ingest.files import IntakeError, Scope, Unreadable, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

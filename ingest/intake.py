@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import pyarrow as pa
 
-from ingest.files import MAX_BYTES, look, read, walk
+from ingest.files import MAX_BYTES, Kind, look, read, walk
 from ingest.formats import Reject
 from ingest.identity import Identities
 from ingest.known import Known, choose
@@ -186,6 +186,7 @@ def _ingest(
     summary = Summary(unread.files, 0, unread.files - unread.rejected, unread.rejected, notes=identities.notes)
     summary.campaigns, summary.rejects = sorted(unread.campaigns), [*known.rejects(unread.rejects)]
     resolver = _resolver(found, known, reader)
+    summary.notes += _doubts(found.listings, resolver)
     # Only where no campaign.yaml names the campaign can two scopes claim one place in the lake.
     several = len({each.scope.folder for each in found.listings}) + len(unread.folders) > 1
     shared = several and any(each.scope.campaign is None for each in found.listings)
@@ -217,6 +218,13 @@ def _ingest(
                 move(lake, batch, each.old, each.new, each.there)
         summary.commit(batch)
     return summary
+
+
+def _doubts(found: Iterable[Listing], resolver: Resolver) -> Iterator[str]:
+    """Yield what is strange about the path templates of the campaigns that are read."""
+    for folder, campaign in {each.scope.folder: each.scope.campaign for each in found}.items():
+        if campaign and campaign.path:
+            yield from campaign.doubts(item.path for item in resolver.files(folder) if item.kind is Kind.OUTPUT)
 
 
 def _ignored(found: Iterable[Listing], known: Known) -> list[Key]:

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from ingest import figures, foreign, machines
+from ingest.campaign import slug
 from ingest.context import (
     Context,
     ServerConfig,
@@ -18,7 +19,7 @@ from ingest.context import (
     gather,
     read_sidecar,
 )
-from ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope, slug
+from ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope
 from ingest.formats import READERS, Reject
 from ingest.neighbours import Neighbours
 from ingest.rows import Content, Outcome, campaign_row, context_file, output, published, rejected, watched

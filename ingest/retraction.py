@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from errors import DroplineError
 from ingest.batches import joined, naming, widened
-from ingest.files import slug
+from ingest.campaign import slug
 from ingest.lake import FORGOTTEN
 from ingest.rows import NO_CONTEXT, trial_id
 from ingest.schema import TABLES

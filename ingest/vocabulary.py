@@ -6,12 +6,25 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from ingest.campaign import WHOLE_NUMBERS
+import pyarrow as pa
+
+from ingest.schema import CONFIGURATION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Value = str | int | float
+
+WHOLE_NUMBERS: Final = frozenset(
+    {name for name, kind in CONFIGURATION if pa.types.is_integer(kind)}
+    | {"repetition", "exit_code", "requests_planned"}
+)
+# Models and pages know these words and no others.
+CLOSED: Final[dict[str, tuple[str, ...]]] = {
+    "protocol": ("DHCPv4", "DHCPv6", "DNS", "HTTP", "HTTPS", "TCP", "UDP", "TLS"),
+    "threading": ("single", "multi"),
+    "ha_mode": ("none", "hot-standby", "load-balancing", "passive-backup"),
+}
 
 _ENUMERATIONS: Final = frozenset({"backend", "threading", "ha_mode", "scenario"})
 
@@ -35,7 +48,7 @@ _SYNONYMS: Final[dict[str, dict[str, str]]] = {
     "product": {spelling: product for product, spellings in _PRODUCTS.items() for spelling in spellings},
     "protocol": dict.fromkeys(("4", "v4", "ipv4", "dhcp", "dhcp4", "dhcpv4"), "DHCPv4")
     | dict.fromkeys(("6", "v6", "ipv6", "dhcp6", "dhcpv6"), "DHCPv6")
-    | {"dns": "DNS"},
+    | {word.lower(): word for word in CLOSED["protocol"][2:]},
     # Kea reaches MariaDB by its backend of type mysql; backend_version tells the two apart.
     # PowerDNS launches the backends gmysql, gpgsql and gsqlite3.
     "backend": dict.fromkeys(("mariadb", "gmysql"), "mysql")
@@ -63,7 +76,8 @@ def normalise(column: str, value: object) -> Mapping[str, Value]:
 
     One value may say more than one thing (`mt4`: multi-threading, 4 threads; `Kea 2.2.0`: a known
     product and its version). An unknown word is kept, in lower case where the column is an
-    enumeration; an empty one says nothing. Raises ValueError for what the column cannot hold.
+    enumeration; an empty one says nothing. Raises ValueError for what the column cannot hold, and for an unknown word
+    where it knows all.
     """
     if value is None:
         return {}
@@ -98,11 +112,15 @@ def _word(column: str, text: str) -> dict[str, Value]:
         if column == "ha_mode":
             word = text = re.sub(r"[ _]+", "-", word)
     word = known.get(word) or known.get(word.replace("-", "")) or text
+    with_threads = _MULTI_WITH_THREADS.fullmatch(word) if column == "threading" else None
+    if column in CLOSED and word not in CLOSED[column] and not with_threads:
+        message = f"{column}: expected one of {', '.join(CLOSED[column])}, found {word!r:.80}"
+        raise ValueError(message)
     if column != "threading":
         return {column: word}
     if word == "single":
         return {"threading": "single", "threads": 1}
-    if with_threads := _MULTI_WITH_THREADS.fullmatch(word):
+    if with_threads:
         return {"threading": "multi", "threads": int(with_threads[1])}
     return {"threading": word}
 

@@ -36,7 +36,7 @@ current_versions as (
         trials.protocol,
         trials.backend,
         trials.backend_version,
-        trials.threading,
+        case when trials.threading in ('single', 'multi') then trials.threading end as threading, -- lakes of old have more
         trials.threads,
         trials.packet_queue_size,
         trials.ha_mode,

@@ -58,6 +58,21 @@ FAULTS = {
     "a bad name": ("campaign: Kea 2.2\n", "line 1", "'Kea 2.2'", "lower-case"),
     "a number": ("campaign: a\ndefaults:\n  threads: four\n", "line 3", "threads", "'four'"),
     "a negative number": ("campaign: a\ndefaults: {threads: -1}\n", "line 2", "threads"),
+    "a word": (
+        "campaign: a\ndefaults:\n  threading: multy\n",
+        "line 3",
+        "defaults.threading",
+        "single, multi",
+        "'multy'",
+    ),
+    "a meaning": (
+        "campaign: a\nvalues:\n  ha_mode:\n    x: twin\n",
+        "line 4",
+        "values.ha_mode.x",
+        "hot-standby",
+        "'twin'",
+    ),
+    "a meaning that is no number": ("campaign: a\nvalues: {threads: {x: four}}\n", "line 2", "threads", "'four'"),
     "an alias": ("campaign: a\ntags: &t [x]\nignore: *t\n", "line 2", "anchors"),
     "a key twice": ("campaign: a\ntitle: x\ntitle: y\n", "line 3", "once"),
     "depth": ("campaign: " + "[" * 5000, "deeper"),
@@ -168,6 +183,37 @@ def test_any_template_compiles_or_is_explained(text):
         assert repr(text) in str(error)
 
 
+OUTPUTS = ["v4_mt4_mysql/rep1/rate740.txt", "v4_st_memfile/rep1/rate740.txt"]
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("{protocol}_{threading}_{backend}/{_}/rate{offered_rate}.txt", []),
+        (
+            "runs/{backend}/rep{repetition}/rate{offered_rate}.txt",
+            [f"x/campaign.yaml, line 2: path: matches 0 of 2 outputs; not {OUTPUTS[0]}"],
+        ),
+        (
+            "{protocol}_mt{threads}_{backend}/{_}/{_}",
+            [f"x/campaign.yaml, line 2: path: matches 1 of 2 outputs, such as {OUTPUTS[0]}; not {OUTPUTS[1]}"],
+        ),
+        (
+            "{protocol}_{backend}_{threading}/{_}/{_}",
+            [
+                f"x/campaign.yaml, line 2: path: threading: expected one of single, multi, found '{word}' in {output}; "
+                "it is left out. Move the placeholder, or say under `values:` what the word means"
+                for word, output in zip(("mysql", "memfile"), OUTPUTS, strict=True)
+            ],
+        ),
+    ],
+    ids=["right", "matches nothing", "matches some", "swapped"],
+)
+def test_a_path_that_does_not_fit_the_files_is_told_with_examples(path, said):
+    read = Campaign.parse(f"campaign: a\npath: '{path}'\n".encode(), "x/campaign.yaml")
+    assert [*read.doubts(OUTPUTS)] == said
+
+
 def test_a_path_made_to_be_slow_is_matched_fast():
     fields = [f for f in FIELDS if f not in WHOLE_NUMBERS]
     template = Template("**/" + "_".join(f"{{{field}}}" for field in fields) + "_end")
@@ -203,7 +249,6 @@ MEANINGS = [
     ("threading", "mt4", {"threading": "multi", "threads": 4}),
     ("threading", "Multi-8", {"threading": "multi", "threads": 8}),
     ("threading", "on", {"threading": "multi"}),
-    ("threading", "Fibers", {"threading": "fibers"}),
     ("backend", "Postgres", {"backend": "postgresql"}),
     ("backend", "mariadb", {"backend": "mysql"}),
     ("backend", "LMDB", {"backend": "lmdb"}),
@@ -240,6 +285,10 @@ def test_words_are_brought_to_one_vocabulary(column, value, meant):
         ("repetition", "-1"),
         ("offered_rate", "nan"),
         ("offered_rate", 0),
+        ("threading", "multy"),
+        ("threading", "mysql"),
+        ("protocol", "mt4"),
+        ("ha_mode", "active-active"),
         ("backend", ["mysql"]),
         ("backend", {"a": 1}),
     ],

@@ -105,7 +105,7 @@ def test_the_order_is_text_server_sidecar_path_defaults():
         (
             "campaign: a",
             "path: '{backend}_{threading}_{testbed}/x'",
-            "defaults: {backend: e, threading: e, testbed: e, product: e, protocol: v6}",
+            "defaults: {backend: e, threading: mt8, testbed: e, product: e, protocol: v6}",
         )
     )
     row, sources, _ = resolve(
