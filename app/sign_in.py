@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
+from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
@@ -42,6 +43,7 @@ _KNOWN: Final = {"auth": {*_NEEDED, "scope"}, "access": {"viewers", "editors", "
 _LISTS: Final = ("viewers", "editors")
 _OTHERS: Final = stat.S_IRWXO | stat.S_IWGRP  # a secret may be read by its owner and, in a container, by his group
 _COOKIE_BYTES: Final = 32
+_LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
 class Misconfigured(DroplineError):
@@ -99,7 +101,10 @@ class SignIn:
         if not isinstance(email, str) or claims.get("email_verified") is not True:
             message = f"The identity provider does not vouch for your e-mail address. Ask {self.ask}."
             raise NotAdmitted(message)
-        marks = _marks(email.casefold(), _values(claims, self.claim))
+        if email.count("@") != 1:
+            message = f"{email} is no e-mail address. Ask {self.ask}."
+            raise NotAdmitted(message)
+        marks = _marks(_folded(email), _values(claims, self.claim))
         if marks & self.editors:
             return Person(email, "editor", until)
         if marks & self.viewers:
@@ -188,7 +193,8 @@ def _require(holds: bool, file: Path, key: str, expected: str) -> None:
 
 
 def _folded(name: str) -> str:
-    return name.casefold() if "@" in name else name
+    """Return an address in one case; of ASCII only, for others' letters fold into it: the Kelvin sign into k."""
+    return name.translate(_LOWER) if "@" in name else name
 
 
 def _is_safe(address: str) -> bool:

@@ -1,12 +1,15 @@
 """The gate: every batch of the lake is checked once, every warehouse before it is published.
 
-<quality>/findings/lake-<batch>.parquet    what was found in a batch, in how many rows, and by which suites
-<quality>/gate.json                        the last result of every suite
-<quality>/docs/                            the same as Great Expectations' own pages: expectations/docs.py
+<quality>/findings/lake-<batch>.<digest>.parquet    what was found in a batch, in how many rows, and by which suites
+<quality>/gate.json                                 the last result of every suite
+<quality>/docs/                                     the same as Great Expectations' own pages: expectations/docs.py
+
+The digest is the SHA-256 of the file, so that `dropline verify` can vouch for it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 import time
@@ -24,7 +27,7 @@ from expectations import lake as lake_suites
 from expectations import marts as mart_suites
 from expectations import rows
 from expectations.suite import SEVERITIES, Finding, fingerprint
-from ingest.batches import replacing
+from ingest.batches import batch_of, replacing
 from ingest.lake import Lake
 from ingest.schema import TABLES, TEXT
 from quoting import quoted
@@ -94,18 +97,18 @@ def check_lake(lake: Path, quality: Path, *, progress: Callable[[str], None] | N
     suites = fingerprint(lake_suites.SUITES)
     batches = Lake(lake).commits()
     _forget_all_but(folder, {_EMPTY, *batches})
-    if _seen_by(folder, _EMPTY).get("suites") != suites:
+    seen = _seen(folder)
+    if seen.get(_EMPTY, {}).get("suites") != suites:
         _write_findings(folder, _EMPTY, [], {"suites": suites})
-    unseen = [batch for batch in batches if _seen_by(folder, batch).get("suites") != suites]
+    unseen = [batch for batch in batches if seen.get(batch, {}).get("suites") != suites]
     if unseen:
         _check_batches(lake, folder, {batch: batches[batch] for batch in unseen}, suites, progress)
     found = _current_findings(lake, folder)
     spent: Counter[str] = Counter()
     looked_at: Counter[str] = Counter()
-    for batch in batches:
-        seen = _seen_by(folder, batch)
-        spent.update(seen.get("seconds", {}))
-        looked_at.update(seen.get("rows", {}))
+    for of_batch in _seen(folder).values():
+        spent.update(of_batch.get("seconds", {}))
+        looked_at.update(of_batch.get("rows", {}))
     _record(quality, "lake", lake_suites.SUITES, found, spent, looked_at)
     return found
 
@@ -245,27 +248,38 @@ def _findings_files(folder: Path) -> list[Path]:
 
 
 def _forget_all_but(folder: Path, batches: Collection[str]) -> None:
-    kept = {f"lake-{batch}.parquet" for batch in batches}
-    for file in folder.glob("lake-*"):
-        if file.name not in kept:
+    files = [*folder.glob("lake-*")]
+    times = Counter(batch_of(file) for file in files)  # killed between two, a gate leaves both
+    for file in files:
+        whole = file.suffix == ".parquet" and times[batch_of(file)] == 1
+        if not whole or batch_of(file) not in batches:
             file.unlink()
 
 
-def _seen_by(folder: Path, batch: str) -> dict[str, Any]:
-    """Return by which suites a batch was checked, and the seconds and rows of each; empty when it was not."""
-    try:
-        metadata = pq.read_schema(folder / f"lake-{batch}.parquet").metadata or {}
-        seen: dict[str, Any] = json.loads(metadata.get(b"dropline.gate", b"{}"))
-    except (FileNotFoundError, pa.ArrowInvalid, ValueError):
-        return {}
+def _seen(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return by which suites each batch was checked, and the seconds and rows of each."""
+    seen: dict[str, dict[str, Any]] = {}
+    for file in _findings_files(folder):
+        try:
+            metadata = pq.read_schema(file).metadata or {}
+            seen[batch_of(file)] = json.loads(metadata.get(b"dropline.gate", b"{}"))
+        except (pa.ArrowInvalid, ValueError):
+            continue
     return seen
 
 
 def _write_findings(folder: Path, batch: str, found: Sequence[Finding], seen: Mapping[str, Any]) -> None:
     columns = {name: [getattr(finding, name) for finding in found] for name in _COLUMNS}
     table = pa.table(columns, schema=_SCHEMA.with_metadata({"dropline.gate": json.dumps(seen)}))
-    with replacing(folder / f"lake-{batch}.parquet") as file:
-        pq.write_table(table, file, compression="zstd")
+    written = pa.BufferOutputStream()
+    pq.write_table(table, written, compression="zstd")
+    data = written.getvalue()
+    new = folder / f"lake-{batch}.{hashlib.sha256(data).hexdigest()}.parquet"
+    with replacing(new) as file:
+        file.write(data)
+    for old in folder.glob(f"lake-{batch}.*"):
+        if old != new:
+            old.unlink()
 
 
 def _record(

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from errors import DroplineError
 from home import Home
-from ingest.batches import MANIFEST, arranged, fsync, replacing, within
+from ingest.batches import MANIFEST, arranged, batch_of, fsync, replacing, within
 from ingest.lake import Lake
 from ingest.verification import MARKER, verify
 
@@ -188,12 +188,12 @@ def _copy_batch(batch: Path, target: Lake) -> None:
 def _copy_quality(source: Path, target: Path, batches: Collection[str]) -> None:
     """Copy the results of the gate on these batches; a build may replace or remove some meanwhile."""
     (target / "findings").mkdir(parents=True, exist_ok=True)
-    about = {f"findings/lake-{batch}.parquet" for batch in (*batches, "00000000-empty")}
-    there = {str(file.relative_to(source)) for file in source.glob("findings/lake-*.parquet")}
+    about = {*batches, "00000000-empty"}
+    there = {f"findings/{file.name}" for file in source.glob("findings/lake-*.parquet") if batch_of(file) in about}
     for file in target.glob("findings/lake-*.parquet"):
-        if str(file.relative_to(target)) not in about & there:
+        if f"findings/{file.name}" not in there:
             file.unlink()
-    for name in ("gate.json", *sorted(about & there)):
+    for name in ("gate.json", *sorted(there)):
         try:
             content = (source / name).read_bytes()
         except FileNotFoundError:

@@ -355,6 +355,16 @@ def sha256_of(file: Path) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
+def batch_of(findings: Path) -> str:
+    """Return the batch that a file of findings is about; see expectations/gate.py."""
+    return findings.name.removeprefix("lake-").partition(".")[0]
+
+
+def digest_of(findings: Path) -> str:
+    """Return the SHA-256 that a file of findings must have, empty for one that an older version wrote."""
+    return findings.stem.partition(".")[2]
+
+
 @contextmanager
 def replacing(file: Path) -> Iterator[IO[bytes]]:
     """Write a file anew: it is whole, and on the disk, or as it was."""

@@ -302,13 +302,6 @@ class Lake:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
-    def leftovers(self) -> list[Path]:
-        """Return what dead processes left in staging; the next writer removes it."""
-        if not any(self._staging.glob("*.owner")):
-            return []
-        with self._locked():
-            return [owner.with_suffix("") for owner in self._owned_by_the_dead()]
-
     def _sweep(self) -> None:
         """Remove what dead processes left in staging; the caller holds the lake's lock."""
         for owner in self._owned_by_the_dead():

@@ -18,11 +18,14 @@ from ingest.batches import (
     DamagedFile,
     Fault,
     Manifest,
+    batch_of,
     commits_of,
+    digest_of,
     faults,
     joined,
     measured,
     naming,
+    sha256_of,
 )
 from ingest.intake import printable
 from ingest.lake import Lake
@@ -185,9 +188,7 @@ def _orphans(file: Path, trials: pa.Table, files: Sequence[tuple[str, ...]]) -> 
 
 
 def _around(home: Home, lake: Lake) -> Iterator[Fault]:
-    """Yield what is wrong beside the batches: staging, findings, the warehouse, the marker of a backup."""
-    for folder in lake.leftovers():
-        yield Fault(folder, "left by a process that died", "the next `dropline ingest` removes it")
+    """Yield what is wrong beside the batches: findings, the warehouse, the marker of a backup."""
     # The lake is looked at last: a build may have published, and the gate checked, what was committed meanwhile.
     findings = sorted((home.quality / "findings").glob("lake-*.parquet"))
     built = yield from _warehouse(home.warehouse)
@@ -198,12 +199,25 @@ def _around(home: Home, lake: Lake) -> Iterator[Fault]:
         except DamagedFile:  # told before
             continue
     for file in findings:
-        if (batch := file.stem.removeprefix("lake-")) not in known:
+        if reason := _altered(file):
+            yield Fault(file, reason, "remove it; the next `dropline build` checks its batch again")
+        if (batch := batch_of(file)) not in known:
             yield Fault(file, f"findings of batch {batch}, which is gone", "the next `dropline build` removes it")
     if gone := [batch for batch in built if batch not in known]:
         reason = f"built from {len(gone)} batches that are gone, first {gone[0]}"
         yield Fault(home.warehouse, reason, "type `dropline build` to publish it anew")
     yield from _backup(home.root / MARKER)
+
+
+def _altered(findings: Path) -> str:
+    """Say what is wrong with a file of findings; a build removes those that it replaces."""
+    try:
+        same = digest_of(findings) in {"", sha256_of(findings)}
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+    return "" if same else "its bytes are not those that were written: the SHA-256 differs"
 
 
 def _warehouse(file: Path) -> Generator[Fault, None, list[str]]:

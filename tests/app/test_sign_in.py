@@ -25,7 +25,7 @@ client_secret = "top-secret-4711"
 server_metadata_url = "https://login.example/.well-known/openid-configuration"
 
 [access]
-viewers = ["@example.org", "readers"]
+viewers = ["@example.org", "readers", "boss@example.net", "strasse@example.net", "@kea.example"]
 editors = ["Anna@Example.org", "bench-editors"]
 ask = "Anna, anna@example.org"
 """
@@ -65,6 +65,8 @@ def claims(email: str | None = "eve@example.net", **others: Any) -> dict[str, An
         (claims("anna@example.org"), "editor"),
         (claims("ANNA@EXAMPLE.ORG"), "editor"),
         (claims("bob@example.org"), "viewer"),
+        (claims("BOSS@example.net"), "viewer"),
+        (claims("eve@KEA.example"), "viewer"),
         (claims(groups=["readers", "others"]), "viewer"),
         (claims(groups="readers"), "viewer"),
         (claims(groups=["readers", "bench-editors"]), "editor"),
@@ -83,6 +85,11 @@ def test_a_role_comes_from_the_address_its_domain_or_the_claim(guarded: SignIn, 
         claims("eve@example.net", groups=["anna@example.org", "@example.org"]),
         claims("eve@notexample.org"),
         claims("anna@example.org@evil.example"),
+        claims("eve@evil.example@example.org"),
+        claims("example.org"),
+        claims("bo\u017f\u017f@example.net"),
+        claims("stra\u00dfe@example.net"),
+        claims("eve@\u212aea.example"),
         claims("eve@sub.example.org"),
         claims("anna@example.org", email_verified=False),
         claims("anna@example.org", email_verified="true"),
@@ -125,7 +132,7 @@ def test_without_a_configuration_there_is_no_sign_in(written: Callable[..., Home
         ("https://login", "ftp://login", r"server_metadata_url: expected https"),
         ("/oauth2callback", "/callback", r"redirect_uri: expected an address that ends with /oauth2callback"),
         ("example/oauth2callback", "example/below/oauth2callback", r"right after the host"),
-        ('["@example.org", "readers"]', '"@example.org"', r"\[access\] viewers: expected a list"),
+        ("viewers = [", 'viewers = "@example.org" # [', r"\[access\] viewers: expected a list"),
         ("viewers =", "viewer =", r"\[access\] viewer is not known"),
         ("[access]", "[acess]", r"\[acess\] is not known"),
         ("[auth]", "[auth", r"is no TOML"),

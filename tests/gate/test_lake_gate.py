@@ -18,6 +18,7 @@ import pytest
 from expectations import check_lake, gate, lake
 from expectations.lake import exchanges
 from expectations.suite import Suite
+from ingest.batches import batch_of, digest_of, sha256_of
 from ingest.intake import ingest
 from ingest.lake import Lake
 from ingest.schema import TABLES
@@ -285,11 +286,10 @@ def test_the_findings_files_hold_what_the_models_read(batch, home):
     name = batch().trial("t1", {"trial": {"threads": 0}}).commit(home.lake)
     check_lake(home.lake, home.quality)
     folder = home.quality / "findings"
-    assert {file.name for file in folder.iterdir()} == {
-        "lake-00000000-empty.parquet",
-        f"lake-{name}.parquet",
-    }
-    rows = pq.read_table(folder / f"lake-{name}.parquet").to_pylist()
+    files = {batch_of(file): file for file in folder.iterdir()}
+    assert files.keys() == {"00000000-empty", name}
+    assert {batch: digest_of(file) for batch, file in files.items()} == {b: sha256_of(f) for b, f in files.items()}
+    rows = pq.read_table(files[name]).to_pylist()
     detail = "the server is said to have 0 threads"
     keys = {"batch": name, "campaign": "by-hand", "source_path": "t1.txt", "trial_id": "t1"}
     assert rows == [{"finding": "threads_below_one", "severity": "warning", **keys, "detail": detail}]
@@ -345,7 +345,7 @@ def test_nothing_new_means_that_great_expectations_is_not_even_imported(batch, h
 def test_a_torn_findings_file_is_written_again(batch, home):
     name = batch().trial("t1", {"trial": {"threads": 0}}).commit(home.lake)
     before = check_lake(home.lake, home.quality)
-    file = home.quality / "findings" / f"lake-{name}.parquet"
+    (file,) = (home.quality / "findings").glob(f"lake-{name}.*")
     file.write_bytes(file.read_bytes()[:100])
     assert check_lake(home.lake, home.quality) == before
 
@@ -355,7 +355,7 @@ def test_a_batch_that_is_gone_takes_its_findings_along(batch, home):
     check_lake(home.lake, home.quality)
     shutil.rmtree(home.lake / "batches" / name)
     assert check_lake(home.lake, home.quality) == []
-    assert [file.name for file in (home.quality / "findings").iterdir()] == ["lake-00000000-empty.parquet"]
+    assert [batch_of(file) for file in (home.quality / "findings").iterdir()] == ["00000000-empty"]
 
 
 def test_gate_json_counts_expectations_by_suite(batch, home):

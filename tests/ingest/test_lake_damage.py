@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from test_lake import exchanges, raw_files, trials
 
 from errors import DroplineError
+from expectations import check_lake
 from home import Home
 from ingest.batches import MANIFEST, DamagedFile, Manifest, measured
 from ingest.compaction import compact
@@ -201,7 +202,7 @@ def test_an_observation_belongs_to_a_trial_or_to_a_file(tmp_path, trial, path, o
     assert len(verify(home).faults) == orphans
 
 
-def test_what_a_dead_process_left_and_findings_of_nobody_are_named(home):
+def test_findings_of_nobody_are_named_and_what_a_dead_process_left_is_no_fault(home):
     dead = home.lake / "staging" / "dead"
     dead.mkdir()
     dead.with_suffix(".owner").touch()
@@ -212,7 +213,20 @@ def test_what_a_dead_process_left_and_findings_of_nobody_are_named(home):
     with Lake(home.lake).batch():
         assert [fault.path for fault in verify(home).faults] == [findings / "lake-00000009-gone.parquet"], "swept"
     dead.with_suffix(".owner").touch()
-    assert [fault.path for fault in verify(home).faults] == [dead, findings / "lake-00000009-gone.parquet"]
+    assert [fault.path for fault in verify(home).faults] == [findings / "lake-00000009-gone.parquet"]
+
+
+@pytest.mark.parametrize("place", [0, 5, -1])
+def test_altered_findings_are_named(place, tree, tmp_path):
+    home = Home(tmp_path / "home")
+    ingest([tree], Lake.create(home.lake))
+    check_lake(home.lake, home.quality)
+    assert verify(home).faults == []
+    file = max((home.quality / "findings").iterdir())
+    data = bytearray(file.read_bytes())
+    data[place] ^= 1
+    file.write_bytes(data)
+    assert [(fault.path, "SHA-256" in fault.reason) for fault in verify(home).faults] == [(file, True)]
 
 
 def test_setting_aside_lets_everything_else_work_and_the_files_come_again(tree, bare, tmp_path):
