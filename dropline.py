@@ -252,7 +252,12 @@ def verify(
 
 
 @app.command()
-def compact(context: typer.Context) -> None:
+def compact(
+    context: typer.Context,
+    purge: Annotated[
+        bool, typer.Option("--purge", help="Also remove for good what was forgotten; nothing brings it back.")
+    ] = False,
+) -> None:
     """Merge small batches of the lake into large ones, so that thousands of ingests stay quick to read.
 
     No row changes, and nothing is built anew because of it. Ingests and builds may go on meanwhile, and it may be
@@ -262,7 +267,7 @@ def compact(context: typer.Context) -> None:
     from ingest.lake import Lake
 
     with _bar("Merging") as progress:
-        done = merge(Lake.create(context.obj.lake), progress=progress)
+        done = merge(Lake.create(context.obj.lake), purge=purge, progress=progress)
     typer.echo(done.text())
     _push(context.obj)
 

@@ -2,10 +2,13 @@
 
 A merged batch carries the numbers that it stands for in its name, so that its one rename also retires the batches
 it replaces: a reader lists either them or it. They are deleted afterwards, when nobody can read them any more.
+
+Only a purge leaves rows out: those of files that were forgotten, see ingest/retraction.py.
 """
 
 from __future__ import annotations
 
+import sys
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,6 +20,7 @@ import pyarrow.parquet as pq
 from errors import DroplineError
 from ingest.batches import DamagedFile, TableFile, naming, place, span, widened
 from ingest.lake import Lake
+from ingest.retraction import Purge
 from ingest.schema import TABLES
 
 if TYPE_CHECKING:
@@ -36,6 +40,7 @@ class Compacted:
         before: how many batches there were.
         merged: how many of them became `into`, the names of the new ones.
         waiting: replaced batches that stay on the disk until their readers have ended.
+        purged: files that were forgotten, and are gone now; of others `left` stand in a batch that has no neighbour.
 
     """
 
@@ -43,42 +48,60 @@ class Compacted:
     merged: int = 0
     into: tuple[str, ...] = ()
     waiting: int = 0
+    purged: int = 0
+    left: int = 0
 
     def text(self) -> str:
         """Return the outcome for people."""
         if not self.into:
-            return f"{self.before} batches; nothing to merge"
+            return f"{self.before} batches; nothing to merge{self._left()}"
         left = self.before - self.merged + len(self.into)
-        said = f"{self.merged} batches merged into {len(self.into)}; the lake has {left} now"
+        gone = f"{self.purged} forgotten files are gone for good; " if self.purged else ""
+        said = f"{gone}{self.merged} batches merged into {len(self.into)}; the lake has {left} now"
+        said += self._left()
         if self.waiting:
             said += f"; {self.waiting} replaced ones are deleted by the next ingest, as somebody is reading"
         return said
+
+    def _left(self) -> str:
+        return f"; {self.left} forgotten files could not be purged yet: repeat it" if self.left else ""
 
 
 def compact(
     lake: Lake,
     *,
     large_bytes: int = LARGE_BYTES,
+    purge: bool = False,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Compacted:
     """Merge neighbouring batches until each has `large_bytes`, as far as there are such neighbours.
 
     Ingests, builds and other compactions may run beside it; it may be killed at any time. Every batch is held against
-    its manifest before it is merged. `progress` is called with (done, total, batch) before each batch. Raises
+    its manifest before it is merged. With `purge` all are merged whatever their size, and what was forgotten is left
+    out: nothing brings it back. `progress` is called with (done, total, batch) before each batch. Raises
     DamagedFile when one is not what was written; what was merged before that stays.
     """
     lake = Lake.create(lake.root)
     lake.sweep()
     told = Compacted(len(lake.batches()))
-    plan = runs(lake, large_bytes)
+    doomed = Purge(lake) if purge else None
+    if doomed and not doomed.files:
+        return told
+    if doomed:
+        with lake.batch() as beside:  # a batch is merged with others only, and one may hold all
+            beside.commit()
+    plan = runs(lake, sys.maxsize if doomed else large_bytes)
     total = sum(map(len, plan))
     for run in plan:
         if progress:
             progress(told.merged, total, run[0])
-        if name := _merge(lake, run):
+        if name := _merge(lake, run, doomed):
             told.merged += len(run)
             told.into += (name,)
         told.waiting = lake.sweep()
+    if doomed:
+        told.left = Purge(lake).files
+        told.purged = doomed.files - told.left
     return told
 
 
@@ -97,22 +120,22 @@ def runs(lake: Lake, large_bytes: int) -> list[list[str]]:
     return [run for run in found if len(run) > 1]
 
 
-def _merge(lake: Lake, run: Sequence[str]) -> str | None:
+def _merge(lake: Lake, run: Sequence[str], doomed: Purge | None) -> str | None:
     """Publish one batch with the rows of all; None when somebody else has merged one of them, or set it aside."""
     with lake.reading(), lake.staged() as folder:
         if not set(run) <= set(lake.batches()):
             return None
         if damage := lake.damaged(run, thorough=True):
             raise DamagedFile(damage[0].text())
-        return lake.replace(run, folder, {table: _merged(lake, run, table, folder) for table in TABLES})
+        return lake.replace(run, folder, {table: _merged(lake, run, table, folder, doomed) for table in TABLES})
 
 
-def _merged(lake: Lake, run: Sequence[str], table: str, folder: Path) -> Part:
+def _merged(lake: Lake, run: Sequence[str], table: str, folder: Path, doomed: Purge | None) -> Part:
     with closing(TableFile(folder, table)) as file:
         files = (lake.folder(batch) / f"{table}.parquet" for batch in run)
         for each in files:
             for rows in _row_groups(each, TABLES[table]):
-                file.write(rows)
+                file.write(doomed.keeps(table, rows) if doomed else rows)
     return file.close()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _OF_FILE: Final = ("campaign", "source_path", "batch")
 _OF_TRIAL: Final = ("trial_id", "batch")
 _OF_CAMPAIGNS: Final = ("campaigns", "hosts")  # whose rows are of no single file
+_STATE: Final = pa.schema([(name, pa.string()) for name in (*_OF_FILE, "scope", "status")])
 _MANY: Final = 10_000  # rows that are made at once
 
 
@@ -66,7 +67,7 @@ def forget(lake: Lake, name: str) -> Retracted:
 def remember(lake: Lake, name: str) -> Retracted:
     """Undo `forget`: let the last version of what was forgotten count again."""
     with lake.reading():
-        gone = {key: batch for key, batch in _forgotten(lake).items() if batch}
+        gone = {key: file.last for key, file in forgotten(lake).items() if file.last and not file.moved}
         keys = _named(name, gone)
         with lake.batch() as batch:
             _copy(lake, batch, {key: gone[key] for key in keys}, {})
@@ -139,18 +140,61 @@ def _campaigns(keys: Iterable[Key]) -> tuple[str, ...]:
     return tuple(sorted({campaign for campaign, _ in keys}))
 
 
-def _forgotten(lake: Lake) -> dict[Key, str]:
-    """Return the files that count no longer, each with the batch of its last version; empty when it was purged."""
+class Forgotten(NamedTuple):
+    """A file that counts no longer: the batch of its last version, empty when it was purged."""
+
+    last: str
+    moved: bool  # it goes on as another campaign's
+
+
+def forgotten(lake: Lake) -> dict[Key, Forgotten]:
+    """Return the files that count no longer."""
     last: dict[Key, str] = {}
-    gone: dict[Key, bool] = {}
+    gone: dict[Key, Forgotten | None] = {}
     for file in lake.files("raw_files"):
-        with naming(file):
-            rows = pq.read_table(file, columns=[*_OF_FILE, "scope", "status"], partitioning=None)
+        with naming(file), pq.ParquetFile(file) as parquet:
+            rows = widened(parquet.read(columns=[*_OF_FILE, "scope", "status"]), _STATE)
         for campaign, path, batch, scope, status in zip(*(column.to_pylist() for column in rows), strict=True):
-            gone[campaign, path] = status == FORGOTTEN and scope == campaign
+            key = campaign, path
+            gone[key] = Forgotten(last.get(key, ""), scope != campaign) if status == FORGOTTEN else None
             if status != FORGOTTEN:
-                last[campaign, path] = batch
-    return {key: last.get(key, "") for key, is_gone in gone.items() if is_gone}
+                last[key] = batch
+    return {key: each for key, each in gone.items() if each}
+
+
+class Purge:
+    """What `compact --purge` leaves out: all of files that count no longer but the rows that say so."""
+
+    def __init__(self, lake: Lake) -> None:
+        self.gone = forgotten(lake)
+        self.files = sum(bool(each.last) for each in self.gone.values())
+        self._alive = {campaign for campaign, _ in lake.places()}
+        self._trials: set[str] = set()
+        self._used: dict[str, set[str]] = {"host_id": set(), "server_config_id": set()}
+        for rows in lake.tables("trials", ["campaign", "source_path", "trial_id", *self._used]).to_batches():
+            for campaign, path, trial, *ids in zip(*(column.to_pylist() for column in rows), strict=True):
+                if (campaign, path) in self.gone:
+                    self._trials.add(trial)
+                else:
+                    for used, each in zip(self._used.values(), ids, strict=True):
+                        used.add(each)
+
+    def keeps(self, table: str, rows: pa.Table) -> pa.Table:
+        """Return the rows of a table that stay; a machine or configuration stays for trials of other campaigns."""
+        if table in _OF_CAMPAIGNS:
+            kept = [campaign in self._alive for campaign in rows["campaign"].to_pylist()]
+        elif "source_path" in rows.column_names:
+            keys = zip(rows["campaign"].to_pylist(), rows["source_path"].to_pylist(), strict=True)
+            kept = [key not in self.gone for key in keys]
+        else:
+            kept = [trial not in self._trials for trial in rows["trial_id"].to_pylist()]
+        identity = {"hosts": "host_id", "server_configs": "server_config_id"}.get(table)
+        if identity:
+            used = self._used[identity]
+            kept = [stays or each in used for stays, each in zip(kept, rows[identity].to_pylist(), strict=True)]
+        if table == "raw_files":
+            kept = [stays or each == FORGOTTEN for stays, each in zip(kept, rows["status"].to_pylist(), strict=True)]
+        return rows.filter(pa.array(kept, pa.bool_()))
 
 
 def _copy(lake: Lake, batch: Batch, files: Mapping[Key, str], names: Mapping[str, str]) -> None:
