@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -70,6 +71,9 @@ def ingest(
     campaign: Annotated[
         str | None, typer.Option(help="Name of the campaign, for folders without a campaign.yaml.", metavar="NAME")
     ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would come of it: configurations, runs, rates, files.")
+    ] = False,
 ) -> None:
     """Read raw files into the lake, as one batch.
 
@@ -78,7 +82,8 @@ def ingest(
 
     For example: dropline ingest results/2026-11/
     """
-    summary = _ingest(context.obj, paths, reread=read_all, campaign=campaign)
+    take_in = _preview if dry_run else partial(_ingest, reread=read_all)
+    summary = take_in(context.obj, paths, campaign=campaign)
     raise typer.Exit(1 if summary.rejects else 0)
 
 
@@ -600,6 +605,17 @@ def _ingest(home: Home, paths: list[Path], *, reread: bool = False, campaign: st
     return summary
 
 
+def _preview(home: Home, paths: list[Path], *, campaign: str | None = None) -> Summary:
+    from app.export import write
+    from preview import preview
+
+    with _bar("Reading") as progress:
+        seen = preview(paths, home, campaign=campaign, progress=progress)
+    write(seen.runs, "table", sys.stdout.buffer)
+    typer.echo(f"\n{seen.summary.text(dry=True)}")
+    return seen.summary
+
+
 def _push(home: Home) -> None:
     """Show to others what is new in a home on object storage."""
     if home.address:
@@ -630,8 +646,13 @@ def _bar(label: str) -> Iterator[Callable[[int, int, str], None]]:
 def _build(home: Home, *, whole: bool) -> None:
     import pipeline
 
-    with _spinner("Building") as say:
-        report = pipeline.build(home, whole=whole, progress=say)
+    try:
+        with _spinner("Building") as say:
+            report = pipeline.build(home, whole=whole, progress=say)
+    except KeyboardInterrupt:
+        _fail(
+            f"Interrupted; {'the old warehouse stays' if home.warehouse.exists() else 'there is no warehouse yet'}", 130
+        )
     typer.echo(report.text())
     _push(home)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -12,7 +14,8 @@ import duckdb
 from quoting import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from types import FrameType
 
 _FAILED: Final = frozenset({"error", "fail", "runtime error", "partial success"})
 
@@ -43,10 +46,13 @@ class Failure(NamedTuple):
     text: str
 
 
-def run(project: Path, places: Places, *, shown_rows: int, seeds: bool = True) -> list[Failure]:
+def run(
+    project: Path, places: Places, *, shown_rows: int, seeds: bool = True, up_to: str | None = None
+) -> list[Failure]:
     """Run everything in `project` but the unit tests, which need no data; return what failed, all well if nothing.
 
-    Without `seeds`, those that the database has from before stay as they are.
+    Without `seeds`, those that the database has from before stay as they are. With the name of a model, only what
+    leads `up_to` it is made, and nothing is tested. Raises KeyboardInterrupt, which dbt takes for a failure.
     """
     from dbt.adapters.duckdb.connections import DuckDBConnectionManager
     from dbt.cli.main import dbtRunner
@@ -58,18 +64,42 @@ def run(project: Path, places: Places, *, shown_rows: int, seeds: bool = True) -
         *("--log-level", "none", "--log-level-file", "none", "--no-use-colors"),
         *("--no-send-anonymous-usage-stats", "--no-write-json"),
         *(() if seeds else ("--exclude-resource-type", "seed")),
+        *(("--select", f"+{up_to}", "--exclude-resource-type", "test") if up_to else ()),
     ]
-    with _environment(places.environment()):
+    with _environment(places.environment()), _telling_of_interrupts() as interrupted:
         try:
             outcome = dbtRunner().invoke(arguments)
         finally:
             # dbt keeps the file open for as long as the process lives.
             DuckDBConnectionManager.close_all_connections()
+    if interrupted():
+        raise KeyboardInterrupt
     results = getattr(outcome.result, "results", None) or []
     failed = [result for result in results if result.status in _FAILED]
     if not failed and not outcome.success:
         return [Failure("dbt", f"dbt could not start: {outcome.exception}")]
     return [Failure(result.node.unique_id, _explain(result, places, shown_rows)) for result in failed]
+
+
+@contextmanager
+def _telling_of_interrupts() -> Iterator[Callable[[], bool]]:
+    """Yield what says whether Ctrl-C was typed meanwhile; only the main thread may ask for signals."""
+    came: list[int] = []
+    if threading.current_thread() is not threading.main_thread() or (
+        signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+    ):
+        yield lambda: False
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        signal.default_int_handler(number, frame)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: bool(came)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

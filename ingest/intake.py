@@ -89,10 +89,11 @@ class Summary:
             message = f"the files do not add up: {self}"
             raise AssertionError(message)
 
-    def text(self) -> str:
-        """Return the summary for people: what was refused and why, then the sum."""
+    def text(self, *, dry: bool = False) -> str:
+        """Return the summary for people: what was refused and why, then the sum; of a `dry` run as what would be."""
         lines = [f"rejected  {reject_text(reject, indent=10)}" for reject in self.rejects]
         news = f"batch {self.batch}: {self.trials} trials" if self.batch else "nothing new"
+        news = f"{counted(self.trials, 'trial', 'trials')}; nothing was written" if dry else news
         counts = f"{self.seen} files = {self.ingested} ingested + {self.skipped} skipped + {self.rejected} rejected"
         told = [*lines, *(f"note      {note}" for note in self.notes)]
         return "\n".join([*map(printable, told), "; ".join([counts, news, *self._replaced()])])
@@ -154,32 +155,35 @@ def ingest(
     max_bytes: int = MAX_BYTES,
     reread: bool = False,
     campaign: str | None = None,
+    named_in: Lake | None = None,
 ) -> Summary:
     """Ingest all files under `paths` into `lake` as one batch, and return what became of them.
 
     A file is skipped when the lake holds it with the same bytes and the same context. A scope of which the lake holds
     every file, of the same size and time, is skipped unread, unless `reread`. Many files are shared by several
-    processes. `campaign` names folders that have no campaign.yaml. `progress` is called with (done, total, path) for
+    processes. `campaign` names folders that have no campaign.yaml; campaigns have the names that they would get in the
+    lake `named_in`, if it is not this one. `progress` is called with (done, total, path) for
     each file that is read. Raises IntakeError for a path that is not there and CampaignError for an unusable
     campaign.yaml, both before anything is written; leaves nothing behind when it is interrupted.
     """
     with lake.reading():
-        return _ingest(paths, lake, progress, max_bytes, reread=reread, campaign=campaign)
+        known = Known(lake)
+        identities = Identities(Known(named_in) if named_in else known, campaign)
+        return _ingest(paths, lake, known, identities, progress, max_bytes, reread=reread)
 
 
 def _ingest(
     paths: Iterable[Path],
     lake: Lake,
+    known: Known,
+    identities: Identities,
     progress: Callable[[int, int, str], None] | None,
     max_bytes: int,
     *,
     reread: bool,
-    campaign: str | None,
 ) -> Summary:
     newest = (lake.batches() or [""])[-1]
-    known = Known(lake)
     reader = partial(_read, max_bytes=max_bytes)
-    identities = Identities(known, campaign)
     scopes = identities.named(walk(paths))
     found = choose(scopes, known, partial(_looked, read=reader, max_bytes=max_bytes), reread=reread)
     unread = found.unread

@@ -1,0 +1,92 @@
+"""What an ingest would make of some files, before anything of them is kept: configurations, runs and rates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
+
+import duckdb
+
+import transform
+from ingest.intake import Summary, ingest
+from ingest.lake import FORGOTTEN, Lake
+from pipeline import PROJECT, SHOWN_ROWS, ModelsFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    import pyarrow as pa
+
+    from home import Home
+
+_RUNS: Final = """
+    select
+        campaign,
+        any_value(configuration) as configuration,
+        count(*) as runs,
+        if(
+            min(lowest_offered_rate) < max(highest_offered_rate),
+            format('{:,g} to {:,g}', min(lowest_offered_rate), max(highest_offered_rate)),
+            format('{:,g}', max(highest_offered_rate))
+        ) as rates,
+        sum(trials)::bigint as trials,
+        sum(files)::bigint as files
+    from int_runs__identified
+    inner join (
+        select run_id, count(distinct source_path) as files
+        from int_trials__measured
+        where twin_of is null
+        group by run_id
+    ) using (run_id)
+    group by campaign, configuration_id
+    order by campaign, configuration
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What would come of an ingest: its summary, and a row for each configuration."""
+
+    summary: Summary
+    runs: pa.Table
+
+
+def preview(
+    paths: Iterable[Path],
+    home: Home,
+    *,
+    campaign: str | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Preview:
+    """Ingest into a lake that is thrown away, and make the runs of it; `home` is only asked what it has.
+
+    Raises what `ingest` raises, and ModelsFailed.
+    """
+    held = Lake(home.lake)
+    with TemporaryDirectory(prefix="dropline-") as folder:
+        work = Path(folder)
+        lake = Lake.create(work / "lake")
+        summary = ingest(paths, lake, campaign=campaign, named_in=held, progress=progress)
+        _compare(summary, lake, held)
+        places = transform.Places(
+            lake.root, work / "quality", work / "next.duckdb", work / "scratch.duckdb", home.root / "build"
+        )
+        if failures := transform.run(PROJECT, places, shown_rows=SHOWN_ROWS, up_to="int_runs__identified"):
+            raise ModelsFailed("\n".join(each.text for each in failures), [each.node for each in failures])
+        with duckdb.connect(str(places.scratch), read_only=True) as connection:
+            return Preview(summary, connection.execute(_RUNS).to_arrow_table())
+
+
+def _compare(summary: Summary, lake: Lake, held: Lake) -> None:
+    """Correct a summary by what the real lake holds."""
+    summary.batch = None
+    before = held.current_files()
+    for key, version in lake.current_files().items():
+        known = before.get(key)
+        if known and known.status != FORGOTTEN:
+            summary.superseded += known != version
+        if version.status != "rejected" and known == version:
+            summary.ingested -= 1
+            summary.skipped += 1
