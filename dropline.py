@@ -33,6 +33,8 @@ app = typer.Typer(
     "`sql`. `up` does all of it. Exit codes: 0 all well, 1 something was rejected or a check failed, 2 wrong use.",
 )
 
+_SHOWN_FIGURES = 40
+
 Paths = Annotated[
     list[Path], typer.Argument(exists=True, help="Files or folders with raw output and what belongs to it.")
 ]
@@ -654,7 +656,22 @@ def _build(home: Home, *, whole: bool) -> None:
             f"Interrupted; {'the old warehouse stays' if home.warehouse.exists() else 'there is no warehouse yet'}", 130
         )
     typer.echo(report.text())
+    _show_figures(home)
     _push(home)
+
+
+def _show_figures(home: Home) -> None:
+    """Show what was measured, as far as it goes on a screen."""
+    from app.export import write
+    from app.own import own_figures
+    from app.warehouse import Warehouse
+
+    figures = own_figures(Warehouse.open(home.warehouse))
+    if figures.num_rows:
+        typer.echo()
+        write(figures.slice(0, _SHOWN_FIGURES), "table", sys.stdout.buffer)
+    if (more := figures.num_rows - _SHOWN_FIGURES) > 0:
+        typer.echo(f"and {more} more, in the table `capacity`")
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import tomllib
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
@@ -29,6 +29,7 @@ from errors import DroplineError
 from expectations import check_lake, check_marts, docs
 from expectations.catalogue import reason_of
 from expectations.marking import mark
+from ingest.intake import counted
 from ingest.lake import Lake
 
 if TYPE_CHECKING:
@@ -43,6 +44,18 @@ PROJECT: Final = Path(__file__).resolve().parent
 SHOWN_ROWS: Final = 10
 _MAKES_TABLES: Final = frozenset({".sql", ".yml", ".csv", ".py"})
 
+_MEASURED: Final = "select count(*) from configurations where origin = 'measured'"
+_SEVERITIES: Final = {
+    "all": "select severity, count(*) from quality_findings group by severity order by severity",
+    "own": """
+        select severity, count(*)
+        from quality_findings
+        anti join (select configuration_id from configurations where origin = 'published') using (configuration_id)
+        where subject <> 'figure'
+        group by severity
+        order by severity
+    """,
+}
 _BUILD_INFO: Final = """
     create table build_info (
         built_at timestamptz not null,
@@ -91,6 +104,8 @@ class BuildReport:
         seconds: how long each phase took: checksums, lake gate, models, marts gate, publish.
         tables: the rows of every table.
         findings: the rows of quality_findings by severity.
+        measured: how many configurations are measured; the others are published ones.
+        own: those of the findings that are not about published figures.
 
     """
 
@@ -98,13 +113,17 @@ class BuildReport:
     seconds: dict[str, float] = field(default_factory=dict)
     tables: dict[str, int] = field(default_factory=dict)
     findings: dict[str, int] = field(default_factory=dict)
+    measured: int = 0
+    own: dict[str, int] = field(default_factory=dict)
 
     def text(self) -> str:
         """Return the report for people."""
         spent = ", ".join(f"{phase} {seconds:.1f} s" for phase, seconds in self.seconds.items())
-        found = ", ".join(f"{rows} {severity}" for severity, rows in self.findings.items()) or "none"
-        held = f"{self.tables['trials']:,} trials, {self.tables['configurations']:,} configurations"
-        return f"Published {self.warehouse}\n{held}; findings: {found}\n{spent}"
+        found = ", ".join(f"{rows} {severity}" for severity, rows in self.own.items()) or "none"
+        held = f"{counted(self.tables['trials'], 'trial', 'trials')}, "
+        held += counted(self.measured, "configuration", "configurations")
+        beside = f"{self.tables['configurations'] - self.measured:,} published configurations beside them"
+        return f"Published {self.warehouse}\n{held}; findings: {found} ({beside})\n{spent}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,10 +228,10 @@ def _build(home: Home, work: _Workplace, say: Progress, *, whole: bool) -> Build
         found = check_marts(work.database, work.lake, home.quality, progress=say)
         _stop_if_critical(home, "warehouse", found)
     with phases("publish"):
-        tables, findings = _finish(work.database, found)
+        report = _finish(work.database, found)
         publication.publish(work.database, home)
         changes.remember(work.raw_files(), work.scratch, built_at, project)
-    return BuildReport(home.warehouse, phases.seconds, tables, findings)
+    return replace(report, warehouse=home.warehouse, seconds=phases.seconds)
 
 
 class _Phases:
@@ -400,15 +419,13 @@ def _own_version() -> str:
     return version("dropline")
 
 
-def _finish(database: Path, findings: Sequence[Finding]) -> tuple[dict[str, int], dict[str, int]]:
-    """Mark what the gate found in the marts; return the rows by table and the findings by severity."""
+def _finish(database: Path, findings: Sequence[Finding]) -> BuildReport:
+    """Mark what the gate found in the marts; return what is in the tables."""
     with duckdb.connect(str(database)) as connection:
         mark(connection, findings)
         names = connection.execute("select table_name from duckdb_tables() order by all").fetchall()
         tables = {name: connection.table(name).shape[0] for (name,) in names}
-        severities = connection.execute(
-            "select severity, count(*) from quality_findings group by severity order by severity"
-        )
-        counts = dict(severities.fetchall())
+        counts = {own: dict(connection.execute(_SEVERITIES[own]).fetchall()) for own in _SEVERITIES}
+        (measured,) = connection.execute(_MEASURED).fetchone() or (0,)
         connection.execute("checkpoint")
-    return tables, counts
+    return BuildReport(database, {}, tables, counts["all"], measured, counts["own"])

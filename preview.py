@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -70,13 +72,14 @@ def preview(
         lake = Lake.create(work / "lake")
         summary = ingest(paths, lake, campaign=campaign, named_in=held, progress=progress)
         _compare(summary, lake, held)
-        places = transform.Places(
-            lake.root, work / "quality", work / "next.duckdb", work / "scratch.duckdb", home.root / "build"
-        )
+        (work / "target").mkdir()
+        with suppress(FileNotFoundError):  # of the last build: dbt need not parse again what it did then
+            shutil.copy(home.root / "build/target/partial_parse.msgpack", work / "target")
+        places = transform.Places(lake.root, work / "quality", work / "next.duckdb", work / "scratch.duckdb", work)
         if failures := transform.run(PROJECT, places, shown_rows=SHOWN_ROWS, up_to="int_runs__identified"):
             raise ModelsFailed("\n".join(each.text for each in failures), [each.node for each in failures])
         with duckdb.connect(str(places.scratch), read_only=True) as connection:
-            return Preview(summary, connection.execute(_RUNS).to_arrow_table())
+            return Preview(summary, connection.sql(_RUNS).to_arrow_table())
 
 
 def _compare(summary: Summary, lake: Lake, held: Lake) -> None:
