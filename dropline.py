@@ -89,6 +89,24 @@ def ingest(
     raise typer.Exit(1 if summary.rejects else 0)
 
 
+@app.command("init")
+def begin(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Folder with results.")],
+) -> None:
+    """Write a campaign.yaml for a folder of results: what was found, a guessed `path:`, all else as comments.
+
+    A campaign.yaml that is there stays as it is. Read the new one through: what a path says, such as backend, threads
+    and repetition, makes runs and configurations comparable.
+
+    For example: dropline init results/2026-11/
+    """
+    from ingest.initial import begin as write
+    from ingest.lake import Lake
+
+    typer.echo(write(folder, Lake(context.obj.lake)).text())
+
+
 @app.command()
 def show(context: typer.Context, file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)]) -> None:
     """Explain one file: what it is taken for, line by line, and where each value of its trials comes from.

@@ -36,5 +36,5 @@ _FIGURES: Final = """
 
 
 def own_figures(warehouse: Warehouse) -> pa.Table:
-    """Return a row for each measured configuration: its capacity, and the interval or bracket of the rate at its loss limit."""
+    """Return a row for each measured configuration: its capacity, and between what the rate at its loss limit lies."""
     return warehouse.query(_FIGURES)

@@ -1,0 +1,204 @@
+"""A first campaign.yaml for a folder: its path template is guessed, what else is to be said stands in comments."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from itertools import groupby
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ingest.campaign import FILE_NAME, Campaign
+from ingest.files import IntakeError, Kind, read, survey
+from ingest.identity import Identities
+from ingest.known import Known
+from ingest.resolve import Resolver
+from ingest.vocabulary import CLOSED, normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from ingest.files import Found
+    from ingest.lake import Lake
+
+_PARSED: Final = 500  # outputs whose rates are looked at
+_NUMBERED: Final = re.compile(r"(?P<word>[A-Za-z]*)(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<unit>[A-Za-z]*)")
+_COUNTED: Final = {
+    **dict.fromkeys(("rep", "repetition", "run", "r"), "repetition"),
+    **dict.fromkeys(("rate", "qps", "pps", "lps"), "offered_rate"),
+    **dict.fromkeys(("threads", "thr"), "threads"),
+}
+_BACKENDS: Final = frozenset(
+    {
+        *("memfile", "mysql", "mariadb", "postgresql", "postgres", "pgsql", "cassandra"),
+        *("lmdb", "sqlite", "sqlite3", "gmysql", "gpgsql", "gsqlite3"),
+    }
+)
+_UNCLEAR: Final = frozenset({"on", "off", "yes", "no", "true", "false", "4", "6", "dhcp"})  # of which column?
+_TEXT: Final = """\
+# Found: {found}.
+# Every key is told in docs/how-to/bring-your-own-results.md; only the name must be there.
+campaign: {name}
+
+# title: What reports call it
+# description: What was tested, where, and why
+# started_on: 2026-11-20
+
+{path}
+
+# What no file says; it holds for every trial of which no better source speaks.
+# defaults:
+#   product: ISC Kea
+#   product_version: 2.6.1
+#   backend: memfile            # memfile, mysql, postgresql, ...
+#   threading: multi            # {threading}
+#   threads: 4
+#   ha_mode: none               # {ha_mode}
+#   testbed: our lab
+
+# Which machine was what, by the folder of its facts (see collect.sh).
+# machines: {{machine: server}}
+
+# Files to leave alone; what is in the lake already counts no longer then.
+# ignore: [discarded/, "*.log"]
+"""
+
+
+class Begun(NamedTuple):
+    """The campaign.yaml that was written, and how many of the outputs its path template takes apart."""
+
+    file: Path
+    outputs: int
+    matched: int
+
+    def text(self) -> str:
+        """Return the outcome for people."""
+        matched = f"its path templates match {self.matched} of {self.outputs} outputs"
+        path = matched if self.matched else "no path template was found"
+        return f"Wrote {self.file}: {path}. Read it through, then type: dropline ingest --dry-run {self.file.parent}"
+
+
+def begin(folder: Path, lake: Lake) -> Begun:
+    """Write a campaign.yaml into `folder`.
+
+    Raises IntakeError when there is one, or when no output of a traffic generator lies there.
+    """
+    file = folder / FILE_NAME
+    if file.exists():
+        message = f"{file} is there already; it stays as it is"
+        raise IntakeError(message)
+    found = [item for item in survey([folder]) if item.scope.folder == folder.resolve()]
+    outputs = [item for item in found if item.kind is Kind.OUTPUT]
+    if not outputs:
+        message = f"{folder}: no output of a traffic generator lies there; `dropline show FILE` explains a file"
+        raise IntakeError(message)
+    with lake.reading():
+        (named,) = Identities(Known(lake)).named([found])
+    templates = [*_templates(outputs)]
+    text = _TEXT.format(
+        found=_told(found),
+        name=named[0].scope.name,
+        path=_path(templates, outputs[0].path),
+        **{column: ", ".join(words) for column, words in CLOSED.items()},
+    )
+    campaign = Campaign.parse(text.encode(), str(file))
+    with file.open("x", encoding="utf-8") as written:
+        written.write(text)
+    return Begun(file, len(outputs), sum(bool(campaign.path_values(item.path)) for item in outputs))
+
+
+def _told(found: Sequence[Found]) -> str:
+    """Return what lies in a folder, by its kinds."""
+    tools = Counter(item.reader.NAME for item in found if item.kind is Kind.OUTPUT and item.reader)
+    names = {
+        Kind.SIDECAR: "sidecars",
+        Kind.SERVER: "server configurations",
+        Kind.WATCHED: "files of counters or probes",
+    }
+    kinds = Counter(names[item.kind] for item in found if item.kind in names)
+    machines = len({item.folder for item in found if item.kind is Kind.MACHINE})
+    parts = [f"{count} outputs of {tool}" for tool, count in tools.most_common()]
+    parts += [f"{count} {kind}" for kind, count in kinds.most_common()]
+    return ", ".join(parts + ([f"{machines} folders of machine facts"] if machines else []))
+
+
+def _path(templates: Sequence[str], example: str) -> str:
+    lines = [f"# What the paths of outputs say, such as {example}. {{_}} takes anything within a name."]
+    if not templates:
+        return "\n".join([*lines, '# path: "{protocol}_{backend}/rep{repetition}/rate{offered_rate}.txt"'])
+    return "\n".join([*lines, "path:", *(f'  - "{template}"' for template in templates)])
+
+
+def _templates(outputs: Sequence[Found]) -> Iterator[str]:
+    """Yield a template for the outputs of each shape of path, where one says anything."""
+    resolver = Resolver.among(outputs, lambda item, limit: read(item.file, limit))
+    rates: dict[str, float] = {}
+    for item in outputs[:_PARSED]:
+        trials = resolver.outcome(item).rows.get("trials", [])
+        if len(trials) == 1 and trials[0].get("offered_rate"):
+            rates[item.path] = trials[0]["offered_rate"]
+    # The first template that matches counts, and a last field takes what is left of a name.
+    every = sorted((item.path for item in outputs), key=_shape, reverse=True)
+    for _, alike in groupby(every, key=_shape):
+        paths = [*alike]
+        columns = [*zip(*(path.split("/") for path in paths), strict=True)]
+        used: set[str] = set()
+        template = "/".join(_name(names, [rates.get(path) for path in paths], used) for names in columns)
+        if used and '"' not in template:
+            yield template
+
+
+def _shape(path: str) -> tuple[int, ...]:
+    """Return how many parts each name of a path has."""
+    return tuple(name.count("_") for name in path.split("/"))
+
+
+def _name(names: Sequence[str], rates: Sequence[float | None], used: set[str]) -> str:
+    """Return the pattern of one folder or file name; `used` are the columns that were found so far."""
+    ends = {name[len(_stem(name)) :] for name in names}
+    end = ends.pop() if len(ends) == 1 else ""
+    stems = [name.removesuffix(end) for name in names]
+    for mark in ("_", "-"):
+        parts = [stem.split(mark) for stem in stems]
+        if all(len(each) == len(parts[0]) for each in parts) and (len(parts[0]) > 1 or mark == "-"):
+            return mark.join(_part(words, rates, used) for words in zip(*parts, strict=True)) + end
+    return "{_}" + end
+
+
+def _stem(name: str) -> str:
+    return re.sub(r"\.[A-Za-z]\w*(?:\.gz)?\Z", "", name) or name
+
+
+def _part(words: Sequence[str], rates: Sequence[float | None], used: set[str]) -> str:
+    """Return the pattern of what stands between two marks in some names."""
+    column, before, after = _column(words, rates)
+    if column and column not in used:
+        used.add(column)
+        return f"{before}{{{column}}}{after}"
+    return words[0] if len({*words}) == 1 and not {"{", "}", "*"} & {*words[0]} else "{_}"
+
+
+def _column(words: Sequence[str], rates: Sequence[float | None]) -> tuple[str | None, str, str]:
+    """Return the column that words tell of, and what stands before and after its value in each of them."""
+    numbered = [_NUMBERED.fullmatch(word) for word in words]
+    found = [each for each in numbered if each]
+    around = {each.group("word", "unit") for each in found}
+    if len(found) == len(words) and len(around) == 1:
+        before, after = around.pop()
+        if all(rate == float(each["number"]) for rate, each in zip(rates, found, strict=True)):
+            return "offered_rate", before, after
+        if column := _COUNTED.get((before or after).lower()):
+            return column, before, after
+    columns = ("protocol", "threading", "backend", "ha_mode")
+    return next((column for column in columns if _all_of(column, words)), None), "", ""
+
+
+def _all_of(column: str, words: Iterable[str]) -> bool:
+    """Say whether all words are ones of a column, and of no other."""
+    meant: dict[str, bool] = defaultdict(bool)
+    for word in {word.lower() for word in words}:
+        try:
+            meant[word] = word in _BACKENDS if column == "backend" else bool(normalise(column, word))
+        except ValueError:
+            return False
+    return all(meant.values()) and not _UNCLEAR & meant.keys()
