@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 COMMANDS = (
     *("ingest", "show", "rejects", "reparse", "build", "check", "app", "up", "sql", "report", "needs", "status"),
-    *("rollback", "verify", "compact", "backup", "export", "follow"),
+    *("rollback", "verify", "compact", "backup", "export", "follow", "init", "forget", "rename"),
 )
 REPORT = ROOT / "examples/kea-2.2-ha/runs/v4_mt4_memfile_hot-standby/rep1/rate740.txt"
 
@@ -46,11 +48,41 @@ def test_ingest_build_sql_status_from_nothing(tmp_path):
 
     built = dropline("build", home=home)
     assert built.returncode == 0, built.stderr
+    assert "1 trial, 1 configuration; findings: " in built.stdout
+    figures = [line.split() for line in built.stdout.splitlines() if line.startswith("results ")]
+    assert figures == [["results", "DHCPv4", ".", "1", "at", "least", "740", "leases/s", "never_exceeded", "ok"]]
 
     asked = dropline("sql", "select offered_rate, completed_leases from trials", "-f", "json", home=home)
     assert json.loads(asked.stdout) == [{"offered_rate": 740.0, "completed_leases": 2219}]
     assert "1 batches" in dropline("status", home=home).stdout
     assert dropline("check", home=home).returncode == 0
+
+
+def test_a_dry_run_shows_what_would_come_and_writes_nothing(tmp_path):
+    home, results = tmp_path / "home", tmp_path / "results"
+    (results / "rep1").mkdir(parents=True)
+    for rate in ("rate740", "rate1050"):
+        (results / "rep1" / f"{rate}.txt").write_bytes(REPORT.with_name(f"{rate}.txt").read_bytes())
+    (results / "noise.bin").write_bytes(bytes(range(256)))
+    shown = dropline("ingest", "--dry-run", str(results), home=home)
+    assert not home.exists()
+    assert [line.split() for line in shown.stdout.splitlines() if line.startswith("results ")] == [
+        ["results", "DHCPv4", ".", "1", "740", "to", "1,050", "2", "2"]
+    ]
+    assert shown.stdout.endswith("\n3 files = 2 ingested + 0 skipped + 1 rejected; 2 trials; nothing was written\n")
+    assert (shown.returncode, shown.stderr.strip()) == (1, "")
+
+
+def test_a_build_that_is_interrupted_says_what_stays(tmp_path):
+    command = [sys.executable, str(ROOT / "dropline.py"), "--home", str(tmp_path), "build"]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    begun = time.monotonic()
+    while not (tmp_path / "build/next.duckdb").exists() and time.monotonic() < begun + 60:  # the models run
+        time.sleep(0.1)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    assert (running.returncode, said.strip()) == (130, "dropline: Interrupted; there is no warehouse yet")
+    assert not (tmp_path / "warehouse.duckdb").exists()
 
 
 def test_a_rejected_file_is_named_with_reason_and_advice_and_gives_exit_code_1(tmp_path):
