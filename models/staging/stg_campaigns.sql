@@ -27,8 +27,8 @@ latest as (
         tags
     from campaigns
     where
-        {{ is_changed('campaign') }}
-        and campaign in (select campaign from files)
+        {{ is_changed('campaigns.campaign') }}
+        and campaigns.campaign in (select files.campaign from files)
     qualify row_number() over (partition by campaign order by batch desc) = 1
 
 )

@@ -48,9 +48,9 @@ latest as (
     from hosts
     -- of a campaign that was forgotten, what trials of others were joined to
     where
-        campaign in (select campaign from files)
-        or host_id in (select host_id from trials)
-        or not {{ is_changed('campaign') }}
+        hosts.campaign in (select files.campaign from files)
+        or hosts.host_id in (select trials.host_id from trials)
+        or not {{ is_changed('hosts.campaign') }}
     qualify row_number() over (partition by host_id order by batch desc) = 1
 
 )

@@ -55,9 +55,9 @@ latest as (
     from server_configs
     -- of a campaign that was forgotten, what trials of others were joined to
     where
-        campaign in (select campaign from files)
-        or server_config_id in (select server_config_id from trials)
-        or not {{ is_changed('campaign') }}
+        server_configs.campaign in (select files.campaign from files)
+        or server_configs.server_config_id in (select trials.server_config_id from trials)
+        or not {{ is_changed('server_configs.campaign') }}
     qualify row_number() over (partition by server_config_id order by batch desc) = 1
 
 )

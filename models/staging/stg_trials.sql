@@ -36,7 +36,8 @@ current_versions as (
         trials.protocol,
         trials.backend,
         trials.backend_version,
-        case when trials.threading in ('single', 'multi') then trials.threading end as threading, -- lakes of old have more
+        -- lakes of old hold other words, too
+        case when trials.threading in ('single', 'multi') then trials.threading end as threading,
         trials.threads,
         trials.packet_queue_size,
         trials.ha_mode,
