@@ -12,6 +12,16 @@ files as (
 
 ),
 
+counting as (
+
+    select campaigns.*
+    from campaigns
+    where
+        {{ is_changed('campaigns.campaign') }}
+        and campaigns.campaign in (select files.campaign from files)
+
+),
+
 latest as (
 
     select
@@ -25,10 +35,7 @@ latest as (
         discard_highest,
         discard_from_runs,
         tags
-    from campaigns
-    where
-        {{ is_changed('campaigns.campaign') }}
-        and campaigns.campaign in (select files.campaign from files)
+    from counting
     qualify row_number() over (partition by campaign order by batch desc) = 1
 
 )

@@ -19,6 +19,18 @@ trials as (
 
 ),
 
+counting as (
+
+    select hosts.*
+    from hosts
+    -- of a campaign that was forgotten, what trials of others were joined to
+    where
+        hosts.campaign in (select files.campaign from files)
+        or hosts.host_id in (select trials.host_id from trials)
+        or not {{ is_changed('hosts.campaign') }}
+
+),
+
 latest as (
 
     select
@@ -45,12 +57,7 @@ latest as (
         virtualisation,
         packages,
         facts
-    from hosts
-    -- of a campaign that was forgotten, what trials of others were joined to
-    where
-        hosts.campaign in (select files.campaign from files)
-        or hosts.host_id in (select trials.host_id from trials)
-        or not {{ is_changed('hosts.campaign') }}
+    from counting
     qualify row_number() over (partition by host_id order by batch desc) = 1
 
 )

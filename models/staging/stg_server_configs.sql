@@ -19,6 +19,18 @@ trials as (
 
 ),
 
+counting as (
+
+    select server_configs.*
+    from server_configs
+    -- of a campaign that was forgotten, what trials of others were joined to
+    where
+        server_configs.campaign in (select files.campaign from files)
+        or server_configs.server_config_id in (select trials.server_config_id from trials)
+        or not {{ is_changed('server_configs.campaign') }}
+
+),
+
 latest as (
 
     select
@@ -52,12 +64,7 @@ latest as (
         rebind_timer_s,
         socket_type,
         settings
-    from server_configs
-    -- of a campaign that was forgotten, what trials of others were joined to
-    where
-        server_configs.campaign in (select files.campaign from files)
-        or server_configs.server_config_id in (select trials.server_config_id from trials)
-        or not {{ is_changed('server_configs.campaign') }}
+    from counting
     qualify row_number() over (partition by server_config_id order by batch desc) = 1
 
 )
