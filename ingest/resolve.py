@@ -251,6 +251,8 @@ class Resolver:
             self._host_id(item.scope.folder),
             content.sha256,
             shared=sidecar is not None and self._around(item).is_shared(sidecar),
+            name=self._around(item).name(item),
+            level=self._around(item).level(item),
         )
         if sidecar and isinstance(said, Exception):
             note = f"sidecar {sidecar.path} cannot be used: {said}"

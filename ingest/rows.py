@@ -19,7 +19,7 @@ from ingest.schema import TABLES
 from ingest.watched import Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from ingest.files import Found
     from ingest.lake import Key
@@ -126,8 +126,9 @@ def output(
     raw = _raw(item, campaign, content, name, status, context)
     raw["trials"] = len(reports)
     outcome = Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]})
+    rates = {rate for report in reports if (rate := report.facts.get("offered_rate")) is not None}
     for index, report in enumerate(reports):
-        _add_trial(outcome, report, index, context, alone=len(reports) == 1)
+        _add_trial(outcome, report, index, context, rates, alone=len(reports) == 1)
     return outcome
 
 
@@ -251,13 +252,14 @@ def _raw(
     }
 
 
-def _add_trial(outcome: Outcome, report: Report, index: int, context: Context, *, alone: bool) -> None:
+def _add_trial(
+    outcome: Outcome, report: Report, index: int, context: Context, rates: Collection[float], *, alone: bool
+) -> None:
     raw = outcome.raw
     identity = "\n".join((raw["campaign"], raw["source_path"], raw["sha256"], str(index)))
     trial_id = hashlib.sha256(identity.encode()).hexdigest()[:16]
     trial = {
-        "tool": raw["format"],
-        **context.resolve(report.facts, alone=alone),
+        **context.resolve({"tool": raw["format"], **report.facts}, alone=alone, rates=rates),
         "trial_id": trial_id,
         "campaign": raw["campaign"],
         "source_path": raw["source_path"],
