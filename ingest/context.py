@@ -362,7 +362,9 @@ def _is_known(word: str, path: str, facts: Row, known: Row) -> bool:
 def _levels(folder: str) -> list[tuple[int, str, str, list[float]]]:
     """Return of each level that more than counts repetitions: its place, name, the name in lower case, its numbers."""
     levels = [_REPETITION.sub("", without_archive(level)) for level in folder.split("/")]
-    return [(at, level, level.lower(), [*map(float, _DIGITS.findall(level))]) for at, level in enumerate(levels) if level]
+    return [
+        (at, level, level.lower(), [*map(float, _DIGITS.findall(level))]) for at, level in enumerate(levels) if level
+    ]
 
 
 @lru_cache(maxsize=1024)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 import pyarrow as pa
 
-from ingest.files import MAX_BYTES, look, read, walk
+from ingest.files import MAX_BYTES, NOTES, Ignored, look, read, walk
 from ingest.formats import Reject
 from ingest.known import Known, choose
 from ingest.listing import MOST_BYTES, MOST_FILES, gathered, pack
@@ -36,12 +36,13 @@ _FLUSH_BYTES: Final = MOST_BYTES
 
 @dataclass(slots=True)
 class Summary:
-    """What one ingest did; `seen` is always `ingested + skipped + rejected`.
+    """What one ingest did; `seen` is always `ingested + skipped + rejected` and the `ignored`.
 
     Attributes:
         ingested: files that are new or changed, and of use.
         skipped: files that the lake knows in this version.
         rejected: files of no use, known ones included.
+        ignored: what a rule leaves out: files, known ones included, and folders with all that is in them.
         batch: the batch that was written, None when nothing was new.
         rejects: rows of schema.REJECTS without the batch, known ones included.
 
@@ -51,6 +52,7 @@ class Summary:
     ingested: int = 0
     skipped: int = 0
     rejected: int = 0
+    ignored: list[Ignored] = field(default_factory=list)
     trials: int = 0
     batch: str | None = None
     campaigns: list[str] = field(default_factory=list)
@@ -62,6 +64,7 @@ class Summary:
         self.ingested += other.ingested
         self.skipped += other.skipped
         self.rejected += other.rejected
+        self.ignored += other.ignored
         self.trials += other.trials
         self.campaigns = sorted({*self.campaigns, *other.campaigns})
         self.rejects += other.rejects
@@ -71,19 +74,22 @@ class Summary:
         if batch:
             self.batch = batch.commit()
             self.trials -= batch.dropped_trials
-            late = sum(v.status != "rejected" for v in batch.dropped.values())
+            late = sum(v.status not in {"rejected", "ignored"} for v in batch.dropped.values())
             self.ingested -= late
             self.skipped += late
         self.rejects.sort(key=lambda row: (row["campaign"], row["source_path"]))
-        if self.seen != self.ingested + self.skipped + self.rejected:
+        self.ignored.sort()
+        if self.seen != self.ingested + self.skipped + self.rejected + len(self.ignored):
             message = f"the files do not add up: {self}"
             raise AssertionError(message)
 
-    def text(self) -> str:
-        """Return the summary for people: what was refused and why, then the sum."""
-        lines = [f"rejected  {reject_text(reject, indent=10)}" for reject in self.rejects]
+    def text(self, *, with_ignored: bool = False) -> str:
+        """Return the summary for people: what was ignored, if wanted, what was refused and why, then the sum."""
+        lines = [f"ignored   {each.path}\n          -> {each.rule}" for each in self.ignored if with_ignored]
+        lines += [f"rejected  {reject_text(reject, indent=10)}" for reject in self.rejects]
         news = f"batch {self.batch}: {self.trials} trials" if self.batch else "nothing new"
         counts = f"{self.seen} files = {self.ingested} ingested + {self.skipped} skipped + {self.rejected} rejected"
+        counts += f" + {len(self.ignored)} ignored"
         return "\n".join([*map(printable, lines), f"{counts}; {news}"])
 
 
@@ -140,19 +146,30 @@ def ingest(
     that is not there and CampaignError for an unusable campaign.yaml, both before anything is written; leaves nothing
     behind when it is interrupted.
     """
-    with lake.reading():
-        return _ingest(paths, lake, progress, max_bytes, reread=reread)
+    with lake.reading(), ExitStack() as stack:
+        room = cache(lambda: stack.enter_context(lake.staged()))  # for what archives hold
+        return _ingest(paths, lake, progress, max_bytes, room, reread=reread)
 
 
 def _ingest(
-    paths: Iterable[Path], lake: Lake, progress: Callable[[int, int, str], None] | None, max_bytes: int, *, reread: bool
+    paths: Iterable[Path],
+    lake: Lake,
+    progress: Callable[[int, int, str], None] | None,
+    max_bytes: int,
+    room: Callable[[], Path],
+    *,
+    reread: bool,
 ) -> Summary:
     newest = (lake.batches() or [""])[-1]
     known = Known(lake)
     reader = partial(_read, max_bytes=max_bytes)
-    found = choose(walk(paths), known, partial(_looked, read=reader, max_bytes=max_bytes), reread=reread)
+    left_out: list[Ignored] = []
+    look_at = partial(_looked, read=reader, max_bytes=max_bytes)
+    found = choose(walk(paths, left_out, room), known, look_at, reread=reread)
     unread = found.unread
-    summary = Summary(unread.files, 0, unread.files - unread.rejected, unread.rejected)
+    skipped = unread.files - unread.rejected - len(unread.ignored)
+    left_out += (Ignored(path, NOTES) for path in unread.ignored)
+    summary = Summary(unread.files + len(left_out) - len(unread.ignored), 0, skipped, unread.rejected, left_out)
     summary.campaigns, summary.rejects = sorted(unread.campaigns), [*known.rejects(unread.rejects)]
     resolver = _resolver(found, known, reader)
     # Only where no campaign.yaml names the campaign can two scopes claim one place in the lake.
@@ -276,6 +293,7 @@ class Intake:
     def _keep(self, item: Found, outcome: Outcome) -> None:
         """Count an outcome that the lake knows; queue any other."""
         key = campaign, path = outcome.key
+        outcome.place = f"{item.scope.folder}/{item.path}"
         self._campaigns.add(campaign)
         if key in self.taken:
             reason = f"another file of this ingest is {path} of campaign {campaign}, too"
@@ -301,10 +319,16 @@ class Intake:
 
     def skip(self, outcome: Outcome) -> None:
         """Count an outcome that is in the lake already."""
-        rejected = outcome.version.status == "rejected"
-        self._summary.rejected += rejected
-        self._summary.skipped += not rejected
+        self._summary.skipped += self._is_of_use(outcome)
         self._summary.rejects += outcome.rejects
+
+    def _is_of_use(self, outcome: Outcome) -> bool:
+        """Say whether an outcome is neither rejected nor ignored; count it where it is."""
+        status = outcome.raw["status"]
+        self._summary.rejected += status == "rejected"
+        if status == "ignored":
+            self._summary.ignored.append(Ignored(outcome.place, NOTES))
+        return status not in {"rejected", "ignored"}
 
     def _store(self, outcomes: list[Outcome]) -> None:
         """Write outcomes to the batch; one with a value that no column can hold is rejected."""
@@ -330,9 +354,7 @@ class Intake:
         for name, rows in written.items():
             self._batch.add(name, rows)
         for outcome in outcomes:
-            rejected = outcome.raw["status"] == "rejected"
-            self._summary.rejected += rejected
-            self._summary.ingested += not rejected
+            self._summary.ingested += self._is_of_use(outcome)
             self._summary.trials += outcome.raw["trials"]
             self._summary.rejects += outcome.rejects
 

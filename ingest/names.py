@@ -20,8 +20,10 @@ _Parts = tuple[str, ...]
 
 # What says nothing of a trial; of any other ending (`rate500.st`) nobody knows.
 _ENDINGS: Final = frozenset(
-    "asc csv dat data db err gz html json jsonl log markdown md ndjson out output res result stderr stdout text tsv txt"
-    " xml yaml yml".split()
+    {
+        *("asc", "csv", "dat", "data", "db", "err", "gz", "html", "json", "jsonl", "log", "markdown", "md", "ndjson"),
+        *("out", "output", "res", "result", "stderr", "stdout", "text", "tsv", "txt", "xml", "yaml", "yml"),
+    }
 )
 _ARCHIVES: Final = re.compile(r"\.(?:tar(?:\.gz)?|tgz|zip)\Z", re.IGNORECASE)
 _INSTANT: Final = re.compile(
@@ -39,8 +41,11 @@ _REPETITION: Final = frozenset({"rep", "reps", "repeat", "repetition", "r"})
 _EXECUTION: Final = frozenset({"run", "runs", "trial", "iteration", "iter", "round", "attempt", "no", "nr"})
 # What a number behind it tells: of the set-up, however it counts.
 _QUANTITY: Final = frozenset(
-    "cache client clients connections core cores cpu cpus pool pools queue server servers size subnet subnets thread"
-    " threads v version window worker workers".split()
+    {
+        *("cache", "client", "clients", "connections", "core", "cores", "cpu", "cpus", "pool", "pools", "queue"),
+        *("server", "servers", "size", "subnet", "subnets", "thread", "threads", "v", "version", "window", "worker"),
+        "workers",
+    }
 )
 _NOISE: Final = _RATE_BEFORE | _REPETITION | _EXECUTION | _STEP_BEHIND | {"output", "out", "log", "result", "results"}
 _MOST: Final = 999  # repetitions
@@ -148,7 +153,7 @@ def names(files: Iterable[str]) -> dict[str, Name]:
         tokens = split(file)
         form = tuple(tuple("#" if part[0].isdecimal() else part for part in parts) for parts in tokens)
         alike[form].append((file, tokens))
-    found = {}
+    found: dict[str, Name] = {}
     for form, those in alike.items():
         slots = [(at, n) for at, parts in enumerate(form) for n, part in enumerate(parts) if part == "#"]
         values = {(at, n): [tokens[at][n] for _, tokens in those] for at, n in slots}

@@ -58,6 +58,7 @@ class Outcome:
         rows: the rows of the tables of which a file has few.
         series: the rows of the others.
         observations: what a file of counters holds, in parts, as they are too many for Python.
+        place: the file on disk, for messages.
 
     """
 
@@ -65,6 +66,7 @@ class Outcome:
     rows: dict[str, list[Row]] = field(default_factory=dict)
     series: list[Series] = field(default_factory=list)
     observations: list[pa.Table] = field(default_factory=list)
+    place: str = ""
 
     @property
     def key(self) -> Key:
@@ -91,6 +93,11 @@ def context_file(
 ) -> Outcome:
     """Return the outcome of a file that explains trials; `kind` is its format."""
     return Outcome(_raw(item, campaign, content, kind, "context"), rows or {})
+
+
+def ignored(item: Found, campaign: str, content: Content) -> Outcome:
+    """Return the outcome of a file that holds nothing for us, as a rule says."""
+    return Outcome(_raw(item, campaign, content, item.kind.value, "ignored"))
 
 
 def rejected(

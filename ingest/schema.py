@@ -218,7 +218,7 @@ RAW_FILES: Final = _table(
     ("context_sha256", TEXT),  # of all that was joined to the file: a new context is a new version
     ("content", pa.binary()),
     ("format", TEXT),  # perfdhcp, kea, lscpu, campaign, sidecar, ...
-    ("status", TEXT),  # trials | observations | figures | context | rejected | partly_rejected
+    ("status", TEXT),  # trials | observations | figures | context | rejected | partly_rejected | ignored
     ("trials", pa.int32()),
     required="campaign batch source_path size_bytes sha256 context_sha256 status",
 )

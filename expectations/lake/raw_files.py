@@ -81,7 +81,7 @@ SUITE: Final = Suite(
         ),
         one_of(
             "status",
-            ("trials", "observations", "figures", "context", "rejected", "partly_rejected"),
+            ("trials", "observations", "figures", "context", "rejected", "partly_rejected", "ignored"),
             code="file_status_unknown",
             severity="critical",
             reason="Every file ends as something; of another word nobody could say what became of it.",
