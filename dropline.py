@@ -67,15 +67,19 @@ def ingest(
     read_all: Annotated[
         bool, typer.Option("--read-all", help="Read also what has not changed by its size and time.")
     ] = False,
+    list_ignored: Annotated[
+        bool, typer.Option("--list-ignored", help="List also what a rule left out, with the rule.")
+    ] = False,
 ) -> None:
     """Read raw files into the lake, as one batch.
 
     Files are recognised by their content. What they do not say comes from the Kea configuration, a JSON sidecar, the
-    path, and campaign.yaml. What is known and unchanged is skipped; what cannot be used is listed with its reason.
+    path, and campaign.yaml. What is known and unchanged is skipped; what cannot be used is listed with its reason. Tar
+    and zip archives are read as folders.
 
     For example: dropline ingest results/2026-11/
     """
-    summary = _ingest(context.obj, paths, reread=read_all)
+    summary = _ingest(context.obj, paths, reread=read_all, list_ignored=list_ignored)
     raise typer.Exit(1 if summary.rejects else 0)
 
 
@@ -539,13 +543,13 @@ def status(context: typer.Context) -> None:
     typer.echo(describe(context.obj))
 
 
-def _ingest(home: Home, paths: list[Path], *, reread: bool = False) -> Summary:
+def _ingest(home: Home, paths: list[Path], *, reread: bool = False, list_ignored: bool = False) -> Summary:
     from ingest.intake import ingest as take_in
     from ingest.lake import Lake
 
     with _bar("Reading") as progress:
         summary = take_in(paths, Lake.create(home.lake), progress=progress, reread=reread)
-    typer.echo(summary.text())
+    typer.echo(summary.text(with_ignored=list_ignored))
     _push(home)
     return summary
 

@@ -84,7 +84,7 @@ def is_tar(data: bytes) -> bool:
 
 
 def unpack(file: str, folder: Path, max_bytes: int) -> list[tuple[str, str]] | None:
-    """Write the members of an archive into the new `folder`; return the paths of those left out, each with the rule.
+    """Write the members of an archive into the empty `folder`; return the paths of those left out, each with the rule.
 
     None is returned for a file that is no archive, whatever its name. A member of more than `max_bytes` gets its size,
     but no contents. Raises ArchiveError for an archive that is damaged or larger than the limits.
@@ -124,7 +124,6 @@ def unpack(file: str, folder: Path, max_bytes: int) -> list[tuple[str, str]] | N
 def _write(members: Iterator[Member], folder: Path, max_bytes: int, status: os.stat_result) -> list[tuple[str, str]]:
     left_out: list[tuple[str, str]] = []
     count = size = 0
-    folder.mkdir()
     for member in members:
         count += 1
         size += member.size

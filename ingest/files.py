@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from errors import DroplineError
@@ -377,7 +378,6 @@ class _Walker:
 
     def __init__(self, ignored: list[Ignored], room: Callable[[], Path] | None) -> None:
         self._ignored, self._room = ignored, room
-        self._archives = 0
 
     def folder(self, root: Path, unpacked: _Folder | Reject | None = None) -> Iterator[list[Found]]:
         """Yield the files below `root` by scope, for each scope that has any; `unpacked` is what an archive came to."""
@@ -453,10 +453,9 @@ class _Walker:
             return None
         if levels > archives.MOST_LEVELS:
             return Reject(1, f"an archive within {levels - 1} others", "unpack the outer ones, and ingest the folder")
-        self._archives += 1
-        folder = self._room() / str(self._archives)
+        folder = mkdtemp(dir=self._room())
         try:
-            left_out = archives.unpack(place, folder, MAX_BYTES)
+            left_out = archives.unpack(place, Path(folder), MAX_BYTES)
         except archives.ArchiveError as error:
             reject = Reject(1, str(error), error.hint)
         except OSError as error:
@@ -466,7 +465,7 @@ class _Walker:
             if left_out is None:
                 return None
             self._ignored += (Ignored(f"{path}/{member}", rule) for member, rule in left_out)
-            return _Folder(path, str(folder), levels)
+            return _Folder(path, folder, levels)
         shutil.rmtree(folder, ignore_errors=True)
         return reject
 
