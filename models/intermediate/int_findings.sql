@@ -287,7 +287,8 @@ run_findings as (
         'warning' as severity,
         'Trials of one run at ' || {{ short_number(value_at_highest('offered_rate', 'difference')) }} || '/s lost '
         || {{ percent(value_at_highest('lowest_loss', 'difference')) }} || ' and '
-        || {{ percent(value_at_highest('highest_loss', 'difference')) }} || ', more than chance explains: they may be of different set-ups, '
+        || {{ percent(value_at_highest('highest_loss', 'difference')) }}
+        || ', more than chance explains: they may be of different set-ups, '
         || 'or of several runs. Tell them apart by name, sidecar or `path:`.' as detail
     from trials_that_disagree
     group by run_id
