@@ -76,15 +76,19 @@ def ingest(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would come of it: configurations, runs, rates, files.")
     ] = False,
+    list_ignored: Annotated[
+        bool, typer.Option("--list-ignored", help="List also what a rule left out, with the rule.")
+    ] = False,
 ) -> None:
     """Read raw files into the lake, as one batch.
 
     Files are recognised by their content. What they do not say comes from the Kea configuration, a JSON sidecar, the
-    path, and campaign.yaml. What is known and unchanged is skipped; what cannot be used is listed with its reason.
+    path, and campaign.yaml. What is known and unchanged is skipped; what cannot be used is listed with its reason. Tar
+    and zip archives are read as folders.
 
     For example: dropline ingest results/2026-11/
     """
-    take_in = _preview if dry_run else partial(_ingest, reread=read_all)
+    take_in = _preview if dry_run else partial(_ingest, reread=read_all, list_ignored=list_ignored)
     summary = take_in(context.obj, paths, campaign=campaign)
     raise typer.Exit(1 if summary.rejects else 0)
 
@@ -613,14 +617,16 @@ def status(context: typer.Context) -> None:
     typer.echo(describe(context.obj))
 
 
-def _ingest(home: Home, paths: list[Path], *, reread: bool = False, campaign: str | None = None) -> Summary:
+def _ingest(
+    home: Home, paths: list[Path], *, reread: bool = False, campaign: str | None = None, list_ignored: bool = False
+) -> Summary:
     from ingest.intake import ingest as take_in
     from ingest.lake import Lake
 
     with _bar("Reading") as progress:
         lake = Lake.create(home.lake)
         summary = take_in(paths, lake, progress=progress, reread=reread, campaign=campaign)
-    typer.echo(summary.text())
+    typer.echo(summary.text(with_ignored=list_ignored))
     _push(home)
     return summary
 

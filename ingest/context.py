@@ -14,15 +14,17 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from ingest.campaign import FIELDS
+from ingest.names import without_archive
 from ingest.schema import CONFIGURATION
 from ingest.servers import kea
 from ingest.vocabulary import normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from ingest.campaign import Campaign
     from ingest.formats import Row
+    from ingest.names import Name
 
 # Our column -> key of the sidecar. Several keys may tell of one column; all are read.
 SIDECAR_FIELDS: Final[tuple[tuple[str, str], ...]] = (
@@ -59,6 +61,9 @@ _REPETITION: Final = re.compile(
 )
 _DIGITS: Final = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,6})?")
 _CONFIGURATION: Final = tuple(name for name, _ in CONFIGURATION)
+_FILE_NAME: Final = "file name"
+_SIDECAR_OF: Final = "sidecar "
+_SET_UP: Final = frozenset({"backend", "threading", "scenario"})  # a sidecar that tells one of these describes it
 _MAX_OBSERVATIONS: Final = 1000
 _SIDECAR: Final = json.JSONDecoder(parse_constant=lambda _: None)
 _quoted: Final = json.encoder.encode_basestring_ascii
@@ -100,6 +105,8 @@ class Context:
         own: columns with one source only: host_id, server_config_id.
         path: of the output, relative to the campaign's folder.
         shared: whether the sidecar serves the outputs of several processes.
+        name: of the output, where no path template reads it and it may tell more than a rate.
+        level: the folder that counts repetitions by a mere number, as its place in the path.
 
     """
 
@@ -109,23 +116,28 @@ class Context:
     own: Row = field(default_factory=dict)
     path: str = ""
     shared: bool = False
+    name: Name | None = None
+    level: int | None = None
 
     def sha256(self) -> str:
         """Return the digest of everything here; another digest makes a new version of the file."""
-        before, after = _DIGESTED.encode([self.claims, self.warnings]), _DIGESTED.encode([self.own, self.shared])
+        rest = [self.own, self.shared]
+        if self.name or self.level is not None:
+            rest += [self.name, self.level]
+        before, after = _DIGESTED.encode([self.claims, self.warnings]), _DIGESTED.encode(rest)
         observations = ",".join(map(_digested, self.observations))
         return hashlib.sha256(f"{before[:-1]},[{observations}],{after[1:]}".encode()).hexdigest()
 
-    def resolve(self, facts: Row, *, alone: bool = True) -> Row:
+    def resolve(self, facts: Row, *, alone: bool = True, rates: Collection[float] = ()) -> Row:
         """Return the columns of schema.TRIALS for a report: its own facts and what they leave open.
 
         The text goes first, except for `scenario`, of which a generator knows only its own. What a
         sidecar says of one process (its times, exit code, rate and signal) is left out when the
         report is not alone in its file, or the file not alone with its sidecar. A trial is complete
         when its text or its sidecar knows that all requests were sent, and nobody interrupted it.
+        `rates` are what all reports of the file offered: by them the file's name is understood.
         """
-        alone = alone and not self.shared
-        unsaid = frozenset() if alone else _OF_ONE_PROCESS
+        unsaid = frozenset() if alone and not self.shared else _OF_ONE_PROCESS
         if facts.get("command"):  # the text's own and the one as it was called differ by the program's folder
             unsaid |= {"command"}
         outside = [claim for claim in self.claims if claim[0] not in unsaid]
@@ -135,15 +147,42 @@ class Context:
         planned, sent = resolved.get("requests_planned"), facts.get("sent")
         whole = bool(facts.get("completed")) or (planned is not None and sent is not None and sent >= planned)
         completed = whole and bool(resolved.get("completed", True))
+        offered = {*rates, *filter(None, [resolved.get("offered_rate")])}
+        counted = self._folder_count(resolved, sources, offered)
         return {
             **facts,
             **self.own,
-            "context_path": context_path(self.path, resolved),
+            "context_path": context_path(self.path, resolved, counted),
+            "name_words": self._name_words(facts, resolved, sources, offered, alone=alone),
             **resolved,
             "completed": completed,
             "context_sources": sorted(sources.items()),
             "conflicts": conflicts,
         }
+
+    def _folder_count(self, resolved: Row, sources: dict[str, str], rates: Collection[float]) -> int | None:
+        """Take the number of a folder as the repetition unless another is known or it is the rate; return its level."""
+        level = self.level
+        if level is None or (number := int(self.path.split("/")[level])) in rates:
+            return None
+        if resolved.setdefault("repetition", number) != number:
+            return None
+        sources.setdefault("repetition", "path")
+        return level
+
+    def _name_words(
+        self, facts: Row, resolved: Row, sources: dict[str, str], rates: Collection[float], *, alone: bool
+    ) -> str | None:
+        """Return the words of the file's name that tell its set-up; a repetition in it is taken unless one is known."""
+        if not self.name:
+            return None
+        said = self.name.says(rates, lambda word: _is_known(word, self.path, facts, resolved), alone=alone)
+        if said.repetition is not None and resolved.get("repetition") is None:
+            resolved["repetition"], sources["repetition"] = said.repetition, _FILE_NAME
+        if not said.words or any(c in _SET_UP and source.startswith(_SIDECAR_OF) for c, _, source in self.claims):
+            return None
+        sources["name_words"] = _FILE_NAME
+        return said.words
 
 
 class ServerConfigs:
@@ -214,18 +253,20 @@ def gather(
     sha256: str = "",
     *,
     shared: bool = False,
+    name: Name | None = None,
+    level: int | None = None,
 ) -> Context:
     """Collect what stands around the output `path`, of digest `sha256`, in the campaign's `scope`.
 
     `sidecar` is the path and the contents of the output's sidecar, when it has one; `shared` says that it is that of
-    other processes, too.
+    other processes, too. What `name` and `level` tell (see Context) counts where no path template reads the path.
     """
     values = campaign.values if campaign else {}
     notes: list[str] = []
     claims: list[Claim] = []
     contents = sidecar[1] if sidecar else {}
     if sidecar:
-        source = f"sidecar {sidecar[0]}"
+        source = f"{_SIDECAR_OF}{sidecar[0]}"
         fields = _sidecar_fields(campaign)
         claims += _claims(_said_by(contents, fields), source, values, notes)
         if contents.get("output_sha256", sha256) != sha256:
@@ -235,6 +276,8 @@ def gather(
         if contents.get("signal_sent"):
             claims.append(("completed", False, source))
     found = (campaign.path_values(path) if campaign else {}).items()
+    if found or (name and name.is_plain):
+        name = None
     claims += _claims(found, "path", values, notes)
     if "repetition" not in dict(found):
         claims += _claims(_repetition(path.rpartition("/")[0]), "path", {}, notes)
@@ -251,7 +294,8 @@ def gather(
         "host_id": host_id,
         "server_config_id": server.row["server_config_id"] if server else None,
     }
-    return Context(tuple(claims), tuple(notes), tuple(_watched(contents)), own, path, shared)
+    level = None if found else level
+    return Context(tuple(claims), tuple(notes), tuple(_watched(contents)), own, path, shared, name, level)
 
 
 def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:
@@ -282,31 +326,55 @@ def read_sidecar(data: bytes) -> Row:
     return contents
 
 
-def context_path(path: str, known: Mapping[str, Any]) -> str:
+def context_path(path: str, known: Mapping[str, Any], counted: int | None = None) -> str:
     """Return the folder of a file without the levels of which `known`, columns of schema.TRIALS, tells: `.` for none.
 
-    These count repetitions, name the offered rate, or are a word of the configuration, such as the backend.
+    These count repetitions, as the level `counted` does, name the offered rate, or are a word of the configuration,
+    such as the backend.
     """
     words = {str(known[column]).lower() for column in _CONFIGURATION if known.get(column) is not None}
     rate = known.get("offered_rate")
     own = [
         level
-        for level, word, numbers in _levels(path.rpartition("/")[0])
-        if word not in words and (rate is None or rate not in numbers)
+        for at, level, word, numbers in _levels(path.rpartition("/")[0])
+        if at != counted and word not in words and (rate is None or rate not in numbers)
     ]
     return "/".join(own) or "."
 
 
+def _is_known(word: str, path: str, facts: Row, known: Row) -> bool:
+    """Say whether a word of a file's name is the tool's, a folder's, or one by which the configuration is known."""
+    if word == facts.get("tool") or word in _words(path.rpartition("/")[0]):
+        return True
+    for column in _CONFIGURATION:
+        if (value := known.get(column)) is None:
+            continue
+        try:
+            meant = normalise(column, word)
+        except ValueError:
+            continue
+        if meant.get(column) == value and all(known.get(each) == said for each, said in meant.items()):
+            return True
+    return False
+
+
 @lru_cache(maxsize=1024)  # the trials of a ramp lie in one folder
-def _levels(folder: str) -> list[tuple[str, str, list[float]]]:
-    """Return of each level that more than counts repetitions: its name, in lower case, and the numbers in it."""
-    levels = [_REPETITION.sub("", level) for level in folder.split("/")]
-    return [(level, level.lower(), [*map(float, _DIGITS.findall(level))]) for level in levels if level]
+def _levels(folder: str) -> list[tuple[int, str, str, list[float]]]:
+    """Return of each level that more than counts repetitions: its place, name, the name in lower case, its numbers."""
+    levels = [_REPETITION.sub("", without_archive(level)) for level in folder.split("/")]
+    return [
+        (at, level, level.lower(), [*map(float, _DIGITS.findall(level))]) for at, level in enumerate(levels) if level
+    ]
+
+
+@lru_cache(maxsize=1024)
+def _words(folder: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[^\W_]+(?:\.\d+)*", folder.lower()))
 
 
 @lru_cache(maxsize=1024)
 def _repetition(folder: str) -> list[tuple[str, str]]:
-    levels = [_REPETITION.search(level) for level in folder.split("/")]
+    levels = [_REPETITION.search(without_archive(level)) for level in folder.split("/")]
     return [("repetition", level[1] or level[2]) for level in levels if level][-1:]
 
 

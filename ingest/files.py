@@ -1,10 +1,11 @@
-"""What lies under the given paths: which files there are, whose they are, and what each one is."""
+"""What lies under the given paths: which files there are, whose they are, what each one is, and what is ignored."""
 
 from __future__ import annotations
 
 import os
 import posixpath
 import re
+import shutil
 import stat
 import sys
 from collections import defaultdict
@@ -12,15 +13,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from errors import DroplineError
-from ingest import figures, formats, machines, servers, watched
+from ingest import archives, figures, formats, machines, servers, watched
 from ingest.campaign import FILE_NAME, SIDECARS, Campaign, CampaignError, slug
 from ingest.formats import Reject
+from ingest.formats.text import unpack
+from ingest.names import without_archive
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import ModuleType
 
     from ingest.formats import Reader
@@ -31,7 +35,17 @@ if TYPE_CHECKING:
 MAX_BYTES: Final = 64 * 1024 * 1024
 HEAD_BYTES: Final = 64 * 1024
 _HEADS_BYTES: Final = 4 * 1024 * 1024  # that are held at once
-_IGNORED: Final = re.compile(r"\..*|README.*|LICENSE.*|.*\.md|.*~", re.DOTALL)
+NOTES: Final = "notes without a report: README*, *.md"
+_NOTES: Final = re.compile(r"README.*|.*\.(?:md|markdown)", re.DOTALL | re.IGNORECASE)
+# Files and folders that are ignored by their names; the first that fits.
+_RULES: Final = (
+    (re.compile(r"\.(?:git|hg|svn|bzr)|CVS"), "the history of a version control system"),
+    (re.compile(r"\..*", re.DOTALL), "hidden: its name begins with a dot"),
+    (re.compile(r".*~", re.DOTALL), "the copy that an editor keeps: *~"),
+    (re.compile(r"(?:LICEN[CS]E|COPYING).*", re.DOTALL), "a licence: LICENSE*, LICENCE*, COPYING*"),
+)
+_BY_CAMPAIGN: Final = "named under `ignore:` in campaign.yaml"
+_LINKED: Final = "a link to a file that is found under its own name"
 _MESSAGES: Final = (".err", ".stderr")
 _ENDING: Final = re.compile(r"(?<=[^/])\.[A-Za-z][^./]*\Z")
 
@@ -60,6 +74,7 @@ class Kind(StrEnum):
     FIGURES = "figures"  # read from a published document
     MESSAGES = "stderr"
     CONFIGURATION = "configuration"  # of a program that serves no clients
+    NOTES = "notes"  # that may hold a report
     UNKNOWN = "unknown"
     UNREADABLE = "unreadable"
 
@@ -71,6 +86,13 @@ class Scope:
     folder: Path
     name: str
     campaign: Campaign | None = None
+
+
+class Ignored(NamedTuple):
+    """A file, a folder with all that is in it, or a member of an archive, which a rule leaves out."""
+
+    path: str
+    rule: str
 
 
 class Found:
@@ -149,12 +171,14 @@ class Found:
         return _ENDING.sub("", self.path.removesuffix(".gz"))
 
 
-def survey(paths: Iterable[Path], max_bytes: int = MAX_BYTES) -> list[Found]:
-    """Return every file under `paths`, each once, in a fixed order, and what it is.
-
-    Raises as `walk` does.
-    """
-    scopes = list(walk(paths))
+def survey(
+    paths: Iterable[Path],
+    max_bytes: int = MAX_BYTES,
+    ignored: list[Ignored] | None = None,
+    room: Callable[[], Path] | None = None,
+) -> list[Found]:
+    """Return every file under `paths`, each once, in a fixed order, and what it is; otherwise it does as `walk`."""
+    scopes = list(walk(paths, ignored, room))
     for items in scopes:
         look(items, max_bytes)
         adopt(items)
@@ -192,6 +216,8 @@ def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
     item.kind = Kind.CAMPAIGN if name == FILE_NAME else Kind.UNKNOWN
     if item.kind is Kind.CAMPAIGN:
         return
+    if archives.is_tar(unpack(head, HEAD_BYTES)[0] if head.startswith(b"\x1f\x8b") else head):
+        return  # else its members would be read as one text
     item.fact = machines.recognise(name, head)
     is_json = formats.begins_like_json(head)
     if not head and not name.endswith(_MESSAGES):
@@ -208,6 +234,8 @@ def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
         item.kind = Kind.MESSAGES
     elif servers.describe(head):
         item.kind = Kind.CONFIGURATION
+    if item.kind is Kind.UNKNOWN and _NOTES.fullmatch(name):
+        item.kind, item.reject = Kind.NOTES, None
 
 
 def by_scope(found: Iterable[Found]) -> dict[Path, list[Found]]:
@@ -287,12 +315,15 @@ def _beside(name: str, templates: tuple[str, ...]) -> list[str]:
     return [each.replace("{stem}", stem).replace("{name}", name).replace("{prefix}", prefix) for each in templates]
 
 
-def walk(paths: Iterable[Path]) -> Iterator[list[Found]]:
+def walk(
+    paths: Iterable[Path], ignored: list[Ignored] | None = None, room: Callable[[], Path] | None = None
+) -> Iterator[list[Found]]:
     """Yield the files under `paths` scope by scope, each file once; of them only every campaign.yaml is read.
 
-    Hidden files, README*, LICENSE*, *.md, *~, what campaign.yaml ignores, and links to files that are found anyway are
-    left alone. Raises IntakeError for a path that is not there, CampaignError for an unusable campaign.yaml and for
-    two of one name.
+    What a rule leaves out by its name is appended to `ignored`: what _RULES and campaign.yaml name, and links to files
+    that are found anyway. A tar or zip archive is a folder: its members are written to a new folder in `room()`, which
+    must stay as long as they are read. Raises IntakeError for a path that is not there, CampaignError for an unusable
+    campaign.yaml and for two of one name.
     """
     roots: set[Path] = set()
     for path in paths:
@@ -300,15 +331,19 @@ def walk(paths: Iterable[Path]) -> Iterator[list[Found]]:
             roots.add(path.resolve(strict=True))
         except (OSError, RuntimeError):
             message = f"{path}: there is no such file or folder"
+            if path.exists():
+                message = f"{path}: a pipe or device, no file; write what it gives into a file, and ingest that"
             raise IntakeError(message) from None
     outer = {root for root in roots if not any(parent in roots for parent in root.parents)}
     single: dict[Path, set[str]] = defaultdict(set)
     owners: dict[str, Path] = {}
+    walker = _Walker([] if ignored is None else ignored, room)
     for root in sorted(outer):
-        if not root.is_dir():
+        unpacked = None if root.is_dir() else walker.unpacked(str(root), str(root), 1)
+        if unpacked is None and not root.is_dir():
             single[root.parent].add(root.name)
             continue
-        for items in _walk_folder(root):
+        for items in walker.folder(root, unpacked):
             _refuse_shared_name(items[0].scope, owners)
             yield items
     for folder, names in single.items():
@@ -319,59 +354,120 @@ def walk(paths: Iterable[Path]) -> Iterator[list[Found]]:
 
 def _walk_single(folder: Path, names: set[str]) -> list[Found]:
     """Return files that were named one by one, with campaign.yaml and the sidecars beside them."""
-    scope = _scope(folder, (folder / FILE_NAME).is_file()) or Scope(folder, slug(folder.name))
+    scope = _scope(folder, folder, (folder / FILE_NAME).is_file()) or Scope(folder, slug(folder.name))
     beside = {path for name in names for path in sidecar_paths(Found("", scope, name))} | {FILE_NAME}
     there = sorted(names | {name for name in beside if (folder / name).is_file()})
     return [_found(f"{folder}/{name}", scope) for name in there]
 
 
-def _walk_folder(root: Path) -> Iterator[list[Found]]:
-    """Yield the files below `root` by scope, for each scope that has any."""
-    scopes = [Scope(root, slug(root.name))]
-    while scopes:
-        scope = scopes.pop()
-        found: list[Found] = []
-        pending = [str(scope.folder)]
-        while pending:
-            folder = pending.pop()
-            try:
-                entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-            except OSError as error:
-                reject = Reject(1, f"folder cannot be read: {error.strerror}", "check its rights")
-                found.append(_found(folder, scope, reject=reject))
-                continue
-            if not scope.campaign or folder != str(scope.folder):
-                here = _scope(Path(folder), any(entry.name == FILE_NAME for entry in entries))
-                if here and folder == str(scope.folder):
-                    scope = here
-                elif here:
-                    scopes.append(here)
-                    continue
-            for entry in entries:
-                if _IGNORED.fullmatch(entry.name):
-                    continue
-                if entry.is_dir(follow_symlinks=False):
-                    pending.append(entry.path)
-                elif item := _file(entry, scope, root):
-                    found.append(item)
-        if found:
-            yield found
+class _Folder(NamedTuple):
+    """A folder: where it is said to be, where its files are, which differ within an archive, and in how many it is."""
+
+    path: str
+    place: str
+    levels: int = 0
 
 
-def _file(entry: os.DirEntry[str], scope: Scope, root: Path) -> Found | None:
-    """Return what is no folder; None when it is to be left alone."""
-    item = _found(entry.path, scope)
-    if scope.campaign and scope.campaign.ignores(item.path):
-        return None
-    if entry.is_symlink():
-        item.reject = _link_reject(item.file, root)
-        return item if item.reject else None
-    try:
-        status = entry.stat(follow_symlinks=False)
-    except OSError:  # whoever reads it will say what is wrong
-        return item
-    item.size, item.modified_us = status.st_size, status.st_mtime_ns // 1000
-    return item
+class _Walker:
+    """Finds the files below folders; what a rule leaves out goes to `ignored`, what archives hold into `room`."""
+
+    def __init__(self, ignored: list[Ignored], room: Callable[[], Path] | None) -> None:
+        self._ignored, self._room = ignored, room
+
+    def folder(self, root: Path, unpacked: _Folder | Reject | None = None) -> Iterator[list[Found]]:
+        """Yield the files below `root` by scope, for each scope that has any; `unpacked` is what an archive came to."""
+        whole = Scope(root, slug(without_archive(root.name) if unpacked else root.name))
+        if isinstance(unpacked, Reject):
+            yield [Found(root, whole, root.name, reject=unpacked)]
+            return
+        scopes = [(whole, unpacked or _Folder(str(root), str(root)))]
+        while scopes:
+            scope, first = scopes.pop()
+            found: list[Found] = []
+            pending = [first]
+            while pending:
+                folder = pending.pop()
+                try:
+                    entries = sorted(os.scandir(folder.place), key=lambda entry: entry.name)
+                except OSError as error:
+                    reject = Reject(1, f"folder cannot be read: {error.strerror}", "check its rights")
+                    found.append(_found(folder.path, scope, reject=reject))
+                    continue
+                if not scope.campaign or folder != first:
+                    named = any(entry.name == FILE_NAME for entry in entries)
+                    here = _scope(Path(folder.path), Path(folder.place), named)
+                    if here and folder == first:
+                        scope = here
+                    elif here:
+                        scopes.append((here, folder))
+                        continue
+                for entry in entries:
+                    found += self._entry(entry, folder, scope, root, pending)
+            if found:
+                yield found
+
+    def _entry(
+        self, entry: os.DirEntry[str], folder: _Folder, scope: Scope, root: Path, pending: list[_Folder]
+    ) -> Iterator[Found]:
+        """Yield a file, or put a folder to those `pending`, unless it is ignored."""
+        path = f"{folder.path}/{entry.name}"
+        is_folder = entry.is_dir(follow_symlinks=False)
+        if rule := _rule(entry.name):
+            self._ignored.append(Ignored(path + "/" * is_folder, rule))
+            return
+        if is_folder:
+            pending.append(_Folder(path, entry.path, folder.levels))
+            return
+        item = _found(path, scope, entry.path)
+        if scope.campaign and scope.campaign.ignores(item.path):
+            self._ignored.append(Ignored(path, _BY_CAMPAIGN))
+            return
+        if entry.is_symlink():
+            item.reject = _link_reject(Path(path), root)
+            if item.reject:
+                yield item
+            else:
+                self._ignored.append(Ignored(path, _LINKED))
+            return
+        unpacked = self.unpacked(path, entry.path, folder.levels + 1)
+        if isinstance(unpacked, _Folder):
+            pending.append(unpacked)
+            return
+        item.reject = unpacked
+        try:
+            status = entry.stat(follow_symlinks=False)
+        except OSError:  # whoever reads it will say what is wrong
+            yield item
+            return
+        item.size, item.modified_us = status.st_size, status.st_mtime_ns // 1000
+        yield item
+
+    def unpacked(self, path: str, place: str, levels: int) -> _Folder | Reject | None:
+        """Return the folder that an archive is, or why it is refused; None for anything else."""
+        if not self._room or not archives.is_named(path.rpartition("/")[2]):
+            return None
+        if levels > archives.MOST_LEVELS:
+            return Reject(1, f"an archive within {levels - 1} others", "unpack the outer ones, and ingest the folder")
+        folder = mkdtemp(dir=self._room())
+        try:
+            left_out = archives.unpack(place, Path(folder), MAX_BYTES)
+        except archives.ArchiveError as error:
+            reject = Reject(1, str(error), error.hint)
+        except OSError as error:
+            hint = "check the file, its rights, and the room on the disk"
+            reject = Reject(1, f"cannot be unpacked: {error.strerror}", hint)
+        else:
+            if left_out is None:
+                return None
+            self._ignored += (Ignored(f"{path}/{member}", rule) for member, rule in left_out)
+            return _Folder(path, folder, levels)
+        shutil.rmtree(folder, ignore_errors=True)
+        return reject
+
+
+def _rule(name: str) -> str | None:
+    """Return the rule by which a file or folder of that name is ignored."""
+    return next((rule for pattern, rule in _RULES if pattern.fullmatch(name)), None)
 
 
 def _link_reject(link: Path, root: Path) -> Reject | None:
@@ -386,16 +482,16 @@ def _link_reject(link: Path, root: Path) -> Reject | None:
             "a symbolic link that leaves the ingested folder",
             "copy the file, or ingest its folder",
         )
-    if any(_IGNORED.fullmatch(part) for part in target.relative_to(root).parts):
+    if any(_rule(part) for part in target.relative_to(root).parts):
         return Reject(1, "a symbolic link to a hidden or ignored file", "put the file in its place")
     return None
 
 
-def _scope(folder: Path, has_campaign: bool) -> Scope | None:
+def _scope(folder: Path, place: Path, has_campaign: bool) -> Scope | None:
     if not has_campaign:
         return None
     try:
-        data, _ = read(folder / FILE_NAME)
+        data, _ = read(place / FILE_NAME)
     except Unreadable as error:
         message = f"{folder / FILE_NAME}: {error}"
         raise CampaignError(message) from None
@@ -403,11 +499,11 @@ def _scope(folder: Path, has_campaign: bool) -> Scope | None:
     return Scope(folder, campaign.campaign, campaign)
 
 
-def _found(place: str, scope: Scope, reject: Reject | None = None) -> Found:
-    path = place.removeprefix(str(scope.folder)).lstrip("/") or "."
+def _found(file: str, scope: Scope, place: str = "", reject: Reject | None = None) -> Found:
+    path = file.removeprefix(str(scope.folder)).lstrip("/") or "."
     if not path.isascii():
         path = os.fsencode(path).decode("utf-8", "backslashreplace")
-    return Found(place, scope, path, reject=reject)
+    return Found(place or file, scope, path, reject=reject)
 
 
 def _refuse_shared_name(scope: Scope, owners: dict[str, Path]) -> None:
@@ -424,7 +520,7 @@ def _adopt_machine_facts(items: list[Found]) -> None:
     """Make the files of a folder of machine facts what they are, those nobody reads included."""
     first = items[0]
     named = first.scope.campaign is not None and first.folder in first.scope.campaign.machines
-    facts = {item.fact for item in items if item.fact}
+    facts = {item.fact for item in items if item.fact and item.kind is not Kind.NOTES}
     if not named and not _tell_of_a_machine(facts):
         return
     left_over = {Kind.UNKNOWN, Kind.MESSAGES}

@@ -9,10 +9,12 @@ import re
 from itertools import islice
 from typing import Final
 
+from ingest.archives import is_tar
 from ingest.formats.text import HEAD_BYTES, head_text, unpack
 
 _IGNORE: Final = "name it under `ignore:` in campaign.yaml, or keep it outside the folder"
 _UNPACK: Final = "unpack it and ingest what is in it"
+_NAME: Final = "call it *.tar, *.tar.gz, *.tgz or *.zip, so that it is read as a folder, or unpack it"
 _SADF: Final = "export it with `sadf -j FILE -- -A`, and ingest that"
 _CONVERT: Final = "save its figures as CSV or JSON, or name it under `ignore:` in campaign.yaml"
 
@@ -28,12 +30,11 @@ _MAGIC: Final = (
     (0, b"\x0a\x0d\x0d\x0a", *_CAPTURE),
     (30, b"[Content_Types].xml", "a document or workbook of an office program", _CONVERT),
     (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a document or workbook of an office program", _CONVERT),
-    (0, b"PK\x03\x04", "a zip archive", _UNPACK),
+    (0, b"PK\x03\x04", "a zip archive", _NAME),
     (0, b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", _UNPACK),
     (0, b"\xfd7zXZ\x00", "a file compressed with xz", _UNPACK),
     (0, b"\x28\xb5\x2f\xfd", "a file compressed with zstd", _UNPACK),
     (0, b"BZh", "a file compressed with bzip2", _UNPACK),
-    (257, b"ustar", "a tar archive", _UNPACK),
     (0, b"\x89PNG\r\n\x1a\n", "a picture (PNG)", _IGNORE),
     (0, b"\xff\xd8\xff", "a picture (JPEG)", _IGNORE),
     (0, b"GIF8", "a picture (GIF)", _IGNORE),
@@ -160,6 +161,8 @@ def describe(head: bytes) -> tuple[str, str] | None:
     `head` is its first 64 KiB, or all of it, perhaps in gzip.
     """
     data, _ = unpack(head, HEAD_BYTES)
+    if is_tar(data):
+        return "a tar archive", _NAME
     for offset, magic, reason, hint in _MAGIC:
         if data.startswith(magic, offset):
             return reason, hint

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 import pyarrow as pa
 
-from ingest.files import MAX_BYTES, Kind, look, read, walk
+from ingest.files import MAX_BYTES, NOTES, Ignored, Kind, look, read, walk
 from ingest.formats import Reject
 from ingest.identity import Identities
 from ingest.known import Known, choose
@@ -39,14 +39,15 @@ _FLUSH_BYTES: Final = MOST_BYTES
 
 @dataclass(slots=True)
 class Summary:
-    """What one ingest did; `seen` is always `ingested + skipped + rejected`.
+    """What one ingest did; `seen` is always `ingested + skipped + rejected` and the `ignored`.
 
     Attributes:
         ingested: files that are new or changed, and of use.
         skipped: files that the lake knows in this version.
         rejected: files of no use, known ones included.
+        ignored: what a rule leaves out: files, known ones included, and folders with all that is in them.
         superseded: of the ingested files those of which the lake had an earlier version.
-        ignored: files in the lake that campaign.yaml ignores by now; they count no longer.
+        retired: files in the lake that campaign.yaml ignores by now; they count no longer.
         batch: the batch that was written, None when nothing was new.
         notes: what people should know of the campaigns, one sentence each.
         rejects: rows of schema.REJECTS without the batch, known ones included.
@@ -57,9 +58,10 @@ class Summary:
     ingested: int = 0
     skipped: int = 0
     rejected: int = 0
+    ignored: list[Ignored] = field(default_factory=list)
     trials: int = 0
     superseded: int = 0
-    ignored: int = 0
+    retired: int = 0
     batch: str | None = None
     campaigns: list[str] = field(default_factory=list)
     rejects: list[Row] = field(default_factory=list)
@@ -71,6 +73,7 @@ class Summary:
         self.ingested += other.ingested
         self.skipped += other.skipped
         self.rejected += other.rejected
+        self.ignored += other.ignored
         self.trials += other.trials
         self.superseded += other.superseded
         self.campaigns = sorted({*self.campaigns, *other.campaigns})
@@ -81,28 +84,34 @@ class Summary:
         if batch:
             self.batch = batch.commit()
             self.trials -= batch.dropped_trials
-            late = sum(v.status != "rejected" for v in batch.dropped.values())
+            late = sum(v.status not in {"rejected", "ignored"} for v in batch.dropped.values())
             self.ingested -= late
             self.skipped += late
         self.rejects.sort(key=lambda row: (row["campaign"], row["source_path"]))
-        if self.seen != self.ingested + self.skipped + self.rejected:
+        self.ignored.sort()
+        if self.seen != self.ingested + self.skipped + self.rejected + len(self.ignored):
             message = f"the files do not add up: {self}"
             raise AssertionError(message)
 
-    def text(self, *, dry: bool = False) -> str:
-        """Return the summary for people: what was refused and why, then the sum; of a `dry` run as what would be."""
-        lines = [f"rejected  {reject_text(reject, indent=10)}" for reject in self.rejects]
+    def text(self, *, dry: bool = False, with_ignored: bool = False) -> str:
+        """Return the summary for people: what was ignored, if wanted, what was refused and why, then the sum.
+
+        Of a `dry` run it says what would be.
+        """
+        lines = [f"ignored   {each.path}\n          -> {each.rule}" for each in self.ignored if with_ignored]
+        lines += [f"rejected  {reject_text(reject, indent=10)}" for reject in self.rejects]
         news = f"batch {self.batch}: {self.trials} trials" if self.batch else "nothing new"
         news = f"{counted(self.trials, 'trial', 'trials')}; nothing was written" if dry else news
         counts = f"{self.seen} files = {self.ingested} ingested + {self.skipped} skipped + {self.rejected} rejected"
+        counts += f" + {len(self.ignored)} ignored"
         told = [*lines, *(f"note      {note}" for note in self.notes)]
         return "\n".join([*map(printable, told), "; ".join([counts, news, *self._replaced()])])
 
     def _replaced(self) -> Iterator[str]:
         if self.superseded:
             yield f"{counted(self.superseded, 'file supersedes', 'files supersede')} an earlier version"
-        if self.ignored:
-            yield f"{counted(self.ignored, 'file', 'files')} of before ignored from now on"
+        if self.retired:
+            yield f"{counted(self.retired, 'file', 'files')} of before ignored from now on"
 
 
 def counted(number: int, one: str, many: str) -> str:
@@ -166,10 +175,11 @@ def ingest(
     each file that is read. Raises IntakeError for a path that is not there and CampaignError for an unusable
     campaign.yaml, both before anything is written; leaves nothing behind when it is interrupted.
     """
-    with lake.reading():
+    with lake.reading(), ExitStack() as stack:
+        room = cache(lambda: stack.enter_context(lake.staged()))  # for what archives hold
         known = Known(lake)
         identities = Identities(Known(named_in) if named_in else known, campaign)
-        return _ingest(paths, lake, known, identities, progress, max_bytes, reread=reread)
+        return _ingest(paths, lake, known, identities, progress, max_bytes, room, reread=reread)
 
 
 def _ingest(
@@ -179,15 +189,20 @@ def _ingest(
     identities: Identities,
     progress: Callable[[int, int, str], None] | None,
     max_bytes: int,
+    room: Callable[[], Path],
     *,
     reread: bool,
 ) -> Summary:
     newest = (lake.batches() or [""])[-1]
     reader = partial(_read, max_bytes=max_bytes)
-    scopes = identities.named(walk(paths))
+    left_out: list[Ignored] = []
+    scopes = identities.named(walk(paths, left_out, room))
     found = choose(scopes, known, partial(_looked, read=reader, max_bytes=max_bytes), reread=reread)
     unread = found.unread
-    summary = Summary(unread.files, 0, unread.files - unread.rejected, unread.rejected, notes=identities.notes)
+    skipped = unread.files - unread.rejected - len(unread.ignored)
+    left_out += (Ignored(path, NOTES) for path in unread.ignored)
+    seen = unread.files + len(left_out) - len(unread.ignored)
+    summary = Summary(seen, 0, skipped, unread.rejected, left_out, notes=identities.notes)
     summary.campaigns, summary.rejects = sorted(unread.campaigns), [*known.rejects(unread.rejects)]
     resolver = _resolver(found, known, reader)
     summary.notes += _doubts(found.listings, resolver)
@@ -213,11 +228,11 @@ def _ingest(
             for name, rows in part.tables:
                 batch = batch or stack.enter_context(lake.batch(newest))
                 batch.add(name, _introduce(rows, introduced) if name == "campaigns" else rows)
-        ignored = _ignored(found.listings, known)
-        if ignored or identities.renamed:
+        retired = _retired(found.listings, known)
+        if retired or identities.renamed:
             batch = batch or stack.enter_context(lake.batch(newest))
-            summary.ignored = len(ignored)
-            tombstones(batch, ignored)
+            summary.retired = len(retired)
+            tombstones(batch, retired)
             for each in identities.renamed:
                 move(lake, batch, each.old, each.new, each.there)
         summary.commit(batch)
@@ -231,7 +246,7 @@ def _doubts(found: Iterable[Listing], resolver: Resolver) -> Iterator[str]:
             yield from campaign.doubts(item.path for item in resolver.files(folder) if item.kind is Kind.OUTPUT)
 
 
-def _ignored(found: Iterable[Listing], known: Known) -> list[Key]:
+def _retired(found: Iterable[Listing], known: Known) -> list[Key]:
     """Return the files in the lake that their campaign.yaml ignores by now."""
     campaigns = {each.scope.name: each.scope.campaign for each in found if each.scope.campaign}
     return [key for name, campaign in campaigns.items() for key in known.of_scope(name) if campaign.ignores(key[1])]
@@ -332,6 +347,7 @@ class Intake:
     def _keep(self, item: Found, outcome: Outcome) -> None:
         """Count an outcome that the lake knows; queue any other."""
         key = campaign, path = outcome.key
+        outcome.place = f"{item.scope.folder}/{item.path}"
         self._campaigns.add(campaign)
         if key in self.taken:
             reason = f"another file of this ingest is {path} of campaign {campaign}, too"
@@ -357,10 +373,16 @@ class Intake:
 
     def skip(self, outcome: Outcome) -> None:
         """Count an outcome that is in the lake already."""
-        rejected = outcome.version.status == "rejected"
-        self._summary.rejected += rejected
-        self._summary.skipped += not rejected
+        self._summary.skipped += self._is_of_use(outcome)
         self._summary.rejects += outcome.rejects
+
+    def _is_of_use(self, outcome: Outcome) -> bool:
+        """Say whether an outcome is neither rejected nor ignored; count it where it is."""
+        status = outcome.raw["status"]
+        self._summary.rejected += status == "rejected"
+        if status == "ignored":
+            self._summary.ignored.append(Ignored(outcome.place, NOTES))
+        return status not in {"rejected", "ignored"}
 
     def _store(self, outcomes: list[Outcome]) -> None:
         """Write outcomes to the batch; one with a value that no column can hold is rejected."""
@@ -386,9 +408,7 @@ class Intake:
         for name, rows in written.items():
             self._batch.add(name, rows)
         for outcome in outcomes:
-            rejected = outcome.raw["status"] == "rejected"
-            self._summary.rejected += rejected
-            self._summary.ingested += not rejected
+            self._summary.ingested += self._is_of_use(outcome)
             before = self._known.get(outcome.key)
             self._summary.superseded += before is not None and before.status != FORGOTTEN
             self._summary.trials += outcome.raw["trials"]

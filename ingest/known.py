@@ -180,6 +180,7 @@ class Unread:
 
     Attributes:
         files: how many there are; `rejected` of them are of no use.
+        ignored: those that a rule leaves out.
         folders: scope -> its folder.
         rejects: files of which the lake has rejects -> the batch that has them.
 
@@ -187,6 +188,7 @@ class Unread:
 
     files: int = 0
     rejected: int = 0
+    ignored: list[str] = field(default_factory=list)
     campaigns: set[str] = field(default_factory=set)
     folders: dict[str, str] = field(default_factory=dict)
     rejects: dict[Key, str] = field(default_factory=dict)
@@ -197,6 +199,7 @@ class Unread:
         return cls(
             len(held),
             sum(file.status == "rejected" for file in held.values()),
+            [f"{scope.folder}/{path}" for (_, path), file in held.items() if file.status == "ignored"],
             {campaign for campaign, _ in held},
             {scope.name: str(scope.folder)},
             {key: file.batch for key, file in held.items() if file.status.endswith("rejected")},
@@ -206,6 +209,7 @@ class Unread:
         """Count other scopes, too."""
         self.files += other.files
         self.rejected += other.rejected
+        self.ignored += other.ignored
         self.campaigns |= other.campaigns
         self.folders |= other.folders
         self.rejects |= other.rejects

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os.path
 from bisect import bisect
 from collections import defaultdict
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ingest.files import Found, Kind, adopt, sidecar_paths
+from ingest.names import Name, level_counts, names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +32,7 @@ class Neighbours:
         self._sidecar_of: dict[Found, Found] = {}  # output, or a file that may be none -> sidecar
         self._served: dict[Found, set[str]] = defaultdict(set)  # sidecar -> stems of its outputs
         self._outputs: dict[str, dict[str, Found]] = defaultdict(dict)  # folder -> stem -> output
+        self._files: dict[str, list[str]] = defaultdict(list)  # folder -> names of the outputs
         for item in items:
             if item.kind is Kind.MACHINE:
                 self.machines[item.folder].append(item)
@@ -38,11 +41,19 @@ class Neighbours:
                 if sidecar := next(filter(None, there), None):
                     self._sidecar_of[item] = sidecar
                 if item.kind is Kind.OUTPUT:
+                    self._files[item.folder].append(item.name)
                     self._outputs[item.folder].setdefault(item.stem, item)
                     if sidecar:
                         self._served[sidecar].add(item.stem)
         # Stems that begin alike stand together.
         self._stems = {folder: sorted(outputs) for folder, outputs in self._outputs.items()}
+        self._names = lru_cache(maxsize=16)(lambda folder: names(self._files[folder]))
+        self._numbers: dict[str, set[str]] = defaultdict(set)  # folder -> what folders in it are called, if by numbers
+        for folder in self._files:
+            levels = folder.split("/")
+            for at, level in enumerate(levels):
+                if level.isdecimal():
+                    self._numbers["/".join(levels[:at])].add(level)
 
     def sidecar_of(self, item: Found) -> Found | None:
         """Return the sidecar of an output, None when it has none."""
@@ -51,6 +62,19 @@ class Neighbours:
     def is_shared(self, sidecar: Found) -> bool:
         """Say whether a sidecar is that of several processes."""
         return len(self._served[sidecar]) > 1
+
+    def name(self, item: Found) -> Name:
+        """Return the name of an output among those in its folder."""
+        return self._names(item.folder).get(item.name) or names([item.name])[item.name]
+
+    def level(self, item: Found) -> int | None:
+        """Return the place in the path of the folder that counts repetitions by a mere number; None for none."""
+        levels = item.folder.split("/")
+        for at in reversed(range(len(levels))):
+            above = levels[at - 1] if at else ""
+            if levels[at].isdecimal() and level_counts(levels[at], above, self._numbers["/".join(levels[:at])]):
+                return at
+        return None
 
     def beside(self, item: Found) -> Found | None:
         """Return the output that a file of counters lies beside: the one whose name begins most like its own.

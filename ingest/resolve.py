@@ -20,9 +20,9 @@ from ingest.context import (
     read_sidecar,
 )
 from ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope
-from ingest.formats import READERS, Reject
+from ingest.formats import READERS, Reject, recognise
 from ingest.neighbours import Neighbours
-from ingest.rows import Content, Outcome, campaign_row, context_file, output, published, rejected, watched
+from ingest.rows import Content, Outcome, campaign_row, context_file, ignored, output, published, rejected, watched
 from ingest.servers import ConfigError
 
 if TYPE_CHECKING:
@@ -141,6 +141,8 @@ class Resolver:
         content = self._read(item)
         if item.kind is Kind.UNKNOWN:
             return rejected(item, item.scope.name, self._silence(item, content) or [_refusal(item, content)], content)
+        if item.kind is Kind.NOTES:
+            return self._notes(item, content)
         if item.kind is Kind.OUTPUT:
             return self._output(item, content)
         if item.kind is Kind.WATCHED:
@@ -158,6 +160,14 @@ class Resolver:
         limit = _MAX_SIDECAR_BYTES if item.kind is Kind.SIDECAR else MAX_BYTES
         data, modified_us = self._bytes(item, limit)
         return Content(data, modified_us, hashlib.sha256(data).hexdigest())
+
+    def _notes(self, item: Found, content: Content) -> Outcome:
+        """Return what notes come to: a report may stand far below their head."""
+        for place in range(HEAD_BYTES // 2, len(content.data), HEAD_BYTES // 2):
+            item.reader = recognise(content.data[content.data.find(b"\n", place) + 1 or place :][:HEAD_BYTES])
+            if item.reader:
+                return self._output(item, content)
+        return ignored(item, item.scope.name, content)
 
     def _server(self, item: Found, content: Content) -> Outcome:
         assert item.server is not None  # noqa: S101 -- that is what makes it a SERVER
@@ -252,6 +262,8 @@ class Resolver:
             self._host_id(item.scope.folder),
             content.sha256,
             shared=sidecar is not None and self._around(item).is_shared(sidecar),
+            name=self._around(item).name(item),
+            level=self._around(item).level(item),
         )
         if sidecar and isinstance(said, Exception):
             note = f"sidecar {sidecar.path} cannot be used: {said}"

@@ -19,7 +19,7 @@ from ingest.schema import TABLES
 from ingest.watched import Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from ingest.files import Found
     from ingest.lake import Key
@@ -58,6 +58,7 @@ class Outcome:
         rows: the rows of the tables of which a file has few.
         series: the rows of the others.
         observations: what a file of counters holds, in parts, as they are too many for Python.
+        place: the file on disk, for messages.
 
     """
 
@@ -65,6 +66,7 @@ class Outcome:
     rows: dict[str, list[Row]] = field(default_factory=dict)
     series: list[Series] = field(default_factory=list)
     observations: list[pa.Table] = field(default_factory=list)
+    place: str = ""
 
     @property
     def key(self) -> Key:
@@ -91,6 +93,11 @@ def context_file(
 ) -> Outcome:
     """Return the outcome of a file that explains trials; `kind` is its format."""
     return Outcome(_raw(item, campaign, content, kind, "context"), rows or {})
+
+
+def ignored(item: Found, campaign: str, content: Content) -> Outcome:
+    """Return the outcome of a file that holds nothing for us, as a rule says."""
+    return Outcome(_raw(item, campaign, content, item.kind.value, "ignored"))
 
 
 def rejected(
@@ -126,8 +133,9 @@ def output(
     raw = _raw(item, campaign, content, name, status, context)
     raw["trials"] = len(reports)
     outcome = Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]})
+    rates = {rate for report in reports if (rate := report.facts.get("offered_rate")) is not None}
     for index, report in enumerate(reports):
-        _add_trial(outcome, report, index, context, alone=len(reports) == 1)
+        _add_trial(outcome, report, index, context, rates, alone=len(reports) == 1)
     return outcome
 
 
@@ -258,12 +266,13 @@ def _raw(
     }
 
 
-def _add_trial(outcome: Outcome, report: Report, index: int, context: Context, *, alone: bool) -> None:
+def _add_trial(
+    outcome: Outcome, report: Report, index: int, context: Context, rates: Collection[float], *, alone: bool
+) -> None:
     raw = outcome.raw
     own_id = trial_id(raw["campaign"], raw["source_path"], raw["sha256"], index)
     trial = {
-        "tool": raw["format"],
-        **context.resolve(report.facts, alone=alone),
+        **context.resolve({"tool": raw["format"], **report.facts}, alone=alone, rates=rates),
         "trial_id": own_id,
         "campaign": raw["campaign"],
         "source_path": raw["source_path"],

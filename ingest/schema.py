@@ -56,6 +56,7 @@ TRIALS: Final = _table(
     ("source_path", TEXT),  # relative to the campaign's folder, with forward slashes
     ("source_sha256", TEXT),
     ("context_path", TEXT),  # folder of the file without the levels that other columns tell of
+    ("name_words", TEXT),  # words of the file's name that tell its set-up, where no path template reads it
     ("report_index", pa.int32()),  # 0 for the first report of a file
     ("source_line", pa.int32()),  # where the report begins, from 1
     ("tool", TEXT),
@@ -218,7 +219,7 @@ RAW_FILES: Final = _table(
     ("context_sha256", TEXT),  # of all that was joined to the file: a new context is a new version
     ("content", pa.binary()),
     ("format", TEXT),  # perfdhcp, kea, lscpu, campaign, sidecar, ...
-    ("status", TEXT),  # trials | observations | figures | context | rejected | partly_rejected | forgotten
+    ("status", TEXT),  # trials | observations | figures | context | rejected | partly_rejected | ignored | forgotten
     ("trials", pa.int32()),
     required="campaign batch source_path size_bytes sha256 context_sha256 status",
 )

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import zlib
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import groupby
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
@@ -18,7 +22,6 @@ from ingest.resolve import EXPLAINING, Resolver, explains_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from ingest.formats import Row
     from ingest.lake import Lake
@@ -35,6 +38,7 @@ _KINDS: Final = {
     Kind.SIDECAR: ("a sidecar", "an output beside it has its name"),
     Kind.MESSAGES: ("messages of a program", "its name, and nothing in it is anything else"),
     Kind.CONFIGURATION: ("the configuration of a program that serves no clients", "its top-level keys"),
+    Kind.NOTES: ("notes", "its name, and no report at their head"),
     Kind.FIGURES: ("figures of a published document", "its columns"),
     Kind.UNKNOWN: ("not recognised", "no reader knows anything in it"),
     Kind.UNREADABLE: ("not readable", "its bytes cannot be had"),
@@ -144,7 +148,13 @@ def show(path: Path, lake: Lake | None = None, *, within: Path | None = None) ->
     campaign.yaml, else of the file alone with its sidecar. Raises IntakeError for a path that is no file and
     CampaignError for an unusable campaign.yaml.
     """
-    target, found, left_alone = _find(path, within)
+    with ExitStack() as stack:
+        room = cache(lambda: Path(stack.enter_context(TemporaryDirectory(prefix="dropline-"))))  # for archives
+        return _show(path, lake, within, room)
+
+
+def _show(path: Path, lake: Lake | None, within: Path | None, room: Callable[[], Path]) -> Explanation:
+    target, found, left_alone = _find(path, within, room)
     resolver = Resolver.among(found, lambda item, limit: read(item.file, limit))
     around: list[Outcome] = []
     own: Outcome | None = None
@@ -169,7 +179,7 @@ def show(path: Path, lake: Lake | None = None, *, within: Path | None = None) ->
     return explanation
 
 
-def _find(path: Path, within: Path | None) -> tuple[Found, list[Found], bool]:
+def _find(path: Path, within: Path | None, room: Callable[[], Path]) -> tuple[Found, list[Found], bool]:
     """Return the file, all that an ingest would find with it, and whether it leaves the file alone."""
     file = path.absolute()
     file = file.parent.resolve() / file.name
@@ -181,10 +191,13 @@ def _find(path: Path, within: Path | None) -> tuple[Found, list[Found], bool]:
         raise IntakeError(message)
     folder = within or next((above for above in file.parents if (above / FILE_NAME).is_file()), None)
     for place in (folder, path):
-        found = survey([place]) if place else []
+        found = survey([place], room=room) if place else []
         target = next((item for item in found if item.file in {file, file.resolve()}), None)
         if target:
             return target, found, bool(folder) and place is path
+    if found:
+        message = f"{path}: an archive, of which an ingest reads every member; unpack it to show one"
+        raise IntakeError(message)
     message = f"{path}: an ingest leaves it alone"
     raise IntakeError(message)
 

@@ -81,7 +81,7 @@ SUITE: Final = Suite(
         ),
         one_of(
             "status",
-            ("trials", "observations", "figures", "context", "rejected", "partly_rejected", "forgotten"),
+            ("trials", "observations", "figures", "context", "rejected", "partly_rejected", "ignored", "forgotten"),
             code="file_status_unknown",
             severity="critical",
             reason="Every file ends as something; of another word nobody could say what became of it.",

@@ -72,6 +72,45 @@ gate_findings as (
 
 ),
 
+trials_at_one_rate as (
+
+    select
+        run_id,
+        offered_rate,
+        min(loss_worst_exchange) as lowest_loss,
+        max(loss_worst_exchange) as highest_loss,
+        {{ value_at_lowest('requests_sent', 'loss_worst_exchange') }} as sent_at_lowest,
+        {{ value_at_highest('requests_sent', 'loss_worst_exchange') }} as sent_at_highest
+    from trials
+    where completed and offered_rate is not null and loss_worst_exchange is not null and twin_of is null
+    group by run_id, offered_rate
+    having count(*) > 1
+
+),
+
+-- the test of two proportions; a server near its limit varies more than chance alone, so half the limit counts, too
+trials_that_disagree as (
+
+    select
+        run_id,
+        offered_rate,
+        lowest_loss,
+        highest_loss,
+        highest_loss - lowest_loss as difference
+    from (
+        select
+            *,
+            (lowest_loss * sent_at_lowest + highest_loss * sent_at_highest)
+            / nullif(sent_at_lowest + sent_at_highest, 0) as pooled_loss
+        from trials_at_one_rate
+    ) as pooled
+    where
+        highest_loss - lowest_loss > 0.0125
+        and highest_loss - lowest_loss
+        > 4 * sqrt(pooled_loss * (1 - pooled_loss) * (1 / sent_at_lowest + 1 / sent_at_highest))
+
+),
+
 trial_findings as (
 
     select
@@ -241,6 +280,18 @@ run_findings as (
             as detail
     from run_capacity
     where dips_back
+    union all
+    select
+        run_id,
+        'trials_disagree' as finding,
+        'warning' as severity,
+        'Trials of one run at ' || {{ short_number(value_at_highest('offered_rate', 'difference')) }} || '/s lost '
+        || {{ percent(value_at_highest('lowest_loss', 'difference')) }} || ' and '
+        || {{ percent(value_at_highest('highest_loss', 'difference')) }}
+        || ', more than chance explains: they may be of different set-ups, '
+        || 'or of several runs. Tell them apart by name, sidecar or `path:`.' as detail
+    from trials_that_disagree
+    group by run_id
 
 ),
 

@@ -84,6 +84,7 @@ told as (
         campaign,
         source_path,
         context_path,
+        name_words,
         stem,
         report_index,
         {{ configuration_columns() }},
@@ -143,10 +144,18 @@ with_folder as (
 
     select
         told.*,
-        -- nothing but the folder tells such trials apart
         case
-            when described_campaigns.campaign is null and told.scenario is null then told.context_path
-            when told.product is null and told.backend is null and told.threading is null then told.context_path
+            -- nothing but folder and file name tell such trials apart
+            when
+                (described_campaigns.campaign is null and told.scenario is null)
+                or (told.product is null and told.backend is null and told.threading is null)
+                then
+                    case
+                        when told.name_words is null then told.context_path
+                        when told.context_path = '.' then told.name_words
+                        else concat_ws('/', told.context_path, told.name_words)
+                    end
+            else told.name_words
         end as unnamed_folder
     from told
     left join described_campaigns on told.campaign = described_campaigns.campaign

@@ -25,6 +25,7 @@ current_versions as (
         ) as stem,
         trials.source_sha256,
         trials.context_path,
+        trials.name_words,
         trials.report_index,
         trials.source_line,
         trials.tool,

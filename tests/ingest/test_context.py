@@ -55,6 +55,7 @@ def test_a_real_sidecar_fills_the_configuration_and_names_itself_as_the_source()
     row = gather(OUTPUT, "/", None, ServerConfigs(), (SIDECAR, sidecar), "h", SHA256).resolve(TEXT)
     assert {name: row[name] for name in TRIALS.names if name in row} == {
         "context_path": "runs/v4_mt4_memfile_hot-standby",
+        "name_words": None,
         "product": "ISC Kea",
         "product_version": "2.2.0",
         "protocol": "DHCPv4",

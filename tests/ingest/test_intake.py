@@ -139,9 +139,9 @@ def test_a_known_rejected_file_is_rejected_again_but_recorded_once(tree, lake):
 
 def test_everything_captured_is_accounted_for(lake):
     summary = ingest([CAPTURES], lake)
-    files = [p for p in CAPTURES.rglob("*") if p.is_file() and p.suffix != ".md"]
+    files = [p for p in CAPTURES.rglob("*") if p.is_file()]
     assert summary.seen == len(files)
-    assert summary.seen == summary.ingested + summary.skipped + summary.rejected
+    assert summary.seen == summary.ingested + summary.skipped + summary.rejected + len(summary.ignored)
     recorded = Counter(row["status"] for row in rows(lake, "raw_files", "status"))
     assert recorded.total() == summary.seen
     assert recorded["rejected"] == summary.rejected
@@ -223,13 +223,54 @@ def test_a_path_that_is_not_there_is_refused(lake, tmp_path):
         ingest([tmp_path / "none"], lake)
 
 
-def test_hidden_files_notes_and_ignored_ones_are_not_seen(bare, lake):
+def test_a_pipe_is_not_said_to_be_missing(lake):
+    read_end, write_end = os.pipe()
+    try:
+        with pytest.raises(IntakeError, match="a pipe or device, no file; write what it gives into a file"):
+            ingest([Path(f"/dev/fd/{read_end}")], lake)
+    finally:
+        os.close(read_end)
+        os.close(write_end)
+
+
+def test_hidden_files_notes_and_ignored_ones_are_counted_with_the_rule_that_left_them_out(bare, lake):
     for name in (".hidden", "README", "README.txt", "LICENSE", "notes.md", "rate1.txt~", "x.log"):
         (bare / name).write_text("x")
     (bare / ".git").mkdir()
     (bare / ".git" / "config").write_text("x")
     (bare / "campaign.yaml").write_text("campaign: a\nignore: ['*.log']\n")
-    assert counts(ingest([bare], lake)) == (5, 5, 0, 0)
+    summary = ingest([bare], lake)
+    assert counts(summary) == (13, 5, 0, 0)
+    rules = {Path(each.path).name: each.rule.split(":")[0] for each in summary.ignored}
+    assert rules == {
+        ".git": "the history of a version control system",
+        ".hidden": "hidden",
+        "LICENSE": "a licence",
+        "README": "notes without a report",
+        "README.txt": "notes without a report",
+        "notes.md": "notes without a report",
+        "rate1.txt~": "the copy that an editor keeps",
+        "x.log": "named under `ignore",
+    }
+    assert f"{bare}/notes.md\n          -> notes without" in summary.text(with_ignored=True)
+    assert "notes.md" not in summary.text()
+    assert summary.text().startswith("13 files = 5 ingested + 0 skipped + 0 rejected + 8 ignored; batch")
+    again = ingest([bare], lake)
+    assert (counts(again), again.ignored, again.batch) == ((13, 0, 5, 0), summary.ignored, None)
+    assert ingest([bare], lake, reread=True).ignored == summary.ignored
+
+
+@pytest.mark.parametrize("name", ["results.md", "README", "README.txt"])
+def test_a_report_in_notes_is_read_however_far_down_it_stands(name, bare, lake):
+    report = (bare / "rep1" / "rate740.txt").read_text()
+    (bare / "near").mkdir()
+    (bare / "near" / name).write_text(f"# October\n\n```\n{report}```\n")
+    (bare / "far").mkdir()
+    (bare / "far" / name).write_text("a word and another\n" * 20_000 + report)
+    ingest([bare], lake)
+    for folder in ("near", "far"):
+        (trial,) = rows(lake, "trials", source_path=f"{folder}/{name}")
+        assert (trial["offered_rate"], trial["completed"]) == (740.0, True)
 
 
 def test_empty_files_have_a_reason_of_their_own_and_empty_messages_are_fine(bare, lake):
@@ -270,7 +311,8 @@ def test_links_are_not_followed_out_of_the_tree_nor_in_circles(bare, lake, tmp_p
     (bare / "again.txt").symlink_to(bare / "rep1" / "rate740.txt")
     (bare / "up").symlink_to("..")
     summary = ingest([bare], lake)
-    assert (summary.seen, summary.trials) == (7, 2)
+    assert (summary.seen, summary.trials) == (9, 2)
+    assert {Path(each.path).name for each in summary.ignored} == {"again.txt", "loop"}
     assert {path: reason.split(" that ")[-1] for path, reason in reasons(summary).items()} == {
         "away.txt": "leaves the ingested folder",
         "self": "leads nowhere",
@@ -409,8 +451,8 @@ def test_an_ingest_into_no_lake_yet_makes_one(bare, tmp_path):
 def test_all_captures_in_one_call_end_as_trials_counters_context_or_a_reject_that_says_why(lake):
     folders = [ROOT / "tests" / "captures", ROOT / "examples"]
     summary = ingest(folders, lake)
-    assert summary.seen == summary.ingested + summary.skipped + summary.rejected > 1500
-    assert summary.seen == sum(p.is_file() and p.suffix != ".md" for folder in folders for p in folder.rglob("*"))
+    assert summary.seen == summary.ingested + summary.skipped + summary.rejected + len(summary.ignored) > 1500
+    assert summary.seen == sum(p.is_file() for folder in folders for p in folder.rglob("*"))
     files = rows(lake, "raw_files")
     kinds = Counter(row["status"] for row in files)
     assert min(kinds[status] for status in ("trials", "observations", "context", "rejected")) > 50

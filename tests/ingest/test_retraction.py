@@ -123,7 +123,7 @@ def test_what_campaign_yaml_ignores_later_counts_no_longer_until_it_does_not(hel
     text = described.read_text()
     described.write_text(f"{text}\nignore: [runs/]\n")
     summary = ingest([tree], held)
-    assert summary.ignored == 14
+    assert summary.retired == 14
     assert summary.text().endswith("1 file supersedes an earlier version; 14 files of before ignored from now on")
     assert counting(held) == []
     assert ingest([tree], held).batch is None

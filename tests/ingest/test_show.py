@@ -197,8 +197,8 @@ def test_a_reader_that_fails_is_told(bare, monkeypatch):
 
 
 def test_a_file_that_an_ingest_leaves_alone_is_told_all_the_same(tree):
-    (tree / "runs" / "notes.md").write_text("x")
-    told = show(tree / "runs" / "notes.md")
+    (tree / "runs" / ".notes").write_text("x")
+    told = show(tree / "runs" / ".notes")
     assert told.left_alone
     assert "leaves it alone" in told.text()
     assert not show(tree / OUTPUT).left_alone

@@ -1,0 +1,220 @@
+"""What the names of files and folders say of a trial: rate, repetition, and the words that tell set-ups apart.
+
+A number in a name may be the rate, count repetitions or steps, or belong to the set-up (`mt4`, `kea-2.2`). The report's
+own rate tells the first; the names of the same form beside it tell the others: what counts from 0 or 1 without a gap
+counts repetitions, unless there is exactly one such number for every rate.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Sequence
+
+Slot = tuple[int, int]  # token, and part of it
+_Parts = tuple[str, ...]
+
+# What says nothing of a trial; of any other ending (`rate500.st`) nobody knows.
+_ENDINGS: Final = frozenset(
+    {
+        *("asc", "csv", "dat", "data", "db", "err", "gz", "html", "json", "jsonl", "log", "markdown", "md", "ndjson"),
+        *("out", "output", "res", "result", "stderr", "stdout", "text", "tsv", "txt", "xml", "yaml", "yml"),
+    }
+)
+_ARCHIVES: Final = re.compile(r"\.(?:tar(?:\.gz)?|tgz|zip)\Z", re.IGNORECASE)
+_INSTANT: Final = re.compile(
+    r"(?<!\d)(?:(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d"  # 2026-11-20, 20261120
+    r"(?:[-_. t]?[0-2]\d[-_.:h]?[0-5]\d[-_.:m]?[0-5]\d(?:\.\d+)?s?z?|t[0-2]\d[-_.:h]?[0-5]\dz?)?"  # ... and a time
+    r"|1[4-9]\d{8}(?:\d{3})?)(?!\d)"  # seconds or milliseconds since 1970
+)
+_SEPARATORS: Final = re.compile(r"[\s_\-,;+=@#()\[\]{}~]+|(?<!\d)\.|\.(?!\d)|(?<=\d{3})\.(?=\d{1,3}\Z)")
+_PART: Final = re.compile(r"\d+(?:\.\d+)*|[^\d]+")
+_RATE_BEFORE: Final = frozenset({"rate", "q", "qps", "pps", "lps", "rps", "cps", "load", "offered"})
+_RATE_BEHIND: Final = re.compile(r"([km]?)(?:pps|qps|lps|rps|cps)|([km])")
+_STEP_BEHIND: Final = frozenset({"%", "pct", "percent"})
+_THOUSANDS: Final = {"": 1, "k": 1_000, "m": 1_000_000}
+_REPETITION: Final = frozenset({"rep", "reps", "repeat", "repetition", "r"})
+_EXECUTION: Final = frozenset({"run", "runs", "trial", "iteration", "iter", "round", "attempt", "no", "nr"})
+# What a number behind it tells: of the set-up, however it counts.
+_QUANTITY: Final = frozenset(
+    {
+        *("cache", "client", "clients", "connections", "core", "cores", "cpu", "cpus", "pool", "pools", "queue"),
+        *("server", "servers", "size", "subnet", "subnets", "thread", "threads", "v", "version", "window", "worker"),
+        "workers",
+    }
+)
+_NOISE: Final = _RATE_BEFORE | _REPETITION | _EXECUTION | _STEP_BEHIND | {"output", "out", "log", "result", "results"}
+_MOST: Final = 999  # repetitions
+
+
+class Said(NamedTuple):
+    """What a name says: the words of the set-up, and the repetition; None for what it does not say."""
+
+    words: str | None = None
+    repetition: int | None = None
+
+
+class Name(NamedTuple):
+    """The name of one file among its like.
+
+    Attributes:
+        tokens: its words without the ending and any time of day, in lower case, each in letters and numbers.
+        counting: the numbers that, over the names of the same form, count from 0 or 1 without a gap.
+        paired: of two numbers, those where each value of one goes with one value of the other only.
+
+    """
+
+    tokens: tuple[_Parts, ...]
+    counting: tuple[Slot, ...] = ()
+    paired: tuple[tuple[Slot, Slot], ...] = ()
+
+    @property
+    def is_plain(self) -> bool:
+        """Say whether it can tell nothing but a rate."""
+        return all(_is_rate(parts) or (len(parts) == 1 and parts[0] in _NOISE) for parts in self.tokens)
+
+    def says(self, rates: Collection[float], known: Callable[[str], bool], *, alone: bool) -> Said:
+        """Return what it says of a report in a file that offered these `rates`.
+
+        `known` says of a word that the set-up is known to have it. The file holds several reports, or one `alone`.
+        """
+        own = {slot for slot, number in _numbers(self.tokens) if number in rates}
+        repetition = self._repetition(own)
+        said = self._count(repetition, own, rates, alone=alone) if repetition else None
+        dropped = own | ({repetition} if repetition and (said is not None or self._is_step(repetition, own)) else set())
+        if repetition and said is None and not own and alone and rates:
+            dropped.add(repetition)  # it counts the steps, or follows the rate in another unit
+        words = [word for at in range(len(self.tokens)) if (word := self._word(at, dropped)) and not known(word)]
+        return Said(" ".join(words) or None, said)
+
+    def _repetition(self, own: Collection[Slot]) -> Slot | None:
+        """Return the number that may count repetitions: one said to, else the last or first that stands for itself."""
+        left = [
+            at
+            for at, parts in enumerate(self.tokens)
+            if not (_is_rate(parts) or any((at, n) in own for n in range(len(parts))) or parts[0] in _STEP_BEHIND)
+        ]
+        for words in (_REPETITION, _EXECUTION):
+            for at in left:
+                if slot := self._counted(at, words):
+                    return slot
+        meant = [at for at in left if self.tokens[at][0] not in _NOISE]
+        for at in (*meant[-1:], *meant[:1]):
+            before = self.tokens[at - 1][-1] if at else ""
+            if len(self.tokens[at]) == 1 and self.tokens[at][0].isdecimal() and before not in _QUANTITY:
+                return (at, 0)
+        return None
+
+    def _counted(self, at: int, words: Collection[str]) -> Slot | None:
+        """Return the number of a token such as `rep2`, or of one behind the word `rep`."""
+        parts = self.tokens[at]
+        if len(parts) == 2 and parts[0] in words and _is_count(parts[1]) and (parts[0] != "r" or len(parts[1]) < 3):
+            return (at, 1)
+        before = self.tokens[at - 1] if at else ()
+        return (at, 0) if len(parts) == 1 and before in {(word,) for word in words} and _is_count(parts[0]) else None
+
+    def _count(self, slot: Slot, own: Collection[Slot], rates: Collection[float], *, alone: bool) -> int | None:
+        """Return the repetition, when it is one."""
+        number = self.tokens[slot[0]][slot[1]]
+        before = self._before(slot)
+        if before in _REPETITION:
+            return int(number)
+        if not _is_count(number) or self._is_step(slot, own) or not (own or not alone or not rates):
+            return None
+        return int(number) if before in _EXECUTION or slot in self.counting else None
+
+    def _before(self, slot: Slot) -> str:
+        at, part = slot
+        return self.tokens[at][part - 1] if part else self.tokens[at - 1][-1] if at else ""
+
+    def _is_step(self, slot: Slot, own: Collection[Slot]) -> bool:
+        return any((rate, slot) in self.paired for rate in own)
+
+    def _word(self, at: int, dropped: Collection[Slot]) -> str | None:
+        """Return a token as a word of the set-up, without what has another meaning."""
+        parts = self.tokens[at]
+        if _is_rate(parts) or (len(parts) == 1 and parts[0] in _NOISE) or self._counted(at, _REPETITION | _EXECUTION):
+            return None
+        left = [part for n, part in enumerate(parts) if (at, n) not in dropped]
+        if len(left) == len(parts):
+            return "".join(parts)
+        # The unit and the word that went with a number go with it.
+        return "".join(part for part in left if part not in _NOISE and not _RATE_BEHIND.fullmatch(part)) or None
+
+
+def names(files: Iterable[str]) -> dict[str, Name]:
+    """Return the names of the files of one folder by the files' own, each among its like."""
+    alike: dict[tuple[_Parts, ...], list[tuple[str, tuple[_Parts, ...]]]] = defaultdict(list)
+    for file in files:
+        tokens = split(file)
+        form = tuple(tuple("#" if part[0].isdecimal() else part for part in parts) for parts in tokens)
+        alike[form].append((file, tokens))
+    found: dict[str, Name] = {}
+    for form, those in alike.items():
+        slots = [(at, n) for at, parts in enumerate(form) for n, part in enumerate(parts) if part == "#"]
+        values = {(at, n): [tokens[at][n] for _, tokens in those] for at, n in slots}
+        counting = tuple(slot for slot in slots if counts(values[slot]))
+        paired = tuple((one, two) for one in slots for two in slots if one != two and _pairs(values[one], values[two]))
+        found |= {file: Name(tokens, counting, paired) for file, tokens in those}
+    return found
+
+
+@lru_cache(maxsize=4096)  # the repetitions of a ramp have the same names
+def split(file: str) -> tuple[_Parts, ...]:
+    """Return the tokens of a file's name without its ending and the time in it."""
+    stem = file.lower()
+    while (ending := stem.rpartition("."))[0] and ending[2] in _ENDINGS:
+        stem = ending[0]
+    words = _SEPARATORS.split(_INSTANT.sub(" ", stem))
+    return tuple(tuple(_PART.findall(word)) for word in words if word)
+
+
+def counts(numbers: Collection[str]) -> bool:
+    """Say whether numbers count: from 0 or 1, without a gap; a single one may be any."""
+    if not all(map(_is_count, numbers)):
+        return False
+    values = sorted({int(number) for number in numbers})
+    return len(values) == 1 or (values[0] < 2 and values[-1] - values[0] == len(values) - 1)
+
+
+def level_counts(level: str, above: str, beside: Collection[str]) -> bool:
+    """Say whether a folder that is called by a number counts repetitions; `beside` are all numbers in the one above."""
+    return _is_count(level) and above.lower() not in _QUANTITY and counts(beside)
+
+
+def without_archive(level: str) -> str:
+    """Return the name of a folder; that of an archive without its ending."""
+    return _ARCHIVES.sub("", level)
+
+
+def _is_count(number: str) -> bool:
+    return number.isdecimal() and number.isascii() and int(number) <= _MOST
+
+
+def _is_rate(parts: _Parts) -> bool:
+    """Say whether a token is a rate by its unit, whatever the report was asked for."""
+    if len(parts) == 2 and parts[0] in _RATE_BEFORE:
+        return parts[1][0].isdecimal()
+    behind = parts[-1] if len(parts) > 1 and parts[0][0].isdecimal() else ""
+    found = _RATE_BEHIND.fullmatch(behind)
+    return len(parts) == 2 and bool(behind in _STEP_BEHIND or (found and len(behind) > 1))
+
+
+def _numbers(tokens: Sequence[_Parts]) -> Iterable[tuple[Slot, float]]:
+    """Yield the numbers of a name that may be a rate, `10k` as 10000."""
+    for at, parts in enumerate(tokens):
+        for n, part in enumerate(parts):
+            if part[0].isdecimal() and part.count(".") < 2:
+                behind = _RATE_BEHIND.fullmatch(parts[n + 1]) if n + 1 < len(parts) else None
+                unit = (behind[1] or behind[2] or "") if behind else ""
+                yield (at, n), float(part) * _THOUSANDS[unit]
+
+
+def _pairs(one: Sequence[str], two: Sequence[str]) -> bool:
+    """Say whether each value of one goes with one value of the other only, and there are several."""
+    pairs = set(zip(one, two, strict=True))
+    return 1 < len(pairs) == len(set(one)) == len(set(two))

@@ -1,0 +1,152 @@
+"""What names say: different words are different set-ups, counters are repetitions, and the rate is neither."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.names import Said, counts, level_counts, names, split, without_archive
+
+RATES = (1000, 2000, 4000, 10_000)
+
+
+def said(files, *, rates=None, alone=True, known=()):
+    """Return what each file says, in the order given; `rates` are what each was asked for."""
+    found = names(files)
+    rates = rates or [None] * len(files)
+    return [
+        tuple(found[file].says({rate} if rate else set(), known.__contains__, alone=alone))
+        for file, rate in zip(files, rates, strict=True)
+    ]
+
+
+# form of the name -> the words and the repetition that it says at rate {0} and repetition 1, 2, 3
+FORMS = {
+    "memfile-{0}.txt": "memfile",
+    "{0}-memfile.txt": "memfile",
+    "memfile_rate{0}.log": "memfile",
+    "memfile.{0}pps.out": "memfile",
+    "MemFile-{0}.TXT": "memfile",
+    "memfile{0}.txt.gz": "memfile",
+    "mt4-hot-standby-{0}.txt": "mt4 hot standby",
+    "kea-2.2-{0}.txt": "kea 2.2",
+    "rate{0}.st": "st",
+    "rate{0}.txt": None,
+    "{0}.md": None,
+    "out-2026-11-20T131045Z-{0}.txt": None,
+    "memfile-20261120-131045-{0}.log": "memfile",
+    "memfile-1763650000-{0}.log": "memfile",
+}
+REPEATED = {
+    "mysql-{0}-{1}.txt": "mysql",
+    "mysql-{1}-{0}.txt": "mysql",
+    "{0}_mysql_rep{1}.txt": "mysql",
+    "r{1}-mysql-{0}.txt": "mysql",
+    "{1}-mysql-{0}.txt": "mysql",
+    "run{1}.mysql.{0}.log": "mysql",
+    "mysql-rate{0}-run-{1}.txt": "mysql",
+    "mysql {0} #{1}.txt": "mysql",
+    "mysql-{0} ({1}).txt": "mysql",
+    "rate{0}.{1}": None,
+    "mysql_trial{1}_q{0}.txt": "mysql",
+    "mysql-4-threads-{0}-{1}.txt": "mysql 4 threads",
+}
+
+
+@pytest.mark.parametrize(("form", "words"), FORMS.items())
+def test_words_are_the_set_up_and_the_rate_is_not(form, words):
+    assert said([form.format(rate) for rate in RATES], rates=RATES) == [(words, None)] * 4
+
+
+@pytest.mark.parametrize(("form", "words"), REPEATED.items())
+def test_what_counts_is_the_repetition_wherever_it_stands(form, words):
+    pairs = [(rate, number) for rate in RATES for number in (1, 2, 3)]
+    found = said([form.format(*pair) for pair in pairs], rates=[rate for rate, _ in pairs])
+    assert found == [(words, number) for _, number in pairs]
+
+
+def test_a_rate_in_thousands_is_the_same_rate():
+    files = ["mysql-500-1.txt", "mysql-10k-1.txt", "mysql-2.5k-1.txt", "mysql-1m.txt"]
+    assert said(files, rates=[500, 10_000, 2500, 1_000_000]) == [("mysql", 1)] * 3 + [("mysql", None)]
+
+
+@pytest.mark.parametrize("numbers", [(2, 4), (1, 2, 4, 8), (10, 20), (3, 4)])
+def test_numbers_with_gaps_are_the_set_up(numbers):
+    """Threads, say: were they repetitions, the figures of different set-ups would be averaged."""
+    files = [f"memfile-{number}-{rate}.txt" for number in numbers for rate in RATES]
+    found = said(files, rates=RATES * len(numbers))
+    assert found == [(f"memfile {number}", None) for number in numbers for _ in RATES]
+
+
+def test_a_number_behind_what_it_counts_is_the_set_up():
+    files = [f"threads-{number}-{rate}.txt" for number in (1, 2) for rate in RATES]
+    assert said(files, rates=RATES * 2) == [("threads 1", None)] * 4 + [("threads 2", None)] * 4
+
+
+@pytest.mark.parametrize("form", ["{1:02}-rate{0}.txt", "memfile-{0}-{1}.txt", "run{1}_{0}.txt", "step{0}.{1}.txt"])
+def test_a_number_that_goes_with_the_rate_counts_steps(form):
+    files = [form.format(rate, number) for number, rate in enumerate(RATES, 1)]
+    assert {repetition for _, repetition in said(files, rates=RATES)} == {None}
+    assert len({words for words, _ in said(files, rates=RATES)}) == 1
+
+
+def test_where_the_rate_is_not_in_the_name_a_number_may_count_steps():
+    files = [f"memfile-{number}.txt" for number in (1, 2, 3, 4)]
+    assert said(files, rates=RATES) == [("memfile", None)] * 4
+    assert said([f"run{number}.txt" for number in (1, 2, 3, 4)], rates=RATES) == [(None, None)] * 4
+
+
+def test_of_files_of_whole_ramps_and_of_trials_without_a_rate_it_counts_repetitions():
+    files = [f"memfile-{number}.txt" for number in (1, 2, 3)]
+    repeated = [("memfile", 1), ("memfile", 2), ("memfile", 3)]
+    assert said(files, rates=[1000] * 3, alone=False) == repeated
+    assert said(files) == repeated
+    assert said([f"memfile-{number}.txt" for number in (10, 20)]) == [("memfile 10", None), ("memfile 20", None)]
+
+
+def test_all_rates_of_a_file_are_none_of_its_words():
+    (name,) = names(["memfile-1000-4000.txt"]).values()
+    assert name.says({1000.0, 2000.0, 4000.0}, lambda _: False, alone=False) == Said("memfile")
+
+
+def test_words_that_are_known_are_not_told_again():
+    assert said(["perfdhcp-memfile-1000.txt"], rates=[1000], known={"perfdhcp", "memfile"}) == [(None, None)]
+
+
+def test_one_file_alone_says_the_same_as_among_its_repetitions():
+    assert said(["mysql-800-4.txt"], rates=[800]) == [("mysql", 4)]
+
+
+@pytest.mark.parametrize(
+    ("level", "above", "beside", "repeats"),
+    [
+        ("1", "runs", "123", True),
+        ("0", "", "01", True),
+        ("7", "mysql", "7", True),
+        ("2", "mysql", "248", False),
+        ("1", "threads", "12", False),
+        ("x", "runs", "12", False),
+        ("4000", "memfile", ["4000"], False),
+    ],
+)
+def test_a_folder_called_by_a_number_counts_repetitions_if_its_neighbours_count(level, above, beside, repeats):
+    assert level_counts(level, above, [*beside]) is repeats
+
+
+def test_an_archive_is_called_as_its_folder_would_be():
+    assert [without_archive(name) for name in ("run1.tar.gz", "run1.tgz", "run1.ZIP", "run1")] == ["run1"] * 4
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="/\0"), min_size=1, max_size=40), unique=True, max_size=6))
+def test_no_name_fails_and_none_loses_its_words(files):
+    for file, name in names(files).items():
+        told = name.says({1000.0}, lambda _: False, alone=True)
+        assert told.words is None or all(word.strip() for word in told.words.split(" "))
+        assert name.tokens == split(file)
+        assert told.repetition is None or 0 <= told.repetition <= 999
+
+
+def test_a_count_has_no_gap():
+    assert counts(["1", "2", "3"])
+    assert counts(["01", "02"])
+    assert not counts(["1", "3"])
+    assert not counts(["1", "x"])

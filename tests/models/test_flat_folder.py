@@ -1,0 +1,86 @@
+"""Results as people keep them, without a word beside them: what belongs together is told by names, or doubted."""
+
+import shutil
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import pipeline
+from home import Home
+from ingest.intake import ingest
+from ingest.lake import Lake
+
+RUNS = Path(__file__).parents[2] / "examples" / "kea-2.2-backends" / "runs"
+SET_UPS = {"memfile": "v4_st_memfile_none", "mysql": "v4_st_mysql_none"}
+POOLED = ("v4_st_mysql_none", "v4_mt4_postgresql_none")  # at the same rates
+# folder -> the form of a path in it, for a set-up, a rate and a repetition
+LAYOUTS = {
+    "folders": "{0}/rep{2}/rate{1}.txt",
+    "flat": "{0}-{1}-{2}.txt",
+    "rate-first": "{1}_{0}_rep{2}.txt",
+    "run-first": "r{2}-{0}-{1}.txt",
+    "numbers": "{0}/runs/{2}/rate{1}.txt",
+    "described": "{0}-{1}-{2}.txt",
+}
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory):
+    root, home = tmp_path_factory.mktemp("kept"), Home.chosen(tmp_path_factory.mktemp("home"))
+    for name, set_up in SET_UPS.items():
+        for output in RUNS.glob(f"{set_up}/rep[123]/rate*.txt"):
+            rate, repetition = output.stem.removeprefix("rate"), output.parent.name.removeprefix("rep")
+            places = [f"{layout}/{form.format(name, rate, repetition)}" for layout, form in LAYOUTS.items()]
+            for place in places:
+                (root / place).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(output, root / place)
+    (root / "pooled").mkdir()
+    for number, output in enumerate(output for set_up in POOLED for output in RUNS.glob(f"{set_up}/rep1/rate*.txt")):
+        shutil.copy(output, root / "pooled" / f"out.{number}")
+    (root / "described" / "campaign.yaml").write_text("campaign: described\ndefaults: {product: ISC Kea}\n")
+    ingest([root / layout for layout in (*LAYOUTS, "pooled")], Lake.create(home.lake))
+    pipeline.build(home)
+    with duckdb.connect(str(home.warehouse), read_only=True) as connection:
+        yield lambda query, *values: connection.execute(query, list(values)).fetchall()
+
+
+def capacities(warehouse, campaign):
+    return warehouse(
+        """select split_part(configuration, ' ', -1), runs, round(lps, 6), status from leases_per_second
+        where campaign = ? order by lps""",
+        campaign,
+    )
+
+
+@pytest.mark.parametrize("layout", [*LAYOUTS][1:])
+def test_names_tell_set_ups_and_repetitions_apart_as_folders_do(layout, warehouse):
+    plain = capacities(warehouse, "folders")
+    assert [(name, runs) for name, runs, *_ in plain] == [("mysql", 3), ("memfile", 3)]
+    assert [row[1:] for row in capacities(warehouse, layout)] == [row[1:] for row in plain]
+    label = {"numbers": "/runs"}.get(layout, "")
+    assert [row[0] for row in capacities(warehouse, layout)] == [f"mysql{label}", f"memfile{label}"]
+
+
+def test_every_run_is_one_ramp(warehouse):
+    runs = warehouse(
+        """select campaign, list(distinct repetition order by repetition), bool_and(trials = steps) from runs
+        where campaign <> 'pooled' group by campaign"""
+    )
+    assert sorted(runs) == sorted((layout, [1, 2, 3], True) for layout in LAYOUTS)
+
+
+def test_trials_at_one_rate_of_one_run_that_differ_beyond_chance_are_a_warning(warehouse):
+    (finding,) = warehouse(
+        "select campaign, severity, subject, detail from quality_findings where finding = 'trials_disagree'"
+    )
+    assert finding[:3] == ("pooled", "warning", "run")
+    assert finding[3].startswith("Trials of one run at 2550/s lost 24.74 % and 36.59 %, more than chance explains")
+    assert warehouse("select distinct quality from leases_per_second where campaign = 'pooled'") == [("warn",)]
+
+
+def test_where_a_value_comes_from_is_told(warehouse):
+    assert warehouse(
+        """select distinct context_sources['repetition'], context_sources['name_words'] from trials
+        where campaign in ('flat', 'described')"""
+    ) == [("file name", "file name")]
