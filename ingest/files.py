@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from errors import DroplineError
 from ingest import figures, formats, machines, servers, watched
 from ingest.campaign import FILE_NAME, SIDECARS, Campaign, CampaignError
-from ingest.formats import Reject
+from ingest.formats import Reject, contents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -204,6 +204,8 @@ def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
         item.kind, item.watcher = Kind.WATCHED, watcher
     elif not is_json and figures.recognise(head):
         item.kind = Kind.FIGURES
+    elif reader := contents.behind(head):
+        item.kind, item.reader = Kind.OUTPUT, reader
     elif name.endswith(_MESSAGES):
         item.kind = Kind.MESSAGES
     elif servers.describe(head):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from ingest.formats import dns_text
 from ingest.formats.dns_text import read
-from ingest.formats.dnsperf_text import LOAD_OPTIONS, PerfTrial, shared_words
+from ingest.formats.dnsperf_text import BLOCK, LOAD_OPTIONS, PerfTrial, is_block, shared_words
 from ingest.formats.text import head_text, is_marked, number, plural
 
 if TYPE_CHECKING:
@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 
 NAME = "dnsperf"
 
-_MARK: Final = re.compile(
-    r"(?:\A|[\r\n])[ \t]*(?:DNS Performance Testing Tool[ \t]*(?:[\r\n]|\Z)|Usage: dnsperf \["
-    r"|\[Status\] Command line: dnsperf )"
-)
-_CLUES: Final = ("DNS Performance Testing Tool", "dnsperf ")
+_HEADS: Final = r"DNS Performance Testing Tool[ \t]*(?=[\r\n]|\Z)|Usage: dnsperf \[|\[Status\] Command line: dnsperf "
+_RATE: Final = r"Queries per second:[ \t]+\d[\d,]*\.\d+[ \t]*(?=[\r\n]|\Z)"
+_MARK: Final = re.compile(rf"(?:\A|[\r\n])[ \t]*(?:{_HEADS})")
+_LAST: Final = re.compile(rf"[\r\n][ \t]*{_RATE}")
+_TITLES: Final = ("DNS Performance Testing Tool", "dnsperf ")
+LINES: Final = re.compile(rf"(?:\A|[\r\n])[ \t]*(?:{_HEADS}|{_RATE}|{BLOCK})")
+CLUES: Final = (*_TITLES, "Queries per second:")
 _TIMEOUT: Final = "[Timeout] Query timed out"
 _INTERVAL: Final = re.compile(r"(\d{1,12}\.\d{6}): (\d{1,15}\.\d{6}|-?nan|inf)", re.ASCII)
 _TARGET: Final = re.compile(r"Sending (?:queries|updates) \(to (\S+)\)")
@@ -43,17 +45,18 @@ _WORDS: Final = {**LOAD_OPTIONS, "u": "updates", "B": "binary queries"}
 
 def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (64 KiB, or all of it) is of dnsperf."""
-    return is_marked(head_text(head), _MARK, *_CLUES)
+    text = head_text(head)
+    return is_marked(text, _MARK, *_TITLES) or is_block(text, _LAST)
 
 
-def parse(data: bytes) -> Iterator[Report | Reject]:
+def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     """Yield every report and every unusable part of `data`, in order; never raises for bad input."""
-    return read(data, _Run)
+    return read(data, _Run, line)
 
 
-def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
+def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
     """Yield (number, text, what it was taken for) of every line that is not blank."""
-    return dns_text.explain(data, _Run)
+    return dns_text.explain(data, _Run, line)
 
 
 class _Run(PerfTrial):

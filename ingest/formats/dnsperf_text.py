@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 _VERSION: Final = re.compile(r"(?:Nominum )?Version (\S{1,40})")
 _SECRET: Final = re.compile(r"(?<!\S)(-y ?(?:[^\s:]+:)+)[^\s:]+")
 _RCODE: Final = re.compile(r"([A-Za-z]\w*) (\d{1,18}) \(")
-_SIX: Final = r"(\d{1,12}\.\d{6})"
-_SHARE: Final = r"(\d{1,18})(?: \((?:\d+\.\d\d|-?nan|inf)%\))?"
+_DECIMAL: Final = r"(\d{1,12}\.\d{1,6})"  # the tools print six places; who copies a report may round them
+_PLACES: Final = 6
+_SHARE: Final = r"(\d{1,18})(?: +\((?:\d+\.\d+|-?nan|inf)%\))?"
+_THOUSANDS: Final = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])", re.ASCII)
 _VALUES: Final[dict[str, re.Pattern[str]]] = {
     key: re.compile(pattern, re.ASCII)
     for key, pattern in {
@@ -28,14 +30,14 @@ _VALUES: Final[dict[str, re.Pattern[str]]] = {
         "Unexpected IDs": _SHARE,
         "Response codes": r"(.*)",
         "Average packet size": r"request (\d{1,9}), response (\d{1,9})",
-        "Run time (s)": _SIX,
-        "Queries per second": _SIX,
-        "Average Latency (s)": rf"{_SIX}(?: \(min {_SIX}, max {_SIX}\))?",
-        "Latency StdDev (s)": r"(\d{1,12}\.\d{6}|-?nan)",
+        "Run time (s)": _DECIMAL,
+        "Queries per second": _DECIMAL,
+        "Average Latency (s)": rf"{_DECIMAL}(?: +\(min {_DECIMAL}, max {_DECIMAL}\))?",
+        "Latency StdDev (s)": r"(\d{1,12}\.\d{1,6}|-?nan)",
         "Reconnections": r"(\d{1,18})",
         "Reconnection(s)": r"(\d{1,18})",
         "Connection attempts": r"(\d{1,18}) \((\d{1,18}) successful, .*%\)",
-        "Maximum throughput": rf"{_SIX} qps",
+        "Maximum throughput": rf"{_DECIMAL} qps",
         "Lost at that point": r"(\d{1,3}\.\d\d)%",
     }.items()
 }
@@ -45,7 +47,14 @@ _SECTIONS: Final = {
     "Interval Statistics:": "interval",
     "Connection Statistics:": "connection",
 }
+BLOCK: Final = r"Statistics:[ \t]*(?=[\r\n]|\Z)|Queries sent:[ \t]+\d[\d,]*[ \t]*(?=[\r\n]|\Z)"
+_SENT: Final = re.compile(r"(?:\A|[\r\n])[ \t]*Queries sent:[ \t]+\d[\d,]*[ \t]*[\r\n]")
 _BUCKET: Final = re.compile(r"Latency bucket \(s\):.*|\d+\.\d{6} - \d+\.\d{6}: +\d+")
+
+
+def is_block(text: str, last: re.Pattern[str]) -> bool:
+    """Say whether `text` holds statistics of which `last` tells whose they are: their title may be left out."""
+    return "Queries sent:" in text and _SENT.search(text) is not None and last.search(text) is not None
 
 
 class PerfTrial(Trial):
@@ -84,7 +93,8 @@ class PerfTrial(Trial):
             return self.titled or bool(self.values) or self.facts["command"] is not None
         if line.startswith("[Status] Command line:"):
             return self.facts["command"] is not None or bool(self.values)
-        return line == "Statistics:" and ("total", "Queries sent") in self.values
+        restarts = line == "Statistics:" or (line.startswith("Queries sent:") and self.section != "interval")
+        return restarts and ("total", "Queries sent") in self.values
 
     def take(self, line: str) -> bool:
         """Keep what `line` says; False when it is not of the tool."""
@@ -132,8 +142,13 @@ class PerfTrial(Trial):
     def _take_value(self, line: str) -> bool:
         key, colon, value = line.partition(":")
         key = key.replace("Updates", "Queries", 1)
+        if key == "Queries sent" and not self.section:
+            self.section = "total"  # whoever copied the figures left the line above them out
         pattern = _VALUES.get(key) if colon and self.section else None
-        match = pattern.fullmatch(value.strip()) if pattern else None
+        value = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), value.strip())
+        match = pattern.fullmatch(value) if pattern else None
+        if match and not self.ended and _is_short(value):
+            return False  # its last digits may be missing
         if match:
             self.values[self.section, key] = match.groups()
             if self.section == "interval" and key == "Queries per second":
@@ -183,6 +198,10 @@ class PerfTrial(Trial):
             line, text = self.first_warning
             printed = plural(self.warnings_count, "warning")
             self.notes.append(f"{self.tool} printed {printed}; line {line}: {quote(text)}.")
+
+
+def _is_short(value: str) -> bool:
+    return value[-1:].isdigit() and "." in value and len(value.rpartition(".")[2]) < _PLACES
 
 
 def split_options(command: str, flags: str) -> dict[str, list[str]]:

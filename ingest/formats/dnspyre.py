@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from ingest.formats import dns_text
 from ingest.formats.dns_text import read
-from ingest.formats.dnstrace_text import TableTrial
+from ingest.formats.dnstrace_text import BENCHMARKING, TableTrial
 from ingest.formats.text import count, head_text, is_marked, json_object, number, plural
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ _MARK: Final = re.compile(
     r'|dnspyre: error: |\{"totalRequests":\d+,"totalSuccessResponses":)'
 )
 IN_JSON = (" hostnames", "Total requests:\t\t", "usage: dnspyre ", "dnspyre: error: ", '{"totalRequests":')
+LINES: Final = re.compile(rf"{_MARK.pattern}|(?:\A|[\r\n])[ \t]*{BENCHMARKING}")
+CLUES: Final = IN_JSON
 _HOSTNAMES: Final = re.compile(r"Using (\d{1,18}) hostnames", re.ASCII)
 _PROGRESS: Final = re.compile(r"Progress:.*")
 _JSON_COUNTERS: Final = {
@@ -57,18 +59,18 @@ def sniff(head: bytes) -> bool:
     return is_marked(head_text(head), _MARK, *IN_JSON)
 
 
-def parse(data: bytes) -> Iterator[Report | Reject]:
+def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     """Yield every report and every unusable part of `data`, in order; never raises for bad input.
 
     Received are answers of any code; dropped are requests that got none. The achieved rate is as
     printed, and counts failed requests, too; it is 0 where no request was answered.
     """
-    return read(data, _Run)
+    return read(data, _Run, line)
 
 
-def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
+def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
     """Yield (number, text, what it was taken for) of every line that is not blank."""
-    return dns_text.explain(data, _Run)
+    return dns_text.explain(data, _Run, line)
 
 
 class _Run(TableTrial):

@@ -42,8 +42,8 @@ _CHATTER: Final = re.compile(
     r"-{6}|responses   :|query list randomized|\w+: push \".*\"|\d+ key/value generator arguments"
     r"|adding QPS flow: .*|WARNING: QPS .*"
 )
-_MARK: Final = re.compile(
-    r"(?:\A|[\r\n])(?:flaming target\(s\) \[|run id      : |query generator \["
+LINES: Final = re.compile(
+    r"(?:\A|[\r\n])[ \t]*(?:flaming target\(s\) \[|run id      : |query generator \["
     r'|\{"cmdline":"[^\r\n]{0,4000}"run_id":|\{"in_flight":\d+,"period_bad_count":'
     r'|\{"period_bad_count":\d+,"period_in_flight":|Flamethrower\.|unable to resolve target addr)'
 )
@@ -58,6 +58,7 @@ IN_JSON = (
     ),
     *("Flamethrower.", "unable to resolve target addr"),
 )
+CLUES: Final = IN_JSON
 # Key of the text -> key of the JSON, which names the figure here; unit to take off.
 _SUMMARY: Final = {
     "run id": ("run_id", ""),
@@ -95,17 +96,17 @@ _DEFAULTS: Final = {True: ("10", "10", "1"), False: ("30", "100", "1000")}
 
 def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (64 KiB, or all of it) is of flame."""
-    return is_marked(head_text(head), _MARK, *IN_JSON)
+    return is_marked(head_text(head), LINES, *IN_JSON)
 
 
-def parse(data: bytes) -> Iterator[Report | Reject]:
+def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     """Yield every report and every unusable part of `data`, in order; never raises for bad input."""
-    return read(data, _Run)
+    return read(data, _Run, line)
 
 
-def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
+def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
     """Yield (number, text, what it was taken for) of every line that is not blank."""
-    return dns_text.explain(data, _Run)
+    return dns_text.explain(data, _Run, line)
 
 
 class _Run(Trial):

@@ -37,30 +37,30 @@ _RCODE: Final = re.compile(r"responded (\w+): +(\d{1,18})", re.ASCII)
 _DURATION: Final = re.compile(r"duration: (\d{1,12}) s", re.ASCII)
 _MESSAGE: Final = re.compile(r"(error|warning): (.*)")
 _SENT: Final = frozenset({"queries", "SYNs", "initials"})
-_MARK: Final = re.compile(
-    r"(?:\A|[\r\n])(?:using interface \S+, XDP threads \d|thread#\d+: sent \d"
+LINES: Final = re.compile(
+    r"(?:\A|[\r\n])[ \t]*(?:using interface \S+, XDP threads \d|thread#\d+: sent \d"
     r"|total (?:queries|SYNs|initials): +\d+ \(\d+ pps\)|Usage: kxdpgun "
     r"|error: (?:failed to get remote MAC|failed to initialize XDP|can't find route to))"
 )
-_CLUES: Final = ("using interface ", "thread#", "total ", "Usage: kxdpgun ", "error: ")
+CLUES: Final = ("using interface ", "thread#", "total ", "Usage: kxdpgun ", "error: ")
 
 
 def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (64 KiB, or all of it) is of kxdpgun."""
-    return is_marked(head_text(head), _MARK, *_CLUES)
+    return is_marked(head_text(head), LINES, *CLUES)
 
 
-def parse(data: bytes) -> Iterator[Report | Reject]:
+def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     """Yield every report and every unusable part of `data`, in order; never raises for bad input.
 
     The achieved rate is that of the replies; over TCP and QUIC connections count as queries.
     """
-    return read(data, _Run)
+    return read(data, _Run, line)
 
 
-def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
+def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
     """Yield (number, text, what it was taken for) of every line that is not blank."""
-    return dns_text.explain(data, _Run)
+    return dns_text.explain(data, _Run, line)
 
 
 class _Run(Trial):
