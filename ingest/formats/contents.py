@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _MAX_PIECES: Final = 10_000
 _ADVICE: Final = "keep the output of each tool in a file of its own"
 _READERS: Final = {reader.NAME: reader for reader in OF_TEXT}
+_BULLETS: Final = (b"- ", b"* ", b"+ ")
+_HIDING: Final = (b"\x1b", *(b"\n" + bullet for bullet in _BULLETS))  # what may stand before or within any line
 _CLUES: Final = {reader.NAME: tuple(clue.encode() for clue in reader.CLUES) for reader in OF_TEXT}
 
 
@@ -61,9 +63,11 @@ def _pieces(reader: Reader, data: bytes) -> tuple[list[Piece], dict[int, tuple[s
     if len(content) > MAX_TEXT_BYTES or content.count(b"\n") > MAX_LINES or (plain and _is_of_one(content, own)):
         return [], {}, None
     text = uncoloured(content.decode("utf-8", "replace"))
+    likely = [own, *(each for each in hinted(text) if each is not own)]
     if plain:
-        pieces = cut(text, [own, *(each for each in hinted(text) if each is not own)])
-        return (pieces if len(pieces) > 1 else []), {}, fault
+        bare = prefixes.without_bullets(text, lambda line: any(each.LINES.match(line) for each in likely))
+        pieces = cut(bare, likely)
+        return (pieces if len(pieces) > 1 or len(bare) < len(text) else []), {}, fault
     pieces, notes = [], {}
     for each in prefixes.unwrapped(text, _is_known):
         for piece in cut(each.text, hinted(each.text), each.line):
@@ -84,9 +88,9 @@ def _read(pieces: list[Piece], notes: dict[int, tuple[str, ...]]) -> Iterator[Re
 
 
 def _is_of_one(content: bytes, reader: TextReader) -> bool:
-    """Say whether no other tool's lines are in it, as far as that is soon seen: colours may stand in any text."""
+    """Say whether no other tool's lines are in it and no bullets, as far as that is soon seen."""
     clues = (clue for name, clues in _CLUES.items() if name != reader.NAME for clue in clues)
-    return b"\x1b" not in content and not any(clue in content for clue in clues)
+    return not content.startswith(_BULLETS) and not any(clue in content for clue in (*_HIDING, *clues))
 
 
 def _known(text: str) -> TextReader | None:

@@ -42,7 +42,7 @@ _CHATTER: Final = re.compile(
     r"-{6}|responses   :|query list randomized|\w+: push \".*\"|\d+ key/value generator arguments"
     r"|adding QPS flow: .*|WARNING: QPS .*"
 )
-LINES: Final = re.compile(
+_MARK: Final = re.compile(
     r"(?:\A|[\r\n])[ \t]*(?:flaming target\(s\) \[|run id      : |query generator \["
     r'|\{"cmdline":"[^\r\n]{0,4000}"run_id":|\{"in_flight":\d+,"period_bad_count":'
     r'|\{"period_bad_count":\d+,"period_in_flight":|Flamethrower\.|unable to resolve target addr)'
@@ -58,6 +58,7 @@ IN_JSON = (
     ),
     *("Flamethrower.", "unable to resolve target addr"),
 )
+LINES: Final = re.compile(rf"{_MARK.pattern}|(?:\A|[\r\n])[ \t]*(?:binding to [\d.:a-f]+[ \t]*(?=[\r\n]|\Z)|--class: )")
 CLUES: Final = IN_JSON
 # Key of the text -> key of the JSON, which names the figure here; unit to take off.
 _SUMMARY: Final = {
@@ -96,7 +97,7 @@ _DEFAULTS: Final = {True: ("10", "10", "1"), False: ("30", "100", "1000")}
 
 def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (64 KiB, or all of it) is of flame."""
-    return is_marked(head_text(head), LINES, *IN_JSON)
+    return is_marked(head_text(head), _MARK, *IN_JSON)
 
 
 def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 _DEEPEST: Final = 4  # prefixes before each other
 _SAMPLE: Final = 200  # lines of the head that are not blank
-_SHARE: Final = 0.8  # of them that begin alike
+_SHARE: Final = 0.6  # of them that begin alike
 _MOST_WRITERS: Final = 50
+_LONGEST: Final = 500  # characters of a line that are looked at
 
 _CLOCK: Final = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _ISO: Final = rf"\d{{4}}[-/]\d\d[-/]\d\d[T ]{_CLOCK}(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?"
@@ -28,7 +29,7 @@ _MONTHS: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _SYSLOG: Final = rf"{_MONTHS} [ \d]\d {_CLOCK}"
 _DATE: Final = rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) {_SYSLOG}(?: [A-Z]{{2,5}})? \d{{4}}"
 _WRITER: Final = r"(?P<writer>[\w.@/-]{1,100})"
-_BEHIND: Final = r"(?:[ \t]*[|>:](?=[ \t\r]|$)|[ \t]+-(?=[ \t\r]|$))?(?:[ \t]+|(?=\r|$))"
+_BEHIND: Final = r"(?:[ \t]*[|:](?=[ \t\r]|$)|[ \t]+-(?=[ \t\r]|$))?(?:[ \t]+|(?=\r|$))"
 _FORMS: Final = tuple(
     re.compile(form, re.ASCII)
     for form in (
@@ -39,9 +40,11 @@ _FORMS: Final = tuple(
         rf"{_WRITER}[ \t]+\|(?:[ \t]|(?=\r|$))",  # docker compose logs
         r"(?P<writer>[^\t\n]{1,100}\t[^\t\n]{1,100})\t",  # gh run view --log
         rf"\[{_WRITER}\]{_BEHIND}",  # kubectl logs --prefix
+        r"(?:[>|#]|//)[ \t]?",  # a mail, a comment
         r"(?:[ \t]*(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+|[ \t]{2,})",  # a list
     )
 )
+_BULLET: Final = re.compile(r"^[ \t]*[-*+][ \t]+(?=\S)", re.MULTILINE)
 _STEADY: Final = re.compile(r".*[\s|>:#*\]]", re.DOTALL)  # what may end a prefix: never a part of a word or number
 _STRING: Final = r'"(?:[^"\\]|\\.)*+"'
 _STDOUT: Final = re.compile(rf'"(?:[\w.]+\.)?(?:stdout|msg)"\s*:\s*({_STRING})')
@@ -79,6 +82,11 @@ def unwrapped(text: str, is_known: Callable[[str], bool]) -> list[Text]:
     return []
 
 
+def without_bullets(text: str, is_known: Callable[[str], bool]) -> str:
+    """Return `text` without the bullets that stand before lines whose beginnings `is_known`."""
+    return _BULLET.sub(lambda bullet: "" if is_known(text[bullet.end() :][:_LONGEST]) else bullet[0], text)
+
+
 def may_be_json(text: str) -> bool:
     """Say whether strings of JSON may hold what a program has printed."""
     return any(key in text for key in ('"stdout', ".stdout", '"msg"'))
@@ -88,7 +96,7 @@ def _form(lines: Sequence[str]) -> re.Pattern[str] | None:
     """Return what most of the first lines begin with."""
     sample = list(islice((line for line in lines if line.strip()), _SAMPLE))
     constants = {match[0] for pair in pairwise(sample) if (match := _STEADY.match(commonprefix(pair)))}  # noqa: RUF071 -- of texts
-    constant = sorted(constants, key=len, reverse=True)
+    constant = sorted(constants, key=len)
     forms = [*_FORMS, *(re.compile(f"{re.escape(each)}|{re.escape(each.rstrip())}(?=\r?$)") for each in constant)]
     least = max(1, _SHARE * len(sample))
     return next((form for form in forms if sum(map(bool, map(form.match, sample))) >= least), None)
