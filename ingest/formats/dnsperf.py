@@ -7,6 +7,7 @@ with the default of 100 outstanding queries (`-q`) it is a closed loop that wait
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from ingest.formats import dns_text
@@ -35,7 +36,7 @@ _ESSENTIAL: Final = (
     *("Queries sent", "Queries completed", "Queries lost"),
     *("Run time (s)", "Queries per second"),
 )
-_PERCENTILES: Final = (50, 90, 99)
+_PERCENTILES: Final = (50, 90, 95, 99)
 # Below this first rate nothing can have been measured: see _intervals.
 _BOGUS_RATE: Final = 0.001
 _KEEPS_UP: Final = 0.98
@@ -167,14 +168,23 @@ class _Run(PerfTrial):
                 self.observe(f"{start}_{name}", value, "ms")
             stdev = self.figure("Latency StdDev (s)", 0, 1000, section)
             self.observe(f"{start}_stdev", stdev, "ms")
+        if connections := self.total("TCP connections"):
+            self.details["tcp_connections"] = connections
         for key in ("Reconnections", "Connection attempts"):
             metric = key.lower().replace(" ", "_")
             self.observe(metric, self.figure(key, section="connection"), "connections")
-        ordered = sorted(self.latencies_s)
-        for percent in _PERCENTILES if ordered else ():
-            # Nearest rank: the smallest value that so many percent do not exceed.
-            rank = -(-percent * len(ordered) // 100)
-            self.observe(f"latency_p{percent}", number(ordered[rank - 1], 1000), "ms")
+        buckets = [(latency_s, 1) for latency_s in sorted(self.latencies_s)] or self.buckets
+        answers = sum(count for _, count in buckets)
+        if not self.latencies_s and answers != self.facts["received"]:
+            answers = 0
+            if buckets:
+                self.notes.append("The latency histogram does not hold all answers: it gives no percentiles.")
+        for percent in _PERCENTILES if answers else ():
+            # Nearest rank: the smallest value that so many percent do not exceed, of a bucket its upper end.
+            rank, within = -(-percent * answers // 100), accumulate(count for _, count in buckets)
+            latency_s = next(end for (end, _), count in zip(buckets, within, strict=True) if count >= rank)
+            self.observe(f"latency_p{percent}", number(latency_s, 1000), "ms")
+        self.observe("latency_percentiles_of", answers or None, "responses")
 
     def _intervals(self) -> None:
         """Keep the rates of -S, without the first one when dnsperf divided it by the epoch."""

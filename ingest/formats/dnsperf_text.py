@@ -22,7 +22,7 @@ _RCODE: Final = re.compile(r"([A-Za-z]\w*) (\d{1,18}) \(")
 _DECIMAL: Final = r"(\d{1,12}\.\d{1,6})"  # the tools print six places; who copies a report may round them
 _PLACES: Final = 6
 _SHARE: Final = r"(\d{1,18})(?: +\((?:\d+\.\d+|-?nan|inf)%\))?"
-_THOUSANDS: Final = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])", re.ASCII)
+_THOUSANDS: Final = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?!\d|,\d)", re.ASCII)
 _VALUES: Final[dict[str, re.Pattern[str]]] = {
     key: re.compile(pattern, re.ASCII)
     for key, pattern in {
@@ -34,6 +34,7 @@ _VALUES: Final[dict[str, re.Pattern[str]]] = {
         "Queries per second": _DECIMAL,
         "Average Latency (s)": rf"{_DECIMAL}(?: +\(min {_DECIMAL}, max {_DECIMAL}\))?",
         "Latency StdDev (s)": r"(\d{1,12}\.\d{1,6}|-?nan)",
+        "TCP connections": r"(\d{1,18})",
         "Reconnections": r"(\d{1,18})",
         "Reconnection(s)": r"(\d{1,18})",
         "Connection attempts": r"(\d{1,18}) \((\d{1,18}) successful, .*%\)",
@@ -49,7 +50,13 @@ _SECTIONS: Final = {
 }
 BLOCK: Final = r"Statistics:[ \t]*(?=[\r\n]|\Z)|Queries sent:[ \t]+\d[\d,]*[ \t]*(?=[\r\n]|\Z)"
 _SENT: Final = re.compile(r"(?:\A|[\r\n])[ \t]*Queries sent:[ \t]+\d[\d,]*[ \t]*[\r\n]")
-_BUCKET: Final = re.compile(r"Latency bucket \(s\):.*|\d+\.\d{6} - \d+\.\d{6}: +\d+")
+# dnsperf-tcp, a fork of 2.1 by Sinodun, has other words.
+_OF_FORKS: Final = {"Average RTT (s)": "Average Latency (s)", "RTT StdDev (s)": "Latency StdDev (s)"}
+_HANDSHAKES: Final = re.compile(
+    r"Ave Queries per conn: +\d+|(?:TCP|TLS|Total) HS time per (?:client|connection) \(s\): .*|Adjusted Queries/s: .*"
+)
+_BUCKETS: Final = re.compile(r"Latency bucket \(s\):.*")
+_BUCKET: Final = re.compile(r"\d{1,12}\.\d{6} - (\d{1,12}\.\d{6}): +(\d{1,18})", re.ASCII)
 
 
 def is_block(text: str, last: re.Pattern[str]) -> bool:
@@ -64,6 +71,7 @@ class PerfTrial(Trial):
         title: the first line that the tool prints.
         flags: its options that take no value.
         values: groups of the figures by section and key.
+        buckets: of the latency histogram, upper ends in s and how many answers were within.
 
     """
 
@@ -81,6 +89,7 @@ class PerfTrial(Trial):
         super().__init__()
         self.options: dict[str, list[str]] = {}
         self.values: dict[tuple[str, str], tuple[str | None, ...]] = {}
+        self.buckets: list[tuple[float, int]] = []
         self.section = ""
         self.titled = False
         self.first_warning: tuple[int, str] | None = None
@@ -141,7 +150,7 @@ class PerfTrial(Trial):
 
     def _take_value(self, line: str) -> bool:
         key, colon, value = line.partition(":")
-        key = key.replace("Updates", "Queries", 1)
+        key = _OF_FORKS.get(key, key.replace("Updates", "Queries", 1))
         if key == "Queries sent" and not self.section:
             self.section = "total"  # whoever copied the figures left the line above them out
         pattern = _VALUES.get(key) if colon and self.section else None
@@ -155,7 +164,15 @@ class PerfTrial(Trial):
                 # The run time of an interval counts from the start of the trial.
                 at = self.figure("Run time (s)", section="interval")
                 self.observe("interval_rate", number(match[1]), "queries/s", t_s=at)
-        return bool(match) or bool(self.section and _BUCKET.fullmatch(line))
+        return bool(match) or (bool(self.section) and self._take_other(line))
+
+    def _take_other(self, line: str) -> bool:
+        """Keep a bucket of the latency histogram (`-O latency-histogram`); let through what only forks print."""
+        if (bucket := _BUCKET.fullmatch(line)) and self.ended:
+            if self.section == "total":
+                self.buckets.append((float(bucket[1]), int(bucket[2])))
+            return True
+        return bool(_BUCKETS.fullmatch(line) or _HANDSHAKES.fullmatch(line))
 
     def total(self, key: str) -> int | None:
         """Return a counter of the statistics at the end."""

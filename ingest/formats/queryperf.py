@@ -82,9 +82,9 @@ class _Run(Trial):
             "duration_s": number(self.figures["Ran for"]),
             "achieved_rate": number(self.figures.get("Queries per second")),
         }
-        for name in ("average", "min", "max"):
+        for name, printed in (("avg", "average"), ("min", "min"), ("max", "max"), ("stdev", "std deviation")):
             if received:
-                self.observe(f"latency_{name[:3]}", number(self.figures.get(f"RTT {name}"), 1000), "ms")
+                self.observe(f"latency_{name}", number(self.figures.get(f"RTT {printed}"), 1000), "ms")
         for name, value in self.figures.items():
             if code := _RCODE.fullmatch(name):
                 self.observe("responses", count(value), "responses", code[1])

@@ -129,6 +129,7 @@ class _Run(PerfTrial):
             self.details["reconnections"] = reconnections
         lost = self.values.get(("total", "Lost at that point"))
         self.details["lost_at_that_point"] = lost[0] if lost else None
+        self.observe("lost_at_maximum", number(lost[0]) if lost else None, "%")
         if lost is None:
             self.notes.append("Report cut off: the loss at the maximum is missing.")
         if ended := self.details.get("ended_early"):
