@@ -98,6 +98,7 @@ class TextReader(Reader, Protocol):
 _MODULES = (
     "perfdhcp",
     "avalanche",
+    "bngblaster",
     "csit",
     "cyberflood",
     "cyberflood_csv",
@@ -113,6 +114,7 @@ _MODULES = (
     "nfvbench",
     "queryperf",
     "resperf",
+    "shotgun",
     "testcenter_csv",
     "testcenter_periodic",
     "testcenter_results",
