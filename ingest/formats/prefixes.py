@@ -84,7 +84,11 @@ def unwrapped(text: str, is_known: Callable[[str], bool]) -> list[Text]:
 
 def without_bullets(text: str, is_known: Callable[[str], bool]) -> str:
     """Return `text` without the bullets that stand before lines whose beginnings `is_known`."""
-    return _BULLET.sub(lambda bullet: "" if is_known(text[bullet.end() :][:_LONGEST]) else bullet[0], text)
+
+    def bare(bullet: re.Match[str]) -> str:
+        return "" if is_known(text[bullet.end() : bullet.end() + _LONGEST]) else bullet[0]
+
+    return _BULLET.sub(bare, text)
 
 
 def may_be_json(text: str) -> bool:
