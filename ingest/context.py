@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from ingest.campaign import FIELDS
+from ingest.formats.perfdhcp_options import told_by_command
 from ingest.names import without_archive
 from ingest.schema import CONFIGURATION
 from ingest.servers import kea
@@ -34,7 +35,6 @@ SIDECAR_FIELDS: Final[tuple[tuple[str, str], ...]] = (
     ("ha_mode", "ha"),
     ("repetition", "rep"),
     ("repetition", "repeat"),
-    ("product", "server"),
     ("product_version", "kea_version"),
     ("tool_version", "perfdhcp_version"),
     ("tool_version", "tool_commit"),
@@ -46,6 +46,7 @@ SIDECAR_FIELDS: Final[tuple[tuple[str, str], ...]] = (
     ("ended_at", "end_utc"),
     ("server_wiped", "lease_db_wiped_before"),
     *((c, c) for c in (*FIELDS, "command", "requests_planned", "exit_code", "started_at", "ended_at", "server_wiped")),
+    ("product", "server"),
 )
 _RESOLVED: Final = frozenset({column for column, _ in SIDECAR_FIELDS})
 _OF_ONE_PROCESS: Final = frozenset(
@@ -144,6 +145,8 @@ class Context:
         strong = _RESOLVED - {"scenario"} if any(claim[0] == "scenario" for claim in outside) else _RESOLVED
         text = [(column, value, "text") for column, value in facts.items() if column in strong]
         resolved, sources, conflicts = settle(text + outside)
+        if facts.get("tool") == "perfdhcp" and not facts.get("command"):  # -C leaves it out
+            facts = facts | told_by_command(resolved.get("command"), facts)
         planned, sent = resolved.get("requests_planned"), facts.get("sent")
         whole = bool(facts.get("completed")) or (planned is not None and sent is not None and sent >= planned)
         completed = whole and bool(resolved.get("completed", True))
@@ -268,11 +271,14 @@ def gather(
     if sidecar:
         source = f"{_SIDECAR_OF}{sidecar[0]}"
         fields = _sidecar_fields(campaign)
+        if contents.get("kea_version") and not contents.get("product"):
+            claims.append(("product", kea.PRODUCT, source))
+        if any(column == "product" for column, _, _ in claims) or contents.get("product"):
+            # Then `server` is the name of a machine or of an address family, or says the same.
+            fields = [field for field in fields if field != ("product", "server")]
         claims += _claims(_said_by(contents, fields), source, values, notes)
         if contents.get("output_sha256", sha256) != sha256:
             notes.append(f"{source} was written for another output: its output_sha256 differs")
-        if contents.get("kea_version"):
-            claims.append(("product", "ISC Kea", source))
         if contents.get("signal_sent"):
             claims.append(("completed", False, source))
     found = (campaign.path_values(path) if campaign else {}).items()

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from errors import DroplineError
 from ingest import archives, figures, formats, machines, servers, watched
 from ingest.campaign import FILE_NAME, SIDECARS, Campaign, CampaignError, slug
-from ingest.formats import Reject
+from ingest.formats import Reject, contents
 from ingest.formats.text import unpack
 from ingest.names import without_archive
 
@@ -230,6 +230,8 @@ def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
         item.kind, item.watcher = Kind.WATCHED, watcher
     elif not is_json and figures.recognise(head):
         item.kind = Kind.FIGURES
+    elif reader := contents.behind(head):
+        item.kind, item.reader = Kind.OUTPUT, reader
     elif name.endswith(_MESSAGES):
         item.kind = Kind.MESSAGES
     elif servers.describe(head):

@@ -20,7 +20,9 @@ from ingest.context import (
     read_sidecar,
 )
 from ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope
-from ingest.formats import READERS, Reject, recognise
+from ingest.formats import READERS, Reject, contents, recognise
+from ingest.formats.mixed import mentioned
+from ingest.formats.text import head_text
 from ingest.neighbours import Neighbours
 from ingest.rows import Content, Outcome, campaign_row, context_file, ignored, output, published, rejected, watched
 from ingest.servers import ConfigError
@@ -28,11 +30,9 @@ from ingest.servers import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
-    from types import ModuleType
 
-    from ingest.formats import Reader, Row
+    from ingest.formats import Row
     from ingest.lake import Key, Version
-    from ingest.watched import Watcher
 
 _MAX_SIDECAR_BYTES: Final = 1024 * 1024
 _READERS: Final = {reader.NAME: reader for reader in READERS}
@@ -41,6 +41,7 @@ _UNRECOGNISED: Final = (
     "not recognised: no traffic generator's output, counters, server configuration or machine facts",
     "check that it is whole; if it is no result, name it under `ignore:` in campaign.yaml",
 )
+_UNWRAP: Final = "cut off what stands before the lines of the tool; if it is no result, name it under `ignore:`"
 EXPLAINING: Final = (Kind.CAMPAIGN, Kind.SERVER, Kind.MACHINE)
 
 
@@ -150,7 +151,7 @@ class Resolver:
         if item.kind is Kind.SERVER:
             return self._server(item, content)
         if item.kind is Kind.FIGURES:
-            return published(item, item.scope.name, content, _parsed(figures, content.data))
+            return published(item, item.scope.name, content, _parsed(figures.NAME, figures.parse(content.data)))
         outcome = context_file(item, item.scope.name, content, item.kind.value)
         if item.kind is Kind.CAMPAIGN and item.scope.campaign:
             outcome.rows["campaigns"] = [campaign_row(item.scope.name, item.scope.campaign)]
@@ -230,7 +231,7 @@ class Resolver:
         """Return what it means that a file is empty, when its sidecar names the generator."""
         said = self._said(self._around(item).sidecar_of(item)) if not content.data else None
         reader = _READERS.get(str(said.get("tool"))) if isinstance(said, dict) else None
-        return [part for part in _parsed(reader, b"") if isinstance(part, Reject)] if reader else []
+        return [part for part in _parsed(reader.NAME, reader.parse(b"")) if isinstance(part, Reject)] if reader else []
 
     def _said(self, sidecar: Found | None) -> Row | Exception | None:
         """Return what a sidecar says, or why it cannot be used."""
@@ -275,7 +276,8 @@ class Resolver:
         campaign, context = self._campaign(item), self._context(item, content)
         if known := self._unchanged(item, campaign, content, context, "trials"):
             return known
-        return output(item, campaign, content, context, list(_parsed(item.reader, content.data)))
+        found = _parsed(item.reader.NAME, contents.parse(item.reader, content.data))
+        return output(item, campaign, content, context, list(found))
 
     def _watched(self, item: Found, content: Content) -> Outcome:
         assert item.watcher is not None  # noqa: S101 -- that is what makes it WATCHED
@@ -284,7 +286,8 @@ class Resolver:
         campaign, context = self._campaign(beside) if beside else item.scope.name, Context(own=own)
         if known := self._unchanged(item, campaign, content, context, "observations"):
             return known
-        return watched(item, campaign, content, context, _parsed(item.watcher, content.data))
+        found = _parsed(item.watcher.NAME, item.watcher.parse(content.data))
+        return watched(item, campaign, content, context, found)
 
     def _unchanged(self, item: Found, campaign: str, content: Content, context: Context, status: str) -> Outcome | None:
         """Return a file without its rows when the lake knows this version and nothing of it was refused."""
@@ -300,15 +303,19 @@ class Resolver:
 
 def _refusal(item: Found, content: Content) -> Reject:
     """Return why a file is of no use that nobody recognises."""
-    return item.reject or Reject(1, *(foreign.describe(content.data[:HEAD_BYTES]) or _UNRECOGNISED))
+    if item.reject:
+        return item.reject
+    reason, hint = foreign.describe(content.data[:HEAD_BYTES]) or _UNRECOGNISED
+    seen = mentioned(head_text(content.data[:HEAD_BYTES]))
+    return Reject(1, f"{reason}; {seen}" if seen else reason, _UNWRAP if seen else hint)
 
 
-def _parsed(reader: Reader | Watcher | ModuleType, data: bytes) -> Iterator[Any]:
-    """Yield what a reader finds; a reader that fails yields a reject that says so."""
+def _parsed(name: str, found: Iterable[Any]) -> Iterator[Any]:
+    """Yield what the reader of that name finds; a reader that fails yields a reject that says so."""
     try:
-        yield from reader.parse(data)
+        yield from found
     except Exception as error:
-        fault = f"the {reader.NAME} reader failed: {type(error).__name__}: {error}"
+        fault = f"the {name} reader failed: {type(error).__name__}: {error}"
         yield Reject(1, fault, "this is a fault of the reader: report it with the file")
 
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 from ingest.campaign import Campaign, Method
 from ingest.context import WATCHED, Context
 from ingest.formats import Reject, Report, Row
+from ingest.formats.perfdhcp_options import UNKNOWN_OPTIONS
 from ingest.lake import Version
 from ingest.records import Records
 from ingest.schema import TABLES
@@ -279,8 +280,10 @@ def _add_trial(
         "source_sha256": raw["sha256"],
         "report_index": index,
         "source_line": report.line,
-        "warnings": [*report.warnings, *context.warnings],
     }
+    options_known = trial.get("method") is not None
+    notes = [note for note in report.warnings if not (options_known and note == UNKNOWN_OPTIONS)]
+    trial["warnings"] = [*notes, *context.warnings]
     outcome.rows.setdefault("trials", []).append(trial)
     source = {"campaign": raw["campaign"], "source_path": raw["source_path"]}
     of_trial = {**source, "trial_id": own_id}

@@ -16,6 +16,7 @@ import pyarrow as pa
 from ingest import machines
 from ingest.campaign import FILE_NAME
 from ingest.files import HEAD_BYTES, MAX_BYTES, Found, IntakeError, Kind, Unreadable, read, survey
+from ingest.formats import contents
 from ingest.intake import printable
 from ingest.lake import FORGOTTEN
 from ingest.resolve import EXPLAINING, Resolver, explains_first
@@ -250,11 +251,10 @@ def _plain(head: bytes) -> bytes:
 def _lines(item: Found, outcome: Outcome) -> list[Line]:
     if item.kind is Kind.WATCHED:
         return list(_metrics(outcome))
-    explain = getattr(item.reader, "explain", None)
-    if explain is None or item.kind is not Kind.OUTPUT or outcome.raw["content"] is None:
+    if not item.reader or item.kind is not Kind.OUTPUT or outcome.raw["content"] is None:
         return []
     try:
-        return [Line(*line) for line in explain(outcome.raw["content"])]
+        return [Line(*line) for line in contents.explain(item.reader, outcome.raw["content"])]
     except Exception as error:  # a fault of the reader; the reject tells of it, too
         return [Line(1, "", f"the {outcome.raw['format']} reader failed: {type(error).__name__}: {error}")]
 

@@ -74,11 +74,31 @@ class Reader(Protocol):
         """Yield every report and every unusable part of `data`, in order."""
 
 
+class TextReader(Reader, Protocol):
+    """What a module offers whose format is a text of lines, of which a file may hold several, from several tools.
+
+    Attributes:
+        LINES: how lines begin that only this tool prints, or that it shares with few others.
+        CLUES: texts, one of which is in each of these lines.
+
+    """
+
+    LINES: re.Pattern[str]
+    CLUES: tuple[str, ...]
+
+    def parse(self, data: bytes, line: int = 1) -> Iterator[Report | Reject]:
+        """Yield what `Reader.parse` does of a text that begins in `line` of its file."""
+
+    def explain(self, data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
+        """Yield (number, text, what it was taken for) of every line that is not blank."""
+
+
 # The registry: a module of this folder a line. Each file is claimed by one of them at most, so the order decides
 # nothing but speed.
 _MODULES = (
     "perfdhcp",
     "avalanche",
+    "bngblaster",
     "csit",
     "cyberflood",
     "cyberflood_csv",
@@ -94,6 +114,7 @@ _MODULES = (
     "nfvbench",
     "queryperf",
     "resperf",
+    "shotgun",
     "testcenter_csv",
     "testcenter_periodic",
     "testcenter_results",

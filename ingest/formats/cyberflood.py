@@ -3,7 +3,7 @@
 `raw` has a Summary and series of [seconds, value], a sample every 4 s. `Live Bandwidth` is the receiving
 and the sending side added, in kbit/s of 1000 bit, without FCS; where a version has `Live Incoming
 Bandwidth`, that is the rate. Ramps and the last sample, which reads 0, are no part of it: the mean is over
-the samples at the highest desired load, and the desired load says little about the achieved one.
+the steady samples at the highest desired load, which the load reaches some samples late.
 `Average Throughput` matches no mean of the series in some versions, `Incoming BW` under `Protocol Data`
 is twice the rate: the one is kept as reported, the other not at all.
 """
@@ -149,13 +149,11 @@ def _live_names(subject: str, unit: str) -> list[str]:
 
 
 def _at_full_load(live: list[tuple[float, float]], desired: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the live samples at the highest desired load, without those at the end that read 0."""
+    """Return the live samples at the highest desired load without the ramp, of which the load lags behind."""
     full = max((value for _, value in desired), default=0.0)
     times = {time_s for time_s, value in desired if value == full}
     kept = [sample for sample in live if sample[0] in times] if full > 0 else []
-    while kept and kept[-1][1] <= 0:
-        kept.pop()
-    return kept or list(steady(live))
+    return list(steady(kept)) or list(steady(live))
 
 
 def _observe_series(trial: Trial, raw: Row) -> None:

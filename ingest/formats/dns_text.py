@@ -189,27 +189,28 @@ class Trial(ABC):
             yield f"{more} more lines are not of {self.tool}."
 
 
-def read(data: bytes, kind: type[Trial]) -> Iterator[Report | Reject]:
-    """Yield what each process in the text of `data` comes to, in the order of the file.
+def read(data: bytes, kind: type[Trial], line: int = 1) -> Iterator[Report | Reject]:
+    """Yield what each process in the text of `data`, which begins in `line`, comes to, in the order of the file.
 
     Takes UTF-8, UTF-16 with its mark, and gzip of these, with LF, CRLF or CR. Never raises for bad
     input; more than MAX_TEXT_BYTES of text is one reject.
     """
-    return parts(data, lambda text: _trials(text, kind), "split the file between two reports, or log fewer lines")
+    advice = "split the file between two reports, or log fewer lines"
+    return parts(data, lambda text: _trials(text, kind, line), advice)
 
 
-def explain(data: bytes, kind: type[Trial]) -> Iterator[tuple[int, str, str]]:
+def explain(data: bytes, kind: type[Trial], first: int = 1) -> Iterator[tuple[int, str, str]]:
     """Yield (number, text, what it was taken for) of every line that is not blank; reads as `read` does."""
     text, _ = unpack(data, MAX_TEXT_BYTES)
-    for number, line, trial in _walk(text, kind):
+    for number, line, trial in _walk(text, kind, first):
         before = trial.state()
         trial.read(line)
         yield number, line, trial.taken_for(before)
 
 
-def _trials(text: bytes, kind: type[Trial]) -> Iterator[Report | Reject]:
+def _trials(text: bytes, kind: type[Trial], first: int) -> Iterator[Report | Reject]:
     current: Trial | None = None
-    for _, line, trial in _walk(text, kind):
+    for _, line, trial in _walk(text, kind, first):
         if current is not None and trial is not current:
             yield current.conclude()
         current = trial
@@ -217,10 +218,10 @@ def _trials(text: bytes, kind: type[Trial]) -> Iterator[Report | Reject]:
     yield (current or kind()).conclude()
 
 
-def _walk(text: bytes, kind: type[Trial]) -> Iterator[tuple[int, str, Trial]]:
+def _walk(text: bytes, kind: type[Trial], first: int = 1) -> Iterator[tuple[int, str, Trial]]:
     """Yield number and text of every line, and the trial that is to read it."""
     trial = kind()
-    for number, line, ended in lines(text):
+    for number, line, ended in lines(text, first):
         if trial.line and trial.begins_with(line):
             trial = kind()
         trial.here, trial.ended = number, ended

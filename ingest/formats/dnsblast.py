@@ -31,11 +31,12 @@ _LOOKUP: Final = re.compile(r"\[\S{0,300}:\S{0,100}\]: \[[A-Z][\w ,.'/-]{3,100}\
 _CALL: Final = re.compile(r"(?:sendto|poll|Oops): \S.{0,200}")
 _ASSERTION: Final = re.compile(r"dnsblast: \S*dnsblast\.c:\d+: .{0,300}|Assertion failed: .{0,300}dnsblast\.c.{0,100}")
 _USAGE: Final = "Usage: dnsblast [fuzz]"
-_MARK: Final = re.compile(
-    r"(?:\A|[\r\n]|%\] *|\^C)Sent: \[\d+\] - Received: \[\d+\] - Reply rate: \["
-    r"|(?:\A|[\r\n])(?:Usage: dnsblast \[fuzz\]|dnsblast: \S*dnsblast\.c:\d"
+LINES: Final = re.compile(
+    r"(?:(?:\A|[\r\n])[ \t]*|%\] *|\^C)Sent: \[\d+\] - Received: \[\d+\] - Reply rate: \["
+    r"|(?:\A|[\r\n])[ \t]*(?:Usage: dnsblast \[fuzz\]|dnsblast: \S*dnsblast\.c:\d"
     r'|Script started [^\r\n]*COMMAND="[^"\r\n]*\bdnsblast )'
 )
+CLUES: Final = ("Sent: [", "dnsblast")
 _ENDS: Final = re.compile(r"(\r{0,2}\n|\r)")
 
 
@@ -50,20 +51,20 @@ def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (64 KiB, or all of it) is of dnsblast."""
     text = head_text(head)
     only = text.strip() if len(text) < 1000 else ""
-    return bool(is_marked(text, _MARK, "Sent: [", "dnsblast") or _LOOKUP.fullmatch(only) or _CALL.fullmatch(only))
+    return bool(is_marked(text, LINES, *CLUES) or _LOOKUP.fullmatch(only) or _CALL.fullmatch(only))
 
 
-def parse(data: bytes) -> Iterator[Report | Reject]:
+def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     """Yield every run and every unusable part of `data`, in order; never raises for bad input."""
-    return parts(data, lambda text: _runs(text.decode("utf-8", "replace")), "split the file between two runs")
+    return parts(data, lambda text: _runs(text.decode("utf-8", "replace"), line), "split the file between two runs")
 
 
-def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
+def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
     """Yield (number, text, what it was taken for) of every status line and every line between; a CR ends a line."""
     text, _ = unpack(data, MAX_TEXT_BYTES)
-    for here, line in enumerate(_ENDS.split(text.decode("utf-8", "replace"))[::2], 1):
+    for here, said in enumerate(_ENDS.split(text.decode("utf-8", "replace"))[::2], line):
         run = _Run()
-        for part in _parts(line):
+        for part in _parts(said):
             if isinstance(part, _Status):
                 yield here, f"{part.sent} sent, {part.received} received, {part.ratio} %", "status line"
             else:
@@ -72,7 +73,7 @@ def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
                 yield here, part, run.taken_for(before)
 
 
-def _runs(text: str) -> Iterator[Report | Reject]:
+def _runs(text: str, first: int) -> Iterator[Report | Reject]:
     run = _Run()
     pieces = [*_ENDS.split(text), "", "", ""]
     for index in range(0, len(pieces) - 3, 2):
@@ -82,7 +83,7 @@ def _runs(text: str) -> Iterator[Report | Reject]:
             if run.is_over(part):
                 yield run.conclude()
                 run = _Run()
-            run.here = index // 2 + 1
+            run.here = index // 2 + first
             if status:
                 run.add(status)
             elif isinstance(part, str):

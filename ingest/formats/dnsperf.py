@@ -7,11 +7,12 @@ with the default of 100 outstanding queries (`-q`) it is a closed loop that wait
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from ingest.formats import dns_text
 from ingest.formats.dns_text import read
-from ingest.formats.dnsperf_text import LOAD_OPTIONS, PerfTrial, shared_words
+from ingest.formats.dnsperf_text import BLOCK, LOAD_OPTIONS, PerfTrial, is_block, shared_words
 from ingest.formats.text import head_text, is_marked, number, plural
 
 if TYPE_CHECKING:
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
 
 NAME = "dnsperf"
 
-_MARK: Final = re.compile(
-    r"(?:\A|[\r\n])[ \t]*(?:DNS Performance Testing Tool[ \t]*(?:[\r\n]|\Z)|Usage: dnsperf \["
-    r"|\[Status\] Command line: dnsperf )"
-)
-_CLUES: Final = ("DNS Performance Testing Tool", "dnsperf ")
+_HEADS: Final = r"DNS Performance Testing Tool[ \t]*(?=[\r\n]|\Z)|Usage: dnsperf \[|\[Status\] Command line: dnsperf "
+_RATE: Final = r"Queries per second:[ \t]+\d[\d,]*\.\d+[ \t]*(?=[\r\n]|\Z)"
+_MARK: Final = re.compile(rf"(?:\A|[\r\n])[ \t]*(?:{_HEADS})")
+_LAST: Final = re.compile(rf"[\r\n][ \t]*{_RATE}")
+_TITLES: Final = ("DNS Performance Testing Tool", "dnsperf ")
+LINES: Final = re.compile(rf"(?:\A|[\r\n])[ \t]*(?:{_HEADS}|{_RATE}|{BLOCK})")
+CLUES: Final = (*_TITLES, "Queries per second:")
 _TIMEOUT: Final = "[Timeout] Query timed out"
 _INTERVAL: Final = re.compile(r"(\d{1,12}\.\d{6}): (\d{1,15}\.\d{6}|-?nan|inf)", re.ASCII)
 _TARGET: Final = re.compile(r"Sending (?:queries|updates) \(to (\S+)\)")
@@ -33,7 +36,7 @@ _ESSENTIAL: Final = (
     *("Queries sent", "Queries completed", "Queries lost"),
     *("Run time (s)", "Queries per second"),
 )
-_PERCENTILES: Final = (50, 90, 99)
+_PERCENTILES: Final = (50, 90, 95, 99)
 # Below this first rate nothing can have been measured: see _intervals.
 _BOGUS_RATE: Final = 0.001
 _KEEPS_UP: Final = 0.98
@@ -43,17 +46,18 @@ _WORDS: Final = {**LOAD_OPTIONS, "u": "updates", "B": "binary queries"}
 
 def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (64 KiB, or all of it) is of dnsperf."""
-    return is_marked(head_text(head), _MARK, *_CLUES)
+    text = head_text(head)
+    return is_marked(text, _MARK, *_TITLES) or is_block(text, _LAST)
 
 
-def parse(data: bytes) -> Iterator[Report | Reject]:
+def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     """Yield every report and every unusable part of `data`, in order; never raises for bad input."""
-    return read(data, _Run)
+    return read(data, _Run, line)
 
 
-def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
+def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
     """Yield (number, text, what it was taken for) of every line that is not blank."""
-    return dns_text.explain(data, _Run)
+    return dns_text.explain(data, _Run, line)
 
 
 class _Run(PerfTrial):
@@ -164,14 +168,23 @@ class _Run(PerfTrial):
                 self.observe(f"{start}_{name}", value, "ms")
             stdev = self.figure("Latency StdDev (s)", 0, 1000, section)
             self.observe(f"{start}_stdev", stdev, "ms")
+        if connections := self.total("TCP connections"):
+            self.details["tcp_connections"] = connections
         for key in ("Reconnections", "Connection attempts"):
             metric = key.lower().replace(" ", "_")
             self.observe(metric, self.figure(key, section="connection"), "connections")
-        ordered = sorted(self.latencies_s)
-        for percent in _PERCENTILES if ordered else ():
-            # Nearest rank: the smallest value that so many percent do not exceed.
-            rank = -(-percent * len(ordered) // 100)
-            self.observe(f"latency_p{percent}", number(ordered[rank - 1], 1000), "ms")
+        buckets = [(latency_s, 1) for latency_s in sorted(self.latencies_s)] or self.buckets
+        answers = sum(count for _, count in buckets)
+        if not self.latencies_s and answers != self.facts["received"]:
+            answers = 0
+            if buckets:
+                self.notes.append("The latency histogram does not hold all answers: it gives no percentiles.")
+        for percent in _PERCENTILES if answers else ():
+            # Nearest rank: the smallest value that so many percent do not exceed, of a bucket its upper end.
+            rank, within = -(-percent * answers // 100), accumulate(count for _, count in buckets)
+            latency_s = next(end for (end, _), count in zip(buckets, within, strict=True) if count >= rank)
+            self.observe(f"latency_p{percent}", number(latency_s, 1000), "ms")
+        self.observe("latency_percentiles_of", answers or None, "responses")
 
     def _intervals(self) -> None:
         """Keep the rates of -S, without the first one when dnsperf divided it by the epoch."""

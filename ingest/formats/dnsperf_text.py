@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 _VERSION: Final = re.compile(r"(?:Nominum )?Version (\S{1,40})")
 _SECRET: Final = re.compile(r"(?<!\S)(-y ?(?:[^\s:]+:)+)[^\s:]+")
 _RCODE: Final = re.compile(r"([A-Za-z]\w*) (\d{1,18}) \(")
-_SIX: Final = r"(\d{1,12}\.\d{6})"
-_SHARE: Final = r"(\d{1,18})(?: \((?:\d+\.\d\d|-?nan|inf)%\))?"
+_DECIMAL: Final = r"(\d{1,12}\.\d{1,6})"  # the tools print six places; who copies a report may round them
+_PLACES: Final = 6
+_SHARE: Final = r"(\d{1,18})(?: +\((?:\d+\.\d+|-?nan|inf)%\))?"
+_THOUSANDS: Final = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?!\d|,\d)", re.ASCII)
 _VALUES: Final[dict[str, re.Pattern[str]]] = {
     key: re.compile(pattern, re.ASCII)
     for key, pattern in {
@@ -28,14 +30,15 @@ _VALUES: Final[dict[str, re.Pattern[str]]] = {
         "Unexpected IDs": _SHARE,
         "Response codes": r"(.*)",
         "Average packet size": r"request (\d{1,9}), response (\d{1,9})",
-        "Run time (s)": _SIX,
-        "Queries per second": _SIX,
-        "Average Latency (s)": rf"{_SIX}(?: \(min {_SIX}, max {_SIX}\))?",
-        "Latency StdDev (s)": r"(\d{1,12}\.\d{6}|-?nan)",
+        "Run time (s)": _DECIMAL,
+        "Queries per second": _DECIMAL,
+        "Average Latency (s)": rf"{_DECIMAL}(?: +\(min {_DECIMAL}, max {_DECIMAL}\))?",
+        "Latency StdDev (s)": r"(\d{1,12}\.\d{1,6}|-?nan)",
+        "TCP connections": r"(\d{1,18})",
         "Reconnections": r"(\d{1,18})",
         "Reconnection(s)": r"(\d{1,18})",
         "Connection attempts": r"(\d{1,18}) \((\d{1,18}) successful, .*%\)",
-        "Maximum throughput": rf"{_SIX} qps",
+        "Maximum throughput": rf"{_DECIMAL} qps",
         "Lost at that point": r"(\d{1,3}\.\d\d)%",
     }.items()
 }
@@ -45,7 +48,20 @@ _SECTIONS: Final = {
     "Interval Statistics:": "interval",
     "Connection Statistics:": "connection",
 }
-_BUCKET: Final = re.compile(r"Latency bucket \(s\):.*|\d+\.\d{6} - \d+\.\d{6}: +\d+")
+BLOCK: Final = r"Statistics:[ \t]*(?=[\r\n]|\Z)|Queries sent:[ \t]+\d[\d,]*[ \t]*(?=[\r\n]|\Z)"
+_SENT: Final = re.compile(r"(?:\A|[\r\n])[ \t]*Queries sent:[ \t]+\d[\d,]*[ \t]*[\r\n]")
+# dnsperf-tcp, a fork of 2.1 by Sinodun, has other words.
+_OF_FORKS: Final = {"Average RTT (s)": "Average Latency (s)", "RTT StdDev (s)": "Latency StdDev (s)"}
+_HANDSHAKES: Final = re.compile(
+    r"Ave Queries per conn: +\d+|(?:TCP|TLS|Total) HS time per (?:client|connection) \(s\): .*|Adjusted Queries/s: .*"
+)
+_BUCKETS: Final = re.compile(r"Latency bucket \(s\):.*")
+_BUCKET: Final = re.compile(r"\d{1,12}\.\d{6} - (\d{1,12}\.\d{6}): +(\d{1,18})", re.ASCII)
+
+
+def is_block(text: str, last: re.Pattern[str]) -> bool:
+    """Say whether `text` holds statistics of which `last` tells whose they are: their title may be left out."""
+    return "Queries sent:" in text and _SENT.search(text) is not None and last.search(text) is not None
 
 
 class PerfTrial(Trial):
@@ -55,6 +71,7 @@ class PerfTrial(Trial):
         title: the first line that the tool prints.
         flags: its options that take no value.
         values: groups of the figures by section and key.
+        buckets: of the latency histogram, upper ends in s and how many answers were within.
 
     """
 
@@ -72,6 +89,7 @@ class PerfTrial(Trial):
         super().__init__()
         self.options: dict[str, list[str]] = {}
         self.values: dict[tuple[str, str], tuple[str | None, ...]] = {}
+        self.buckets: list[tuple[float, int]] = []
         self.section = ""
         self.titled = False
         self.first_warning: tuple[int, str] | None = None
@@ -84,7 +102,8 @@ class PerfTrial(Trial):
             return self.titled or bool(self.values) or self.facts["command"] is not None
         if line.startswith("[Status] Command line:"):
             return self.facts["command"] is not None or bool(self.values)
-        return line == "Statistics:" and ("total", "Queries sent") in self.values
+        restarts = line == "Statistics:" or (line.startswith("Queries sent:") and self.section != "interval")
+        return restarts and ("total", "Queries sent") in self.values
 
     def take(self, line: str) -> bool:
         """Keep what `line` says; False when it is not of the tool."""
@@ -131,16 +150,29 @@ class PerfTrial(Trial):
 
     def _take_value(self, line: str) -> bool:
         key, colon, value = line.partition(":")
-        key = key.replace("Updates", "Queries", 1)
+        key = _OF_FORKS.get(key, key.replace("Updates", "Queries", 1))
+        if key == "Queries sent" and not self.section:
+            self.section = "total"  # whoever copied the figures left the line above them out
         pattern = _VALUES.get(key) if colon and self.section else None
-        match = pattern.fullmatch(value.strip()) if pattern else None
+        value = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), value.strip())
+        match = pattern.fullmatch(value) if pattern else None
+        if match and not self.ended and _is_short(value):
+            return False  # its last digits may be missing
         if match:
             self.values[self.section, key] = match.groups()
             if self.section == "interval" and key == "Queries per second":
                 # The run time of an interval counts from the start of the trial.
                 at = self.figure("Run time (s)", section="interval")
                 self.observe("interval_rate", number(match[1]), "queries/s", t_s=at)
-        return bool(match) or bool(self.section and _BUCKET.fullmatch(line))
+        return bool(match) or (bool(self.section) and self._take_other(line))
+
+    def _take_other(self, line: str) -> bool:
+        """Keep a bucket of the latency histogram (`-O latency-histogram`); let through what only forks print."""
+        if (bucket := _BUCKET.fullmatch(line)) and self.ended:
+            if self.section == "total":
+                self.buckets.append((float(bucket[1]), int(bucket[2])))
+            return True
+        return bool(_BUCKETS.fullmatch(line) or _HANDSHAKES.fullmatch(line))
 
     def total(self, key: str) -> int | None:
         """Return a counter of the statistics at the end."""
@@ -183,6 +215,10 @@ class PerfTrial(Trial):
             line, text = self.first_warning
             printed = plural(self.warnings_count, "warning")
             self.notes.append(f"{self.tool} printed {printed}; line {line}: {quote(text)}.")
+
+
+def _is_short(value: str) -> bool:
+    return value[-1:].isdigit() and "." in value and len(value.rpartition(".")[2]) < _PLACES
 
 
 def split_options(command: str, flags: str) -> dict[str, list[str]]:

@@ -6,13 +6,24 @@ concurrency, and rounds latencies down to whole milliseconds.
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Final
 
 from ingest.formats import dns_text
 from ingest.formats.dns_text import read
-from ingest.formats.dnstrace_text import TableTrial
-from ingest.formats.text import count, head_text, is_marked, json_object, number, plural
+from ingest.formats.dnstrace_text import BENCHMARKING, TableTrial
+from ingest.formats.text import (
+    HEAD_BYTES,
+    MAX_TEXT_BYTES,
+    count,
+    head_text,
+    is_marked,
+    json_object,
+    number,
+    plural,
+    unpack,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,9 +34,13 @@ NAME = "dnspyre"
 
 _MARK: Final = re.compile(
     r"(?:\A|[\r\n])[ \t]*(?:Using \d+ hostnames|Total requests:\t\t\d|usage: dnspyre "
-    r'|dnspyre: error: |\{"totalRequests":\d+,"totalSuccessResponses":)'
+    r'|dnspyre: error: |\{\s*"totalRequests": ?\d+,\s*"totalSuccessResponses":)'
 )
-IN_JSON = (" hostnames", "Total requests:\t\t", "usage: dnspyre ", "dnspyre: error: ", '{"totalRequests":')
+_PRETTY: Final = re.compile(r'(?:\A|[\r\n])[ \t]*\{\s+"totalRequests":')
+_PRETTY_REPORT: Final = re.compile(r'^\{\s+"totalRequests":.*?^\}', re.MULTILINE | re.DOTALL)
+IN_JSON = (" hostnames", "Total requests:\t\t", "usage: dnspyre ", "dnspyre: error: ", '"totalRequests":')
+LINES: Final = re.compile(rf"{_MARK.pattern}|(?:\A|[\r\n])[ \t]*{BENCHMARKING}")
+CLUES: Final = IN_JSON
 _HOSTNAMES: Final = re.compile(r"Using (\d{1,18}) hostnames", re.ASCII)
 _PROGRESS: Final = re.compile(r"Progress:.*")
 _JSON_COUNTERS: Final = {
@@ -57,18 +72,34 @@ def sniff(head: bytes) -> bool:
     return is_marked(head_text(head), _MARK, *IN_JSON)
 
 
-def parse(data: bytes) -> Iterator[Report | Reject]:
+def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     """Yield every report and every unusable part of `data`, in order; never raises for bad input.
 
     Received are answers of any code; dropped are requests that got none. The achieved rate is as
     printed, and counts failed requests, too; it is 0 where no request was answered.
     """
-    return read(data, _Run)
+    return read(_compact(data), _Run, line)
 
 
-def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
+def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
     """Yield (number, text, what it was taken for) of every line that is not blank."""
-    return dns_text.explain(data, _Run)
+    return dns_text.explain(_compact(data), _Run, line)
+
+
+def _compact(data: bytes) -> bytes:
+    """Return a text in which JSON that was printed for people (`jq .`) stands on the first of its lines."""
+    if not _PRETTY.search(head_text(data[:HEAD_BYTES])):
+        return data
+    text, _ = unpack(data, MAX_TEXT_BYTES + 1)
+    return _PRETTY_REPORT.sub(_on_one_line, text.decode("utf-8", "replace")).encode()
+
+
+def _on_one_line(report: re.Match[str]) -> str:
+    try:
+        said = json.loads(report[0])
+    except (ValueError, RecursionError):
+        return report[0]
+    return json.dumps(said, separators=(",", ":")) + "\n" * report[0].count("\n")
 
 
 class _Run(TableTrial):

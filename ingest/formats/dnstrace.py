@@ -17,30 +17,31 @@ if TYPE_CHECKING:
 
 NAME = "dnstrace"
 
-_MARK: Final = re.compile(
+LINES: Final = re.compile(
     rf"(?:\A|[\r\n])[ \t]*(?:{BENCHMARKING}|Total requests:\t \d+ of \d+ \(|DNS success codes:\t"
     r"|usage: dnstrace |dnstrace: error: )"
 )
+CLUES: Final = ("Benchmarking ", "Total requests:\t ", "DNS success codes:\t", "dnstrace: error: ", "usage: dnstrace ")
 _OF_DNSPYRE: Final = re.compile(r"(?:\A|[\r\n])[ \t]*(?:Using \d+ hostnames|Total requests:\t\t)")
 
 
 def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (64 KiB, or all of it) is of dnstrace."""
     text = head_text(head)
-    return bool(_MARK.search(text)) and not _OF_DNSPYRE.search(text)
+    return bool(LINES.search(text)) and not _OF_DNSPYRE.search(text)
 
 
-def parse(data: bytes) -> Iterator[Report | Reject]:
+def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     """Yield every report and every unusable part of `data`, in order; never raises for bad input.
 
     Received are answers of any code; the success codes count NOERROR only.
     """
-    return read(data, _Run)
+    return read(data, _Run, line)
 
 
-def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
+def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
     """Yield (number, text, what it was taken for) of every line that is not blank."""
-    return dns_text.explain(data, _Run)
+    return dns_text.explain(data, _Run, line)
 
 
 class _Run(TableTrial):

@@ -1,8 +1,8 @@
 """The reader of flame's output (DNS-OARC flamethrower, flame(1)): its text and its JSON Lines (-o).
 
-Both are of one run and share its run id. The average rates are means of the counts per period, so
-a first period of less than a second makes them start low. A reply behind the time-out counts as
-received and as timed out. The period averages are means of the generators' means.
+Both are of one run and share its run id. The average rates that it prints are means of the counts per period, which a
+first period of less than a second makes low: the achieved rate is replies by time. A reply behind the time-out counts
+as received and as timed out. The period averages are means of the generators' means.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _CHATTER: Final = re.compile(
     r"|adding QPS flow: .*|WARNING: QPS .*"
 )
 _MARK: Final = re.compile(
-    r"(?:\A|[\r\n])(?:flaming target\(s\) \[|run id      : |query generator \["
+    r"(?:\A|[\r\n])[ \t]*(?:flaming target\(s\) \[|run id      : |query generator \["
     r'|\{"cmdline":"[^\r\n]{0,4000}"run_id":|\{"in_flight":\d+,"period_bad_count":'
     r'|\{"period_bad_count":\d+,"period_in_flight":|Flamethrower\.|unable to resolve target addr)'
 )
@@ -58,6 +58,8 @@ IN_JSON = (
     ),
     *("Flamethrower.", "unable to resolve target addr"),
 )
+LINES: Final = re.compile(rf"{_MARK.pattern}|(?:\A|[\r\n])[ \t]*(?:binding to [\d.:a-f]+[ \t]*(?=[\r\n]|\Z)|--class: )")
+CLUES: Final = IN_JSON
 # Key of the text -> key of the JSON, which names the figure here; unit to take off.
 _SUMMARY: Final = {
     "run id": ("run_id", ""),
@@ -98,14 +100,14 @@ def sniff(head: bytes) -> bool:
     return is_marked(head_text(head), _MARK, *IN_JSON)
 
 
-def parse(data: bytes) -> Iterator[Report | Reject]:
+def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     """Yield every report and every unusable part of `data`, in order; never raises for bad input."""
-    return read(data, _Run)
+    return read(data, _Run, line)
 
 
-def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
+def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
     """Yield (number, text, what it was taken for) of every line that is not blank."""
-    return dns_text.explain(data, _Run)
+    return dns_text.explain(data, _Run, line)
 
 
 class _Run(Trial):
@@ -123,6 +125,8 @@ class _Run(Trial):
         self.codes: dict[str, int | None] = {}
         self.flaming = self.final = False
         self._sent_before = self._received_before = 0
+        self._replies = 0  # of all periods
+        self._while_sending: tuple[float, int] | None = None  # until when queries were sent, and the replies till then
 
     def begins_with(self, line: str) -> bool:
         if line.startswith(('{"cmdline":', "flaming target(s) [")):
@@ -186,6 +190,9 @@ class _Run(Trial):
         average_ms: object,
         in_flight: object,
     ) -> None:
+        self._replies += received or 0
+        if sent and t_s:
+            self._while_sending = t_s, self._replies
         self.observe("interval_sent", sent, "queries", t_s=t_s)
         self.observe("interval_received", received, "responses", t_s=t_s)
         self.observe("in_flight", count(in_flight), "queries", t_s=t_s)
@@ -265,7 +272,7 @@ class _Run(Trial):
             return self.reject()
         sent, received, timeouts = (figures[name] or 0 for name in _ESSENTIAL)
         self.facts |= {
-            "achieved_rate": number(self.totals.get("total_qps_r_avg")),
+            "achieved_rate": self._rate(received),
             "sent": sent,
             "received": received,
             "dropped": timeouts,
@@ -274,6 +281,7 @@ class _Run(Trial):
         if load := self.details.pop("load", None):
             parts = (load, self.details.get("transport"), self.details.get("generator"))
             self.facts["method"] = "; ".join(part for part in parts if part)
+        self.details["average_rate_printed"] = number(self.totals.get("total_qps_r_avg"))
         for name, column in _DETAILS.items():
             text = self.totals.get(name)
             said = _text(text) if name in _NAMES else count(text)
@@ -287,6 +295,13 @@ class _Run(Trial):
         for code, answers in self.codes.items():
             self.observe("responses", answers, "responses", code)
         return self.report(completed=self._judge(sent, received, timeouts))
+
+    def _rate(self, received: int) -> float | None:
+        """Return replies by time: of the whole run, or while queries were sent if the wait at its end brought few."""
+        times = [(number(self.totals.get("runtime_s")), received)]
+        if self._while_sending and self._replies == received:
+            times.append(self._while_sending)
+        return max((round(replies / time_s, 6) for time_s, replies in times if time_s), default=None)
 
     def _judge(self, sent: int, received: int, timeouts: int) -> bool:
         """Say what is odd about the figures; return whether the report is whole."""

@@ -1,6 +1,7 @@
 """The reader of kxdpgun's output (Knot DNS, kxdpgun(8); src/utils/kxdpgun/main.c), from 3.1 on.
 
-All of its figures are whole numbers: a duration of `3 s` is at least that long. Its rate option is
+Up to Knot 3.3 all of its figures are whole numbers: a duration of `3 s` is at least that long. From 3.4 on totals come
+under `cumulative metrics:`, and before them those of each period (`-S`); 3.5 separates thousands. Its rate option is
 approximate and not printed.
 """
 
@@ -28,39 +29,43 @@ _THREAD: Final = re.compile(
 )
 _TOTAL: Final = re.compile(
     r"total (queries|SYNs|initials|established|handshakes|replies|closed|reset): +(\d{1,18})"
-    r" \((\d{1,18}) pps\)(?: \((?:\d+(?:\.\d+)?|-?nan|inf)%\))?",
+    r" \((\d{1,18}) pps\)(?: \((\d+(?:\.\d+)?|-?nan|inf) ?%\))?",
     re.ASCII,
 )
 _REPLY_SIZE: Final = re.compile(r"average DNS reply size: (\d{1,18}) B", re.ASCII)
 _WIRE_RATE: Final = re.compile(r"average Ethernet reply rate: (\d{1,18}) bps \(.*\)", re.ASCII)
 _RCODE: Final = re.compile(r"responded (\w+): +(\d{1,18})", re.ASCII)
-_DURATION: Final = re.compile(r"duration: (\d{1,12}) s", re.ASCII)
+_DURATION: Final = re.compile(r"duration: (\d{1,12}(?:\.\d{1,6})?) s", re.ASCII)
+_METRICS: Final = re.compile(r"(cumulative|periodic) metrics:")
+_PERIOD: Final = re.compile(r"since: (\d{1,12}\.\d{1,6}) ?s +until: (\d{1,12}\.\d{1,6}) ?s", re.ASCII)
+_RULE: Final = re.compile(r"-{20,}")
+_THOUSANDS: Final = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?!\d|,\d)", re.ASCII)
 _MESSAGE: Final = re.compile(r"(error|warning): (.*)")
 _SENT: Final = frozenset({"queries", "SYNs", "initials"})
-_MARK: Final = re.compile(
-    r"(?:\A|[\r\n])(?:using interface \S+, XDP threads \d|thread#\d+: sent \d"
-    r"|total (?:queries|SYNs|initials): +\d+ \(\d+ pps\)|Usage: kxdpgun "
+LINES: Final = re.compile(
+    r"(?:\A|[\r\n])[ \t]*(?:using interface \S+, XDP threads \d|thread#\d+: sent \d"
+    r"|total (?:queries|SYNs|initials): +\d[\d,]* \(\d[\d,]* pps\)|Usage: kxdpgun "
     r"|error: (?:failed to get remote MAC|failed to initialize XDP|can't find route to))"
 )
-_CLUES: Final = ("using interface ", "thread#", "total ", "Usage: kxdpgun ", "error: ")
+CLUES: Final = ("using interface ", "thread#", "total ", "Usage: kxdpgun ", "error: ")
 
 
 def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (64 KiB, or all of it) is of kxdpgun."""
-    return is_marked(head_text(head), _MARK, *_CLUES)
+    return is_marked(head_text(head), LINES, *CLUES)
 
 
-def parse(data: bytes) -> Iterator[Report | Reject]:
+def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     """Yield every report and every unusable part of `data`, in order; never raises for bad input.
 
     The achieved rate is that of the replies; over TCP and QUIC connections count as queries.
     """
-    return read(data, _Run)
+    return read(data, _Run, line)
 
 
-def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
+def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
     """Yield (number, text, what it was taken for) of every line that is not blank."""
-    return dns_text.explain(data, _Run)
+    return dns_text.explain(data, _Run, line)
 
 
 class _Run(Trial):
@@ -81,6 +86,7 @@ class _Run(Trial):
         self.duration_s: float | None = None
         self.threads = 0
         self.thread_sums = [0, 0, 0]  # sent, lost, errors
+        self.period: dict[str, int | None] | None = None  # the totals of the period that is being told
 
     def begins_with(self, line: str) -> bool:
         finished = bool(self.threads) and self.duration_s is not None
@@ -100,7 +106,27 @@ class _Run(Trial):
             else:
                 self.notes.append(f"kxdpgun warns in line {self.here}: {match[2][:200]}.")
             return True
-        return self._take_head(line) or self._take_totals(line)
+        if match := _METRICS.fullmatch(line):
+            self.period = {} if match[1] == "periodic" else None
+            return True
+        if "," in line:
+            line = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), line)
+        if self.period is not None and not line.startswith(("using ", "thread#")):
+            return self._take_period(line, self.period)
+        return self._take_head(line) or self._take_totals(line) or bool(_RULE.fullmatch(line))
+
+    def _take_period(self, line: str, totals: dict[str, int | None]) -> bool:
+        """Keep the totals of one period, which end with its time."""
+        if match := _TOTAL.fullmatch(line):
+            totals["queries" if match[1] in _SENT else match[1]] = count(match[2])
+        elif match := _PERIOD.fullmatch(line):
+            t_s = number(match[2])
+            self.observe("interval_sent", totals.get("queries"), "queries", t_s=t_s)
+            self.observe("interval_received", totals.get("replies"), "responses", t_s=t_s)
+            self.period = None
+        else:
+            return bool(_RCODE.fullmatch(line) or _REPLY_SIZE.fullmatch(line) or _WIRE_RATE.fullmatch(line))
+        return True
 
     def _take_head(self, line: str) -> bool:
         if match := _INTERFACE.fullmatch(line):
@@ -126,6 +152,8 @@ class _Run(Trial):
             if match[1] in _SENT:
                 # A SIGUSR1 prints totals in between; only the last ones count.
                 self.totals, self.codes, self.sizes, self.duration_s = {}, {}, {}, None
+                if (share := number(match[4])) is not None:
+                    self.details["sent_of_asked_pct"] = share
             self.totals[match[1]] = count(match[2]), number(match[3])
         elif match := _RCODE.fullmatch(line):
             if not self.ended:

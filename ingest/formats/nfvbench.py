@@ -99,6 +99,7 @@ def _search(line: int, name: str, search: Row, size: str | None) -> Trial:
     trial.facts |= {"offered_rate": number(search.get("rate_pps")), "duration_s": number(search.get("duration_sec"))}
     _frames(trial, search.get("l2frame_size") or size)
     _overall(trial, mapping(stats.get("overall")) or search)
+    _count_by_rate(trial, trial.facts["offered_rate"])
     trial.details |= {
         "load_offered": number(search.get("load_percent_per_direction")),
         "load_unit": "%",
@@ -154,6 +155,7 @@ def _record(line: int, record: Row) -> Trial:
         "offered_rate": number(record.get("total_orig_rate_pps", record.get("rate_pps"))),
         "achieved_rate": number(record.get("total_rx_rate_pps")),
     }
+    _count_by_rate(trial, number(record.get("total_tx_rate_pps")) or trial.facts["offered_rate"])
     if search and (loss := trial.details["loss_observed_pct"]) is not None and trial.facts["offered_rate"]:
         trial.facts["achieved_rate"] = trial.facts["offered_rate"] * (1 - loss / 100)
     _frames(trial, record.get("frame_size"))
@@ -166,6 +168,17 @@ def _record(line: int, record: Row) -> Trial:
         if (said := words(record.get(key))) is not None:
             trial.details[key.strip("@").lower()] = said
     return trial
+
+
+def _count_by_rate(trial: Trial, sent_rate: float | None) -> None:
+    """Fill in counts that are not told: the frames of the rate and the duration, of which the drop rate was lost."""
+    facts, loss_pct = trial.facts, trial.details["loss_observed_pct"]
+    if facts["sent"] is not None or not sent_rate or not facts["duration_s"] or loss_pct is None or loss_pct > 100:
+        return
+    facts["sent"] = round(sent_rate * facts["duration_s"])
+    facts["dropped"] = round(facts["sent"] * max(loss_pct, 0) / 100)
+    facts["received"] = facts["sent"] - facts["dropped"]
+    trial.warnings.append("It tells rates and the share that was dropped: the counts are made of these.")
 
 
 def _frames(trial: Trial, size: object) -> None:

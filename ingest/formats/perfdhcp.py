@@ -33,6 +33,11 @@ _MARK: Final = re.compile(
     rb"|sent: \d[\d/]*; received: \d|(?:sent|received|collected) packets: \d"
     rb"|VERSION: \d+\.\d+\.\d+\s*\Z)"
 )
+LINES: Final = re.compile(_MARK.pattern.decode())
+CLUES: Final = (
+    *("Running: perfdhcp", "Scenario: ", "***", "perfdhcp [-", " running perfdhcp", " parsing command line options"),
+    *("; received: ", " packets: ", "VERSION: "),
+)
 
 
 def sniff(head: bytes) -> bool:
@@ -44,47 +49,48 @@ def sniff(head: bytes) -> bool:
     return clean_counters(first) is not None
 
 
-def parse(data: bytes) -> Iterator[Report | Reject]:
+def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     """Yield every report and every unusable part of `data`, in the order of the file.
 
     Takes UTF-8, UTF-16 with its mark, and gzip of these, with LF, CRLF or CR. Never raises for bad
     input; more than MAX_TEXT_BYTES of text is one reject.
     """
-    return parts(data, _parts, "split the file between two reports, or leave out -x t and -x l", MAX_TEXT_BYTES)
+    advice = "split the file between two reports, or leave out -x t and -x l"
+    return parts(data, lambda text: _parts(text, line), advice, MAX_TEXT_BYTES)
 
 
-def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
+def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
     """Yield (number, text, what it was taken for) of every line that is not blank; numbers count from 1.
 
     Reads what `parse` reads, in the same way. Text glued to other text comes as a line of its own, with the number of
     the line that holds it.
     """
     text, _ = unpack(data, MAX_TEXT_BYTES)
-    for number, line, handle, trial in _walk(text, Trial()):
-        yield number, line, kind(handle, trial)
+    for number, said, handle, trial in _walk(text, Trial(), line):
+        yield number, said, kind(handle, trial)
 
 
-def _parts(text: bytes) -> Iterator[Report | Reject]:
+def _parts(text: bytes, line: int) -> Iterator[Report | Reject]:
     """Yield what each process of the text comes to."""
-    if trial := read_whole(text):
+    if line == 1 and (trial := read_whole(text)):
         yield conclude(trial)
     else:
-        yield from by_lines(text)
+        yield from by_lines(text, line)
 
 
-def by_lines(text: bytes) -> Iterator[Report | Reject]:
-    """Yield what each process of the text comes to, whatever it is like."""
-    trial = Trial()
-    for _, _, _, current in _walk(text, trial):
+def by_lines(text: bytes, first: int = 1) -> Iterator[Report | Reject]:
+    """Yield what each process of the text, which begins in line `first`, comes to, whatever it is like."""
+    trial = Trial(here=first, line=first)
+    for _, _, _, current in _walk(text, trial, first):
         if current is not trial:
             yield conclude(trial)
             trial = current
     yield conclude(trial)
 
 
-def _walk(text: bytes, trial: Trial) -> Iterator[tuple[int, str, Handler | None, Trial]]:
+def _walk(text: bytes, trial: Trial, first: int = 1) -> Iterator[tuple[int, str, Handler | None, Trial]]:
     """Yield number and text of every line, who took it (None: nobody), and the trial to which it was added."""
-    for number, line in _lines(text):
+    for number, line in _lines(text, first):
         key, colon, payload = line.partition(": ")
         if colon and key in KEYS:
             stage, handle = KEYS[key]
@@ -101,10 +107,10 @@ def _walk(text: bytes, trial: Trial) -> Iterator[tuple[int, str, Handler | None,
         yield number, line, handle if understood else None, trial
 
 
-def _lines(text: bytes) -> Iterator[tuple[int, str]]:
+def _lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str]]:
     """Yield (number, line) of all that is not blank; what got glued to other text is set apart."""
     glued = _may_be_glued(text)
-    for number, line, ended in lines(text):
+    for number, line, ended in lines(text, first):
         if not ended:
             line = _unfinished(line)
         if not glued:

@@ -10,9 +10,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Pair = tuple[str, str]
+
+UNKNOWN_OPTIONS: Final = "There is no `Running:` line, so the options of this trial are not known."
 
 # In the order of their statistics: always, without -i, with -f, with -F.
 EXCHANGES: Final[dict[str, tuple[str, str, str, str]]] = {
@@ -66,6 +71,8 @@ class Options:
         wait_s: `-W`, which the command line gives in microseconds.
         report_s: `-t`, the seconds between two interim reports.
         wrapped: whether a command of the user's own prints between the lines (`-w`).
+        clients: how many were simulated; None with a list of MAC addresses (`-M`), which the text does not tell.
+        most_drops: `-D` of the first and of the second exchange, as given.
         ignored: options that were given but that the scenario does not use.
         method: what shapes the load, in one canonical text.
 
@@ -80,10 +87,32 @@ class Options:
     drop_times_s: tuple[float | None, float | None]
     wait_s: float
     report_s: float | None
-    clients: int
+    clients: int | None
+    most_drops: tuple[str, ...]
     wrapped: bool
     ignored: tuple[str, ...]
     method: str
+
+
+def told_by_command(command: object, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the command that started perfdhcp tells beyond `facts`, columns of schema.TRIALS of its report."""
+    words = command.split() if isinstance(command, str) else []
+    begin = next((place for place, word in enumerate(words) if word.rpartition("/")[2] == "perfdhcp"), None)
+    if begin is None:
+        return {}
+    options = parse_command(" ".join(words[begin:]))
+    first, second = options.drop_times_s
+    told = {
+        "offered_rate": options.offered_rate,
+        "duration_s": options.duration_s,
+        "drop_time_s": first,
+        "drop_time_second_s": second,
+        "wait_s": options.wait_s,
+        "clients": options.clients,
+        "scenario": options.scenario,
+        "method": options.method,
+    }
+    return {column: value for column, value in told.items() if facts.get(column) is None}
 
 
 @lru_cache(maxsize=4096)
@@ -134,7 +163,7 @@ def parse_options(pairs: tuple[Pair, ...]) -> Options:
     duration_s = None if avalanche else _duration(pairs)
     drop_times_s = (None, None) if avalanche else _drop_times(pairs)
     wait_s = (_number(last.get("W")) or 0.0) / 1e6
-    clients = int(_number(last.get("R")) or 1)
+    clients = None if "M" in last else int(_number(last.get("R")) or 1)
     return Options(
         protocol=protocol,
         scenario="avalanche" if avalanche else "basic",
@@ -146,13 +175,14 @@ def parse_options(pairs: tuple[Pair, ...]) -> Options:
         wait_s=wait_s,
         report_s=_number(last.get("t")),
         clients=clients,
+        most_drops=tuple(_values(pairs, "D")[:2]),
         wrapped="w" in last,
         ignored=tuple(f"-{name}" for name in _IGNORED_BY_AVALANCHE if avalanche and name in last),
         method="; ".join(
             [
                 *(("avalanche",) if avalanche else _length(pairs, duration_s)),
                 *_drop_time_words(drop_times_s),
-                f"{clients} client" + "s" * (clients != 1),
+                *((f"{clients} client" + "s" * (clients != 1),) if clients else ()),
                 *((f"wait {_short(wait_s)} s",) if wait_s and not avalanche else ()),
                 *(("first exchange only",) if "i" in last else ()),
                 *(("rapid commit",) if "c" in last else ()),

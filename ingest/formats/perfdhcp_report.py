@@ -6,7 +6,7 @@ from operator import sub
 from typing import TYPE_CHECKING, Final
 
 from ingest.formats import OBSERVED, Reject, Report
-from ingest.formats.perfdhcp_options import EXCHANGES, parse_command, parse_options
+from ingest.formats.perfdhcp_options import EXCHANGES, UNKNOWN_OPTIONS, parse_command, parse_options
 from ingest.formats.perfdhcp_trial import PLACES, Stage
 from ingest.formats.text import MAX_SERIES
 from ingest.records import Records
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ingest.formats.perfdhcp_trial import Interims, Tally, Trial
 
 _QUOTED: Final = 80
+_NEARLY_ALL: Final = 0.98
 _REPAIR: Final = "repair what it names and run the trial again"
 
 # Part of an error text -> what to do. The first one that fits is taken.
@@ -32,7 +33,10 @@ _REMEDIES: Final[tuple[tuple[str, str], ...]] = (
     ("There is no address for interface", "give the interface an address, or choose another -l"),
     ("failed to connect to remote endpoint", "check the route from the client to the server"),
     ("are mismatched", "use -4 with an IPv4 server and -6 with an IPv6 server"),
-    ("Failed to bind socket", "stop the program that holds the port, or choose another with -L"),
+    (
+        "Failed to bind socket",
+        "run it as root, which ports below 1024 need; stop the program that holds the port, or choose another with -L",
+    ),
     (
         "Packets exchange not specified",
         "leave out -W with -i, and switch off rapid commit in the server for -i -c",
@@ -142,7 +146,7 @@ def _facts(trial: Trial, options: Options | None) -> Row:
     if options:
         facts["rate_unit"] = options.rate_unit
         facts["offered_rate"] = options.offered_rate or trial.expected_rate
-        facts["duration_s"] = options.duration_s
+        facts["duration_s"] = None if _gave_up(rows, options) else options.duration_s
         facts["drop_time_s"], facts["drop_time_second_s"] = options.drop_times_s
         facts["clients"] = options.clients
     if options and trial.command is not None:
@@ -153,6 +157,19 @@ def _facts(trial: Trial, options: Options | None) -> Row:
     if _is_avalanche(trial):
         facts["offered_rate"] = None  # perfdhcp prints -r as the expected rate, but all clients start at once
     return facts
+
+
+def _gave_up(exchanges: Records, options: Options) -> bool:
+    """Say whether -D ended the trial before its time: so many of an exchange were lost, and so few were sent."""
+    planned = (options.offered_rate or 0) * (options.duration_s or 0)
+    if not options.most_drops or exchanges.column("sent")[0] >= _NEARLY_ALL * planned:
+        return False
+    for limit, sent, drops in zip(options.most_drops, *map(exchanges.column, ("sent", "drops")), strict=False):
+        share = limit.endswith("%")
+        lost = 100 * drops / max(sent, 1) if share else drops
+        if drops and limit.rstrip("%").isdecimal() and lost >= int(limit.rstrip("%")):
+            return True
+    return False
 
 
 def _intervals(interims: Interims, exchanges: tuple[str, ...], report_s: float | None) -> Records:
@@ -187,13 +204,15 @@ def _notes(trial: Trial, options: Options | None) -> list[str]:
     """Return what befell the trial."""
     notes = []
     if trial.command is None:
-        notes.append("There is no `Running:` line, so the options of this trial are not known.")
+        notes.append(UNKNOWN_OPTIONS)
     if trial.interrupted:
         notes.append("The trial was interrupted by Ctrl-C.")
     if max(len(trial.interims), len(trial.observations)) >= MAX_SERIES:
         notes.append(f"Of the interim lines and of the packets the first {MAX_SERIES} are kept.")
     if _is_avalanche(trial) and any(trial.exchanges.column("drops")):
         notes.append("The avalanche was interrupted before all clients had their answers.")
+    if options and _gave_up(trial.exchanges, options):
+        notes.append(f"It ended before its time: -D allows {' and '.join(options.most_drops)} drops.")
     if options and options.ignored:
         notes.append(f"The avalanche scenario takes no notice of {', '.join(options.ignored)}.")
     if count := trial.malformed or trial.incorrect.count:

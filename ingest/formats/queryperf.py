@@ -22,6 +22,10 @@ NAME = "queryperf"
 
 _TITLE: Final = "DNS Query Performance Testing Tool"
 _MARK: Final = re.compile(rf"(?:\A|[\r\n])[ \t]*{_TITLE}")
+LINES: Final = re.compile(
+    rf"(?:\A|[\r\n])[ \t]*(?:{_TITLE}|Statistics:[ \t]*(?=[\r\n]|\Z)|Queries sent:[ \t]+\d+ queries)"
+)
+CLUES: Final = (_TITLE, "Queries delayed(?):")
 _FIGURE: Final = re.compile(
     r"([A-Z][\w ()?]{2,30}):\s+(\d{1,18}(?:\.\d{1,9})?)(?:%| (?:queries|sec|seconds|times|qps))"
 )
@@ -35,14 +39,14 @@ def sniff(head: bytes) -> bool:
     return bool(_MARK.search(head_text(head)))
 
 
-def parse(data: bytes) -> Iterator[Report | Reject]:
+def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     """Yield every report and every unusable part of `data`, in order; never raises for bad input."""
-    return read(data, _Run)
+    return read(data, _Run, line)
 
 
-def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
+def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
     """Yield (number, text, what it was taken for) of every line that is not blank."""
-    return dns_text.explain(data, _Run)
+    return dns_text.explain(data, _Run, line)
 
 
 class _Run(Trial):
@@ -78,9 +82,9 @@ class _Run(Trial):
             "duration_s": number(self.figures["Ran for"]),
             "achieved_rate": number(self.figures.get("Queries per second")),
         }
-        for name in ("average", "min", "max"):
+        for name, printed in (("avg", "average"), ("min", "min"), ("max", "max"), ("stdev", "std deviation")):
             if received:
-                self.observe(f"latency_{name[:3]}", number(self.figures.get(f"RTT {name}"), 1000), "ms")
+                self.observe(f"latency_{name}", number(self.figures.get(f"RTT {printed}"), 1000), "ms")
         for name, value in self.figures.items():
             if code := _RCODE.fullmatch(name):
                 self.observe("responses", count(value), "responses", code[1])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from ingest.formats import dns_text
 from ingest.formats.dns_text import read
-from ingest.formats.dnsperf_text import LOAD_OPTIONS, PerfTrial, shared_words
+from ingest.formats.dnsperf_text import BLOCK, LOAD_OPTIONS, PerfTrial, is_block, shared_words
 from ingest.formats.text import head_text, is_marked, number, plural
 
 if TYPE_CHECKING:
@@ -21,11 +21,16 @@ if TYPE_CHECKING:
 
 NAME = "resperf"
 
-_MARK: Final = re.compile(
-    r"(?:\A|[\r\n])[ \t]*(?:DNS Resolution Performance Testing Tool|Usage: resperf \["
-    r"|\[Status\] Command line: resperf |# time target_qps actual_qps responses_per_sec)"
+_HEADS: Final = (
+    r"DNS Resolution Performance Testing Tool|Usage: resperf \[|\[Status\] Command line: resperf "
+    r"|# time target_qps actual_qps responses_per_sec"
 )
-_CLUES: Final = ("DNS Resolution Performance", "resperf", "# time target_qps ")
+_MAXIMUM: Final = r"Maximum throughput:[ \t]+\d[\d,]*\.\d+ qps"
+_MARK: Final = re.compile(rf"(?:\A|[\r\n])[ \t]*(?:{_HEADS})")
+_LAST: Final = re.compile(rf"[\r\n][ \t]*{_MAXIMUM}")
+_TITLES: Final = ("DNS Resolution Performance", "resperf", "# time target_qps ")
+LINES: Final = re.compile(rf"(?:\A|[\r\n])[ \t]*(?:{_HEADS}|{_MAXIMUM}|{BLOCK})")
+CLUES: Final = (*_TITLES, "Maximum throughput:")
 _PLOT: Final = "# time target_qps "
 _ROW: Final = re.compile(r"\d{1,9}\.\d{3}(?: +\d{1,15}\.\d+){5,9}", re.ASCII)
 # Column of the plot -> metric, unit, factor.
@@ -50,20 +55,21 @@ _MAX_RATE: Final = 100_000.0
 
 def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (64 KiB, or all of it) is of resperf."""
-    return is_marked(head_text(head), _MARK, *_CLUES)
+    text = head_text(head)
+    return is_marked(text, _MARK, *_TITLES) or is_block(text, _LAST)
 
 
-def parse(data: bytes) -> Iterator[Report | Reject]:
+def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     """Yield every report, plot and unusable part of `data`, in order; never raises for bad input.
 
     The duration is the run time as printed, which includes the wait for late answers.
     """
-    return read(data, _Run)
+    return read(data, _Run, line)
 
 
-def explain(data: bytes) -> Iterator[tuple[int, str, str]]:
+def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
     """Yield (number, text, what it was taken for) of every line that is not blank."""
-    return dns_text.explain(data, _Run)
+    return dns_text.explain(data, _Run, line)
 
 
 class _Run(PerfTrial):
@@ -123,6 +129,7 @@ class _Run(PerfTrial):
             self.details["reconnections"] = reconnections
         lost = self.values.get(("total", "Lost at that point"))
         self.details["lost_at_that_point"] = lost[0] if lost else None
+        self.observe("lost_at_maximum", number(lost[0]) if lost else None, "%")
         if lost is None:
             self.notes.append("Report cut off: the loss at the maximum is missing.")
         if ended := self.details.get("ended_early"):

@@ -102,6 +102,7 @@ class _Subscription:
         self.times: Counter[tuple[str, str]] = Counter()
         self.records = 0
         self.begun = False
+        self.broken: set[str] = set()  # kinds of results of which a row cannot be used
 
     def is_over(self, name: str, record: int) -> bool:
         return self.record is not None and record <= self.record and _KINDS.get(name.lower(), name) == self.kind
@@ -120,6 +121,7 @@ class _Subscription:
             record = self.table.record(row)
         except Unusable as fault:
             self.trial.lack(row.number)
+            self.broken.add(self.kind)
             return Reject(row.number, fault.reason, fault.hint)
         if record.cut is not None:
             self.trial.cut(row.number)
@@ -173,9 +175,20 @@ class _Subscription:
             yield Reject(trial.line, fault.reason, fault.hint)
 
     def _total(self, sides: Mapping[str, tuple[str, ...]]) -> int | None:
-        """Return the frames of all objects of the first of these kinds that is there."""
+        """Return the frames of all objects of the first of these kinds that is there, and of all ports.
+
+        A file may be cut after some of them, also between two rows.
+        """
+        everywhere = max(self._ports(kind, names) for kind, names in (*_SENT.items(), *_RECEIVED.items()))
+        on_this_side = max(self._ports(kind, names) for kind, names in sides.items())
         for kind, names in sides.items():
+            if self._ports(kind, names) < (everywhere if kind in self.broken else on_this_side):
+                continue
             counts = [record.whole(*names) for (key, _), record in self.last.items() if key == kind]
             if known := [count for count in counts if count is not None]:
                 return sum(known)
         return None
+
+    def _ports(self, kind: str, names: tuple[str, ...]) -> int:
+        """Return of how many ports or streams a kind tells frames."""
+        return len({r.get("resultparent") for (key, _), r in self.last.items() if key == kind and r.whole(*names)})

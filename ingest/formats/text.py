@@ -41,7 +41,11 @@ _QUOTED: Final = 80
 @lru_cache(maxsize=1)  # every reader is asked about the same head
 def head_text(head: bytes) -> str:
     """Return the text of the first bytes of a file, without what colours it."""
-    text = unpack(head, HEAD_BYTES)[0].decode("utf-8", "replace")
+    return uncoloured(unpack(head, HEAD_BYTES)[0].decode("utf-8", "replace"))
+
+
+def uncoloured(text: str) -> str:
+    """Return `text` without what colours it."""
     return _ESCAPE.sub("", text) if "\x1b" in text else text
 
 
@@ -85,12 +89,12 @@ def parts(
         yield fault
 
 
-def lines(text: bytes) -> Iterator[tuple[int, str, bool]]:
-    """Yield (number, line, whether it ended) of all that is not blank; CR ends a line, too."""
+def lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str, bool]]:
+    """Yield (number, line, whether it ended) of all that is not blank; CR ends a line, too, and `first` is counted."""
     # Terminals and their recorders turn \n into \r\n, sometimes both of them do.
     plain = text.replace(b"\r\r\n", b"\r\n")
     stream = io.TextIOWrapper(io.BytesIO(plain), encoding="utf-8", errors="replace")
-    for number, raw in enumerate(stream, 1):
+    for number, raw in enumerate(stream, first):
         if line := raw.strip(_BLANK):
             if "\x1b" in line and not (line := clean(line)):
                 continue

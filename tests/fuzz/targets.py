@@ -21,7 +21,7 @@ from ingest import campaign, context, figures, files, machines, schema, servers
 from ingest.campaign import Campaign, CampaignError
 from ingest.context import Context, ServerConfigs, SidecarError, gather, read_sidecar
 from ingest.files import HEAD_BYTES, Found, Kind, Scope
-from ingest.formats import READERS, Reject, Report
+from ingest.formats import READERS, Reject, Report, contents
 from ingest.machines import SOURCES, FactError
 from ingest.rows import Content, Outcome, campaign_row, context_file, output, tables, unfit
 from ingest.servers import ConfigError
@@ -91,12 +91,15 @@ def _words(module: Any) -> tuple[bytes, ...]:
 
 def _check_recognition(name: str, data: bytes) -> Tally:
     """Ask everybody whose file this is, whatever the bytes."""
-    files.recognise(_item(name), data[:HEAD_BYTES])
+    item = _item(name)
+    files.recognise(item, data[:HEAD_BYTES])
+    if item.kind is Kind.OUTPUT and item.reader and not item.reader.sniff(data[:HEAD_BYTES]):
+        _check_reader(item.reader, name, data)  # it stands behind a prefix
     return Tally(parts=len(owners(name, data)))
 
 
 def _check_reader(reader: Reader, name: str, data: bytes) -> Tally:
-    parts = list(reader.parse(data))
+    parts = list(contents.parse(reader, data))
     assert parts or not data, "nothing was found, and nobody is told"
     tally = _tally(parts, Report)
     tally["unfit"] = _store(output(_item(name, reader), "campaign", _content(data), Context(), parts))

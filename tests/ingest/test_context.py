@@ -138,6 +138,40 @@ def test_sources_that_agree_in_other_words_do_not_conflict():
     assert row["conflicts"] == []
 
 
+def test_a_server_key_is_beaten_by_the_version_beside_it():
+    row, _, _ = resolve({"server": "v4", "kea_version": "2.2.0"})
+    assert (row["product"], row["product_version"], row["conflicts"]) == ("ISC Kea", "2.2.0", [])
+    row, _, _ = resolve({"server": "10.0.0.1", "product": "dnsmasq", "product_version": "2.90"})
+    assert (row["product"], row["product_version"], row["conflicts"]) == ("dnsmasq", "2.90", [])
+    row, _, _ = resolve({"server": "PowerDNS 4.7.3-2"})
+    assert (row["product"], row["product_version"]) == ("PowerDNS", "4.7.3")
+    row, _, _ = resolve({"server": "PowerDNS 4.7", "product_version": "4.7.3-2"})
+    assert row["product_version"] == "4.7.3-2"
+
+
+CLEAN = {
+    "tool": "perfdhcp",
+    "command": None,
+    "method": None,
+    "offered_rate": None,
+    "duration_s": None,
+    "completed": True,
+}
+COMMAND = {"command": "sudo /usr/sbin/perfdhcp -4 -r 200 -R 100000 -p 4 -t 1 -C , -l c0 10.0.0.1"}
+
+
+def test_options_that_a_clean_report_leaves_out_are_those_of_its_sidecars_command():
+    row, _, _ = resolve(COMMAND, facts=CLEAN)
+    assert (row["offered_rate"], row["duration_s"], row["clients"]) == (200.0, 4.0, 100000)
+    assert row["method"] == "drop time 1 s/1 s; 100000 clients"
+    row, _, _ = resolve(COMMAND, facts=CLEAN | {"offered_rate": 100.0})
+    assert row["offered_rate"] == 100.0
+    row, _, _ = resolve(COMMAND, facts=CLEAN, alone=False)
+    assert (row["offered_rate"], row["method"]) == (None, None)
+    row, _, _ = resolve({"command": "make bench"}, facts=CLEAN)
+    assert row["method"] is None
+
+
 def test_the_scenario_of_the_generator_is_the_last_to_be_asked():
     row, sources, _ = resolve({"scenario": "Renewal"})
     assert (row["scenario"], sources["scenario"]) == ("renewal", "sidecar a/1.json")

@@ -9,6 +9,7 @@ each of them comes to.
 import csv
 import gzip
 import json
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -397,12 +398,40 @@ def test_dnsperf_newer_versions_print_interval_statistics_and_histograms() -> No
     data = capture("tools/dnsperf/ipv6/dnsperf.out").decode()
     total = data[data.index("Statistics:") :]
     interval = "Interval " + total.replace("2.000811", "1.000000").replace("299.878399", "250.000000")
-    histogram = "  Latency bucket (s):   answer count\n  0.000064 - 0.000065:  3\n"
+    histogram = "  Latency bucket (s):   answer count\n  0.000064 - 0.000065:  330\n  0.000128 - 0.000129:  270\n"
     newer = data.replace("Statistics:", interval + "Statistics:") + histogram
     found = report(dnsperf, newer.encode())
     assert found.warnings == []
     assert (found.facts["sent"], found.facts["achieved_rate"]) == (600, 299.878399)
     assert observed(found, "interval_rate") == [(None, 1.0, 250.0, "queries/s")]
+    assert [value(found, f"latency_p{percent}") for percent in (50, 90, 95, 99)] == [0.065, 0.129, 0.129, 0.129]
+    assert value(found, "latency_percentiles_of") == 600
+    (lacking,) = report(dnsperf, newer.replace("330", "30").encode()).warnings
+    assert "does not hold all answers" in lacking
+
+
+# The layout of Sinodun's dnsperf-tcp 2.1.0.0.
+TCP_STATISTICS = """
+  TCP connections:      10
+  Ave Queries per conn: 60
+  TCP HS time per client (s):          0.000000  (0.00%)
+  Total HS time per connection (s):    0.000000
+  Adjusted Queries/s:   29.948622
+
+
+  Average RTT (s):      0.073684 (min 0.008143, max 4.232572)
+  RTT StdDev (s):       0.357560
+"""
+
+
+def test_dnsperf_tcp_calls_latencies_round_trip_times() -> None:
+    data = capture("tools/dnsperf/mysql-tcp/dnsperf.out").decode()
+    found = report(dnsperf, (data[: data.index("\n  Average Latency")] + TCP_STATISTICS).encode())
+    assert found.facts["completed"]
+    assert not [warning for warning in found.warnings if "not of dnsperf" in warning or "cut off" in warning]
+    told = [value(found, f"latency_{name}") for name in ("avg", "min", "max", "stdev")]
+    assert told == [73.684, 8.143, 4232.572, 357.56]
+    assert details(found)["tcp_connections"] == 10
 
 
 @pytest.mark.parametrize("reader", [dnsperf, resperf])
@@ -479,7 +508,8 @@ def test_flame_text_and_json_tell_the_same_trial() -> None:
     for folder in ("lmdb-Q1000", "mysql-randomlabel", "lmdb-v99", "server-down"):
         text = report(flame, capture(f"tools/flame/{folder}/flame.out"))
         lines = report(flame, capture(f"tools/flame/{folder}/flame.json"))
-        same = ("method", "offered_rate", "achieved_rate", "sent", "received", "dropped", "clients")
+        assert text.facts["achieved_rate"] == pytest.approx(lines.facts["achieved_rate"], rel=1e-4)
+        same = ("method", "offered_rate", "sent", "received", "dropped", "clients")
         assert [text.facts[name] for name in same] == [lines.facts[name] for name in same]
         assert details(text)["run_id"] == details(lines)["run_id"]
         assert responses(text) == responses(lines)
@@ -679,3 +709,85 @@ def test_usage_text_is_one_reject_and_does_not_swallow_the_report_behind_it(read
     first, second = reader.parse(usage + capture(name))
     assert isinstance(first, Reject)
     assert second.facts == report(reader, capture(name)).facts
+
+
+# The layouts of Knot 3.4.0 and 3.5.0 (src/utils/kxdpgun/stats.c).
+KXDPGUN_3_4 = """using interface enp1s0f0, XDP threads 2, IPv4/UDP, native mode
+--------------------------------------------------------------
+periodic metrics:
+total queries:     24981 (24981 pps) (99.924000%)
+total replies:     24980 (24980 pps) (99.995997%)
+average DNS reply size: 52 B
+average Ethernet reply rate: 754506 bps (0.75 Mbps)
+responded NOERROR:   24980
+since: 0.0000s   until: 1.0000s
+--------------------------------------------------------------
+thread#00: sent 250000, received 249990
+thread#01: sent 249810, received 249800
+cumulative metrics:
+total queries:     499810 (49962 pps) (99.945600%)
+total replies:     499790 (49960 pps) (99.995998%)
+average DNS reply size: 52 B
+average Ethernet reply rate: 37545060 bps (37.55 Mbps)
+responded NOERROR:   499790
+duration: 10.0021 s
+"""
+KXDPGUN_3_5 = KXDPGUN_3_4.replace("000%)", "000 %)").replace("600%)", "600 %)").replace("998%)", "998 %)")
+KXDPGUN_3_5 = re.sub(r"(?<![\d.#])\d{4,}(?!\.)", lambda found: f"{int(found[0]):,}", KXDPGUN_3_5)
+
+
+@pytest.mark.parametrize("text", [KXDPGUN_3_4, KXDPGUN_3_5])
+def test_kxdpgun_of_newer_knot_has_fractions_periods_and_separated_thousands(text: str) -> None:
+    assert "49,962 pps" in KXDPGUN_3_5
+    assert kxdpgun.sniff(text.encode())
+    found = report(kxdpgun, text.encode())
+    facts = found.facts
+    assert found.warnings == []
+    assert (facts["sent"], facts["received"], facts["dropped"]) == (499810, 499790, 20)
+    assert (facts["achieved_rate"], facts["duration_s"], facts["completed"]) == (49960.0, 10.0021, True)
+    assert observed(found, "interval_received") == [(None, 1.0, 24980.0, "responses")]
+    assert responses(found) == {"NOERROR": 499790}
+    assert details(found)["sent_of_asked_pct"] == 99.9456
+
+
+def test_kxdpgun_that_ends_within_a_period_tells_no_totals() -> None:
+    for end in range(len(KXDPGUN_3_4)):
+        (part,) = kxdpgun.parse(KXDPGUN_3_4[:end].encode())
+        if isinstance(part, Report):
+            assert part.facts["sent"] == 499810
+            assert part.facts["received"] in {499790, None}
+
+
+def test_dnspyre_json_that_was_printed_for_people_is_the_same_trial() -> None:
+    data = capture("tools/dnspyre/mysql-json/dnspyre.out")
+    pretty = json.dumps(json.loads(data), indent=2)
+    assert dnspyre.sniff(pretty.encode())
+    assert report(dnspyre, pretty.encode()) == report(dnspyre, data)
+    first, second = dnspyre.parse(f"{pretty}\n{pretty}\n".encode())
+    assert first.facts == second.facts
+    assert second.line == 1 + len(pretty.splitlines())
+    assert "cut off" in reject(dnspyre, pretty[:-1].encode()).reason or reject(dnspyre, pretty[:-1].encode()).line
+
+
+def test_flame_achieves_replies_by_time_not_a_mean_of_means() -> None:
+    data = capture("tools/flame/mysql-Q1000/flame.out")
+    found = report(flame, data)
+    assert details(found)["average_rate_printed"] == 931
+    assert found.facts["achieved_rate"] == pytest.approx(4658 / 4.66322)  # the last second only waited
+    without_periods = b"".join(line for line in data.splitlines(keepends=True) if b"avg send" not in line)
+    assert report(flame, without_periods).facts["achieved_rate"] == pytest.approx(4660 / 5.6649)
+
+
+def test_queryperf_latencies_have_the_names_of_all_tools() -> None:
+    found = report(queryperf, capture("tools/queryperf/documented/queryperf.out"))
+    assert [value(found, f"latency_{name}") for name in ("avg", "min", "max", "stdev")] == [
+        3.381,
+        0.053,
+        820.253,
+        4.522,
+    ]
+
+
+def test_resperf_keeps_the_loss_at_its_maximum_as_a_value() -> None:
+    found = report(resperf, capture("tools/resperf/lmdb-default/resperf.out"))
+    assert observed(found, "lost_at_maximum") == [(None, None, 2.07, "%")]

@@ -62,10 +62,10 @@ TRIALS = {
     "068_v6_dead": NO_ANSWER_6,
     "070_v4_dead_x_all": NO_ANSWER,
     "071_v6_dead_x_all": NO_ANSWER_6,
-    "073_v4_dead_D_abs": NO_ANSWER,
-    "074_v4_dead_D_pct": NO_ANSWER,
-    "076_v4_dead_D_pct_x_e_W": NO_ANSWER,
-    "077_v4_D_low_inflight": (),
+    "073_v4_dead_D_abs": ("-D allows 10 drops", *NO_ANSWER),
+    "074_v4_dead_D_pct": ("-D allows 5% drops", *NO_ANSWER),
+    "076_v4_dead_D_pct_x_e_W": ("-D allows 5% drops", *NO_ANSWER),
+    "077_v4_D_low_inflight": ("-D allows 10 drops",),
     "079_v4_overload_20000": (),
     "080_v4_overload_200000": (),
     "082_v4_d_small": (),
@@ -805,3 +805,23 @@ def test_head_of_a_long_capture_is_recognised() -> None:
     clean = b"199,199,199,199,0,0,0,0\n" * 4000
     assert recognise(clean[: 64 * 1024]) is perfdhcp
     assert recognise(gzip.compress(clean, compresslevel=0)[: 64 * 1024]) is perfdhcp
+
+
+def test_a_trial_that_its_drops_ended_has_no_duration() -> None:
+    found = report(capture("073_v4_dead_D_abs"))
+    assert (found.facts["duration_s"], found.facts["offered_rate"], found.facts["sent"]) == (None, 100.0, 10)
+    enough = capture("077_v4_D_low_inflight").replace(b"-r 5000", b"-r 5")
+    assert report(enough).facts["duration_s"] == 5.0  # all that was asked for was sent
+
+
+def test_how_many_clients_a_list_of_mac_addresses_holds_is_not_known() -> None:
+    found = report(capture("013_v6_t1").replace(b"-R 100000", b"-M macs.txt"))
+    assert found.facts["clients"] is None
+    assert "client" not in found.facts["method"]
+    assert "mac list macs.txt" in found.facts["method"]
+
+
+def test_a_port_that_cannot_be_bound_may_be_taken_or_may_need_root() -> None:
+    (found,) = perfdhcp.parse(capture("169_err_port_in_use"))
+    assert "run it as root" in found.hint
+    assert "stop the program that holds the port" in found.hint

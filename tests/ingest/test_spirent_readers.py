@@ -471,6 +471,38 @@ def test_merged_sections_give_both_sides():
     assert (report.facts["sent"], report.facts["received"], report.facts["dropped"]) == (1000, 990, 10)
 
 
+ANALYZER = "ResultObject,ResultObjectName,ResultParent,ResultParentName,SigFrameCount,TotalFrameCount,x,\n"
+SIX_PORTS = (
+    "Generator_Results\n"
+    + GENERATOR
+    + "".join(f'g{n},"",port{n},"Port //{n}",1000000,1,1,null,\n' for n in range(6))
+    + "Analyzer_Results\n"
+    + ANALYZER
+    + "".join(f'a{n},"",port{n},"Port //{n}",890982,890982,null,\n' for n in range(6))
+    + "RxStream_Results\n"
+    + STREAMS
+    + "".join(f'r{n},"",port{n},"Port //{n}",890982,890982,3.09,3.14,0,84077,3.116,NA,0,\n' for n in range(6))
+)
+
+
+@pytest.mark.parametrize("cut", range(5))
+@pytest.mark.parametrize("half", ["", 'r9,"",port9,"Po'])
+def test_file_cut_after_some_of_its_ports_has_the_loss_of_the_analyzer_or_none(cut, half):
+    kept = SIX_PORTS[: SIX_PORTS.index(f"r{cut + 1},")] + half
+    found = [part for part in testcenter_periodic.parse(kept.encode()) if isinstance(part, Report)]
+    assert [part.facts["received"] for part in found] == [6 * 890982]
+    assert details(found[0])["loss_observed_pct"] == pytest.approx(10.9, abs=0.01)
+    lone = kept[: kept.index("Analyzer_Results")] + kept[kept.index("RxStream_Results") :]
+    found = [part for part in testcenter_periodic.parse(lone.encode()) if isinstance(part, Report)]
+    assert half == "" or [(part.facts["received"], part.facts["dropped"]) for part in found] == [(None, None)]
+
+
+def test_file_cut_among_its_senders_has_no_loss():
+    kept = SIX_PORTS[: SIX_PORTS.index("g3,")] + "g3,\n" + SIX_PORTS[SIX_PORTS.index("Analyzer_Results") :]
+    found = [part for part in testcenter_periodic.parse(kept.encode()) if isinstance(part, Report)]
+    assert [(part.facts["sent"], part.facts["dropped"]) for part in found] == [(None, None)]
+
+
 def test_periodic_row_that_is_cut_is_named():
     fault, _ = testcenter_periodic.parse((SENT + 'g1,"",port1\n').encode())
     assert "row of 3 cells" in fault.reason
@@ -562,6 +594,16 @@ def test_bandwidth_of_cyberflood_is_both_directions_without_ramps():
     assert details(report)["direction_scope"] == "sum_both"
     assert details(report)["average_throughput_reported"] == 750.481
     assert any("both directions" in warning for warning in report.warnings)
+
+
+def test_load_that_still_rises_when_all_of_it_is_desired_is_no_part_of_the_mean():
+    load = {
+        "Desired Bandwidth": [[4, 100000], *([t, 200000] for t in (8, 12, 16, 20))],
+        "Live Bandwidth": [[4, 100000], [8, 308900], [12, 942800], [16, 971800], [20, 0]],
+    }
+    (report,) = reports(cyberflood, json.dumps([http_run(**{"Load Specification": load})]))
+    assert report.facts["achieved_rate"] == pytest.approx((942.8 + 971.8) / 2)
+    assert (details(report)["steady_from_s"], details(report)["steady_samples"]) == (12.0, 2)
 
 
 def test_incoming_bandwidth_is_preferred_where_a_version_has_it():
@@ -722,7 +764,10 @@ def test_record_for_fluentd_is_a_trial():
     }
     (report,) = reports(nfvbench, json.dumps({"_index": "resultnfvbench", "_source": record}))
     assert (report.facts["offered_rate"], report.facts["achieved_rate"]) == (297618.0, 136949.0)
-    assert (report.facts["duration_s"], details(report)["loss_observed_pct"]) == (60.091, 51.6)
+    assert (report.facts["duration_s"], details(report)["loss_observed_pct"]) == (60.091, pytest.approx(51.6))
+    assert report.facts["dropped"] / report.facts["sent"] == pytest.approx(0.516)
+    assert report.facts["sent"] == round(283169 * 60.091)
+    assert "counts are made" in report.warnings[-1]
 
 
 def csit_case(**result):

@@ -1,0 +1,145 @@
+"""What logs and mails put before each line: times, the name of who wrote it, quotes; or JSON around the whole text.
+
+A prefix is looked for once, in the head of a file, and taken off line by line, so that lines keep their numbers. What
+several writers wrote into one log is told apart by their names.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import islice, pairwise
+from os.path import commonprefix
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ingest.formats.text import HEAD_BYTES, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+_DEEPEST: Final = 4  # prefixes before each other
+_SAMPLE: Final = 200  # lines of the head that are not blank
+_SHARE: Final = 0.6  # of them that begin alike
+_MOST_WRITERS: Final = 50
+_LONGEST: Final = 500  # characters of a line that are looked at
+
+_CLOCK: Final = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+_ISO: Final = rf"\d{{4}}[-/]\d\d[-/]\d\d[T ]{_CLOCK}(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?"
+_MONTHS: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_SYSLOG: Final = rf"{_MONTHS} [ \d]\d {_CLOCK}"
+_DATE: Final = rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) {_SYSLOG}(?: [A-Z]{{2,5}})? \d{{4}}"
+_WRITER: Final = r"(?P<writer>[\w.@/-]{1,100})"
+_BEHIND: Final = r"(?:[ \t]*[|:](?=[ \t\r]|$)|[ \t]+-(?=[ \t\r]|$))?(?:[ \t]+|(?=\r|$))"
+_FORMS: Final = tuple(
+    re.compile(form, re.ASCII)
+    for form in (
+        rf"(?:{_SYSLOG}|{_ISO}) (?P<writer>[\w.-]{{1,100}} [\w./-]{{1,100}}(?:\[\d{{1,10}}\])?):{_BEHIND}",
+        rf"[\[(]?(?:{_ISO}|{_DATE}|{_SYSLOG}(?: \d{{4}})?)[\])]?{_BEHIND}",
+        rf"(?:{_CLOCK}|[\[(]{_CLOCK}[\])]){_BEHIND}",
+        r"(?:\d{10}(?:\.\d{1,9})?|\[ *\d{1,10}\.\d{1,9}\])(?:[ \t]+|(?=\r|$))",  # seconds
+        rf"{_WRITER}[ \t]+\|(?:[ \t]|(?=\r|$))",  # docker compose logs
+        r"(?P<writer>[^\t\n]{1,100}\t[^\t\n]{1,100})\t",  # gh run view --log
+        rf"\[{_WRITER}\]{_BEHIND}",  # kubectl logs --prefix
+        r"(?:[>|#]|//)[ \t]?",  # a mail, a comment
+        r"(?:[ \t]*(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+|[ \t]{2,})",  # a list
+    )
+)
+_BULLET: Final = re.compile(r"^[ \t]*[-*+][ \t]+(?=\S)", re.MULTILINE)
+_STEADY: Final = re.compile(r".*[\s|>:#*\]]", re.DOTALL)  # what may end a prefix: never a part of a word or number
+_STRING: Final = r'"(?:[^"\\]|\\.)*+"'
+_STDOUT: Final = re.compile(rf'"(?:[\w.]+\.)?(?:stdout|msg)"\s*:\s*({_STRING})')
+_STDOUT_LINES: Final = re.compile(rf'"(?:[\w.]+\.)?(?:stdout_lines|msg)"\s*:\s*\[\s*((?:{_STRING}\s*,?\s*)++)')
+_ONE: Final = re.compile(_STRING)
+
+
+class Text(NamedTuple):
+    """A text that stood behind a prefix, or in a string of JSON: its first line in the file, and what to know of it."""
+
+    line: int
+    text: str
+    notes: tuple[str, ...] = ()
+
+
+class _Line(NamedTuple):
+    """A line behind its prefix; the writer is None where the prefix is missing."""
+
+    writer: str | None
+    text: str
+
+
+def unwrapped(text: str, is_known: Callable[[str], bool]) -> list[Text]:
+    """Return the texts behind the prefix of each line, or in JSON, whose beginnings `is_known`."""
+    if may_be_json(text):
+        return [each for each in _strings(text) if is_known(each.text[:HEAD_BYTES])]
+    lines = [_Line("", line) for line in text.split("\n")]
+    for _ in range(_DEEPEST):
+        form = _form([line.text for line in islice(lines, _SAMPLE * 2) if line.writer is not None])
+        if not form:
+            return []
+        lines = [_behind(form, line) for line in lines]
+        if found := [each for each in _by_writer(lines) if is_known(each.text[:HEAD_BYTES])]:
+            return found
+    return []
+
+
+def without_bullets(text: str, is_known: Callable[[str], bool]) -> str:
+    """Return `text` without the bullets that stand before lines whose beginnings `is_known`."""
+
+    def bare(bullet: re.Match[str]) -> str:
+        return "" if is_known(text[bullet.end() : bullet.end() + _LONGEST]) else bullet[0]
+
+    return _BULLET.sub(bare, text)
+
+
+def may_be_json(text: str) -> bool:
+    """Say whether strings of JSON may hold what a program has printed."""
+    return any(key in text for key in ('"stdout', ".stdout", '"msg"'))
+
+
+def _form(lines: Sequence[str]) -> re.Pattern[str] | None:
+    """Return what most of the first lines begin with."""
+    sample = list(islice((line for line in lines if line.strip()), _SAMPLE))
+    constants = {match[0] for pair in pairwise(sample) if (match := _STEADY.match(commonprefix(pair)))}  # noqa: RUF071 -- of texts
+    constant = sorted(constants, key=len)
+    forms = [*_FORMS, *(re.compile(f"{re.escape(each)}|{re.escape(each.rstrip())}(?=\r?$)") for each in constant)]
+    least = max(1, _SHARE * len(sample))
+    return next((form for form in forms if sum(map(bool, map(form.match, sample))) >= least), None)
+
+
+def _behind(form: re.Pattern[str], line: _Line) -> _Line:
+    if line.writer is None or not line.text.strip():
+        return line
+    match = form.match(line.text)
+    if not match:
+        return _Line(None, line.text)
+    own = match["writer"] if "writer" in form.groupindex else ""
+    return _Line(f"{line.writer} {own}".strip(), line.text[match.end() :])
+
+
+def _by_writer(lines: Sequence[_Line]) -> Iterator[Text]:
+    """Yield what each writer wrote, with blank lines in the place of the others' lines."""
+    writers = dict.fromkeys(line.writer for line in lines if line.writer is not None and line.text.strip())
+    bare = [number for number, line in enumerate(lines, 1) if line.writer is None]
+    notes = []
+    if bare:
+        left_out = plural(len(bare), "line")
+        notes.append(f"Without the prefix of the others, and so left out: {left_out}, the first is line {bare[0]}.")
+    if len(writers) > 1:
+        notes.append(f"It is one of {len(writers)} whose lines stand in this log.")
+    for writer in islice(writers, _MOST_WRITERS):
+        yield Text(1, "\n".join(line.text if line.writer == writer else "" for line in lines), tuple(notes))
+
+
+def _strings(text: str) -> Iterator[Text]:
+    """Yield the texts in strings of JSON that programs such as Ansible keep as `stdout`, each once."""
+    seen: set[str] = set()
+    for match in sorted([*_STDOUT_LINES.finditer(text), *_STDOUT.finditer(text)], key=lambda found: found.start(1)):
+        line = text.count("\n", 0, match.start(1)) + 1
+        try:
+            found = "\n".join(json.loads(string) for string in _ONE.findall(match[1]))
+        except ValueError:
+            continue
+        if (words := found.strip()) not in seen:
+            seen.add(words)
+            note = f"It stands in a string of JSON in line {line}: its lines are counted on from there."
+            yield Text(line, found + "\n", () if match.re is _STDOUT_LINES else (note,))

@@ -1,0 +1,111 @@
+"""What the readers of DNS Shotgun's and BNG Blaster's JSON make of files made after their sources and documentation."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ingest.formats import Reject, Report, bngblaster, recognise, shotgun
+
+CAPTURES = Path(__file__).parents[1] / "captures" / "other"
+SHOTGUN = (CAPTURES / "shotgun.json").read_bytes()
+BNGBLASTER = (CAPTURES / "bngblaster.json").read_bytes()
+
+
+def changed(data, **values):
+    document = json.loads(data)
+    target = document.get("report", document)
+    target |= {key.replace("_", "-") if "report" in document else key: value for key, value in values.items()}
+    return json.dumps(document).encode()
+
+
+def observed(report, metric):
+    return [(row["label"], row["t_s"], row["value"]) for row in report.observations if row["metric"] == metric]
+
+
+@pytest.mark.parametrize(("reader", "data"), [(shotgun, SHOTGUN), (bngblaster, BNGBLASTER)])
+def test_each_is_recognised_by_its_reader_only(reader, data):
+    assert recognise(data) is reader
+    assert recognise(json.dumps(json.loads(data), indent=2).encode()) is reader
+    assert recognise(b'{"tool": "dnsperf", "rate": 5}') is None
+
+
+def test_shotgun_counts_requests_answers_and_what_got_none():
+    (report,) = shotgun.parse(SHOTGUN)
+    facts = report.facts
+    assert (facts["sent"], facts["received"], facts["dropped"]) == (1000, 995, 5)
+    assert (facts["protocol"], facts["rate_unit"], facts["offered_rate"]) == ("DNS", "queries/s", None)
+    assert (facts["duration_s"], facts["achieved_rate"], facts["completed"]) == (2.5, 398.0, True)
+    assert facts["method"] == "replay; time-out 2 s"
+    assert observed(report, "responses") == [("NOERROR", None, 895.0), ("NXDOMAIN", None, 100.0)]
+    assert observed(report, "interval_sent") == [(None, 1.0, 500.0), (None, 2.5, 500.0)]
+    assert observed(report, "interval_received") == [(None, 1.0, 498.0), (None, 2.5, 497.0)]
+
+
+def test_shotgun_percentiles_leave_out_what_was_lost():
+    (report,) = shotgun.parse(SHOTGUN)
+    told = [observed(report, f"latency_p{percent}")[0][2] for percent in (50, 90, 95, 99)]
+    assert told == [1.0, 1.0, 5.0, 40.0]
+    assert observed(report, "latency_percentiles_of") == [(None, None, 995.0)]
+    document = json.loads(SHOTGUN)
+    document["stats_sum"]["latency"][1] = 0
+    (report,) = shotgun.parse(json.dumps(document).encode())
+    assert observed(report, "latency_p50") == []
+    assert "does not hold all answers" in report.warnings[-1]
+
+
+def test_shotgun_of_one_thread_is_no_whole_trial():
+    (report,) = shotgun.parse(changed(SHOTGUN, merged=False, discarded=3))
+    assert not report.facts["completed"]
+    assert "share of one thread" in report.warnings[0]
+    assert "3 requests could not be sent" in report.warnings[1]
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (changed(SHOTGUN, version=20190101), "version 20190101, known is 20200527"),
+        (changed(SHOTGUN, stats_sum={"requests": 5}), "no `requests` and `answers`"),
+        (SHOTGUN[:2000], "damaged JSON"),
+    ],
+)
+def test_shotgun_that_cannot_be_read_says_why(data, reason):
+    (reject,) = shotgun.parse(data)
+    assert isinstance(reject, Reject)
+    assert reason in reject.reason
+
+
+def test_bngblaster_has_a_trial_for_each_protocol_of_its_sessions():
+    four, six = bngblaster.parse(BNGBLASTER)
+    assert (four.facts["protocol"], six.facts["protocol"]) == ("DHCPv4", "DHCPv6")
+    assert (four.facts["sent"], four.facts["received"], four.facts["dropped"]) == (4000, 3990, 10)
+    assert (six.facts["received"], six.facts["dropped"]) == (3980, 20)
+    assert four.facts["achieved_rate"] == pytest.approx(3990 / 4.046)
+    assert (four.facts["duration_s"], four.facts["rate_unit"], four.facts["offered_rate"]) == (4.046, "leases/s", None)
+    assert four.facts["method"] == "session set-up, IPoE"
+    assert observed(six, "packets_tx") == [("DHCPv6", None, 8060.0)]
+    assert observed(four, "request_timeouts") == [("DHCPv4", None, 60.0)]
+    assert observed(four, "session_setup_rate")[0] == ("avg", None, 986.2)
+
+
+def test_bngblaster_of_ppp_says_that_its_time_includes_more():
+    data = changed(BNGBLASTER, sessions_pppoe=4000, sessions_ipoe=0, dhcp_sessions_established=0)
+    report, other = bngblaster.parse(data)
+    assert [part.facts["method"] for part in (report, other)] == ["session set-up, PPPoE"] * 2
+    assert "includes PPP" in report.warnings[0]
+    assert report.facts["dropped"] == 4000
+
+
+def test_bngblaster_without_dhcp_is_rejected():
+    document = json.loads(BNGBLASTER)
+    document["report"] |= {"dhcp-sessions-established": 0, "dhcpv6-sessions-established": 0, "access-interfaces": []}
+    (reject,) = bngblaster.parse(json.dumps(document).encode())
+    assert "none of which used DHCP" in reject.reason
+    (reject,) = bngblaster.parse(b'{"report": {"setup-rate-cps": 1, "sessions-established": 0}}')
+    assert "without `report` and its `sessions`" in reject.reason
+
+
+@pytest.mark.parametrize(("reader", "data"), [(shotgun, SHOTGUN), (bngblaster, BNGBLASTER)])
+def test_json_that_is_cut_anywhere_gives_no_figure(reader, data):
+    for end in range(0, len(data) - 2, 97):
+        assert not [part for part in reader.parse(data[:end]) if isinstance(part, Report)]
