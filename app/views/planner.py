@@ -39,14 +39,18 @@ def main() -> None:
         inputs = _ask_all()
     with result_column:
         calculator = _calculator()
-        needed = planner.lps_needed(calculator, inputs)
+        try:
+            needed = planner.lps_needed(calculator, inputs)
+        except ValueError as error:
+            st.error(words.plain(error))
+            return
         _show_totals(needed)
         if needed["needed_lps"] <= 0:
             st.info("Say how many clients there are, or how many come, to see who can serve them.")
             return
         _show_parts(needed, inputs)
         _show_influences(calculator, inputs, needed["needed_lps"])
-    _show_hour(inputs, needed)
+    _show_course(inputs, needed)
     _show_configurations(needed["needed_lps"], inputs["ip_version"])
 
 
@@ -164,7 +168,7 @@ def _show_totals(needed: Mapping[str, float]) -> None:
     with state.reserved(state.METRICS_PIXELS, horizontal=True):
         st.metric("LPS needed", words.number(needed["needed_lps"]), border=True, help="Peak, with the allowances.")
         st.metric("Steady", words.number(needed["steady_lps"]), border=True, help="Renewals and new leases.")
-        st.metric("Peak", words.number(needed["peak_lps"]), border=True, help="With boot wave and recovery.")
+        st.metric("Peak", words.number(needed["peak_lps"]), border=True, help="The busiest minute.")
         st.metric("Messages per second", words.number(needed["peak_messages_per_s"]), border=True, help=MESSAGES)
 
 
@@ -213,8 +217,8 @@ def _show_influences(calculator: duckdb.DuckDBPyConnection, inputs: Mapping[str,
     state.chart(influence.tornado(drawn, needed_lps, planner.SWING), "influences", [planner.influences_sql(inputs)])
 
 
-def _show_hour(inputs: Mapping[str, float], needed: Mapping[str, float]) -> None:
-    st.header("The hour after")
+def _show_course(inputs: Mapping[str, float], needed: Mapping[str, float]) -> None:
+    st.header("What comes after")
     typed = st.number_input(
         "Measured leases per second of your server",
         min_value=0.0,
@@ -225,45 +229,52 @@ def _show_hour(inputs: Mapping[str, float], needed: Mapping[str, float]) -> None
         bind="query-params",
     )
     measured = typed or needed["needed_lps"]
-    course = planner.hour(inputs, needed, measured)
-    st.caption(words.plain(planner.hour_in_words(course, measured)))
-    if not course.waiting.any():
+    course = planner.course(inputs, needed, measured)
+    told = [planner.course_in_words(course, measured), *planner.events_in_words(needed)]
+    st.caption(words.plain("\n\n".join(told)))
+    waits = course.waiting.max() >= 1
+    if not waits and len(told) == 1:
         return
-    means, end = recovery.periods(course), "Not everybody has a lease after an hour"
-    if course.recovered_s is not None:
-        end = f"All have a lease after {course.recovered_s:,} s" if course.recovered_s else "Nobody waits for a lease"
-    share = course.repeated.sum() / course.sent.sum()
-    asked = [f"-- The hour is simulated from these loads, second by second.\n{planner.sql(inputs)}"]
+    drawn = recovery.points(course)
+    asked = [f"-- Simulated from these loads, until the lease ends.\n{planner.sql(inputs)}"]
     left, right = st.columns(2)
-    with left:
-        state.chart(recovery.waiting(means, f"{end}; at most {course.waiting.max():,.0f} wait"), "waiting", asked)
-    with right:
-        state.chart(recovery.requests(means, f"{100 * share:.0f} % of the requests are repetitions"), "requests", asked)
-    _show_faster_servers(inputs, needed, measured)
+    if waits:
+        end = "Nobody is without a lease"
+        if course.recovered_s is None:
+            end = f"Not everybody has a lease after {planner.duration(course.edges[-1])}"
+        elif course.recovered_s:
+            end = f"All have a lease after {planner.duration(course.recovered_s)}"
+        with left:
+            state.chart(recovery.waiting(drawn, f"{end}; at most {course.waiting.max():,.0f} wait"), "waiting", asked)
+    share = course.repeated.sum() / course.sent.sum()
+    with right if waits else left:
+        state.chart(recovery.requests(drawn, f"{100 * share:.0f} % of the requests are repetitions"), "requests", asked)
+    if waits:
+        _show_faster_servers(inputs, needed, measured)
 
 
 def _show_faster_servers(inputs: Mapping[str, float], needed: Mapping[str, float], measured_lps: float) -> None:
     rows = []
     for multiple in MULTIPLES:
-        found = planner.summed_up(planner.hour(inputs, needed, multiple * measured_lps))
+        found = planner.summed_up(planner.course(inputs, needed, multiple * measured_lps))
         rows.append(
             {
                 "Measured LPS": multiple * measured_lps,
                 "All have a lease after (s)": found["recovered_s"],
                 "Most that wait": found["most_waiting_clients"],
-                "Requests in the hour": found["requests"],
+                "Requests until the lease ends": found["requests"],
                 "of them repeated": found["repeated_requests"],
             }
         )
     table = pd.DataFrame(rows)
     state.table(
         table,
-        alt="The hour after the event with faster servers",
+        alt="What comes after the event with faster servers",
         bounds={name: [""] * len(table) for name in table.columns if name != "All have a lease after (s)"},
         key="faster",
         config={
             "All have a lease after (s)": st.column_config.NumberColumn(
-                format="%,.0f", help="Empty: not within an hour."
+                format="%,.0f", help="Empty: not before the lease ends."
             )
         },
     )
