@@ -253,7 +253,7 @@ ENDS: Final = ("smaller", "larger")
 HARDLY: Final = 0.001  # an input that moves the need by a smaller share hardly matters
 MOST_MEETING: Final = 10
 MOST_MISSING: Final = 5
-_VARIED: Final = tuple(each for each in PARAMETERS if each.unit != "version" and each.group != _TIMERS)
+_VARIED: Final = tuple(each for each in PARAMETERS if each.unit not in {"version", "leases"} and each.group != _TIMERS)
 # One question: as many as there are cases would take ten times as long.
 _INFLUENCES: Final = """with
 
@@ -553,9 +553,7 @@ def as_text(found: Answer) -> str:
     if loads["needed_partner_down_lps"] == loads["needed_lps"]:
         hidden.add("needed_partner_down_lps")
     shown = {name: text for name, text in LOADS.items() if name == "needed_lps" or (loads[name] and name not in hidden)}
-    given = [
-        f"{BY_NAME[name].name} {value:,g}" for name, value in found.inputs.items() if value != BY_NAME[name].default
-    ]
+    given = [f"{name} {_figure(value)}" for name, value in found.inputs.items() if value != BY_NAME[name].default]
     lines = [f"For {', '.join(given) or 'no clients'}; all else as it is by default.", ""]
     lines += [f"{found.loads[name]:>12,.2f}  {label}: {formula}" for name, (label, formula) in shown.items()]
     if found.measured_lps > 0:
@@ -628,6 +626,10 @@ def duration(seconds: float) -> str:
     """Return a time in words, in the largest unit of which it has two."""
     unit, length = next((each for each in _UNITS if seconds >= 2 * each[1]), _UNITS[-1])
     return f"{seconds / length:,.1f}".removesuffix(".0") + f" {unit}"
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:g}"
 
 
 def _line(row: Mapping[str, Any]) -> str:
