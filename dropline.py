@@ -491,6 +491,9 @@ def needs(
         float | None,
         typer.Option(min=0, help="Measured LPS at which what follows is simulated.", show_default="what is needed"),
     ] = None,
+    like: Annotated[
+        str | None, typer.Option(help="Measured configuration: its capacity, and what it answers beyond it.")
+    ] = None,
     form: Annotated[str, typer.Option("--format", "-f", help="text or json.", metavar="FORMAT")] = "text",
 ) -> None:
     """Compute the leases per second that a site needs, what comes after an outage, and who meets it.
@@ -537,7 +540,7 @@ def needs(
     }
     try:
         given = {name: planner.parsed(name, text) for name, text in said.items() if text is not None}
-        found = planner.answer(context.obj.warehouse, planner.complete(given, preset), capacity)
+        found = planner.answer(context.obj.warehouse, planner.complete(given, preset), capacity, like)
     except ValueError as error:
         _fail(str(error), 2)
     typer.echo(planner.as_json(found) if form == "json" else planner.as_text(found))

@@ -347,8 +347,13 @@ def blank() -> duckdb.DuckDBPyConnection:
     import duckdb
 
     connection = duckdb.connect(":memory:")
-    connection.execute(_functions().lps_needed_function())
+    connection.execute(definition())
     return connection
+
+
+def definition() -> str:
+    """Return the SQL text that creates `lps_needed`."""
+    return str(_functions().lps_needed_function())
 
 
 class Influence(NamedTuple):
@@ -484,6 +489,20 @@ def course(
     )
 
 
+class Measured(NamedTuple):
+    """A measured set-up, as the course takes it: `goodput` is what it answers beyond its capacity."""
+
+    configuration: str
+    lps: float
+    goodput: tuple[tuple[float, float], ...]
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Measured:
+        """Return the set-up of a row of `app.queries.planner.goodputs`."""
+        points = tuple((each["asked_ratio"], each["answered_ratio"]) for each in row["goodput"])
+        return cls(row["configuration"], row["lps"], points)
+
+
 class Answer(NamedTuple):
     """All that the calculator says; `configurations` is None without a warehouse."""
 
@@ -495,25 +514,44 @@ class Answer(NamedTuple):
     configurations: list[dict[str, Any]] | None
 
 
-def answer(warehouse: Path, inputs: Mapping[str, float], measured_lps: float | None = None) -> Answer:
-    """Compute the need, what comes after the event at `measured_lps` (by default what is needed), and who meets it.
+def answer(
+    warehouse: Path, inputs: Mapping[str, float], measured_lps: float | None = None, like: str | None = None
+) -> Answer:
+    """Compute the need, what comes after the event, and who meets the need.
 
-    Raises ValueError as `lps_needed` does.
+    Args:
+        warehouse: the file, which need not be there.
+        inputs: values of `PARAMETERS` by name.
+        measured_lps: capacity of the server in what comes after; by default that of `like`, or what is needed.
+        like: a measured configuration, by name or id: how the server answers when more is asked than it can do.
+
+    Raises:
+        ValueError: as `lps_needed`, or `like` is not known.
     """
-    from app.queries.planner import configurations
+    from app.queries.planner import configurations, goodputs
     from app.warehouse import Warehouse, WarehouseMissing
 
     values, calculator = complete(inputs), blank()
     loads = lps_needed(calculator, values)
-    at = loads["needed_lps"] if measured_lps is None else measured_lps
     known: Warehouse | None
     try:
         known = Warehouse.open(warehouse)
     except WarehouseMissing:
         known = None
     protocol = f"DHCPv{values['ip_version']:.0f}"
+    setup = None
+    if like is not None:
+        found = goodputs(known, protocol).to_pylist() if known else []
+        setup = next(
+            (Measured.of(row) for row in found if like in (row["configuration"], row["configuration_id"])), None
+        )
+        if setup is None:
+            message = f"{like!r} is no {protocol} configuration with a measured step beyond its capacity"
+            raise ValueError(message)
+    at = measured_lps if measured_lps is not None else setup.lps if setup else loads["needed_lps"]
+    after = course(values, loads, at, setup.goodput if setup else ())
     rows = configurations(known, loads["needed_lps"], protocol).to_pylist() if known else None
-    return Answer(values, loads, influences(calculator, values), at, course(values, loads, at), rows)
+    return Answer(values, loads, influences(calculator, values), at, after, rows)
 
 
 _FIGURES: Final = (

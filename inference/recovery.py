@@ -258,7 +258,7 @@ def simulate(
     calendar = np.zeros((len(timers.waits), edges.size)) if overdue is None else overdue.copy()
     backing_off = calendar.sum(axis=1)
     counts = np.zeros((5, edges.size - 1))
-    start, queued, queued_cost = float(backing_off.sum()), 0.0, 0.0
+    start, queued, queued_cost, queued_valid = float(backing_off.sum()), 0.0, 0.0, 0.0
     renew_s, leaving = again or (0.0, 0.0)
     to_renew = -np.cumsum(leaving)  # those served so far are added, those counted are taken off
     for period, length in enumerate(np.diff(edges)):
@@ -273,7 +273,9 @@ def simulate(
         left = sent * (1 - served_share)
         taken = min(left, max(0.0, server.queue - kept))
         served = queued - kept + sent - left
-        queued_cost = (queued_cost * kept / queued if queued else 0.0) + (taken * cost / sent if sent else 0.0)
+        old, new = (kept / queued if queued else 0.0), (taken / sent if sent else 0.0)
+        queued_cost = queued_cost * old + cost * new
+        queued_valid = queued_valid * old + due[timers.renewal :].sum() * new
         queued = kept + taken
         if left > taken:
             dropped = due * ((left - taken) / sent)
@@ -285,7 +287,7 @@ def simulate(
                 begin, shares = _repeats(edges, period, wait.low, wait.high)
                 calendar[wait.then, begin : begin + shares.size] += dropped[attempt] * shares
                 backing_off[wait.then] += dropped[attempt]
-        valid = backing_off[timers.renewal :].sum()
+        valid = queued_valid + backing_off[timers.renewal :].sum()
         if again:
             to_renew[period:] += served
             renewals = max(0.0, float(to_renew[period]))

@@ -10,7 +10,7 @@ import streamlit as st
 
 from app import frames, planner, queries, state, words
 from app.charts import influence, load, recovery
-from app.queries.planner import configurations, ha_ratios
+from app.queries.planner import configurations, goodputs, ha_ratios
 from app.warehouse import WarehouseError
 
 if TYPE_CHECKING:
@@ -228,8 +228,9 @@ def _show_course(inputs: Mapping[str, float], needed: Mapping[str, float]) -> No
         help="0: just what is needed. The relay, HA and utilisation ratios above reduce it.",
         bind="query-params",
     )
-    measured = typed or needed["needed_lps"]
-    course = planner.course(inputs, needed, measured)
+    setup = _choose_setup(inputs["ip_version"])
+    measured, goodput = typed or (setup.lps if setup else needed["needed_lps"]), setup.goodput if setup else ()
+    course = planner.course(inputs, needed, measured, goodput)
     told = [planner.course_in_words(course, measured), *planner.events_in_words(needed)]
     st.caption(words.plain("\n\n".join(told)))
     waits = course.waiting.max() >= 1
@@ -250,13 +251,39 @@ def _show_course(inputs: Mapping[str, float], needed: Mapping[str, float]) -> No
     with right if waits else left:
         state.chart(recovery.requests(drawn, f"{100 * share:.0f} % of the requests are repetitions"), "requests", asked)
     if waits:
-        _show_faster_servers(inputs, needed, measured)
+        _show_faster_servers(inputs, needed, measured, goodput)
 
 
-def _show_faster_servers(inputs: Mapping[str, float], needed: Mapping[str, float], measured_lps: float) -> None:
+def _choose_setup(ip_version: float) -> planner.Measured | None:
+    """Offer the set-ups of which is known what they answer beyond their capacity."""
+    try:
+        warehouse = state.open_warehouse()
+    except WarehouseError:
+        return None
+    found = goodputs(warehouse, f"DHCPv{ip_version:.0f}").to_pylist()
+    if not found:
+        return None
+    place = st.selectbox(
+        "Behave like",
+        range(len(found)),
+        index=None,
+        format_func=lambda place: f"{found[place]['configuration']}, {found[place]['campaign']}",
+        key=f"like-{ip_version:.0f}",
+        placeholder="a server that answers as much as it can, whatever is asked",
+        help="A measured set-up: its capacity, unless given above, and what it still answered when more was asked.",
+    )
+    return None if place is None else planner.Measured.of(found[place])
+
+
+def _show_faster_servers(
+    inputs: Mapping[str, float],
+    needed: Mapping[str, float],
+    measured_lps: float,
+    goodput: tuple[tuple[float, float], ...],
+) -> None:
     rows = []
     for multiple in MULTIPLES:
-        found = planner.summed_up(planner.course(inputs, needed, multiple * measured_lps))
+        found = planner.summed_up(planner.course(inputs, needed, multiple * measured_lps, goodput))
         rows.append(
             {
                 "Measured LPS": multiple * measured_lps,

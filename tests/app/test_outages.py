@@ -157,6 +157,7 @@ def test_a_slower_server_flattens_the_echo_of_what_it_was_too_slow_for(blank: du
     inputs = {"clients": 350_000, "lease_s": 2 * HOUR, "down_clients": 350_000, "boot_window_s": 60}
     course = planner.course(inputs, planner.lps_needed(blank, inputs), 300)
     later = course.edges[:-1] >= HOUR
+    assert course.recovered_s == pytest.approx(350_000 / 300, rel=0.2), "in the echo nobody is without a lease"
     assert (course.sent / np.diff(course.edges))[later].max() == pytest.approx(300, rel=0.01)
 
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import dropline
 from app import planner, words
 from app.charts import influence, recovery
-from app.queries.planner import configurations
+from app.queries.planner import configurations, goodputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -418,3 +418,27 @@ def test_the_question_behind_the_influences_runs_as_pasted_and_says_the_same(war
     strongest = planner.influences(planner.blank(), inputs)[0]
     for end, lps in zip(planner.ENDS, (strongest.low_lps, strongest.high_lps), strict=True):
         assert found[strongest.name, end] == pytest.approx(lps)
+
+
+def test_a_measured_set_up_is_taken_with_what_it_answers_beyond_its_capacity(
+    warehouse: Warehouse, warehouse_home: Path, open_page: Open
+) -> None:
+    """memfile x4 in five runs: 8487 leases/s at the knee; the first step beyond asked for 1.18 times as much."""
+    found = {row["configuration"]: planner.Measured.of(row) for row in goodputs(warehouse, "DHCPv4").to_pylist()}
+    name = "ISC Kea 2.2.0 DHCPv4 memfile multi x4"
+    offered, answered = zip(*found[name].goodput, strict=True)
+    assert offered == pytest.approx((1.178, 1.367, 1.602, 1.932), abs=0.002)
+    assert answered == pytest.approx((0.993, 1.042, 1.102, 1.098), abs=0.002), "the medians of the five"
+    hot = "ISC Kea 2.2.0 DHCPv4 mysql multi x4"
+    options = ("--down", "3M", "--boot-window", "60", "--format", "json")
+    told = json.loads(asked(warehouse_home, *options, "--like", hot).stdout)["after"]
+    alone = json.loads(asked(warehouse_home, *options, "--capacity", str(told["measured_lps"])).stdout)["after"]
+    assert told["measured_lps"] == found[hot].lps
+    assert told["recovered_s"] > alone["recovered_s"], "it answers less when more is asked"
+    refused = asked(warehouse_home, "--clients", "1", "--like", "my server")
+    assert (refused.exit_code, "'my server' is no DHCPv4 configuration" in refused.stderr) == (2, True)
+    page = open_page(warehouse_home, "planner", down_clients="3000000", boot_window_s="60")
+    box = page.selectbox("like-4")
+    box.select(next(each for each in box.options if each.startswith(hot))).run()
+    assert not page.exception
+    assert f"With {found[hot].lps:,.2f} measured leases/s" in said(page).replace("\\", "")

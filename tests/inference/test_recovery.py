@@ -194,3 +194,17 @@ def test_a_short_outage_with_a_long_lease_is_spread_over_hours() -> None:
 def test_what_makes_no_sense_is_refused_in_words(call: object, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         call()  # type: ignore[operator]
+
+
+def test_a_server_that_falls_under_overload_takes_longer() -> None:
+    """30 % less beyond the knee, as an agent simulation of 12,000 clients at 40 leases/s had it: 502 s for 347 s."""
+    begun = flow(12_000, 0, 60, SECONDS)
+    steadfast, falling = (
+        simulate(SECONDS, begun, NOBODY, Server(40, 120, goodput=goodput), V4).recovered_s or HOUR
+        for goodput in ((), ((1.05, 0.7), (3.0, 0.7)))
+    )
+    assert steadfast == pytest.approx(347, rel=0.03)
+    assert falling == pytest.approx(502, rel=0.1)
+    server = Server(100, 0, goodput=((1.5, 0.8), (2.0, 0.6)))
+    answered = [server.answers(asked) for asked in (50, 100, 125, 150, 175, 200, 900)]
+    assert answered == pytest.approx([100, 100, 90, 80, 70, 60, 60])

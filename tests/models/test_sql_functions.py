@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from app import planner
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "sql-functions.md").read_text("utf-8")
-MACROS = "\n".join(file.read_text("utf-8") for file in (ROOT / "macros").glob("*.sql"))
+MACROS = planner.definition() + "\n".join(file.read_text("utf-8") for file in (ROOT / "macros").glob("*.sql"))
 SECTIONS = {part.partition("\n")[0]: part for part in PAGE.split("\n## ")[1:]}
 EXAMPLES = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
 
