@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 import streamlit as st
 
 from app import frames, planner, queries, state, words
 from app.charts import influence, load, recovery
-from app.queries.planner import configurations, goodputs, ha_ratios
+from app.queries.planner import configurations, goodputs, ha_ratios, renewal_costs
 from app.warehouse import WarehouseError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import duckdb
+    import pyarrow as pa
 
 MESSAGES = "Two for a renewal, four for a new lease, and the repetitions of clients that wait."
 OWN = "my own numbers"
-HA = "ha_ratio"
 OPEN = {planner.PARAMETERS[0].group}
 MULTIPLES = (1, 1.5, 2, 4)
 
@@ -92,38 +92,40 @@ def _ask_all() -> dict[str, float]:
         with st.expander(group, expanded=group in OPEN or differs):
             for each in members:
                 inputs[each.name] = _ask(each)
-                if each.name == HA:
-                    _suggest_ha(inputs["ip_version"])
+                if each.name in SUGGESTED:
+                    _suggest(each.name, inputs["ip_version"])
     return inputs
 
 
-def _suggest_ha(ip_version: float) -> None:
-    """Offer what was measured with and without high availability as the ratio above."""
+def _suggest(name: str, ip_version: float) -> None:
+    """Offer what was measured for an input as its value."""
+    measured, in_words, short, meaning = SUGGESTED[name]
     try:
         warehouse = state.open_warehouse()
     except WarehouseError:
         return
-    found = ha_ratios(warehouse, f"DHCPv{ip_version:.0f}").to_pylist()
+    found = measured(warehouse, f"DHCPv{ip_version:.0f}").to_pylist()
     if not found:
         return
+    key = f"measured-{short}-{ip_version:.0f}"
     st.selectbox(
         "Take a measured ratio",
         range(len(found)),
         index=None,
-        format_func=lambda place: _ha_in_words(found[place]),
-        key=f"measured-ha-{ip_version:.0f}",
-        on_change=lambda: _take_ha(found, f"measured-ha-{ip_version:.0f}"),
-        placeholder="choose a pair of ha_speedup",
-        help="LPS with HA over LPS without, of two set-ups that differ in nothing else. The value goes into the field "
-        "above, where it can be changed.",
+        format_func=lambda place: in_words(found[place]),
+        key=key,
+        on_change=lambda: _take(name, found, key),
+        placeholder="choose a pair of set-ups",
+        help=f"{meaning}, of two set-ups that differ in nothing else. The value goes into the field above, where it "
+        "can be changed.",
     )
 
 
-def _take_ha(found: list[dict[str, Any]], key: str) -> None:
+def _take(name: str, found: list[dict[str, Any]], key: str) -> None:
     place = st.session_state[key]
     if place is not None:
-        parameter = planner.BY_NAME[HA]
-        st.session_state[HA] = round(min(max(found[place]["ratio"], parameter.minimum), parameter.maximum), 3)
+        parameter = planner.BY_NAME[name]
+        st.session_state[name] = round(min(max(found[place]["ratio"], parameter.minimum), parameter.maximum), 3)
 
 
 def _ha_in_words(pair: dict[str, Any]) -> str:
@@ -136,6 +138,23 @@ def _ha_in_words(pair: dict[str, Any]) -> str:
             None, [f"{pair['ratio']:.3f}{interval}:", what, counts, f"{version}, {pair['origin']}, {pair['campaign']}"]
         )
     )
+
+
+def _renewal_in_words(pair: dict[str, Any]) -> str:
+    what = frames.set_up(pair["backend"], pair["threading"], pair["threads"], pair["ha_mode"])
+    version = f"{pair['product']} {pair['product_version'] or ''}".strip()
+    return (
+        f"{pair['ratio']:.3f}: {what}, {words.number(pair['lps_without'])} LPS, "
+        f"{words.number(pair['lps_with'])} beside {words.number(pair['renewals_per_s'])} renewals/s, "
+        f"{version}, {pair['campaign']}"
+    )
+
+
+# For an input: what was measured of it, in words, the short name of its field, and what the ratio is.
+SUGGESTED: Final[dict[str, tuple[Callable[..., pa.Table], Callable[[dict[str, Any]], str], str, str]]] = {
+    "ha_ratio": (ha_ratios, _ha_in_words, "ha", "LPS with HA over LPS without"),
+    "renewal_cost_ratio": (renewal_costs, _renewal_in_words, "renewal", "Cost of a renewal over that of a new lease"),
+}
 
 
 def _ask(parameter: planner.Parameter) -> float:

@@ -15,15 +15,14 @@ from typer.testing import CliRunner
 import dropline
 from app import planner, words
 from app.charts import influence, recovery
-from app.queries.planner import configurations, goodputs
+from app.queries.planner import configurations, goodputs, renewal_costs
+from app.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from streamlit.testing.v1 import AppTest
-
-    from app.warehouse import Warehouse
 
     Open = Callable[..., AppTest]
 
@@ -442,3 +441,37 @@ def test_a_measured_set_up_is_taken_with_what_it_answers_beyond_its_capacity(
     box.select(next(each for each in box.options if each.startswith(hot))).run()
     assert not page.exception
     assert f"With {found[hot].lps:,.2f} measured leases/s" in said(page).replace("\\", "")
+
+
+def test_the_cost_of_a_renewal_comes_from_ramps_with_and_without_renewals(
+    open_page: Open, warehouse_home: Path, tmp_path: Path
+) -> None:
+    """The multithreaded server, as if it were the single-threaded one that also renews (perfdhcp -f)."""
+    home = tmp_path / "home"
+    home.mkdir()
+    file = home / "warehouse.duckdb"
+    file.write_bytes((warehouse_home / "warehouse.duckdb").read_bytes())
+    plain, beside = (f"ISC Kea 2.2.0 DHCPv4 memfile {each}" for each in ("single", "multi x4"))
+    with duckdb.connect(str(file)) as database:
+        database.execute(
+            "insert into trial_exchanges by name select trial_exchanges.* "
+            "replace ('REQUEST-ACK (renewal)' as exchange, 3 as position, cast(2000 * trials.test_period_s as bigint) as received) "
+            "from trial_exchanges inner join trials on trial_exchanges.trial_id = trials.trial_id "
+            "where trials.configuration = $1 and trial_exchanges.exchange = 'DISCOVER-OFFER'",
+            [beside],
+        )
+        database.execute("update leases_per_second set threading = 'single', threads = null where threading = 'multi'")
+        database.execute("update leases_per_second set threads = null")
+        rows = database.execute("select configuration, lps from leases_per_second where origin = 'measured'").fetchall()
+    lps = dict(rows)
+    known = Warehouse.open(file)
+    [pair] = renewal_costs(known, "DHCPv4").to_pylist()
+    assert pair["renewals_per_s"] == pytest.approx(2000, rel=0.001)
+    assert pair["ratio"] == pytest.approx((lps[plain] - lps[beside]) / 2000, rel=0.001)
+    page = open_page(home, "planner", clients="86400")
+    box = page.selectbox("measured-renewal-4")
+    assert "beside 2,000 renewals/s" in box.options[0]
+    box.select(box.options[0]).run()
+    assert not page.exception
+    assert page.number_input("renewal_cost_ratio").value == round(pair["ratio"], 3)
+    assert float(page.metric[0].value) == pytest.approx(2 * pair["ratio"], rel=0.01)
