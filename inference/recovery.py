@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
 
@@ -352,7 +352,7 @@ def _from_fine_to_coarse(length: float) -> Array:
 
 
 def _repeats(edges: Array, period: int, low: float, high: float) -> tuple[int, Array]:
-    """Return in which period, at the soonest the next, clients of a period repeat, and the shares of it and those after.
+    """Return the first period in which clients of a period repeat, later than it, and the shares from there on.
 
     A client sent at any moment of the period, and waits any time from `low` to `high`.
     """

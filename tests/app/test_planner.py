@@ -455,7 +455,8 @@ def test_the_cost_of_a_renewal_comes_from_ramps_with_and_without_renewals(
     with duckdb.connect(str(file)) as database:
         database.execute(
             "insert into trial_exchanges by name select trial_exchanges.* "
-            "replace ('REQUEST-ACK (renewal)' as exchange, 3 as position, cast(2000 * trials.test_period_s as bigint) as received) "
+            "replace ('REQUEST-ACK (renewal)' as exchange, 3 as position, "
+            "cast(2000 * trials.test_period_s as bigint) as received) "
             "from trial_exchanges inner join trials on trial_exchanges.trial_id = trials.trial_id "
             "where trials.configuration = $1 and trial_exchanges.exchange = 'DISCOVER-OFFER'",
             [beside],
