@@ -79,7 +79,10 @@ def _lines(table: pd.DataFrame, colours: Mapping[str, str], axis: str, finding: 
                 title="Time after the event",
                 scale=alt.Scale(type="log", nice=False),
                 axis=alt.Axis(
-                    values=list(_TICKS), labelExpr=f"{json.dumps(_TICKS)}[datum.value]", labelFlush=False, grid=False
+                    values=[each for each in _TICKS if table["t_s"].min() <= each <= table["t_s"].max()],
+                    labelExpr=f"{json.dumps(_TICKS)}[datum.value]",
+                    labelFlush=False,
+                    grid=False,
                 ),
             ),
             y=alt.Y("value:Q", title=axis, axis=theme.RATE_AXIS),
