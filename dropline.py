@@ -502,60 +502,79 @@ def report(
 def needs(
     context: typer.Context,
     preset: Annotated[str | None, typer.Option(help="Inputs to begin with; `list` shows them.")] = None,
-    clients: Annotated[float | None, typer.Option(help="Devices that hold a lease.", show_default="0")] = None,
-    lease: Annotated[str | None, typer.Option(help="Lease time: 24h, 90m, 7d or seconds.", show_default="24h")] = None,
+    clients: Annotated[
+        str | None, typer.Option(help="Devices that hold a lease: 350000 or 350k.", show_default="0")
+    ] = None,
+    lease: Annotated[
+        str | None, typer.Option(help="Lease time: 24h, 90m, 1d12h or seconds.", show_default="24h")
+    ] = None,
+    preferred: Annotated[
+        str | None,
+        typer.Option(help="DHCPv6: preferred lifetime as a share of the lease.", show_default="0.625, as Kea"),
+    ] = None,
     t1: Annotated[
-        float | None, typer.Option(help="When clients renew, as a share of the lease.", show_default="0.5")
+        str | None, typer.Option(help="When clients renew, as a share of the (preferred) lifetime.", show_default="0.5")
     ] = None,
     t2: Annotated[
-        float | None, typer.Option(help="When they ask any server, as a share of the lease.", show_default="0.875")
+        str | None, typer.Option(help="When they ask any server, as a share of it.", show_default="0.875, DHCPv6 0.8")
     ] = None,
     renewing: Annotated[
-        float | None, typer.Option(help="Share that renews; the others take a new lease.", show_default="1")
+        str | None, typer.Option(help="Share that renews; the others take a new lease.", show_default="1")
+    ] = None,
+    leases_per_client: Annotated[
+        str | None, typer.Option(help="2 for an address and a prefix (IA_NA and IA_PD).", show_default="1")
     ] = None,
     arriving: Annotated[
-        float | None, typer.Option(help="Devices that come for a new lease ...", show_default="0")
+        str | None, typer.Option(help="Devices that come for a new lease ...", show_default="0")
     ] = None,
     arrival_window: Annotated[str | None, typer.Option(help="... within this time.", show_default="1h")] = None,
     moves: Annotated[
-        float | None, typer.Option(help="Moves to another network, per client and hour.", show_default="0")
+        str | None, typer.Option(help="Moves to another network, per client and hour.", show_default="0")
     ] = None,
     boot: Annotated[
-        float | None, typer.Option(help="Share of the clients that boots at once, 0 to 1 ...", show_default="0")
+        str | None, typer.Option(help="Share of the clients that boots at once: 0.9 or 90% ...", show_default="0")
     ] = None,
     boot_window: Annotated[str | None, typer.Option(help="... within this time.", show_default="10m")] = None,
-    down: Annotated[
-        float | None, typer.Option(help="Clients that come back without a lease ...", show_default="0")
-    ] = None,
+    down: Annotated[str | None, typer.Option(help="Clients that come back at once ...", show_default="0")] = None,
     recovery: Annotated[
         str | None, typer.Option(help="... and shall have one again within this time.", show_default="10m")
+    ] = None,
+    remembering: Annotated[
+        str | None,
+        typer.Option(help="Share of those who boot or come back that asks for the lease it had.", show_default="0"),
     ] = None,
     outage: Annotated[
         str | None, typer.Option(help="How long the server is down while clients run.", show_default="0")
     ] = None,
-    ip_version: Annotated[int | None, typer.Option(min=4, max=6, help="4 or 6.", show_default="4")] = None,
+    ip_version: Annotated[str | None, typer.Option(help="4 or 6.", show_default="4")] = None,
     first_timeout: Annotated[
         str | None, typer.Option(help="After how long a client repeats.", show_default="as in the RFC")
     ] = None,
     longest_timeout: Annotated[
         str | None, typer.Option(help="Where the doubling of it ends.", show_default="as in the RFC")
     ] = None,
+    renewal_cost: Annotated[
+        str | None, typer.Option(help="Cost of a renewal over that of a new lease.", show_default="1")
+    ] = None,
     relay_ratio: Annotated[
-        float | None, typer.Option(help="LPS through relays over LPS without.", show_default="1")
+        str | None, typer.Option(help="LPS through relays over LPS without.", show_default="1")
     ] = None,
     ha_ratio: Annotated[
-        float | None, typer.Option(help="LPS with high availability over LPS without.", show_default="1")
+        str | None, typer.Option(help="LPS with high availability over LPS without.", show_default="1")
     ] = None,
     utilisation: Annotated[
-        float | None, typer.Option(help="Share of the measured LPS that may be used.", show_default="1")
+        str | None, typer.Option(help="Share of the measured LPS that may be used.", show_default="1")
     ] = None,
     capacity: Annotated[
         float | None,
-        typer.Option(min=0, help="Measured LPS at which the hour is simulated.", show_default="what is needed"),
+        typer.Option(min=0, help="Measured LPS at which what follows is simulated.", show_default="what is needed"),
+    ] = None,
+    like: Annotated[
+        str | None, typer.Option(help="Measured configuration: its capacity, and what it answers beyond it.")
     ] = None,
     form: Annotated[str, typer.Option("--format", "-f", help="text or json.", metavar="FORMAT")] = "text",
 ) -> None:
-    """Compute the leases per second that a site needs, what the hour after an outage looks like, and who meets it.
+    """Compute the leases per second that a site needs, what comes after an outage, and who meets it.
 
     For example:
 
@@ -572,33 +591,34 @@ def needs(
         return
     if form not in ("text", "json"):
         _fail(f"--format {form}: expected text or json", 2)
-    numbers = {
+    said = {
         "clients": clients,
+        "lease_s": lease,
+        "preferred_ratio": preferred,
         "t1_ratio": t1,
         "t2_ratio": t2,
         "renewing_ratio": renewing,
+        "leases_per_client": leases_per_client,
         "arriving_clients": arriving,
+        "arrival_window_s": arrival_window,
         "moves_per_client_h": moves,
         "boot_ratio": boot,
+        "boot_window_s": boot_window,
         "down_clients": down,
+        "recovery_s": recovery,
+        "remembering_ratio": remembering,
+        "outage_s": outage,
         "ip_version": ip_version,
+        "first_timeout_s": first_timeout,
+        "longest_timeout_s": longest_timeout,
+        "renewal_cost_ratio": renewal_cost,
         "relay_ratio": relay_ratio,
         "ha_ratio": ha_ratio,
         "utilisation_ratio": utilisation,
     }
-    durations = {
-        "lease_s": lease,
-        "arrival_window_s": arrival_window,
-        "boot_window_s": boot_window,
-        "recovery_s": recovery,
-        "outage_s": outage,
-        "first_timeout_s": first_timeout,
-        "longest_timeout_s": longest_timeout,
-    }
     try:
-        given = {name: value for name, value in numbers.items() if value is not None}
-        given |= {name: planner.seconds(text) for name, text in durations.items() if text is not None}
-        found = planner.answer(context.obj.warehouse, planner.complete(given, preset), capacity)
+        given = {name: planner.parsed(name, text) for name, text in said.items() if text is not None}
+        found = planner.answer(context.obj.warehouse, planner.complete(given, preset), capacity, like)
     except ValueError as error:
         _fail(str(error), 2)
     typer.echo(planner.as_json(found) if form == "json" else planner.as_text(found))

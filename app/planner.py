@@ -1,13 +1,13 @@
 """The LPS-needed calculator: how many leases per second a site needs, and which configurations give them.
 
-The arithmetic is the SQL function `lps_needed` (macros/functions.sql); the command line, the page and an analyst
-all run that one text. The hour after an event is simulated by `inference.recovery` from the loads that it returns.
+The arithmetic is the SQL function `lps_needed` (macros/functions.sql), which also knows the limits of its inputs; the
+command line, the page and an analyst all run that one text. What comes after an event, until the lease ends, is
+simulated by `inference.recovery` from the loads that it returns.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,21 @@ if TYPE_CHECKING:
 FUNCTIONS: Final = Path(__file__).parent.parent / "macros" / "functions.sql"
 
 
+def _functions() -> Any:
+    """Return the module of the SQL functions: each is called for its text."""
+    import jinja2
+
+    templates = jinja2.Environment(autoescape=False)  # noqa: S701 - renders SQL of our own, never HTML
+    templates.globals["fromjson"] = json.loads  # as dbt names it
+    return templates.from_string(FUNCTIONS.read_text("utf-8")).module
+
+
+# Of each input: its default, and the least and the most that make sense.
+_LIMITS: Final[dict[str, tuple[float, float, float]]] = {
+    name: limits for name, *limits in json.loads(_functions().lps_needed_inputs())
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One input of the calculator; `unit` is a count, `s` or a ratio (0 to 1); `group` is where a form shows it."""
@@ -31,11 +46,23 @@ class Parameter:
     name: str
     label: str
     unit: str
-    default: float
-    minimum: float
-    maximum: float
     help: str
     group: str
+
+    @property
+    def default(self) -> float:
+        """What it is when nothing is said."""
+        return _LIMITS[self.name][0]
+
+    @property
+    def minimum(self) -> float:
+        """The least that makes sense."""
+        return _LIMITS[self.name][1]
+
+    @property
+    def maximum(self) -> float:
+        """The most that makes sense."""
+        return _LIMITS[self.name][2]
 
     @property
     def full_label(self) -> str:
@@ -51,65 +78,86 @@ _CLIENTS, _NEW, _EVENTS, _TIMERS, _ALLOWANCES = (
     "Allowances",
 )
 PARAMETERS: Final[tuple[Parameter, ...]] = (
-    Parameter("clients", "Clients", "clients", 0, 0, 1e12, "How many devices hold a lease.", _CLIENTS),
-    Parameter("lease_s", "Lease time", "s", 86400, 1, 1e10, "The valid lifetime that the server gives.", _CLIENTS),
+    Parameter("clients", "Clients", "clients", "How many devices hold a lease.", _CLIENTS),
+    Parameter("lease_s", "Lease time", "s", "The valid lifetime that the server gives.", _CLIENTS),
+    Parameter("ip_version", "IP version", "version", "4 or 6: it decides when clients renew and repeat.", _CLIENTS),
     Parameter(
-        "t1_ratio", "T1 of the lease", "ratio", 0.5, 0.01, 1,
-        "When clients renew, as a share of the lease: half, unless the server sends another T1.", _CLIENTS,
+        "preferred_ratio", "Preferred lifetime", "ratio",
+        "DHCPv6 only: the preferred lifetime as a share of the valid one. 0: 0.625, as Kea does when it is not set.",
+        _CLIENTS,
     ),
     Parameter(
-        "t2_ratio", "T2 of the lease", "ratio", 0.875, 0.01, 1,
-        "When clients without an answer ask any server: 0.875 in DHCPv4, 0.8 in DHCPv6. Never before T1.", _CLIENTS,
+        "t1_ratio", "T1", "ratio",
+        "When clients renew, as a share of the lease, in DHCPv6 of its preferred lifetime: half, unless the server "
+        "sends another T1.", _CLIENTS,
     ),
     Parameter(
-        "renewing_ratio", "Share that renews", "ratio", 1, 0, 1,
+        "t2_ratio", "T2", "ratio",
+        "When clients without an answer ask any server, as a share of the same. 0: 0.875 in DHCPv4, 0.8 in DHCPv6. "
+        "Not before T1.", _CLIENTS,
+    ),
+    Parameter(
+        "renewing_ratio", "Share that renews", "ratio",
         "The others let the lease run out and come for a new one, with four messages in place of two.", _CLIENTS,
     ),
-    Parameter("ip_version", "IP version", "version", 4, 4, 6, "4 or 6: it decides how clients repeat.", _CLIENTS),
     Parameter(
-        "arriving_clients", "New clients", "clients", 0, 0, 1e12, "How many devices come for a new lease ...", _NEW,
+        "leases_per_client", "Leases per client", "leases",
+        "2 where a client takes an address and a prefix (IA_NA and IA_PD): each counts as a lease.", _CLIENTS,
     ),
-    Parameter("arrival_window_s", "... within", "s", 3600, 1, 1e10, "The time over which they come.", _NEW),
     Parameter(
-        "moves_per_client_h", "Moves per client and hour", "moves", 0, 0, 3600,
+        "arriving_clients", "New clients", "clients", "How many devices come for a new lease ...", _NEW,
+    ),
+    Parameter("arrival_window_s", "... within", "s", "The time over which they come.", _NEW),
+    Parameter(
+        "moves_per_client_h", "Moves per client and hour", "moves",
         "How often a client moves to another network, where it needs a new lease.", _NEW,
     ),
     Parameter(
-        "boot_ratio", "Share that boots at once", "ratio", 0, 0, 1,
+        "boot_ratio", "Share that boots at once", "ratio",
         "The share of all clients that starts together: the morning, a building's power coming back.", _EVENTS,
     ),
     Parameter(
-        "boot_window_s", "Boot wave lasts", "s", 600, 1, 1e10,
+        "boot_window_s", "Boot wave lasts", "s",
         "The time over which these clients start, and over which the clients to recover come back.", _EVENTS,
     ),
     Parameter(
-        "down_clients", "Clients to recover", "clients", 0, 0, 1e12,
-        "How many come back without a lease at once: a power cut, a region that was cut off.", _EVENTS,
+        "down_clients", "Clients to recover", "clients",
+        "How many come back at once: a power cut, a region that was cut off.", _EVENTS,
     ),
     Parameter(
-        "outage_s", "Server is down for", "s", 0, 0, 1e10,
-        "Clients keep running: those that reach T1 meanwhile, and those that come, wait for the server.", _EVENTS,
+        "remembering_ratio", "Share that remembers its lease", "ratio",
+        "Of the clients that boot or come back: those that ask for the lease they had (INIT-REBOOT, CONFIRM), with two "
+        "messages in place of four.", _EVENTS,
     ),
-    Parameter("recovery_s", "Recover within", "s", 600, 1, 1e10, "How soon all of them shall be served.", _EVENTS),
     Parameter(
-        "first_timeout_s", "First time-out", "s", 0, 0, 3600,
+        "outage_s", "Server is down for", "s",
+        "Clients keep running: those that reach T1 meanwhile come again when their timers say so, those that come, or "
+        "lose their lease, as soon as the server is back.", _EVENTS,
+    ),
+    Parameter(
+        "recovery_s", "Recover within", "s", "How soon all who have no lease shall have one.", _EVENTS,
+    ),
+    Parameter(
+        "first_timeout_s", "First time-out", "s",
         "After how long a client repeats. 0: as in the RFC, 4 s (DHCPv4) or 1 s (DHCPv6). It doubles each time.",
         _TIMERS,
     ),
     Parameter(
-        "longest_timeout_s", "Longest time-out", "s", 0, 0, 1e6,
+        "longest_timeout_s", "Longest time-out", "s",
         "Where the doubling ends. 0: as in the RFC, 64 s (DHCPv4) or 3600 s (DHCPv6, SOL_MAX_RT).", _TIMERS,
     ),
     Parameter(
-        "relay_ratio", "Relay ratio", "ratio", 1, 0.01, 2, "LPS through your relays over LPS without.", _ALLOWANCES,
+        "renewal_cost_ratio", "Cost of a renewal", "ratio",
+        "What a renewal costs the server, over what a new lease costs it. 1 is on the safe side.", _ALLOWANCES,
     ),
+    Parameter("relay_ratio", "Relay ratio", "ratio", "LPS through your relays over LPS without.", _ALLOWANCES),
     Parameter(
-        "ha_ratio", "High-availability ratio", "ratio", 1, 0.01, 2,
+        "ha_ratio", "High-availability ratio", "ratio",
         "LPS with HA over LPS without; see ha_speedup. Leave it at 1 when comparing with figures measured with HA.",
         _ALLOWANCES,
     ),
     Parameter(
-        "utilisation_ratio", "Highest utilisation", "ratio", 1, 0.01, 1,
+        "utilisation_ratio", "Highest utilisation", "ratio",
         "How much of the measured LPS you are willing to use; the rest is head-room: laboratory figures are a maximum.",
         _ALLOWANCES,
     ),
@@ -169,36 +217,43 @@ PRESETS: Final[dict[str, Preset]] = {
 }  # fmt: skip
 
 
-# What the calculator computes: column of `lps_needed` -> its name and how it is computed. The first six add up.
+# What the calculator computes: column of `lps_needed` -> its name and how it is computed. The first seven add up.
 LOADS: Final[dict[str, tuple[str, str]]] = {
-    "renewals_lps": ("Renewals", "share that renews x clients / (T1 x lease time)"),
+    "renewals_lps": ("Renewals", "share that renews x clients / T1"),
     "expiries_lps": ("New leases after the end", "the other clients / lease time"),
     "arrivals_lps": ("New clients", "new clients / the time over which they come"),
     "moves_lps": ("Moving clients", "clients x moves per hour / 3600 s"),
     "boot_wave_lps": ("Boot wave", "share that boots x clients / length of the wave"),
-    "recovery_lps": ("Recovery after an outage", "all who wait for the server / recovery time"),
+    "recovery_lps": ("Recovery", "clients without a lease / recovery time"),
+    "returning_lps": ("Return after an outage", "clients past T1, when their timers say so: the busiest minute"),
     "steady_lps": ("Steady", "renewals, new leases, new and moving clients"),
-    "peak_lps": ("Peak", "all of these together"),
+    "peak_lps": ("Peak", "all of these together, in the busiest minute"),
     "needed_steady_lps": ("Steady, with the allowances", "steady / (relay x HA ratio x highest utilisation)"),
     "needed_lps": ("Needed", "peak / (relay x high-availability ratio x highest utilisation)"),
+    "needed_partner_down_lps": ("Needed of one server alone", "the same without HA: its partner is down"),
+    "echo_lps": ("Echo", "who got a lease in the event renews at T1, all together again"),
     "steady_messages_per_s": ("Messages, steady", "per second: two for a renewal, four for a new lease"),
     "retransmissions_per_s": ("Repetitions", "messages per second of clients that wait for long"),
     "peak_messages_per_s": ("Messages", "per second at the peak: two for a renewal, four for a new lease"),
     "starting_clients": ("Clients without a lease", "to recover, or came or ran out of their lease in the outage"),
     "renewing_clients": ("Clients past T1", "after the outage: they ask their own server"),
     "rebinding_clients": ("Clients past T2", "after the outage: they ask every server"),
+    "pool_size": ("Leases held", "by clients, and by those that came and went, until their leases end"),
     "useful_queue_requests": (
         "Longest useful queue",
         "requests: needed x first time-out; in a longer one they grow stale",
     ),
+    "t1_s": ("T1", "seconds after the lease began"),
+    "t2_s": ("T2", "seconds after the lease began"),
+    "busiest_after_s": ("Busiest minute", "seconds after the outage, if it brings back clients past T1"),
 }
-PARTS: Final = tuple(LOADS)[:6]
+PARTS: Final = tuple(LOADS)[:7]
 SWING: Final = 0.2  # by which share an input is varied
 ENDS: Final = ("smaller", "larger")
 HARDLY: Final = 0.001  # an input that moves the need by a smaller share hardly matters
 MOST_MEETING: Final = 10
 MOST_MISSING: Final = 5
-_VARIED: Final = tuple(each for each in PARAMETERS if each.unit != "version")
+_VARIED: Final = tuple(each for each in PARAMETERS if each.unit not in {"version", "leases"} and each.group != _TIMERS)
 # One question: as many as there are cases would take ten times as long.
 _INFLUENCES: Final = """with
 
@@ -218,42 +273,43 @@ from cases, lateral (select needed_lps from lps_needed(
     {arguments}
 ))"""
 
-_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|d|w)?")
-_SECONDS: Final = {None: 1, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
+_DURATION: Final = re.compile(r"(?:\d+(?:\.\d+)?\s*(?:s|m|min|h|d|w)\s*)+")
+_SPAN: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(min|[smhdw])")
+_SECONDS: Final = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
+_UNITS: Final = (("days", 86400), ("h", 3600), ("min", 60), ("s", 1))
+_SUFFIXES: Final = {"%": 0.01, "k": 1e3, "M": 1e6}
 
 
-def seconds(text: str) -> float:
-    """Return a duration such as `24h`, `90m`, `7d` or `3600` in seconds; raises ValueError."""
-    found = _DURATION.fullmatch(text.strip())
-    if not found:
-        message = f"{text!r} is no duration; write for example 24h, 90m, 7d or 3600 (seconds)"
-        raise ValueError(message)
-    return float(found[1]) * _SECONDS[found[2]]
+def parsed(name: str, text: str) -> float:
+    """Return what a person wrote for an input, as `350k`, `90%`, `24h`, `1d12h` or a number; raises ValueError."""
+    written = text.strip()
+    if BY_NAME[name].unit == "s" and _DURATION.fullmatch(written):
+        return sum(float(count) * _SECONDS[unit] for count, unit in _SPAN.findall(written))
+    try:
+        return float(written[:-1]) * _SUFFIXES[written[-1:]] if written[-1:] in _SUFFIXES else float(written)
+    except ValueError:
+        kind, example = ("duration", "24h, 1d12h, 90m or 3600 (seconds)")
+        if BY_NAME[name].unit != "s":
+            kind, example = ("number", "350000, 350k, 1.5M, 0.9 or 90%")
+        message = f"{BY_NAME[name].label}: {text!r} is no {kind}; write for example {example}"
+        raise ValueError(message) from None
 
 
 def complete(given: Mapping[str, float], preset: str | None = None) -> dict[str, float]:
     """Return all inputs: those given, then those of the preset, then the defaults.
 
     Raises:
-        ValueError: the preset or an input is unknown, or a value is not a finite number within its limits.
+        ValueError: the preset or an input is unknown.
     """
     if preset is not None and preset not in PRESETS:
         message = f"{preset!r} is no preset; there are {', '.join(PRESETS)}"
         raise ValueError(message)
-    beginning = PRESETS[preset].inputs if preset else {}
-    values = {parameter.name: parameter.default for parameter in PARAMETERS} | beginning | dict(given)
-    for name, value in values.items():
+    for name in given:
         if name not in BY_NAME:
             message = f"{name!r} is no input of the calculator; it knows {', '.join(BY_NAME)}"
             raise ValueError(message)
-        limits = BY_NAME[name]
-        if not math.isfinite(value) or not limits.minimum <= value <= limits.maximum:
-            message = f"{limits.label} ({name}) is {value:g}; expected {limits.minimum:g} to {limits.maximum:g}"
-            raise ValueError(message)
-    if values["ip_version"] not in (4, 6):
-        message = f"IP version is {values['ip_version']:g}; expected 4 or 6"
-        raise ValueError(message)
-    return values
+    beginning = PRESETS[preset].inputs if preset else {}
+    return {parameter.name: parameter.default for parameter in PARAMETERS} | beginning | dict(given)
 
 
 def lps_needed(connection: duckdb.DuckDBPyConnection, inputs: Mapping[str, float]) -> dict[str, float]:
@@ -264,11 +320,16 @@ def lps_needed(connection: duckdb.DuckDBPyConnection, inputs: Mapping[str, float
         inputs: values of `PARAMETERS` by name; what is left out takes its default.
 
     Raises:
-        ValueError: as `complete`.
+        ValueError: an input is unknown, beyond its limits, or out of order with another.
     """
+    import duckdb
+
     values = complete(inputs)
     arguments = ", ".join(f"{name} := ${name}" for name in values)
-    cursor = connection.cursor().execute(f"select * from lps_needed({arguments})", values)  # noqa: S608 - fixed names
+    try:
+        cursor = connection.cursor().execute(f"select * from lps_needed({arguments})", values)  # noqa: S608 - fixed names
+    except duckdb.InvalidInputException as error:
+        raise ValueError(str(error).removeprefix("Invalid Input Error: ")) from None
     names = [column[0] for column in cursor.description or ()]
     row: tuple[Any, ...] = cursor.fetchone() or ()
     return dict(zip(names, row, strict=True))
@@ -284,13 +345,15 @@ def sql(inputs: Mapping[str, float]) -> str:
 def blank() -> duckdb.DuckDBPyConnection:
     """Return an empty database in memory that knows the calculator, for use without a warehouse."""
     import duckdb
-    import jinja2
 
-    templates = jinja2.Environment(autoescape=False)  # noqa: S701 - renders SQL of our own, never HTML
-    functions = templates.from_string(FUNCTIONS.read_text("utf-8")).module
     connection = duckdb.connect(":memory:")
-    connection.execute(functions.lps_needed_function())  # type: ignore[attr-defined]
+    connection.execute(definition())
     return connection
+
+
+def definition() -> str:
+    """Return the SQL text that creates `lps_needed`."""
+    return str(_functions().lps_needed_function())
 
 
 class Influence(NamedTuple):
@@ -315,72 +378,129 @@ def influences(connection: duckdb.DuckDBPyConnection, inputs: Mapping[str, float
     An input stays within its limits, and a ratio of at most 1 does not exceed it: no relay makes a server faster.
     Inputs that hardly matter are left out, such as those that are zero.
     """
-    values = complete(inputs)
+    values = effective(inputs, lps_needed(connection, inputs))
     rows = connection.cursor().execute(influences_sql(values)).fetchall()
     lps = {(name, end): needed_lps for name, end, _, needed_lps in rows}
     found = [
-        Influence(each.name, values[each.name], *_ends(each, values[each.name]), *(lps[each.name, end] for end in ENDS))
-        for each in _VARIED
+        Influence(each.name, values[each.name], *_ends(each, values), *(lps[each.name, end] for end in ENDS))
+        for each in _varied(values)
     ]
     moving = [each for each in found if each.swing_lps > HARDLY * lps[None, None]]
     return sorted(moving, key=lambda each: -each.swing_lps)
 
 
+def effective(inputs: Mapping[str, float], loads: Mapping[str, float]) -> dict[str, float]:
+    """Return all inputs, with what a zero stands for where T1 and T2 depend on it; `loads` as from `lps_needed`."""
+    values = complete(inputs)
+    lifetime_s = loads["t1_s"] / values["t1_ratio"]
+    preferred = lifetime_s / values["lease_s"] if values["ip_version"] == 6 else 0
+    return values | {"t2_ratio": loads["t2_s"] / lifetime_s, "preferred_ratio": preferred}
+
+
 def influences_sql(inputs: Mapping[str, float]) -> str:
     """Return the question for the LPS needed: with each input smaller and larger in turn, and with all as given."""
     values = complete(inputs)
+    varied = _varied(values)
     cases = [
         f"('{each.name}', '{end}', {value!r})"
-        for each in _VARIED
-        for end, value in zip(ENDS, _ends(each, values[each.name]), strict=True)
+        for each in varied
+        for end, value in zip(ENDS, _ends(each, values), strict=True)
     ]
     arguments = [
-        f"{each.name} := if(input is not distinct from '{each.name}', value, {values[each.name]!r})" for each in _VARIED
+        f"{each.name} := if(input is not distinct from '{each.name}', value, {values[each.name]!r})" for each in varied
     ]
-    arguments += [f"{each.name} := {values[each.name]!r}" for each in PARAMETERS if each not in _VARIED]
+    arguments += [f"{each.name} := {values[each.name]!r}" for each in PARAMETERS if each not in varied]
     return _INFLUENCES.format(cases=",\n        ".join(cases), arguments=",\n    ".join(arguments))
 
 
-def _ends(parameter: Parameter, value: float) -> tuple[float, float]:
-    highest = min(parameter.maximum, max(1, value)) if parameter.unit == "ratio" else parameter.maximum
-    low, high = (min(max(value * factor, parameter.minimum), highest) for factor in (1 - SWING, 1 + SWING))
+def _varied(values: Mapping[str, float]) -> list[Parameter]:
+    """Return the inputs that are given: a zero stays one."""
+    return [each for each in _VARIED if values[each.name]]
+
+
+def _ends(parameter: Parameter, values: Mapping[str, float]) -> tuple[float, float]:
+    value = values[parameter.name]
+    lowest, highest = parameter.minimum, parameter.maximum
+    if parameter.unit == "ratio":
+        highest = min(highest, max(1, value))
+    if parameter.name == "t1_ratio" and values["t2_ratio"]:
+        highest = values["t2_ratio"]
+    if parameter.name == "t2_ratio":
+        lowest = values["t1_ratio"]
+    low, high = (min(max(value * factor, lowest), highest) for factor in (1 - SWING, 1 + SWING))
     return low, high
 
 
-def hour(inputs: Mapping[str, float], loads: Mapping[str, float], measured_lps: float) -> Course:
-    """Return the simulated hour after the boot wave or the outage.
+def course(
+    inputs: Mapping[str, float],
+    loads: Mapping[str, float],
+    measured_lps: float,
+    goodput: tuple[tuple[float, float], ...] = (),
+) -> Course:
+    """Return what comes after the boot wave or the outage, until the lease ends.
 
     Args:
         inputs: as for `lps_needed`.
         loads: what it returned for them.
         measured_lps: leases per second of the server as measured; the relay, HA and utilisation ratios reduce it. It
             keeps as many requests as it answers before the first client repeats.
+        goodput: what the server still answers when more is asked, as `inference.recovery.Server` takes it.
     """
     from inference import recovery
 
     values = complete(inputs)
-    t1_s = values["t1_ratio"] * values["lease_s"]
+    t1_s, lease_s, outage_s, clients = loads["t1_s"], values["lease_s"], values["outage_s"], values["clients"]
     timers = recovery.timers(
         int(values["ip_version"]),
-        values["lease_s"],
+        lease_s,
         t1_s,
-        max(t1_s, values["t2_ratio"] * values["lease_s"]),
+        loads["t2_s"],
         values["first_timeout_s"] or None,
         values["longest_timeout_s"] or None,
     )
+    edges = recovery.periods(t1_s, lease_s)
+    leases, renewal = values["leases_per_client"], values["leases_per_client"] * values["renewal_cost_ratio"]
+    renewals_per_s = loads["renewals_lps"] / renewal
+    expiries_per_s = loads["expiries_lps"] / leases
+    starting_per_s = expiries_per_s + (loads["arrivals_lps"] + loads["moves_lps"]) / leases
+    came = starting_per_s * outage_s - expiries_per_s * max(0.0, outage_s - lease_s)
+    returning = values["down_clients"] + values["boot_ratio"] * clients
+    remembering = values["remembering_ratio"]
+    # whoever confirms keeps the T1 that he had, whoever gets a lease begins anew
+    anew = returning * (1 - remembering if values["ip_version"] == 6 else 1)
+    running_per_s = renewals_per_s * max(0.0, 1 - anew / clients) if clients else 0.0
+    until_s = max(0.0, t1_s - outage_s)
+    wave = values["boot_window_s"]
+    staying = recovery.steady(starting_per_s, edges)
+    leaving = staying + recovery.flow(returning - values["renewing_ratio"] * anew, 0, wave, edges)
+    leaving[0] += came
+    starting = returning + came
+    remembered = remembering * returning / starting if starting else 0.0
     capacity = measured_lps * values["relay_ratio"] * values["ha_ratio"] * values["utilisation_ratio"]
-    starting_lps = loads["expiries_lps"] + loads["arrivals_lps"] + loads["moves_lps"]
-    outage_s = values["outage_s"]
-    came = starting_lps * outage_s - loads["expiries_lps"] * max(0.0, outage_s - values["lease_s"])
-    returning = values["down_clients"] + values["boot_ratio"] * values["clients"]
+    lease_cost = leases + remembered * (renewal - leases)
     return recovery.simulate(
-        recovery.steady(starting_lps) + recovery.wave(returning, values["boot_window_s"]),
-        recovery.steady(loads["renewals_lps"]),
-        capacity,
+        edges,
+        staying + recovery.flow(returning, 0, wave, edges),
+        recovery.flow(running_per_s * until_s, 0, until_s, edges) if until_s else 0 * edges[1:],
+        recovery.Server(capacity, capacity / lease_cost * max(0.0, timers.waits[0].low), lease_cost, renewal, goodput),
         timers,
-        capacity * max(0.0, timers.waits[0].low),
-        recovery.after_outage(timers, came, loads["renewals_lps"] * min(outage_s, t1_s), outage_s, t1_s),
+        recovery.after_outage(timers, came, running_per_s * min(outage_s, t1_s), outage_s, t1_s, edges),
+        (t1_s, leaving),
     )
+
+
+class Measured(NamedTuple):
+    """A measured set-up, as the course takes it: `goodput` is what it answers beyond its capacity."""
+
+    configuration: str
+    lps: float
+    goodput: tuple[tuple[float, float], ...]
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Measured:
+        """Return the set-up of a row of `app.queries.planner.goodputs`."""
+        points = tuple((each["asked_ratio"], each["answered_ratio"]) for each in row["goodput"])
+        return cls(row["configuration"], row["lps"], points)
 
 
 class Answer(NamedTuple):
@@ -390,29 +510,48 @@ class Answer(NamedTuple):
     loads: dict[str, float]
     influences: list[Influence]
     measured_lps: float
-    hour: Course
+    course: Course
     configurations: list[dict[str, Any]] | None
 
 
-def answer(warehouse: Path, inputs: Mapping[str, float], measured_lps: float | None = None) -> Answer:
-    """Compute the need, the hour after the event at `measured_lps` (by default what is needed), and who meets it.
+def answer(
+    warehouse: Path, inputs: Mapping[str, float], measured_lps: float | None = None, like: str | None = None
+) -> Answer:
+    """Compute the need, what comes after the event, and who meets the need.
 
-    Raises ValueError as `complete` does.
+    Args:
+        warehouse: the file, which need not be there.
+        inputs: values of `PARAMETERS` by name.
+        measured_lps: capacity of the server in what comes after; by default that of `like`, or what is needed.
+        like: a measured configuration, by name or id: how the server answers when more is asked than it can do.
+
+    Raises:
+        ValueError: as `lps_needed`, or `like` is not known.
     """
-    from app.queries.planner import configurations
+    from app.queries.planner import configurations, goodputs
     from app.warehouse import Warehouse, WarehouseMissing
 
     values, calculator = complete(inputs), blank()
     loads = lps_needed(calculator, values)
-    at = loads["needed_lps"] if measured_lps is None else measured_lps
     known: Warehouse | None
     try:
         known = Warehouse.open(warehouse)
     except WarehouseMissing:
         known = None
     protocol = f"DHCPv{values['ip_version']:.0f}"
+    setup = None
+    if like is not None:
+        found = goodputs(known, protocol).to_pylist() if known else []
+        setup = next(
+            (Measured.of(row) for row in found if like in (row["configuration"], row["configuration_id"])), None
+        )
+        if setup is None:
+            message = f"{like!r} is no {protocol} configuration with a measured step beyond its capacity"
+            raise ValueError(message)
+    at = measured_lps if measured_lps is not None else setup.lps if setup else loads["needed_lps"]
+    after = course(values, loads, at, setup.goodput if setup else ())
     rows = configurations(known, loads["needed_lps"], protocol).to_pylist() if known else None
-    return Answer(values, loads, influences(calculator, values), at, hour(values, loads, at), rows)
+    return Answer(values, loads, influences(calculator, values), at, after, rows)
 
 
 _FIGURES: Final = (
@@ -422,21 +561,22 @@ _FIGURES: Final = (
 
 
 def as_json(found: Answer) -> str:
-    """Return an answer as JSON; the hour is summed up."""
+    """Return an answer as JSON; the course is summed up."""
     rows = found.configurations
     content = {
         "inputs": found.inputs,
         "loads": found.loads,
         "influences": [each._asdict() for each in found.influences],
-        "hour_after": {"measured_lps": found.measured_lps} | summed_up(found.hour),
+        "after": {"measured_lps": found.measured_lps} | summed_up(found.course),
         "configurations": rows and [{name: row[name] for name in _FIGURES} for row in rows],
     }
     return json.dumps(content, indent=1)
 
 
 def summed_up(course: Course) -> dict[str, float | None]:
-    """Return an hour in four figures; `recovered_s` is None where an hour does not suffice."""
+    """Return a course in a few figures; `recovered_s` is None where not everybody has a lease when it ends."""
     return {
+        "ends_s": float(course.edges[-1]),
         "recovered_s": course.recovered_s,
         "most_waiting_clients": float(course.waiting.max()),
         "requests": float(course.sent.sum()),
@@ -445,11 +585,17 @@ def summed_up(course: Course) -> dict[str, float | None]:
 
 
 def as_text(found: Answer) -> str:
-    """Return an answer for people: loads, the hour after the event, what matters most, and who meets the need."""
-    shown = {name: text for name, text in LOADS.items() if found.loads[name] or name == "needed_lps"}
-    lines = [f"{found.loads[name]:>12,.2f}  {label}: {formula}" for name, (label, formula) in shown.items()]
+    """Return an answer for people: loads, what comes after the event, what matters most, and who meets the need."""
+    loads = found.loads
+    hidden = {"t1_s", "t2_s", "busiest_after_s"}
+    if loads["needed_partner_down_lps"] == loads["needed_lps"]:
+        hidden.add("needed_partner_down_lps")
+    shown = {name: text for name, text in LOADS.items() if name == "needed_lps" or (loads[name] and name not in hidden)}
+    given = [f"{name} {_figure(value)}" for name, value in found.inputs.items() if value != BY_NAME[name].default]
+    lines = [f"For {', '.join(given) or 'no clients'}; all else as it is by default.", ""]
+    lines += [f"{found.loads[name]:>12,.2f}  {label}: {formula}" for name, (label, formula) in shown.items()]
     if found.measured_lps > 0:
-        lines += ["", hour_in_words(found.hour, found.measured_lps)]
+        lines += ["", course_in_words(found.course, found.measured_lps), *events_in_words(found.loads)]
     if found.influences:
         strongest = found.influences[0]
         lines += [
@@ -479,16 +625,49 @@ def as_text(found: Answer) -> str:
     return "\n".join(lines)
 
 
-def hour_in_words(course: Course, measured_lps: float) -> str:
-    """Return what happens in the hour after the event, as a sentence or two."""
-    if not course.repeated.any() and not course.without_lease.any():
-        return f"With {measured_lps:,.2f} measured leases/s nobody waits and nobody repeats."
-    recovered = course.recovered_s
-    end = "not everybody has a lease after an hour" if recovered is None else f"all have a lease after {recovered:,} s"
+def course_in_words(course: Course, measured_lps: float) -> str:
+    """Return what happens after the event, as a sentence."""
+    begin = f"With {measured_lps:,.2f} measured leases/s"
+    most, recovered = course.waiting.max(), course.recovered_s
+    if most < 1 and course.repeated.sum() < 1:
+        return f"{begin} nobody waits and nobody repeats."
+    end = f"all have a lease after {duration(recovered or 0)}"
+    if recovered is None:
+        end = f"not everybody has a lease after {duration(course.edges[-1])}"
+    elif not recovered:
+        end = "nobody is without a lease"
     return (
-        f"With {measured_lps:,.2f} measured leases/s {end}; at most {course.waiting.max():,.0f} clients wait, and "
+        f"{begin} {end}; at most {most:,.0f} clients wait, and "
         f"{course.repeated.sum():,.0f} of {course.sent.sum():,.0f} requests are repetitions."
     )
+
+
+def events_in_words(loads: Mapping[str, float]) -> list[str]:
+    """Return when clients come back that missed T1 in an outage, and when those come again that came together."""
+    told = []
+    if loads["returning_lps"]:
+        told.append(
+            f"Clients past T1 come when their timers say so, however fast the server is: in the busiest minute, "
+            f"{duration(loads['busiest_after_s'])} after the outage, {loads['returning_lps']:,.2f} leases/s beside the "
+            f"steady {loads['steady_lps']:,.2f}."
+        )
+    if loads["echo_lps"]:
+        times = f", {loads['echo_lps'] / loads['steady_lps']:,.1f} times the steady load" if loads["steady_lps"] else ""
+        told.append(
+            f"Leases given together are renewed together: after {duration(loads['t1_s'])}, and each T1 again, "
+            f"{loads['echo_lps']:,.2f} leases/s{times}."
+        )
+    return told
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words, in the largest unit of which it has two."""
+    unit, length = next((each for each in _UNITS if seconds >= 2 * each[1]), _UNITS[-1])
+    return f"{seconds / length:,.1f}".removesuffix(".0") + f" {unit}"
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:g}"
 
 
 def _line(row: Mapping[str, Any]) -> str:

@@ -1,11 +1,12 @@
-"""The hour after an outage, a power cut or a boot wave: who waits, who repeats, and when everybody has a lease.
+"""From an outage, a power cut or a boot wave to the end of the lease: who waits, who repeats, who comes again.
 
-Clients are counted, not followed: how many are due to send in which second, on which attempt. That is the expectation
-over all clients, so that an hour costs the same for a hundred clients and for ten million, and the same inputs always
-give the same course. Each second the server answers up to its capacity, first whom it kept in its queue; it keeps
-others up to the size of the queue and drops the rest, in proportion among those who sent. Whoever is dropped sends
-again when his timer ends; whoever is in the queue does not repeat, which holds while the queue is no longer than the
-capacity times the first time-out.
+Clients are counted, not followed: how many are due to send in which period, on which attempt. That is the expectation
+over all clients, so that a course costs the same for a hundred clients and for ten million, and the same inputs always
+give the same course. A period lasts a second at first and then a hundredth of the time gone by, and so again from T1
+on, when those who got their leases together renew them together. In each period the server answers up to its capacity,
+first whom it kept in its queue; it keeps others up to the size of the queue and drops the rest, in proportion among
+those who sent. Whoever is dropped sends again when his timer ends; whoever is in the queue does not repeat, which holds
+while the queue is no longer than the capacity times the first time-out.
 
 Timers of new leases: RFC 2131, 4.1 (4, 8, 16, 32, 64 s, each plus or minus 1 s); RFC 8415, 7.6 and 15 (SOL_TIMEOUT 1 s,
 doubled up to SOL_MAX_RT 3600 s, each spread by RAND, a tenth of the time-out before it). Timers of renewals: RFC 2131,
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
 
@@ -33,7 +34,8 @@ _RAND: Final = 0.1  # RFC 8415, 15
 _SHORTEST_RENEWAL_S: Final = 60.0  # RFC 2131, 4.4.5
 _REN_TIMEOUT_S, _REN_MAX_RT_S = 10.0, 600.0  # RFC 8415, 7.6; the same for REB
 _EVERY_WAIT_S: Final = 2 * HOUR  # equal waits are followed one by one when they end within this time
-_SAMPLES: Final = 20_000  # moments of an outage at which a client may have sent first
+_INSTANT_S: Final = 1e-6  # nothing comes in a shorter time
+_STEP: Final = 0.01  # length of a period, as a share of the time since the event or since T1
 
 
 class Wait(NamedTuple):
@@ -65,20 +67,49 @@ class Timers(NamedTuple):
     renewal: int
 
 
-class Course(NamedTuple):
-    """What happens in each second; all but `overdue` have the shape (seconds,) and count clients or requests.
+class Server(NamedTuple):
+    """What answers the clients.
 
     Attributes:
+        capacity_lps: new leases that it gives, per second.
+        queue: how many requests it keeps for later; `inf` for all.
+        lease_cost: what a client without a lease costs it, in new leases.
+        renewal_cost: what a renewal costs it, in new leases.
+        goodput: what is left of the capacity when more is asked: pairs of (asked, answered), both over the capacity,
+            in rising order; the capacity itself without any.
+
+    """
+
+    capacity_lps: float
+    queue: float
+    lease_cost: float = 1.0
+    renewal_cost: float = 1.0
+    goodput: tuple[tuple[float, float], ...] = ()
+
+    def answers(self, asked_lps: float) -> float:
+        """Return how many leases per second it gives when so many are asked for."""
+        if not self.goodput or asked_lps <= self.capacity_lps:
+            return self.capacity_lps
+        asked, answered = zip((1.0, 1.0), *self.goodput, strict=True)
+        return self.capacity_lps * float(np.interp(asked_lps / self.capacity_lps, asked, answered))
+
+
+class Course(NamedTuple):
+    """What happens in each period; all but `edges` and `overdue` have the shape (periods,), in clients or requests.
+
+    Attributes:
+        edges: where the periods begin and end, in seconds after the event, shape (periods + 1,).
         overdue: clients that wait at the start, because the server was down.
         arrived: clients that send for the first time.
         served: clients that are answered.
-        waiting: clients without an answer at the end of the second.
+        waiting: clients without an answer at the end of the period.
         renewing: those of them whose lease is still valid.
         sent: requests.
         repeated: requests of clients that had sent before.
 
     """
 
+    edges: Array
     overdue: float
     arrived: Array
     served: Array
@@ -89,7 +120,7 @@ class Course(NamedTuple):
 
     @property
     def without_lease(self) -> Array:
-        """Clients that wait and have no lease, at the end of each second."""
+        """Clients that wait and have no lease, at the end of each period."""
         return self.waiting - self.renewing
 
     @property
@@ -98,7 +129,7 @@ class Course(NamedTuple):
         late = np.flatnonzero(self.without_lease >= 1)
         if not late.size:
             return 0
-        return int(late[-1]) + 2 if late[-1] + 1 < self.waiting.size else None
+        return round(self.edges[late[-1] + 2]) if late[-1] + 1 < self.waiting.size else None
 
 
 def timers(
@@ -144,19 +175,25 @@ def timers(
     return Timers(tuple(waits), renewal)
 
 
-def steady(per_second: float, seconds: int = HOUR) -> Array:
-    """Return the same number of clients for each of so many seconds."""
-    return np.full(seconds, float(per_second))
+def periods(t1_s: float, lease_s: float) -> Array:
+    """Return the edges of periods until the lease ends, at the least for an hour, fine after the event and after T1."""
+    end = max(float(HOUR), lease_s)
+    return np.concatenate((_from_fine_to_coarse(min(t1_s, end)), t1_s + _from_fine_to_coarse(end - t1_s)[1:]))
 
 
-def wave(clients: float, within_s: float, seconds: int = HOUR) -> Array:
-    """Return how many of the clients come in each second, when they come evenly within so many seconds."""
-    edges = np.minimum(np.arange(seconds + 1) / within_s, 1.0)
-    return clients * np.diff(edges)
+def flow(clients: float, from_s: float, to_s: float, edges: Array) -> Array:
+    """Return how many of the clients come in each period, when they come evenly between two moments."""
+    length = max(to_s - from_s, _INSTANT_S)
+    return clients * np.diff(np.clip((edges - from_s) / length, 0.0, 1.0))
 
 
-def after_outage(timers: Timers, starting: float, renewing: float, outage_s: float, t1_s: float) -> Array:
-    """Return how many clients are due when after an outage of the server, by attempt and second.
+def steady(per_second: float, edges: Array) -> Array:
+    """Return how many clients come in each period, when so many come per second."""
+    return per_second * np.diff(edges)
+
+
+def after_outage(timers: Timers, starting: float, renewing: float, outage_s: float, t1_s: float, edges: Array) -> Array:
+    """Return how many clients are due when after an outage of the server, by attempt and period.
 
     Args:
         timers: the waits of the clients.
@@ -164,88 +201,101 @@ def after_outage(timers: Timers, starting: float, renewing: float, outage_s: flo
         renewing: how many reached T1 during the outage, evenly over it; each client once.
         outage_s: how long the server was down, in seconds.
         t1_s: T1, in seconds: whoever was due first has been due for the outage less this time.
+        edges: of the periods.
 
     Returns:
-        Clients, shape (attempts, HOUR + 1); the last column holds those who are due later.
+        Clients, shape (attempts, periods + 1); the last column holds those who are due later.
 
     """
-    due = np.zeros((len(timers.waits), HOUR + 1))
+    due = np.zeros((len(timers.waits), edges.size))
     if outage_s <= 0:
         return due
-    shares = (np.arange(_SAMPLES) + 0.5) / _SAMPLES
+    without_end = np.append(edges, math.inf)
     new, renewals = range(timers.renewal), range(timers.renewal, len(timers.waits))
     since = max(0.0, outage_s - t1_s)
-    for clients, attempts, waited in (
-        (starting, [*new], shares * outage_s),
-        (renewing, [*renewals, *new], since + shares * (outage_s - since)),
-    ):
-        waits = [timers.waits[each] for each in attempts]
-        ends = np.cumsum([each.stay for each in waits])
-        at = np.searchsorted(ends, waited, side="right")
-        mean = np.array([each.mean for each in waits])[at]
-        begun = np.concatenate(([0.0], ends[:-1]))[at]
-        remaining = mean - (waited - begun) % mean
-        then = np.array([each.then for each in waits])[at]
-        np.add.at(due, (then, np.minimum(remaining, HOUR).astype(int)), clients / _SAMPLES)
+    for clients, attempts, ago in ((starting, [*new], 0.0), (renewing, [*renewals, *new], since)):
+        begun = 0.0
+        for wait in (timers.waits[each] for each in attempts):
+            least, most = max(ago - begun, 0.0), min(outage_s - begun, wait.stay)
+            for waited, soonest, latest in _ends(least, most, wait.mean):
+                due[wait.then] += flow(clients * waited / (outage_s - ago), soonest, latest, without_end)
+            begun += wait.stay
     return due
 
 
 def simulate(
-    starting: ArrayLike,
-    renewing: ArrayLike,
-    capacity_lps: float,
+    edges: Array,
+    starting: Array,
+    renewing: Array,
+    server: Server,
     timers: Timers,
-    queue: float,
     overdue: Array | None = None,
+    again: tuple[float, Array] | None = None,
 ) -> Course:
-    """Return the course of the seconds after an event.
+    """Return the course of the periods after an event.
 
     Args:
-        starting: clients that ask for a new lease for the first time, shape (seconds,).
-        renewing: clients that reach T1, shape (seconds,).
-        capacity_lps: how many the server answers, per second.
+        edges: of the periods, in seconds after the event.
+        starting: clients that ask for a new lease for the first time, shape (periods,).
+        renewing: clients that reach T1, shape (periods,).
+        server: what answers them.
         timers: how long they wait before they repeat.
-        queue: how many requests the server keeps for later; `inf` for all.
         overdue: clients that wait at the start, as `after_outage` gives them.
+        again: after how many seconds whoever was served renews, and how many of those that come in each period do not,
+            shape (periods,). Without it nobody comes again.
 
     Raises:
-        ValueError: the arrivals are not of the same length, or the capacity or the queue is below zero.
+        ValueError: the capacity or the queue is below zero.
 
     """
-    first = np.stack(np.broadcast_arrays(np.asarray(starting, float), np.asarray(renewing, float)), axis=1)
-    if not (capacity_lps >= 0 and queue >= 0):
-        message = f"capacity {capacity_lps:g} leases/s, queue {queue:g}: expected neither below zero"
+    if not (server.capacity_lps >= 0 and server.queue >= 0):
+        message = f"capacity {server.capacity_lps:g} leases/s, queue {server.queue:g}: expected neither below zero"
         raise ValueError(message)
-    seconds = len(first)
+    first = np.stack((starting, renewing), axis=1)
     begins = [0, timers.renewal % len(timers.waits)]
-    delays = [_whole_seconds(each.low, each.high, seconds) for each in timers.waits]
-    calendar = np.zeros((len(timers.waits), 2 * seconds + 1))
-    if overdue is not None:
-        within = min(seconds, overdue.shape[1] - 1)
-        calendar[:, :within] += overdue[:, :within]
-        calendar[:, -1] += overdue[:, within:].sum(axis=1)
+    costs = np.where(np.arange(len(timers.waits)) < timers.renewal, server.lease_cost, server.renewal_cost)
+    means = np.array([wait.mean for wait in timers.waits])
+    calendar = np.zeros((len(timers.waits), edges.size)) if overdue is None else overdue.copy()
     backing_off = calendar.sum(axis=1)
-    counts = np.zeros((5, seconds))
-    start, queued = float(backing_off.sum()), 0.0
-    for second, arrivals in enumerate(first):
-        due = calendar[:, second].copy()
+    counts = np.zeros((5, edges.size - 1))
+    start, queued, queued_cost, queued_valid = float(backing_off.sum()), 0.0, 0.0, 0.0
+    renew_s, leaving = again or (0.0, 0.0)
+    to_renew = -np.cumsum(leaving)  # those served so far are added, those counted are taken off
+    for period, length in enumerate(np.diff(edges)):
+        due = calendar[:, period].copy()
         backing_off -= due
         repeated = due.sum()
-        np.add.at(due, begins, arrivals)
-        sent = due.sum()
-        served = min(capacity_lps, queued + sent)
-        left = queued + sent - served
-        queued = min(left, queue)
-        if left > queued:
-            dropped = due * ((left - queued) / sent)
+        np.add.at(due, begins, first[period])
+        sent, cost = due.sum(), float(costs @ due)
+        able = length * server.answers((queued_cost + cost) / length)
+        kept = queued * max(0.0, 1 - able / queued_cost) if queued_cost > able else 0.0
+        served_share = min(1.0, max(0.0, able - queued_cost) / cost) if cost > 0 else 1.0
+        left = sent * (1 - served_share)
+        taken = min(left, max(0.0, server.queue - kept))
+        served = queued - kept + sent - left
+        old, new = (kept / queued if queued else 0.0), (taken / sent if sent else 0.0)
+        queued_cost = queued_cost * old + cost * new
+        queued_valid = queued_valid * old + due[timers.renewal :].sum() * new
+        queued = kept + taken
+        if left > taken:
+            dropped = due * ((left - taken) / sent)
+            # in a long period a client sends more than once
+            more = float(dropped @ np.maximum(length / means - 1, 0))
+            sent, repeated = sent + more, repeated + more
             for attempt in np.flatnonzero(dropped):
-                then, (soonest, weights) = timers.waits[attempt].then, delays[attempt]
-                begin = second + soonest
-                calendar[then, begin : begin + weights.size] += dropped[attempt] * weights
-                backing_off[then] += dropped[attempt]
-        valid = backing_off[timers.renewal :].sum()
-        counts[:, second] = served, queued + backing_off.sum(), valid, sent, repeated
-    return Course(start, first.sum(axis=1), *counts)
+                wait = timers.waits[attempt]
+                begin, shares = _repeats(edges, period, wait.low, wait.high)
+                calendar[wait.then, begin : begin + shares.size] += dropped[attempt] * shares
+                backing_off[wait.then] += dropped[attempt]
+        valid = queued_valid + backing_off[timers.renewal :].sum()
+        if again:
+            to_renew[period:] += served
+            renewals = max(0.0, float(to_renew[period]))
+            to_renew -= renewals
+            begin, shares = _repeats(edges, period, renew_s, renew_s)
+            first[begin : begin + shares.size, 1] += renewals * shares[: len(first) - begin]
+        counts[:, period] = served, queued + backing_off.sum(), valid, sent, repeated
+    return Course(edges, start, first.sum(axis=1), *counts)
 
 
 def _halving(remaining: float, number: int) -> list[Wait]:
@@ -278,17 +328,47 @@ def _doubling(first: float, longest: float, remaining: float, number: int, sprea
     return waits
 
 
-def _whole_seconds(low: float, high: float, most: int) -> tuple[int, Array]:
-    """Return the soonest second, at least 1, after which a client repeats, and the probability of it and the following.
+def _ends(least: float, most: float, mean: float) -> list[tuple[float, float, float]]:
+    """Return who has waited between `least` and `most` in equal waits, as (length of time, soonest, latest end)."""
+    if most <= least:
+        return []
+    first, last = int(least // mean), int(most // mean)
+    if first == last:
+        return [(most - least, (first + 1) * mean - most, (first + 1) * mean - least)]
+    rounds = [
+        ((first + 1) * mean - least, 0.0, (first + 1) * mean - least),
+        ((last - first - 1) * mean, 0.0, mean),
+        (most - last * mean, (last + 1) * mean - most, mean),
+    ]
+    return [each for each in rounds if each[0] > 0]
 
-    The client sent at any moment of a second, and waits any time from `low` to `high`, at most `most`.
+
+def _from_fine_to_coarse(length: float) -> Array:
+    """Return edges from zero to `length`: a second apart, then further and further."""
+    fine = min(length, 1 / _STEP)
+    coarse = max(0, math.ceil(math.log(max(length, fine) / fine) / math.log1p(_STEP))) if fine else 0
+    edges = np.concatenate((np.arange(math.ceil(fine)), np.geomspace(fine, max(length, fine), coarse + 1)))
+    return np.unique(edges)
+
+
+def _repeats(edges: Array, period: int, low: float, high: float) -> tuple[int, Array]:
+    """Return the first period in which clients of a period repeat, later than it, and the shares from there on.
+
+    A client sent at any moment of the period, and waits any time from `low` to `high`.
     """
-    low, high = np.clip((low, high), 1, most)
-    soonest = int(low)
-    edges = np.arange(soonest, int(high) + 3)
-    begun = np.maximum(edges - low, 0)
-    # the integral of the probability that the wait is shorter
-    integral = (
-        begun if low == high else np.minimum(begun, high - low) ** 2 / (2 * (high - low)) + np.maximum(edges - high, 0)
-    )
-    return soonest, np.diff(np.diff(integral, prepend=0.0))
+    begin, length = edges[period], edges[period + 1] - edges[period]
+    first = max(period + 1, int(np.searchsorted(edges, begin + low, side="right")) - 1)
+    last = int(np.searchsorted(edges, begin + length + high))
+    if first >= edges.size - 1:
+        return edges.size - 1, np.ones(1)
+    since = np.maximum(edges[first + 1 : last + 1] - begin - low, 0.0)
+    if high > low:
+        # the integral of the probability that the wait is shorter
+        spread = high - low
+        until = np.minimum(since, spread) ** 2 / (2 * spread) + np.maximum(since - spread, 0.0)
+        before = np.maximum(since - length, 0.0)
+        until -= np.minimum(before, spread) ** 2 / (2 * spread) + np.maximum(before - spread, 0.0)
+        shorter = until / length
+    else:
+        shorter = np.minimum(since / length, 1.0)
+    return first, np.diff(np.concatenate(([0.0], shorter, [] if last < edges.size else [1.0])))

@@ -129,7 +129,11 @@ judged_steps as (
         is_unsustained,
         {{ loss_on('loss_basis') }} as loss_ratio
     from run_steps
-    where configuration_ids is null or list_contains(configuration_ids, configuration_id)
+    where (configuration_ids is null or list_contains(configuration_ids, configuration_id))
+        and case
+            when loss_limit between 0 and 1 then true
+            else error(concat('loss_limit is ', loss_limit, '; expected 0 to 1, such as 0.025 for 2.5 %'))
+        end
 
 ),
 

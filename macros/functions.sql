@@ -3,36 +3,52 @@
     can also run without a warehouse: it renders the same text into an empty database.
 -#}
 
+{#- The inputs of the calculator, as JSON: name, default, and the least and the most that make sense. -#}
+{% macro lps_needed_inputs() -%}
+[
+    ["clients", 0, 0, 1e12],
+    ["lease_s", 86400, 1, 1e10],
+    ["preferred_ratio", 0, 0, 1],
+    ["t1_ratio", 0.5, 0.01, 1],
+    ["t2_ratio", 0, 0, 1],
+    ["renewing_ratio", 1, 0, 1],
+    ["arriving_clients", 0, 0, 1e12],
+    ["arrival_window_s", 3600, 1, 1e10],
+    ["moves_per_client_h", 0, 0, 3600],
+    ["boot_ratio", 0, 0, 1],
+    ["boot_window_s", 600, 1, 1e10],
+    ["down_clients", 0, 0, 1e12],
+    ["remembering_ratio", 0, 0, 1],
+    ["outage_s", 0, 0, 1e10],
+    ["recovery_s", 600, 1, 1e10],
+    ["ip_version", 4, 4, 6],
+    ["first_timeout_s", 0, 0, 3600],
+    ["longest_timeout_s", 0, 0, 1e6],
+    ["leases_per_client", 1, 1, 100],
+    ["renewal_cost_ratio", 1, 0.01, 2],
+    ["relay_ratio", 1, 0.01, 2],
+    ["ha_ratio", 1, 0.01, 2],
+    ["utilisation_ratio", 1, 0.01, 1]
+]
+{%- endmacro %}
+
 {% macro lps_needed_function() -%}
+{%- set inputs = fromjson(lps_needed_inputs()) -%}
 create or replace macro lps_needed(
-    clients := 0,
-    lease_s := 86400,
-    t1_ratio := 0.5,
-    t2_ratio := 0.875,
-    renewing_ratio := 1,
-    arriving_clients := 0,
-    arrival_window_s := 3600,
-    moves_per_client_h := 0,
-    boot_ratio := 0,
-    boot_window_s := 600,
-    down_clients := 0,
-    outage_s := 0,
-    recovery_s := 600,
-    ip_version := 4,
-    first_timeout_s := 0,
-    longest_timeout_s := 0,
-    relay_ratio := 1,
-    ha_ratio := 1,
-    utilisation_ratio := 1
+    {%- for name, default, least, most in inputs %}
+    {{ name }} := {{ default }}{{ "," if not loop.last }}
+    {%- endfor %}
 ) as table
 with
 
-times as (
+chosen as (
 
+    -- zero stands for what the RFCs and Kea say
     select
-        t1_ratio * lease_s as t1_s,
-        greatest(t1_ratio, t2_ratio) * lease_s as t2_s,
-        -- zero stands for the time-outs of RFC 2131 4.1 and RFC 8415 7.6
+        -- T1 and T2 are shares of the lease, in DHCPv6 of its preferred lifetime (RFC 8415 21.4), for Kea 0.625 of it
+        case ip_version when 6 then coalesce(nullif(preferred_ratio, 0), 0.625) else 1 end * lease_s::double as lifetime_s,
+        coalesce(nullif(t2_ratio, 0), case ip_version when 6 then 0.8 else 0.875 end)::double as t2_share,
+        -- RFC 2131 4.1, RFC 8415 7.6
         coalesce(nullif(first_timeout_s, 0), case ip_version when 6 then 1 else 4 end) as first_s,
         coalesce(nullif(longest_timeout_s, 0), case ip_version when 6 then 3600 else 64 end) as longest_s,
         -- RFC 2131 takes up to a second off the first time-out, RFC 8415 18.2.1 nothing
@@ -40,16 +56,52 @@ times as (
 
 ),
 
-loads as (
+times as (
+
+    select
+        *,
+        t1_ratio * lifetime_s as t1_s,
+        t2_share * lifetime_s as t2_s,
+        -- what a client is to the server, in new leases of one address
+        leases_per_client * renewal_cost_ratio as renewal_cost,
+        leases_per_client * (1 + remembering_ratio * (renewal_cost_ratio - 1)) as return_cost,
+        4 - 2 * remembering_ratio as return_messages,
+        -- the answer to a CONFIRM lengthens no lease, RFC 8415 18.3.3
+        renewing_ratio * (1 - case ip_version when 6 then remembering_ratio else 0 end) as echoing_ratio
+    from chosen
+    where
+        case
+            {%- for name, default, least, most in inputs %}
+            when not coalesce({{ name }} between {{ least }} and {{ most }}, false) then error(concat(
+                '{{ name }} is ', coalesce({{ name }}::varchar, 'null'), '; expected {{ '%g to %g' % (least, most) }}'
+            ))
+            {%- endfor %}
+            when ip_version not in (4, 6) then error(concat('ip_version is ', ip_version, '; expected 4 or 6'))
+            when ip_version = 4 and preferred_ratio not in (0, 1) then error(concat(
+                'preferred_ratio is ', preferred_ratio, '; only a lease of DHCPv6 has a preferred lifetime'
+            ))
+            {%- for small, large, is, than in [
+                ('t1_ratio', 't2_ratio', 't1_ratio', 't2_share'), ('first_timeout_s', 'longest_timeout_s', 'first_s', 'longest_s')
+            ] %}
+            when {{ is }} > {{ than }} then error(concat(
+                '{{ small }} is ', {{ is }}, ' and {{ large }} ', {{ than }}, '; expected {{ small }} to be no larger'
+            ))
+            {%- endfor %}
+            else true
+        end
+
+),
+
+flows as (
 
     select
         *,
         -- whoever renews does so once at T1 (RFC 2131 4.4.5, RFC 8415 21.4), the others come again when the lease is over
-        coalesce(renewing_ratio * clients / nullif(t1_s, 0), 0) as renewals_lps,
-        coalesce((1 - renewing_ratio) * clients / nullif(lease_s, 0), 0) as expiries_lps,
-        coalesce(arriving_clients / nullif(arrival_window_s, 0), 0) as arrivals_lps,
-        moves_per_client_h * clients / 3600 as moves_lps,
-        coalesce(boot_ratio * clients / nullif(boot_window_s, 0), 0) as boot_wave_lps
+        renewing_ratio * clients / t1_s as renewals_per_s,
+        (1 - renewing_ratio) * clients / lease_s as expiries_per_s,
+        arriving_clients / arrival_window_s as arrivals_per_s,
+        moves_per_client_h * clients / 3600 as moves_per_s,
+        boot_ratio * clients / boot_window_s as boot_per_s
     from times
 
 ),
@@ -59,10 +111,10 @@ outages as (
     select
         *,
         -- of the clients that reach T1 while the server is down: how many get to T1, to T2, and to the end of the lease
-        renewals_lps * least(outage_s, t1_s) as missed_t1,
-        renewals_lps * least(greatest(outage_s - (t2_s - t1_s), 0), t1_s) as missed_t2,
-        renewals_lps * least(greatest(outage_s - (lease_s - t1_s), 0), t1_s) as missed_end
-    from loads
+        renewals_per_s * least(outage_s, t1_s) as missed_t1,
+        renewals_per_s * least(greatest(outage_s - (t2_s - t1_s), 0), t1_s) as missed_t2,
+        renewals_per_s * least(greatest(outage_s - (lease_s - t1_s), 0), t1_s) as missed_end
+    from flows
 
 ),
 
@@ -72,9 +124,130 @@ overdue as (
         *,
         missed_t1 - missed_t2 as renewing_clients,
         missed_t2 - missed_end as rebinding_clients,
-        down_clients + missed_end + expiries_lps * least(outage_s, lease_s) + (arrivals_lps + moves_lps) * outage_s
-            as starting_clients
+        missed_end + expiries_per_s * least(outage_s, lease_s) + (arrivals_per_s + moves_per_s) * outage_s
+            as late_clients,
+        down_clients + late_clients as starting_clients
     from outages
+
+),
+
+phases as (
+
+    -- in seconds after T1; a wait is halved as long as the half is a minute or more
+    select
+        *,
+        greatest(floor(log2(greatest(phase_s, 60) / 60)), 0) as halvings
+    from (
+        select renewals_per_s, t1_s, 0 as begin_s, t2_s - t1_s as phase_s from flows
+        union all
+        select renewals_per_s, t1_s, t2_s - t1_s as begin_s, lease_s - t2_s as phase_s from flows
+    )
+
+),
+
+attempts as (
+
+    -- of a client whom nobody answers: how long after the beginning of the phase each ends, and its wait
+    select
+        renewals_per_s,
+        t1_s,
+        begin_s,
+        phase_s,
+        unnest(
+            case ip_version
+                -- RFC 8415 18.2.4 and 18.2.5: 10 s, doubled up to 600 s; of those only as many as begin in the outage
+                when 6 then
+                    list_transform(range(1, 7), lambda k: {'until_s': 10 * (power(2, k) - 1), 'wait_s': 5 * power(2, k)})
+                    || list_transform(
+                        range(1, 1 + ceil(greatest(least(outage_s - begin_s, phase_s) - 630, 0) / 600)::bigint),
+                        lambda k: {'until_s': 630.0 + 600 * k, 'wait_s': 600.0}
+                    )
+                -- RFC 2131 4.4.5: half the time that is left, at least 60 s
+                else
+                    list_transform(
+                        range(1, 1 + halvings::bigint),
+                        lambda k: {'until_s': phase_s * (1 - power(2, -k)), 'wait_s': phase_s * power(2, -k)}
+                    )
+                    || [
+                        {'until_s': phase_s * (1 - power(2, -halvings)) + 60.0, 'wait_s': 60.0},
+                        {'until_s': phase_s * (1 - power(2, -halvings)) + 120.0, 'wait_s': 60.0}
+                    ]
+            end,
+            recursive := true
+        )
+    from phases
+
+),
+
+returns as (
+
+    -- from when until when after the outage this attempt brings back one client for each that reaches T1; the
+    -- phase ends the last wait
+    select
+        greatest(begin_s + least(until_s, phase_s) - outage_s, 0) as from_s,
+        least(
+            least(until_s, phase_s) - (until_s - wait_s),
+            begin_s + least(until_s, phase_s) - greatest(outage_s - t1_s, 0)
+        ) as to_s,
+        count(*) * any_value(renewals_per_s) as returns_per_s
+    from attempts
+    where until_s - wait_s < phase_s
+    group by all
+    having to_s > from_s
+
+),
+
+-- loads only rise where an attempt begins to bring clients back, so that the busiest minute begins or ends where one does
+minutes as (
+
+    select 0 as begins_s
+    union
+    select from_s from returns
+    union
+    select greatest(to_s - 60, 0) from returns
+
+),
+
+filled_minutes as (
+
+    select
+        minutes.begins_s,
+        coalesce(sum(
+            returns.returns_per_s * (least(returns.to_s, minutes.begins_s + 60) - greatest(returns.from_s, minutes.begins_s))
+        ) / 60, 0) as mean_per_s,
+        -- for how many minutes it goes on like this
+        greatest(coalesce(min(returns.to_s - returns.from_s), 0) / 60, 1) as alike
+    from minutes
+    left join returns
+        on returns.from_s < minutes.begins_s + 60
+            and returns.to_s > minutes.begins_s
+    group by all
+
+),
+
+loads as (
+
+    select
+        overdue.*,
+        filled_minutes.begins_s,
+        -- clients come at random: the busiest of so many minutes alike, at most, for a count that scatters by its root
+        renewal_cost * (mean_per_s + sqrt(2 * ln(alike) * mean_per_s / 60)) as returning_lps,
+        case when begins_s < boot_window_s then return_cost * boot_per_s else 0 end as boot_wave_lps,
+        case when begins_s < recovery_s then (return_cost * down_clients + leases_per_client * late_clients) / recovery_s
+            else 0 end as recovery_lps,
+        case when begins_s < boot_window_s then return_messages * boot_per_s else 0 end
+            + case when begins_s < recovery_s then (return_messages * down_clients + 4 * late_clients) / recovery_s else 0 end
+            + 2 * returning_lps / renewal_cost as event_messages_per_s
+    from overdue
+    cross join filled_minutes
+
+),
+
+busiest as (
+
+    select * from loads
+    order by boot_wave_lps + recovery_lps + returning_lps desc, begins_s
+    limit 1
 
 ),
 
@@ -82,25 +255,19 @@ totals as (
 
     select
         *,
+        renewal_cost * renewals_per_s as renewals_lps,
+        leases_per_client * expiries_per_s as expiries_lps,
+        leases_per_client * arrivals_per_s as arrivals_lps,
+        leases_per_client * moves_per_s as moves_lps,
         renewals_lps + expiries_lps + arrivals_lps + moves_lps as steady_lps,
-        coalesce((renewing_clients + rebinding_clients + starting_clients) / nullif(recovery_s, 0), 0) as recovery_lps,
+        steady_lps + boot_wave_lps + recovery_lps + returning_lps as peak_lps,
+        1 / (relay_ratio * utilisation_ratio) as alone_allowance,
+        alone_allowance / ha_ratio as allowance,
         -- two messages for a renewal, four for a new lease
-        2 * renewals_lps + 4 * (expiries_lps + arrivals_lps + moves_lps) as steady_messages_per_s,
-        coalesce((2 * (renewing_clients + rebinding_clients) + 4 * starting_clients) / nullif(recovery_s, 0), 0)
-            as recovery_messages_per_s,
+        2 * renewals_per_s + 4 * (expiries_per_s + arrivals_per_s + moves_per_s) as steady_messages_per_s,
         -- whoever still has no lease at the end of the back-off repeats after the longest time-out
         starting_clients / longest_s as retransmissions_per_s
-    from overdue
-
-),
-
-needs as (
-
-    select
-        *,
-        steady_lps + boot_wave_lps + recovery_lps as peak_lps,
-        1 / nullif(relay_ratio * ha_ratio * utilisation_ratio, 0) as allowance
-    from totals
+    from busiest
 
 )
 
@@ -111,18 +278,26 @@ select
     moves_lps,
     boot_wave_lps,
     recovery_lps,
+    returning_lps,
     steady_lps,
     peak_lps,
     steady_lps * allowance as needed_steady_lps,
     peak_lps * allowance as needed_lps,
+    peak_lps * alone_allowance as needed_partner_down_lps,
+    renewal_cost * (echoing_ratio * (boot_per_s + down_clients / recovery_s) + renewing_ratio * late_clients / recovery_s)
+        as echo_lps,
+    case when returning_lps > 0 then begins_s end as busiest_after_s,
+    t1_s,
+    t2_s,
     steady_messages_per_s,
     retransmissions_per_s,
-    steady_messages_per_s + 4 * boot_wave_lps + recovery_messages_per_s + retransmissions_per_s as peak_messages_per_s,
+    steady_messages_per_s + event_messages_per_s + retransmissions_per_s as peak_messages_per_s,
     starting_clients,
     renewing_clients,
     rebinding_clients,
+    leases_per_client * (greatest(clients, down_clients) + (arrivals_per_s + moves_per_s) * lease_s) as pool_size,
     peak_lps * allowance * greatest(first_s - earlier_s, 0) as useful_queue_requests
-from needs
+from totals
 {%- endmacro %}
 
 {#-

@@ -1,7 +1,8 @@
-"""The hour after an event: who waits, and what the server is asked."""
+"""After an event, until the lease ends: who waits, and what the server is asked."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Final
 
 import altair as alt
@@ -15,8 +16,17 @@ if TYPE_CHECKING:
 
     from inference.recovery import Course
 
-MOST_PERIODS: Final = 300  # that a line is drawn of
-SHORTEST_S: Final = 120  # seconds shown at least
+MOST_POINTS: Final = 300  # that a line is drawn of
+_TICKS: Final = {
+    1: "1 s",
+    10: "10 s",
+    60: "1 min",
+    600: "10 min",
+    3600: "1 h",
+    36000: "10 h",
+    86400: "1 d",
+    864000: "10 d",
+}
 _HEIGHT: Final = 320  # pixels
 _WAITING: Final = {"no lease": theme.LIMIT_COLOUR, "lease still valid": theme.SERIES_COLOURS["sent"]}
 _REQUESTS: Final = {
@@ -26,41 +36,55 @@ _REQUESTS: Final = {
 }
 
 
-def periods(course: Course) -> pd.DataFrame:
-    """Return means over short periods, up to a third after the recovery: t_s, the names of the series, as columns."""
-    seconds = course.served.size
-    end = seconds if course.recovered_s is None else min(seconds, max(SHORTEST_S, course.recovered_s * 4 // 3))
-    width = -(-end // MOST_PERIODS)
-    end -= end % width
-    series = {
-        "no lease": course.without_lease,
-        "lease still valid": course.renewing,
+def points(course: Course) -> pd.DataFrame:
+    """Return t_s, the middle of each period, and the series: who waits at its end, and what is asked per second."""
+    ends = np.unique(
+        np.append(np.arange(0, course.served.size, -(-course.served.size // MOST_POINTS)), course.served.size)
+    )
+    edges, begins, lasts = course.edges[ends], ends[:-1], ends[1:] - 1
+    rates = {
         "repeated": course.repeated,
         "for the first time": course.sent - course.repeated,
         "answered": course.served,
     }
-    means = {name: values[:end].reshape(-1, width).mean(axis=1) for name, values in series.items()}
-    return pd.DataFrame({"t_s": np.arange(end // width) * width + (width + 1) / 2, **means})
+    return pd.DataFrame(
+        {
+            "t_s": (edges[:-1] + edges[1:]) / 2,
+            "no lease": course.without_lease[lasts],
+            "lease still valid": course.renewing[lasts],
+        }
+        | {name: np.add.reduceat(values, begins) / np.diff(edges) for name, values in rates.items()}
+    )
 
 
-def waiting(means: pd.DataFrame, finding: str) -> alt.LayerChart:
-    """Draw how many clients wait, without and with a lease; `means` as from `periods`."""
-    return _lines(means, _WAITING, "Clients that wait", finding, "Clients without an answer")
+def waiting(drawn: pd.DataFrame, finding: str) -> alt.LayerChart:
+    """Draw how many clients wait, without and with a lease; `drawn` as from `points`."""
+    return _lines(drawn, _WAITING, "Clients that wait", finding, "Clients without an answer")
 
 
-def requests(means: pd.DataFrame, finding: str) -> alt.LayerChart:
-    """Draw how many requests and answers there are per second; `means` as from `periods`."""
-    return _lines(means, _REQUESTS, "Requests per second", finding, "Requests of clients, and those answered")
+def requests(drawn: pd.DataFrame, finding: str) -> alt.LayerChart:
+    """Draw how many requests and answers there are per second; `drawn` as from `points`."""
+    return _lines(drawn, _REQUESTS, "Requests per second", finding, "Requests of clients, and those answered")
 
 
-def _lines(means: pd.DataFrame, colours: Mapping[str, str], axis: str, finding: str, detail: str) -> alt.LayerChart:
+def _lines(table: pd.DataFrame, colours: Mapping[str, str], axis: str, finding: str, detail: str) -> alt.LayerChart:
     names = list(colours)
-    long = means.melt("t_s", names, "series", "value")
+    long = table.melt("t_s", names, "series", "value")
     drawn = (
         alt.Chart(long)
         .mark_line(strokeWidth=1.8)
         .encode(
-            x=alt.X("t_s:Q", title="Time after the event (s)", axis=alt.Axis(format=",~d", labelFlush=False)),
+            x=alt.X(
+                "t_s:Q",
+                title="Time after the event",
+                scale=alt.Scale(type="log", nice=False),
+                axis=alt.Axis(
+                    values=[each for each in _TICKS if table["t_s"].min() <= each <= table["t_s"].max()],
+                    labelExpr=f"{json.dumps(_TICKS)}[datum.value]",
+                    labelFlush=False,
+                    grid=False,
+                ),
+            ),
             y=alt.Y("value:Q", title=axis, axis=theme.RATE_AXIS),
             color=alt.Color(
                 "series:N",

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 import streamlit as st
 
 from app import frames, planner, queries, state, words
 from app.charts import influence, load, recovery
-from app.queries.planner import configurations, ha_ratios
+from app.queries.planner import configurations, goodputs, ha_ratios, renewal_costs
 from app.warehouse import WarehouseError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import duckdb
+    import pyarrow as pa
 
 MESSAGES = "Two for a renewal, four for a new lease, and the repetitions of clients that wait."
 OWN = "my own numbers"
-HA = "ha_ratio"
 OPEN = {planner.PARAMETERS[0].group}
 MULTIPLES = (1, 1.5, 2, 4)
 
@@ -39,14 +39,18 @@ def main() -> None:
         inputs = _ask_all()
     with result_column:
         calculator = _calculator()
-        needed = planner.lps_needed(calculator, inputs)
+        try:
+            needed = planner.lps_needed(calculator, inputs)
+        except ValueError as error:
+            st.error(words.plain(error))
+            return
         _show_totals(needed)
         if needed["needed_lps"] <= 0:
             st.info("Say how many clients there are, or how many come, to see who can serve them.")
             return
         _show_parts(needed, inputs)
         _show_influences(calculator, inputs, needed["needed_lps"])
-    _show_hour(inputs, needed)
+    _show_course(inputs, needed)
     _show_configurations(needed["needed_lps"], inputs["ip_version"])
 
 
@@ -88,38 +92,40 @@ def _ask_all() -> dict[str, float]:
         with st.expander(group, expanded=group in OPEN or differs):
             for each in members:
                 inputs[each.name] = _ask(each)
-                if each.name == HA:
-                    _suggest_ha(inputs["ip_version"])
+                if each.name in SUGGESTED:
+                    _suggest(each.name, inputs["ip_version"])
     return inputs
 
 
-def _suggest_ha(ip_version: float) -> None:
-    """Offer what was measured with and without high availability as the ratio above."""
+def _suggest(name: str, ip_version: float) -> None:
+    """Offer what was measured for an input as its value."""
+    measured, in_words, short, meaning = SUGGESTED[name]
     try:
         warehouse = state.open_warehouse()
     except WarehouseError:
         return
-    found = ha_ratios(warehouse, f"DHCPv{ip_version:.0f}").to_pylist()
+    found = measured(warehouse, f"DHCPv{ip_version:.0f}").to_pylist()
     if not found:
         return
+    key = f"measured-{short}-{ip_version:.0f}"
     st.selectbox(
         "Take a measured ratio",
         range(len(found)),
         index=None,
-        format_func=lambda place: _ha_in_words(found[place]),
-        key=f"measured-ha-{ip_version:.0f}",
-        on_change=lambda: _take_ha(found, f"measured-ha-{ip_version:.0f}"),
-        placeholder="choose a pair of ha_speedup",
-        help="LPS with HA over LPS without, of two set-ups that differ in nothing else. The value goes into the field "
-        "above, where it can be changed.",
+        format_func=lambda place: in_words(found[place]),
+        key=key,
+        on_change=lambda: _take(name, found, key),
+        placeholder="choose a pair of set-ups",
+        help=f"{meaning}, of two set-ups that differ in nothing else. The value goes into the field above, where it "
+        "can be changed.",
     )
 
 
-def _take_ha(found: list[dict[str, Any]], key: str) -> None:
+def _take(name: str, found: list[dict[str, Any]], key: str) -> None:
     place = st.session_state[key]
     if place is not None:
-        parameter = planner.BY_NAME[HA]
-        st.session_state[HA] = round(min(max(found[place]["ratio"], parameter.minimum), parameter.maximum), 3)
+        parameter = planner.BY_NAME[name]
+        st.session_state[name] = round(min(max(found[place]["ratio"], parameter.minimum), parameter.maximum), 3)
 
 
 def _ha_in_words(pair: dict[str, Any]) -> str:
@@ -132,6 +138,23 @@ def _ha_in_words(pair: dict[str, Any]) -> str:
             None, [f"{pair['ratio']:.3f}{interval}:", what, counts, f"{version}, {pair['origin']}, {pair['campaign']}"]
         )
     )
+
+
+def _renewal_in_words(pair: dict[str, Any]) -> str:
+    what = frames.set_up(pair["backend"], pair["threading"], pair["threads"], pair["ha_mode"])
+    version = f"{pair['product']} {pair['product_version'] or ''}".strip()
+    return (
+        f"{pair['ratio']:.3f}: {what}, {words.number(pair['lps_without'])} LPS, "
+        f"{words.number(pair['lps_with'])} beside {words.number(pair['renewals_per_s'])} renewals/s, "
+        f"{version}, {pair['campaign']}"
+    )
+
+
+# For an input: what was measured of it, in words, the short name of its field, and what the ratio is.
+SUGGESTED: Final[dict[str, tuple[Callable[..., pa.Table], Callable[[dict[str, Any]], str], str, str]]] = {
+    "ha_ratio": (ha_ratios, _ha_in_words, "ha", "LPS with HA over LPS without"),
+    "renewal_cost_ratio": (renewal_costs, _renewal_in_words, "renewal", "Cost of a renewal over that of a new lease"),
+}
 
 
 def _ask(parameter: planner.Parameter) -> float:
@@ -164,7 +187,7 @@ def _show_totals(needed: Mapping[str, float]) -> None:
     with state.reserved(state.METRICS_PIXELS, horizontal=True):
         st.metric("LPS needed", words.number(needed["needed_lps"]), border=True, help="Peak, with the allowances.")
         st.metric("Steady", words.number(needed["steady_lps"]), border=True, help="Renewals and new leases.")
-        st.metric("Peak", words.number(needed["peak_lps"]), border=True, help="With boot wave and recovery.")
+        st.metric("Peak", words.number(needed["peak_lps"]), border=True, help="The busiest minute.")
         st.metric("Messages per second", words.number(needed["peak_messages_per_s"]), border=True, help=MESSAGES)
 
 
@@ -213,8 +236,8 @@ def _show_influences(calculator: duckdb.DuckDBPyConnection, inputs: Mapping[str,
     state.chart(influence.tornado(drawn, needed_lps, planner.SWING), "influences", [planner.influences_sql(inputs)])
 
 
-def _show_hour(inputs: Mapping[str, float], needed: Mapping[str, float]) -> None:
-    st.header("The hour after")
+def _show_course(inputs: Mapping[str, float], needed: Mapping[str, float]) -> None:
+    st.header("What comes after")
     typed = st.number_input(
         "Measured leases per second of your server",
         min_value=0.0,
@@ -224,46 +247,80 @@ def _show_hour(inputs: Mapping[str, float], needed: Mapping[str, float]) -> None
         help="0: just what is needed. The relay, HA and utilisation ratios above reduce it.",
         bind="query-params",
     )
-    measured = typed or needed["needed_lps"]
-    course = planner.hour(inputs, needed, measured)
-    st.caption(words.plain(planner.hour_in_words(course, measured)))
-    if not course.waiting.any():
+    setup = _choose_setup(inputs["ip_version"])
+    measured, goodput = typed or (setup.lps if setup else needed["needed_lps"]), setup.goodput if setup else ()
+    course = planner.course(inputs, needed, measured, goodput)
+    told = [planner.course_in_words(course, measured), *planner.events_in_words(needed)]
+    st.caption(words.plain("\n\n".join(told)))
+    waits = course.waiting.max() >= 1
+    if not waits and len(told) == 1:
         return
-    means, end = recovery.periods(course), "Not everybody has a lease after an hour"
-    if course.recovered_s is not None:
-        end = f"All have a lease after {course.recovered_s:,} s" if course.recovered_s else "Nobody waits for a lease"
-    share = course.repeated.sum() / course.sent.sum()
-    asked = [f"-- The hour is simulated from these loads, second by second.\n{planner.sql(inputs)}"]
+    drawn = recovery.points(course)
+    asked = [f"-- Simulated from these loads, until the lease ends.\n{planner.sql(inputs)}"]
     left, right = st.columns(2)
-    with left:
-        state.chart(recovery.waiting(means, f"{end}; at most {course.waiting.max():,.0f} wait"), "waiting", asked)
-    with right:
-        state.chart(recovery.requests(means, f"{100 * share:.0f} % of the requests are repetitions"), "requests", asked)
-    _show_faster_servers(inputs, needed, measured)
+    if waits:
+        end = "Nobody is without a lease"
+        if course.recovered_s is None:
+            end = f"Not everybody has a lease after {planner.duration(course.edges[-1])}"
+        elif course.recovered_s:
+            end = f"All have a lease after {planner.duration(course.recovered_s)}"
+        with left:
+            state.chart(recovery.waiting(drawn, f"{end}; at most {course.waiting.max():,.0f} wait"), "waiting", asked)
+    share = course.repeated.sum() / course.sent.sum()
+    with right if waits else left:
+        state.chart(recovery.requests(drawn, f"{100 * share:.0f} % of the requests are repetitions"), "requests", asked)
+    if waits:
+        _show_faster_servers(inputs, needed, measured, goodput)
 
 
-def _show_faster_servers(inputs: Mapping[str, float], needed: Mapping[str, float], measured_lps: float) -> None:
+def _choose_setup(ip_version: float) -> planner.Measured | None:
+    """Offer the set-ups of which is known what they answer beyond their capacity."""
+    try:
+        warehouse = state.open_warehouse()
+    except WarehouseError:
+        return None
+    found = goodputs(warehouse, f"DHCPv{ip_version:.0f}").to_pylist()
+    if not found:
+        return None
+    place = st.selectbox(
+        "Behave like",
+        range(len(found)),
+        index=None,
+        format_func=lambda place: f"{found[place]['configuration']}, {found[place]['campaign']}",
+        key=f"like-{ip_version:.0f}",
+        placeholder="a server that answers as much as it can, whatever is asked",
+        help="A measured set-up: its capacity, unless given above, and what it still answered when more was asked.",
+    )
+    return None if place is None else planner.Measured.of(found[place])
+
+
+def _show_faster_servers(
+    inputs: Mapping[str, float],
+    needed: Mapping[str, float],
+    measured_lps: float,
+    goodput: tuple[tuple[float, float], ...],
+) -> None:
     rows = []
     for multiple in MULTIPLES:
-        found = planner.summed_up(planner.hour(inputs, needed, multiple * measured_lps))
+        found = planner.summed_up(planner.course(inputs, needed, multiple * measured_lps, goodput))
         rows.append(
             {
                 "Measured LPS": multiple * measured_lps,
                 "All have a lease after (s)": found["recovered_s"],
                 "Most that wait": found["most_waiting_clients"],
-                "Requests in the hour": found["requests"],
+                "Requests until the lease ends": found["requests"],
                 "of them repeated": found["repeated_requests"],
             }
         )
     table = pd.DataFrame(rows)
     state.table(
         table,
-        alt="The hour after the event with faster servers",
+        alt="What comes after the event with faster servers",
         bounds={name: [""] * len(table) for name in table.columns if name != "All have a lease after (s)"},
         key="faster",
         config={
             "All have a lease after (s)": st.column_config.NumberColumn(
-                format="%,.0f", help="Empty: not within an hour."
+                format="%,.0f", help="Empty: not before the lease ends."
             )
         },
     )

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from app import planner
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "sql-functions.md").read_text("utf-8")
-MACROS = "\n".join(file.read_text("utf-8") for file in (ROOT / "macros").glob("*.sql"))
+MACROS = planner.definition() + "\n".join(file.read_text("utf-8") for file in (ROOT / "macros").glob("*.sql"))
 SECTIONS = {part.partition("\n")[0]: part for part in PAGE.split("\n## ")[1:]}
 EXAMPLES = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
 
@@ -49,3 +51,10 @@ def test_an_example_has_an_answer(sql, example):
 
 def test_every_function_has_an_example():
     assert [name for name in SECTIONS if not any(f"{name}(" in example for example in EXAMPLES)] == []
+
+
+@pytest.mark.parametrize("function", ["lps_at", "run_rates_at"])
+@pytest.mark.parametrize("limit", [2.5, -0.01])
+def test_a_loss_limit_that_is_no_share_is_refused_with_the_range(sql, function, limit):
+    with pytest.raises(Exception, match=r"loss_limit is .*; expected 0 to 1, such as 0.025 for 2.5 %"):
+        sql(f"select * from {function}({limit})")

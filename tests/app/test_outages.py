@@ -1,0 +1,274 @@
+"""The planner's model of outages, held to clients that are followed one by one with the timers of the RFCs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from app import planner
+
+if TYPE_CHECKING:
+    import duckdb
+
+    Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+
+HOUR, DAY = 3600.0, 86400.0
+
+
+@pytest.fixture(scope="module")
+def blank() -> duckdb.DuckDBPyConnection:
+    return planner.blank()
+
+
+def next_attempt(version: int, now: Array, waited: Array, t1: float, t2: float, end: float) -> tuple[Array, Array]:
+    """When a client asks again that was not answered at `now`, in seconds of its lease, and how long it waits for that.
+
+    RFC 2131, 4.4.5: half of what is left until T2, then until the lease ends, but at least a minute. RFC 8415, 18.2.4
+    and 18.2.5: 10 s at first, then twice as long, at most 600 s; anew from T2 on.
+    """
+    limit = np.where(now < t2, t2, end)
+    if version == 4:
+        wait = np.maximum((limit - now) / 2, 60)
+    else:
+        wait = np.where((now == t1) | (now == t2), 10, np.minimum(2 * waited, 600))
+    return np.minimum(now + wait, limit), wait
+
+
+def requests(version: int, clients: int, lease: float, t1: float, t2: float, outage: float) -> tuple[Array, int]:
+    """The moments after an outage at which clients ask a server that answers everybody, until T1 after it, in seconds.
+
+    Leases began at any time. Also how many clients lost their lease.
+    """
+    random = np.random.default_rng(2131)
+    began = random.uniform(-t1, 0, clients) - outage  # of the lease; T1 comes in the outage or after it
+    now, waited = np.full(clients, t1), np.zeros(clients)
+    while (unanswered := np.flatnonzero((began + now < 0) & (now < lease))).size:
+        now[unanswered], waited[unanswered] = next_attempt(version, now[unanswered], waited[unanswered], t1, t2, lease)
+    asked = began + now
+    return asked[asked >= 0], int(np.count_nonzero(asked < 0))
+
+
+def busiest_minute(asked: Array) -> float:
+    """Requests per second in the busiest minute."""
+    return float(np.bincount((asked // 60).astype(int)).max() / 60)
+
+
+# version, lease, T1, T2, outage, and the leases per second that a million clients need in the busiest minute
+MILLION = [
+    pytest.param(4, DAY, DAY / 2, 0.875 * DAY, HOUR, 47.5, id="24 h lease, 1 h down"),
+    pytest.param(4, DAY, DAY / 2, 0.875 * DAY, 6 * HOUR, 71, id="24 h lease, 6 h down"),
+    pytest.param(4, 7 * DAY, 3.5 * DAY, 0.875 * 7 * DAY, DAY, 7.5, id="7-day lease, 24 h down"),
+]
+
+
+@pytest.mark.parametrize(("version", "lease", "t1", "t2", "outage", "known"), MILLION)
+def test_a_server_must_serve_the_busiest_minute_of_clients_followed_one_by_one(
+    blank: duckdb.DuckDBPyConnection, version: int, lease: float, t1: float, t2: float, outage: float, known: float
+) -> None:
+    clients = 1_000_000
+    asked, lost = requests(version, clients, lease, t1, t2, outage)
+    assert lost == 0, "nobody is without a lease"
+    followed = busiest_minute(asked)
+    loads = planner.lps_needed(blank, {"clients": clients, "lease_s": lease, "outage_s": outage})
+    assert followed == pytest.approx(known, rel=0.04)
+    assert loads["needed_lps"] == pytest.approx(followed, rel=0.03)
+    assert loads["recovery_lps"] == 0, "the speed of the server brings no renewing client back sooner"
+
+
+# What a server must give beside the steady load, in the minute after outages that leave many clients at many attempts.
+LONG = [
+    (4, 4 * HOUR, 0.5, 0.875, 1.5 * HOUR),
+    (4, 4 * HOUR, 0.5, 0.875, 2 * HOUR),
+    (4, 2 * HOUR, 0.5, 0.5, 0.9 * HOUR),
+    (4, 1800.0, 0.5, 0.875, 600.0),
+    (6, DAY, 0.5, 0.8, HOUR),
+    (6, 4000.0, 0.5, 0.8, 1200.0),
+    (6, 7 * DAY, 0.5, 0.8, 12 * HOUR),
+    (6, 7 * DAY, 0.5, 0.8, 3 * DAY),
+]
+
+
+@pytest.mark.parametrize(("version", "lease", "t1_ratio", "t2_ratio", "outage"), LONG)
+def test_the_return_after_a_long_outage_is_that_of_clients_followed_one_by_one(
+    blank: duckdb.DuckDBPyConnection, version: int, lease: float, t1_ratio: float, t2_ratio: float, outage: float
+) -> None:
+    clients, lifetime = 1_000_000, lease * (0.625 if version == 6 else 1)
+    t1 = t1_ratio * lifetime
+    asked, lost = requests(version, clients, lease, t1, t2_ratio * lifetime, outage)
+    inputs = {
+        "clients": clients, "lease_s": lease, "outage_s": outage, "ip_version": version, "t1_ratio": t1_ratio,
+        "t2_ratio": t2_ratio,
+    }  # fmt: skip
+    loads = planner.lps_needed(blank, inputs)
+    assert lost == pytest.approx(loads["starting_clients"], abs=5000)
+    followed = busiest_minute(asked)
+    assert 0.97 * followed < loads["peak_lps"] < 1.08 * followed, (
+        "on the safe side: who missed T1 is in the steady load, too"
+    )
+    course = planner.course(inputs, loads, 1e9)
+    tens = np.add.reduceat(course.sent[:60], [0, 10, 20, 30, 40, 50])
+    early = np.histogram(asked, np.arange(0, 70, 10))[0]
+    assert tens.sum() == pytest.approx(early.sum(), rel=0.04)
+
+
+def test_the_course_brings_clients_back_when_they_come_that_are_followed(blank: duckdb.DuckDBPyConnection) -> None:
+    """One hour down, leases of a day: for three and a half hours only who is due, then all who missed T1."""
+    inputs = {"clients": 1e6, "lease_s": DAY, "outage_s": HOUR}
+    asked, _ = requests(4, 1_000_000, DAY, DAY / 2, 0.875 * DAY, HOUR)
+    loads = planner.lps_needed(blank, inputs)
+    course = planner.course(inputs, loads, loads["needed_lps"])
+    hours = np.arange(12) * HOUR
+    answered = np.interp(hours, course.edges[1:], np.cumsum(course.served))
+    assert np.diff(answered) == pytest.approx(np.histogram(asked, hours)[0], rel=0.03)
+    assert loads["busiest_after_s"] == pytest.approx(3.5 * HOUR)
+    assert course.recovered_s == 0
+
+
+def test_who_has_just_the_steady_rate_is_overrun_hours_later(blank: duckdb.DuckDBPyConnection) -> None:
+    """46 requests a second come after three and a half hours to a server of 24; the first hour shows nothing of it."""
+    inputs = {"clients": 1e6, "lease_s": DAY, "outage_s": HOUR}
+    course = planner.course(inputs, planner.lps_needed(blank, inputs), 24)
+    hours = course.edges[1:] / HOUR
+    assert not course.repeated[hours < 3.4].any()
+    assert course.waiting[hours > 4.4].max() > 20_000
+    assert course.waiting[np.searchsorted(hours, 4.5)] == pytest.approx((46.3 - 24) * HOUR, rel=0.03)
+
+
+def test_leases_given_together_are_renewed_together(blank: duckdb.DuckDBPyConnection) -> None:
+    """350,000 leases of two hours within ten minutes: 583/s, and again each hour, six times the steady 97."""
+    inputs = {"clients": 350_000, "lease_s": 2 * HOUR, "down_clients": 350_000, "boot_window_s": 600}
+    loads = planner.lps_needed(blank, inputs)
+    assert loads["echo_lps"] == pytest.approx(350_000 / 600)
+    assert loads["echo_lps"] / loads["steady_lps"] == pytest.approx(6)
+    course = planner.course(inputs, loads, loads["needed_lps"])
+    rate = course.served / np.diff(course.edges)
+    begun = course.edges[:-1]
+    assert rate[begun < 600].mean() == pytest.approx(583.3, rel=0.01)
+    assert rate[(begun >= HOUR) & (begun < HOUR + 590)].mean() == pytest.approx(583.3, rel=0.02)
+    assert rate[(begun > 620) & (begun < HOUR)].max() == 0, "nobody's lease is of another age"
+    assert course.served[begun < 2 * HOUR].sum() == pytest.approx(700_000)
+    told = "\n".join(planner.events_in_words(loads))
+    assert "after 60 min, and each T1 again, 583.33 leases/s, 6.0 times the steady load" in told
+
+
+def test_a_slower_server_flattens_the_echo_of_what_it_was_too_slow_for(blank: duckdb.DuckDBPyConnection) -> None:
+    inputs = {"clients": 350_000, "lease_s": 2 * HOUR, "down_clients": 350_000, "boot_window_s": 60}
+    course = planner.course(inputs, planner.lps_needed(blank, inputs), 300)
+    later = course.edges[:-1] >= HOUR
+    assert course.recovered_s == pytest.approx(350_000 / 300, rel=0.2), "in the echo nobody is without a lease"
+    assert (course.sent / np.diff(course.edges))[later].max() == pytest.approx(300, rel=0.01)
+
+
+def test_clients_of_ipv6_renew_at_shares_of_the_preferred_lifetime(blank: duckdb.DuckDBPyConnection) -> None:
+    """RFC 8415, 21.4; Kea: preferred 0.625 of the valid lifetime, T1 half of it, T2 0.8: 2500, 1250, 2000 s of 4000."""
+    inputs = {"clients": 1e6, "lease_s": 4000, "ip_version": 6}
+    loads = planner.lps_needed(blank, inputs)
+    assert (loads["t1_s"], loads["t2_s"], loads["needed_lps"]) == pytest.approx((1250, 2000, 800))
+    assert planner.lps_needed(blank, inputs | {"preferred_ratio": 1})["needed_lps"] == pytest.approx(500)
+    down = planner.lps_needed(blank, inputs | {"preferred_ratio": 1, "outage_s": 1700})
+    assert down["rebinding_clients"] == pytest.approx(250_000), "T2 is 0.8 of it, in DHCPv4 0.875"
+
+
+def test_who_remembers_his_lease_asks_with_two_messages(blank: duckdb.DuckDBPyConnection) -> None:
+    cut = {"down_clients": 6000, "renewal_cost_ratio": 0.5, "recovery_s": 600, "longest_timeout_s": 60}
+    messages = [
+        planner.lps_needed(blank, cut | {"remembering_ratio": share})["peak_messages_per_s"] for share in (0, 0.5, 1)
+    ]
+    assert messages == pytest.approx([4 * 10 + 100, 3 * 10 + 100, 2 * 10 + 100])
+    lps = [planner.lps_needed(blank, cut | {"remembering_ratio": share})["needed_lps"] for share in (0, 0.5, 1)]
+    assert lps == pytest.approx([10, 7.5, 5]), "INIT-REBOOT costs what a renewal costs"
+    echo = [
+        planner.lps_needed(blank, cut | {"remembering_ratio": 0.9, "ip_version": version})["echo_lps"]
+        for version in (4, 6)
+    ]
+    assert echo == pytest.approx([0.5 * 10, 0.5 * 10 * 0.1]), "an answer to CONFIRM lengthens no lease"
+
+
+def test_a_renewal_at_half_the_cost_leaves_room_for_twice_as_many(blank: duckdb.DuckDBPyConnection) -> None:
+    inputs = {"clients": 86400, "renewal_cost_ratio": 0.5}
+    loads = planner.lps_needed(blank, inputs)
+    assert loads["needed_lps"] == 1
+    assert not planner.course(inputs, loads, 1).repeated.any(), "two clients a second, at one lease a second"
+    assert planner.course(inputs, loads, 0.9).repeated.any()
+
+
+def test_an_address_and_a_prefix_are_two_leases_in_the_same_messages(blank: duckdb.DuckDBPyConnection) -> None:
+    inputs = {"clients": 54000, "lease_s": DAY, "ip_version": 6, "leases_per_client": 2, "boot_ratio": 0.5}
+    loads = planner.lps_needed(blank, inputs)
+    assert (loads["renewals_lps"], loads["boot_wave_lps"]) == pytest.approx((4, 2 * 45))
+    assert loads["steady_messages_per_s"] == pytest.approx(2 * 2)
+    assert loads["pool_size"] == 108_000
+    assert not planner.course(inputs, loads, loads["needed_lps"]).repeated.any()
+
+
+def test_guests_hold_their_addresses_until_the_lease_ends(blank: duckdb.DuckDBPyConnection) -> None:
+    """Arrivals x lease: 6,000 guests an hour with leases of eight hours; 1,000 clients that move each ten hours."""
+    inputs = {"clients": 1000, "lease_s": 8 * HOUR, "arriving_clients": 6000, "moves_per_client_h": 0.1}
+    assert planner.lps_needed(blank, inputs)["pool_size"] == pytest.approx(1000 + 8 * 6000 + 8 * 100)
+
+
+def test_the_partner_left_alone_does_all_the_work_but_tells_nobody(blank: duckdb.DuckDBPyConnection) -> None:
+    loads = planner.lps_needed(blank, {"clients": 86400, "ha_ratio": 0.5, "utilisation_ratio": 0.8})
+    assert (loads["needed_lps"], loads["needed_partner_down_lps"]) == pytest.approx((2 / 0.4, 2 / 0.8))
+    balanced = planner.lps_needed(blank, {"clients": 86400, "ha_ratio": 1.6})
+    assert balanced["needed_partner_down_lps"] > balanced["needed_lps"], (
+        "a pair that shares the work is not to be counted on"
+    )
+
+
+@pytest.mark.parametrize("parameter", planner.PARAMETERS, ids=lambda parameter: parameter.name)
+def test_each_input_is_taken_up_to_its_limits_and_refused_beyond_them_by_name(
+    blank: duckdb.DuckDBPyConnection, parameter: planner.Parameter
+) -> None:
+    base = {"clients": 100, "outage_s": 100, "ip_version": 6, "t1_ratio": 0.01}
+    within = {"t2_ratio": 0.02} if parameter.name == "t2_ratio" else {}
+    if parameter.name == "t1_ratio":
+        within = {"t2_ratio": 1}
+    for value in (parameter.minimum, parameter.maximum):
+        assert planner.lps_needed(blank, base | within | {parameter.name: value})["needed_lps"] >= 0
+    expected = f"{parameter.name} is .*; expected {parameter.minimum:g} to {parameter.maximum:g}".replace("+", r"\+")
+    for value in (parameter.minimum - 0.001, parameter.maximum * 1.001, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match=expected):
+            planner.lps_needed(blank, base | {parameter.name: value})
+
+
+@pytest.mark.parametrize(
+    ("inputs", "complaint"),
+    [
+        ({"t1_ratio": 0.9, "t2_ratio": 0.5}, "t1_ratio is 0.9 and t2_ratio 0.5; expected t1_ratio to be no larger"),
+        ({"t1_ratio": 0.9}, "t1_ratio is 0.9 and t2_ratio 0.875; expected"),
+        ({"t1_ratio": 0.85, "ip_version": 6}, "t1_ratio is 0.85 and t2_ratio 0.8; expected"),
+        ({"first_timeout_s": 100}, "first_timeout_s is 100.* and longest_timeout_s 64.*; expected"),
+        ({"ip_version": 5}, "ip_version is 5.*; expected 4 or 6"),
+        ({"preferred_ratio": 0.6}, "preferred_ratio is 0.6; only a lease of DHCPv6"),
+    ],
+)
+def test_inputs_out_of_order_are_errors_and_not_answers(
+    blank: duckdb.DuckDBPyConnection, inputs: dict[str, float], complaint: str
+) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        planner.lps_needed(blank, inputs)
+    with pytest.raises(Exception, match=complaint):
+        blank.cursor().execute(planner.sql(inputs).replace("*", "needed_lps")).fetchall()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("clients", "350k", 350_000), ("clients", "1.5M", 1_500_000), ("clients", "350000", 350_000),
+        ("boot_ratio", "90%", 0.9), ("boot_ratio", "0.9", 0.9), ("lease_s", "1d12h", 129_600), ("lease_s", "90m", 5400),
+        ("lease_s", "1h 30min", 5400), ("lease_s", "3600", 3600), ("outage_s", "0", 0),
+    ],
+)  # fmt: skip
+def test_inputs_are_written_as_people_write_them(name: str, text: str, value: float) -> None:
+    assert planner.parsed(name, text) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("clients", "1d"), ("lease_s", "1h30"), ("lease_s", "soon"), ("boot_ratio", "")]
+)
+def test_what_cannot_be_read_is_answered_with_an_example(name: str, text: str) -> None:
+    with pytest.raises(ValueError, match="write for example"):
+        planner.parsed(name, text)
