@@ -169,7 +169,9 @@ def campaign_row(campaign: Campaign | str) -> Row:
     """Return the row of schema.CAMPAIGNS; without a campaign.yaml only the name is known."""
     if isinstance(campaign, str):
         return {"campaign": campaign, **Method().model_dump()}
-    said = campaign.model_dump(include={"campaign", "title", "description", "started_on", "source_url", "tags"})
+    said = campaign.model_dump(
+        include={"campaign", "title", "description", "started_on", "source_url", "tags", "expected_rcodes"}
+    )
     return {**said, **campaign.method.model_dump()}
 
 

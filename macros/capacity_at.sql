@@ -126,7 +126,7 @@ judged_steps as (
         achieved_rate,
         is_generator_limited,
         is_pace_lost,
-        is_unsustained,
+        coalesce(is_unsustained or error_ratio > 0.001, false) as is_unsustained,
         {{ loss_on('loss_basis') }} as loss_ratio
     from run_steps
     where configuration_ids is null or list_contains(configuration_ids, configuration_id)

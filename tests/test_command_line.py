@@ -47,8 +47,8 @@ def test_ingest_build_sql_status_from_nothing(tmp_path):
     built = dropline("build", home=home)
     assert built.returncode == 0, built.stderr
 
-    asked = dropline("sql", "select offered_rate, completed_leases from trials", "-f", "json", home=home)
-    assert json.loads(asked.stdout) == [{"offered_rate": 740.0, "completed_leases": 2219}]
+    asked = dropline("sql", "select offered_rate, completed_exchanges from trials", "-f", "json", home=home)
+    assert json.loads(asked.stdout) == [{"offered_rate": 740.0, "completed_exchanges": 2219}]
     assert "1 batches" in dropline("status", home=home).stdout
     assert dropline("check", home=home).returncode == 0
 

@@ -38,6 +38,10 @@ server as (
     select
         trial_id,
         sum(change) filter (where metric = 'pdns.udp-answers') as answers,
+        -- failed, and asked for what it does not serve (REFUSED)
+        sum(change) filter (where metric in ('pdns.servfail-packets', 'pdns.unauth-packets')) as answers_in_error,
+        sum(change) filter (where metric = 'pdns.packetcache-hit') as cache_hits,
+        sum(change) filter (where metric = 'pdns.packetcache-miss') as cache_misses,
         sum(change) filter (where metric = 'pdns.uptime') as uptime_s
     from counters
     group by trial_id
@@ -80,6 +84,8 @@ accounts as (
         or coalesce(
             server.uptime_s < {{ seconds_between('trials.started_at', 'trials.ended_at') }} - 2, false
         ) as is_server_restarted,
+        server.answers_in_error,
+        server.cache_hits / nullif(server.cache_hits + server.cache_misses, 0) as cache_hit_ratio,
         server.answers - coalesce(watched.probes_answered, 0) as answered_by_server,
         -- generator, probe and server on one machine: its datagrams are queries, probes, and the answers to both
         network.datagrams_out - trials.sent - coalesce(watched.probes + watched.probes_answered, 0)
@@ -110,6 +116,11 @@ with_ratios as (
 
     select
         *,
+        case
+            when is_server_restarted then null
+            when answers_in_error > answered then answered
+            else answers_in_error
+        end as answered_in_error,
         answered / nullif(sent, 0) as ratio_true,
         sent - answered - lost_in_receive_buffer - lost_at_closed_port as lost_in_server
     from with_answers

@@ -18,6 +18,7 @@ latest as (
         discard_lowest,
         discard_highest,
         discard_from_runs,
+        expected_rcodes,
         tags
     from campaigns
     where {{ is_changed('campaign') }}
