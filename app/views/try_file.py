@@ -119,7 +119,8 @@ def _show_trials(found: dict[str, Any]) -> None:
         st.caption(f"The first {len(trials):,} are shown; `dropline show FILE` tells of all.")
     st.caption(
         "The losses are defined as in the warehouse: the largest share of any exchange, all drops over all sent, and "
-        "the share of first requests that came to no lease. What lies beside a trial (counters, a sidecar) is not known here."
+        "the share of first requests that came to no lease. What lies beside a trial (counters, a sidecar) is not "
+        "known here."
     )
     if "dnsblast" in set(frame["tool"]):
         st.caption(

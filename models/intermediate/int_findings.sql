@@ -79,7 +79,8 @@ trial_findings as (
         'generator_limited' as finding,
         'warning' as severity,
         'The generator sent ' || cast(round(send_rate) as bigint) || ' requests/s of the '
-        || {{ short_number('offered_rate') }} || ' asked for: the rate says more about it than about the server.' as detail
+        || {{ short_number('offered_rate') }} || ' asked for: the rate says more about it than about the server.'
+            as detail
     from trials
     where is_generator_limited
     union all
@@ -88,7 +89,8 @@ trial_findings as (
         'window_full' as finding,
         'info' as severity,
         case when is_window_full then 'All the time' else 'For much of the time' end
-        || ' as many queries waited for the server as the generator allows, ' || {{ short_number('outstanding_window') }}
+        || ' as many queries waited for the server as the generator allows, '
+        || {{ short_number('outstanding_window') }}
         || ': ' || cast(round(achieved_rate) as bigint) || '/s is what it answers to so many at once'
         || case when is_held_back then ', not the ' || {{ short_number('offered_rate') }} || ' asked for.' else '.' end
             as detail
@@ -108,8 +110,9 @@ trial_findings as (
         trial_id,
         'queue_counted_as_throughput' as finding,
         'suspect' as severity,
-        'Had the server kept the ' || cast(round(achieved_rate) as bigint) || '/s that resperf prints, it would have answered '
-        || cast(round(answers_at_maximum) as bigint) || ' queries of the ramp; it answered ' || cast(received as string)
+        'Had the server kept the ' || cast(round(achieved_rate) as bigint)
+        || '/s that resperf prints, it would have answered ' || cast(round(answers_at_maximum) as bigint)
+        || ' queries of the ramp; it answered ' || cast(received as string)
         || ': a queue that filled up counts as throughput.' as detail
     from trials
     where received < 0.8 * answers_at_maximum
@@ -119,7 +122,8 @@ trial_findings as (
         'renewals' as finding,
         'warning' as severity,
         cast(completed_exchanges - clients as string) || ' of the ' || cast(completed_exchanges as string)
-        || ' exchanges renewed a lease that was there, for there were ' || cast(clients as string) || ' clients (-R).' as detail
+        || ' exchanges renewed a lease that was there: clients (-R) were only ' || cast(clients as string) || '.'
+            as detail
     from trials
     where tool = 'perfdhcp' and rate_unit = 'leases/s' and completed_exchanges > clients
     union all
@@ -143,7 +147,8 @@ trial_findings as (
         trial_id,
         'pool_nearly_full' as finding,
         'warning' as severity,
-        'The leases fill ' || {{ percent('coalesce(leases_granted, least(exchanges_since_wiped, clients)) / pool_size') }}
+        'The leases fill '
+        || {{ percent('coalesce(leases_granted, least(exchanges_since_wiped, clients)) / pool_size') }}
         || ' of the address pools: allocation slows down there.' as detail
     from trials
     where coalesce(leases_granted, least(exchanges_since_wiped, clients)) > 0.9 * pool_size

@@ -209,7 +209,7 @@ joined as (
         with_pool.unnamed_folder,
         with_pool.twin_of,
         -- an offer is no lease
-        case when trials.rate_unit is distinct from 'exchanges/s' then with_pool.exchanges_since_wiped end
+        case when coalesce(trials.rate_unit <> 'exchanges/s', true) then with_pool.exchanges_since_wiped end
             as exchanges_since_wiped,
         observed.leases_held as leases_granted,
         accounting.answered,
@@ -259,7 +259,7 @@ joined as (
 with_ramp as (
 
     select
-        {{ all_but('joined', 'carrier') }},
+        *,
         case
             when carrier in ('udp', 'tcp') then upper(carrier)
             when carrier in ('dot', 'tls', 'tcp-tls') then 'DoT'
@@ -283,7 +283,8 @@ with_period as (
         coalesce(loss_of_exchanges, unanswered / nullif(sent, 0)) as loss_worst_exchange,
         coalesce(loss_of_packets, unanswered / nullif(sent, 0)) as loss_packet,
         -- whole numbers until the one division: 1 - 99 / 100 is above 0.01
-        coalesce((first_sent - completed_exchanges) / nullif(first_sent, 0), unanswered / nullif(sent, 0)) as loss_lease,
+        coalesce((first_sent - completed_exchanges) / nullif(first_sent, 0), unanswered / nullif(sent, 0))
+            as loss_lease,
         case when rate_unit = 'queries/s' then (sent - unanswered) / nullif(sent, 0) end as answered_ratio,
         case when rate_unit = 'queries/s' then (sent - unanswered - unexpected_answers) / nullif(sent, 0) end
             as successful_ratio,
@@ -295,7 +296,8 @@ with_period as (
                 then coalesce(
                         cast({{ json_text('details', 'sending_s') }} as double),
                         -- a run lasts until its last answer, or until that is given up
-                        duration_s - coalesce(case when unanswered > 0 then drop_time_s else latency_max_ms / 1000 end, 0)
+                        duration_s
+                        - coalesce(case when unanswered > 0 then drop_time_s else latency_max_ms / 1000 end, 0)
                     )
         end as sending_s
     from with_ramp
