@@ -53,7 +53,7 @@ with_status as (
         case
             when last_passing_rate is null then 'exceeded_at_first_step'
             when is_last_passing_limited then 'generator_limited'
-            -- nothing was lost, the generator fell behind: a closed loop that waits for the server
+            -- nothing was lost, the generator fell behind by itself
             when is_first_exceeding_pace_lost and first_exceeding_loss <= loss_limit then 'generator_limited'
             when first_exceeding_rate is null then 'never_exceeded'
             else 'bracketed'

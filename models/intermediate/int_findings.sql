@@ -108,6 +108,16 @@ trial_findings as (
     union all
     select
         trial_id,
+        'standing_queue' as finding,
+        'warning' as severity,
+        'Half of the time over ' || cast(round(queue_s * offered_rate) as bigint) || ' questions waited in the server, '
+        || {{ short_number('round(queue_s, 2)') }} || ' s of the load: it answers late, and loses what waits too long.'
+            as detail
+    from trials
+    where queue_s > 0.2
+    union all
+    select
+        trial_id,
         'queue_counted_as_throughput' as finding,
         'suspect' as severity,
         'Had the server kept the ' || cast(round(achieved_rate) as bigint)

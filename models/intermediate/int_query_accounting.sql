@@ -59,6 +59,21 @@ watched as (
             and observations.observed_at between trials.started_at and trials.ended_at
         ) as probes_failed,
         max(observations.value) filter (where observations.metric = 'pdns.qsize-q') as queue_peak,
+        -- a burst that drains at once is no queue that stands: while queries were sent, in the middle of three or more
+        case
+            when count(*) filter (
+                    where observations.metric = 'pdns.qsize-q'
+                    and observations.t_s between 0 and trials.sent / nullif(trials.offered_rate, 0)
+                ) >= 3
+                then median(
+                        case
+                            when
+                                observations.metric = 'pdns.qsize-q'
+                                and observations.t_s between 0 and trials.sent / nullif(trials.offered_rate, 0)
+                                then observations.value
+                        end
+                    )
+        end as queue_median,
         max(observations.value) filter (where observations.metric = 'server_deaths') as server_deaths
     from observations
     inner join trials on observations.trial_id = trials.trial_id
@@ -78,6 +93,7 @@ accounts as (
         watched.probes_answered,
         watched.probes_failed,
         watched.queue_peak,
+        watched.queue_median / nullif(trials.offered_rate, 0) as queue_s,
         round(cast({{ json_text('trials.details', 'ratio_printed') }} as double) / 100, 4) as ratio_printed,
         coalesce(watched.server_deaths, 0) > 0
         -- a server that has been up for less than the trial took was started meanwhile, and counts from 0 again

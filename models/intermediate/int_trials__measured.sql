@@ -233,6 +233,7 @@ joined as (
         observed.unexpected_rcode,
         observed.send_rate as observed_send_rate,
         accounting.cache_hit_ratio,
+        accounting.queue_s,
         lower({{ json_text('trials.details', 'transport') }}) as carrier,
         cast({{ json_text('trials.details', 'ramp_to') }} as double) as ramp_to,
         cast({{ json_text('trials.details', 'ramp_s') }} as double) as ramp_s,
@@ -342,7 +343,9 @@ judged as (
         *,
         coalesce(send_rate < 0.98 * offered_rate, false) and not is_held_back as is_generator_limited,
         is_falling_behind and not is_held_back as is_pace_lost,
-        is_falling_behind or coalesce(rate_unit = 'queries/s' and probes_failed > 0, false) as is_unsustained
+        is_falling_behind
+        or coalesce(rate_unit = 'queries/s' and probes_failed > 0, false)
+        or coalesce(queue_s > 0.2, false) as is_unsustained
     from with_pace
 
 )

@@ -171,9 +171,9 @@ fastest_trials as (
     from trials
     inner join runs on trials.run_id = runs.run_id
     qualify row_number() over (
-        partition by runs.configuration_id, trials.rate_unit
-        order by trials.computed_rate desc nulls last, trials.trial_id asc
-    ) = 1
+            partition by runs.configuration_id, trials.rate_unit
+            order by trials.computed_rate desc nulls last, trials.trial_id asc
+        ) = 1
 
 ),
 
