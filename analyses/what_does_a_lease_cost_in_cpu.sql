@@ -12,7 +12,7 @@ run_capacity as (
 trials as (
 
     select * from {{ ref('trials') }}
-    where completed_leases > 0
+    where completed_exchanges > 0
 
 ),
 
@@ -30,7 +30,7 @@ cpu_of_trials as (
         run_capacity.configuration,
         run_capacity.campaign,
         trials.trial_id,
-        1000 / any_value(trials.completed_leases) as per_thousand,
+        1000 / any_value(trials.completed_exchanges) as per_thousand,
         -- a pair has two servers
         sum(observations.value) filter (where observations.metric = 'server_cpu_s') as server_cpu_s,
         sum(observations.value) filter (where observations.metric = 'db_cpu_s') as db_cpu_s,

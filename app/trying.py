@@ -125,13 +125,15 @@ def losses(trial: Mapping[str, Any], exchanges: Sequence[Mapping[str, Any]]) -> 
     plain = _over(trial.get("dropped"), trial.get("sent"))
     worst = [ratio for each in answered if (ratio := _over(each["drops"], each["sent"])) is not None]
     packets = _over(_total(each["drops"] for each in answered), _total(each["sent"] for each in answered))
-    kept = _over(completed, lease.get(0, {}).get("sent"))
+    asked = lease.get(0, {}).get("sent")
+    # whole numbers until the one division: 1 - 99 / 100 is above 0.01
+    leases = None if completed is None or asked is None else _over(asked - completed, asked)
     per_second = _over(completed, _period(trial, received))
     return {
         "achieved_rate": trial.get("achieved_rate") if per_second is None else per_second,
         "loss_worst_exchange": max(worst, default=plain),
         "loss_packet": plain if packets is None else packets,
-        "loss_lease": plain if kept is None else 1 - kept,
+        "loss_lease": plain if leases is None else leases,
     }
 
 

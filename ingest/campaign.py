@@ -45,6 +45,7 @@ FIELDS: Final = (*(name for name, _ in CONFIGURATION), "tool_version", "repetiti
 
 Lines = dict[tuple[str | int, ...], int]  # where an entry stands in the file -> its line
 Text = Annotated[str, StringConstraints(max_length=2000, strip_whitespace=True)]
+Rcode = Annotated[str, StringConstraints(min_length=1, max_length=40, strip_whitespace=True, to_upper=True)]
 Words = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
 
 
@@ -231,6 +232,9 @@ class Campaign(_Strict):
     source_url: Annotated[str, StringConstraints(pattern=r"^https?://\S{1,2000}$")] | None = None
     tags: Annotated[tuple[Words, ...], BeforeValidator(_listed), Field(max_length=50)] = ()
     method: Method = Method()
+    expected_rcodes: Annotated[tuple[Rcode, ...], BeforeValidator(_listed), Field(max_length=50)] | None = Field(
+        None, description="DNS answer codes that are no errors; NOERROR and NXDOMAIN where none are given."
+    )
     defaults: Defaults = Defaults()  # type: ignore[valid-type]
     path: Annotated[tuple[PathTemplate, ...], BeforeValidator(_listed), Field(max_length=50)] = Field(
         (), description="Templates of the outputs' paths; the first that matches is used."

@@ -178,7 +178,7 @@ def campaign_row(name: str, campaign: Campaign | None = None) -> Row:
     """Return the row of schema.CAMPAIGNS; without a campaign.yaml only the name is known."""
     if campaign is None:
         return {"campaign": name, **Method().model_dump()}
-    said = campaign.model_dump(include={"title", "description", "started_on", "source_url", "tags"})
+    said = campaign.model_dump(include={"title", "description", "started_on", "source_url", "tags", "expected_rcodes"})
     return {"campaign": name, **said, **campaign.method.model_dump()}
 
 

@@ -45,6 +45,7 @@ CAMPAIGNS: Final = _table(
     ("discard_lowest", pa.int32()),  # how many runs the method leaves out at each end
     ("discard_highest", pa.int32()),
     ("discard_from_runs", pa.int32()),  # ... once there are at least so many
+    ("expected_rcodes", pa.list_(TEXT)),  # answer codes that are no errors; null for NOERROR and NXDOMAIN
     ("tags", pa.list_(TEXT)),
     required="campaign batch",
 )

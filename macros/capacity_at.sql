@@ -53,7 +53,7 @@ with_status as (
         case
             when last_passing_rate is null then 'exceeded_at_first_step'
             when is_last_passing_limited then 'generator_limited'
-            -- nothing was lost, the generator fell behind: a closed loop that waits for the server
+            -- nothing was lost, the generator fell behind by itself
             when is_first_exceeding_pace_lost and first_exceeding_loss <= loss_limit then 'generator_limited'
             when first_exceeding_rate is null then 'never_exceeded'
             else 'bracketed'
@@ -126,7 +126,7 @@ judged_steps as (
         achieved_rate,
         is_generator_limited,
         is_pace_lost,
-        is_unsustained,
+        coalesce(is_unsustained or error_ratio > 0.001, false) as is_unsustained,
         {{ loss_on('loss_basis') }} as loss_ratio
     from run_steps
     where (configuration_ids is null or list_contains(configuration_ids, configuration_id))

@@ -54,8 +54,8 @@ def test_ingest_build_sql_status_from_nothing(tmp_path):
         ["results", "DHCPv4", ".", "1", "at", "least", "740", "leases/s", "above", "722", "never_exceeded", "warn"]
     ]
 
-    asked = dropline("sql", "select offered_rate, completed_leases from trials", "-f", "json", home=home)
-    assert json.loads(asked.stdout) == [{"offered_rate": 740.0, "completed_leases": 2219}]
+    asked = dropline("sql", "select offered_rate, completed_exchanges from trials", "-f", "json", home=home)
+    assert json.loads(asked.stdout) == [{"offered_rate": 740.0, "completed_exchanges": 2219}]
     assert "1 batches" in dropline("status", home=home).stdout
     assert dropline("check", home=home).returncode == 0
 

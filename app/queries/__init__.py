@@ -45,9 +45,18 @@ def labels(warehouse: Warehouse) -> dict[str, str]:
     return dict(zip(*(table[name].to_pylist() for name in table.column_names), strict=True))
 
 
-def loss_goals(warehouse: Warehouse) -> list[dict[str, Any]]:
-    """Return the loss goals (loss_goal, loss_limit, loss_basis, description), ISC's first."""
-    return _rows(warehouse.query("select * from loss_goals order by loss_goal <> 'isc', loss_limit"))
+def loss_goals(warehouse: Warehouse, rate_unit: str | None = None) -> list[dict[str, Any]]:
+    """Return the loss goals (loss_goal, loss_limit, loss_basis, description), the usual one of the unit first."""
+    return _rows(
+        warehouse.query(
+            "select * from loss_goals order by loss_goal <> $usual, loss_limit", {"usual": usual_goal(rate_unit)}
+        )
+    )
+
+
+def usual_goal(rate_unit: str | None) -> str:
+    """Return the loss goal at which rates of a unit are usually given: one in a thousand of DNS, else ISC's."""
+    return "permille" if rate_unit == "queries/s" else "isc"
 
 
 def capacities(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence[str] | None = None) -> pa.Table:
@@ -113,15 +122,30 @@ def capacities(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence
 
 
 def other_rates(warehouse: Warehouse) -> pa.Table:
-    """Return the capacities that leases_per_second leaves out: other units, and figures without ISC's loss goal."""
+    """Return the capacities that leases_per_second leaves out: other units, and figures without ISC's loss goal.
+
+    They are at the usual loss goal of their unit, see `usual_goal`.
+    """
     return warehouse.query("""
         select * from capacity
         where rate_unit <> 'leases/s'
             or configuration_id not in (select configuration_id from leases_per_second)
         qualify row_number() over (
-            partition by configuration_id order by loss_goal <> 'isc', loss_limit desc nulls last
+            partition by configuration_id
+            order by
+                loss_goal <> case rate_unit when 'queries/s' then 'permille' else 'isc' end,
+                loss_limit desc nulls last
         ) = 1
         order by rate_unit, rate desc nulls last, configuration_id
+        """)
+
+
+def throughputs(warehouse: Warehouse) -> pa.Table:
+    """Return what came back from DNS servers under a load without a set rate, fastest first."""
+    return warehouse.query("""
+        select * from queries_per_second
+        where seen_in = 'throughput'
+        order by rate desc, configuration_id
         """)
 
 

@@ -62,6 +62,7 @@ def main() -> None:
         if asked.open:
             others, asked_others = _other_rates(warehouse, labels)
             _rates(others[others["rate_unit"] == QUERIES], QUERIES, asked_others)
+            _throughputs(warehouse, labels)
     with rest:
         if rest.open:
             others, asked_others = _other_rates(warehouse, labels)
@@ -247,9 +248,10 @@ def _rates(frame: pd.DataFrame, unit: str, asked: Collection[str]) -> None:
     state.chart(capacity.capacities(drawn, unit), "rates-chart", asked)
     if len(frame) > MOST_ROWS:
         st.caption(f"The chart shows {MOST_ROWS} of {len(frame):,} configurations, measured first.")
-    st.page_link(
-        "views/explore.py", label="Filter and search them", icon=":material/search:", query_params={"unit": unit}
-    )
+    asks = {"unit": unit}
+    if not (at := frame[frame["loss_goal"] == queries.usual_goal(unit)]).empty:
+        asks["goal"] = words.loss_goal(*at.iloc[0][["loss_goal", "loss_limit", "loss_basis"]])
+    st.page_link("views/explore.py", label="Filter and search them", icon=":material/search:", query_params=asks)
     frame = _cut(frame)
     state.table(
         pd.DataFrame(
@@ -278,6 +280,38 @@ def _rates(frame: pd.DataFrame, unit: str, asked: Collection[str]) -> None:
         alt=f"Capacities in {unit}",
         bounds={unit: list(frame["sign"])},
         key="others-table",
+        height=420,
+    )
+
+
+def _throughputs(warehouse: Warehouse, labels: Mapping[str, str]) -> None:
+    """Show what came back under a load that nobody paced: never among the rates that were sustained."""
+    frame = queries.throughputs(warehouse).to_pandas()
+    if frame.empty:
+        return
+    st.markdown("**Throughput**: what came back when no rate was set, or more was asked for than the server took")
+    frame = _cut(frame)
+    state.table(
+        pd.DataFrame(
+            {
+                "Configuration": frame["configuration_id"].map(labels),
+                QUERIES: frame["rate"],
+                "Kind": frame["kind"],
+                "Lost (%)": 100 * frame["loss_packet"],
+                "Errors (%)": 100 * frame["error_ratio"],
+                "Latency (ms)": frame["latency_avg_ms"],
+                "99 % within (ms)": frame["latency_p99_ms"],
+                "Transport": frame["transport"],
+                "Runs": frame["runs"],
+                "Quality": [words.QUALITIES[each] for each in frame["quality"]],
+                "Backend": frame["backend"],
+                "Generator": frame["tool"],
+                "Method": frame["method"],
+                "Campaign": frame["campaign"],
+            }
+        ).dropna(axis="columns", how="all"),
+        alt="Throughput in queries per second",
+        key="throughput-table",
         height=420,
     )
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from app.warehouse import Warehouse
 
 BASES = {"worst_exchange": "worst exchange", "lease": "whole leases", "packet": "all packets"}
-FIRST_GOAL = "isc"
 LOSSES = {
     "lost_in_receive_buffer": "lost in the receive buffer",
     "lost_at_closed_port": "lost at a closed port",
@@ -52,7 +51,7 @@ def main() -> None:
     with middle:
         run_id = state.choose_one("Run", "run", {each: words.run_label(row) for each, row in runs.items()})
     with right:
-        goal = _choose_goal(warehouse)
+        goal = _choose_goal(warehouse, found[0]["rate_unit"] if found else None)
     if configuration is None or run_id is None:
         return
     run = runs[run_id]
@@ -71,10 +70,11 @@ def main() -> None:
     _show_file(trial)
 
 
-def _choose_goal(warehouse: Warehouse) -> dict[str, Any]:
-    goals = {each["loss_goal"]: each for each in queries.loss_goals(warehouse) if each["loss_limit"] is not None}
+def _choose_goal(warehouse: Warehouse, rate_unit: str | None) -> dict[str, Any]:
+    known = queries.loss_goals(warehouse, rate_unit)
+    goals = {each["loss_goal"]: each for each in known if each["loss_limit"] is not None}
     texts = {name: words.loss_goal(name, each["loss_limit"], each["loss_basis"]) for name, each in goals.items()}
-    return goals[state.choose_one("Loss goal", "goal", texts) or FIRST_GOAL]
+    return goals[state.choose_one("Loss goal", "goal", texts) or queries.usual_goal(rate_unit)]
 
 
 def _draw_ramp(
@@ -94,15 +94,17 @@ def _draw_ramp(
 
 
 def _finding(verdict: dict[str, Any], unit: str) -> str:
+    lost = (verdict.get("first_exceeding_loss") or 0) > (verdict.get("loss_limit") or 0)
+    failed = "lost too much" if lost else "was not sustained"
     match verdict.get("status"):
         case "exceeded_at_first_step":
-            return f"Below {words.number(verdict['first_exceeding_rate'])} {unit}: the first step already lost too much"
+            return f"Below {words.number(verdict['first_exceeding_rate'])} {unit}: the first step {failed}"
         case "never_exceeded" | "generator_limited" as status:
             return f"At least {words.number(verdict['rate'])} {unit}: {words.STATUSES[status].split(': ')[1]}"
         case "bracketed":
             return (
                 f"{words.number(verdict['rate'])} {unit}, reached at {words.number(verdict['last_passing_rate'])} "
-                f"offered; {words.number(verdict['first_exceeding_rate'])} lost too much"
+                f"offered; {words.number(verdict['first_exceeding_rate'])} {failed}"
             )
         case _:
             return "Loss of each step"

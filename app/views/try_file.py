@@ -119,7 +119,8 @@ def _show_trials(found: dict[str, Any]) -> None:
         st.caption(f"The first {len(trials):,} are shown; `dropline show FILE` tells of all.")
     st.caption(
         "The losses are defined as in the warehouse: the largest share of any exchange, all drops over all sent, and "
-        "1 - completed leases over first requests. What lies beside a trial (counters, a sidecar) is not known here."
+        "the share of first requests that came to no lease. What lies beside a trial (counters, a sidecar) is not "
+        "known here."
     )
     if "dnsblast" in set(frame["tool"]):
         st.caption(
@@ -146,7 +147,7 @@ def _place(trials: list[dict[str, Any]]) -> None:
     if known.empty:
         st.info(f"No loss curve of {name} in {words.plain(kind[2] or 'its unit')} is in the warehouse to compare with.")
         return
-    goal = queries.loss_goals(warehouse)[0]
+    goal = queries.loss_goals(warehouse, kind[2])[0]
     finding = _finding(warehouse, alike, kind, goal)
     points = [
         {

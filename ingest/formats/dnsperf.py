@@ -203,7 +203,10 @@ class _Run(PerfTrial):
     def _closed_loop(self) -> None:
         """Say when fewer queries were sent than asked for: the window, not -Q, set the pace."""
         offered, sent, run_s = (self.facts[name] for name in ("offered_rate", "sent", "duration_s"))
-        sending_s = min(self.option("l", run_s) or run_s, run_s)  # a run ends with its last answer
+        limit_s = self.option("l")
+        sending_s = min(limit_s or run_s, run_s)  # a run ends with its last answer
+        if limit_s:
+            self.details["sending_s"] = sending_s
         if offered and sending_s and sent / sending_s < offered * _KEEPS_UP:
             self.notes.append(
                 f"{sent} queries in {sending_s:.6g} s are fewer than the {offered:.15g}/s asked for: "

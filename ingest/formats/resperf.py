@@ -148,7 +148,7 @@ class _Run(PerfTrial):
         top, ramp_s = self.option("m", _MAX_RATE) or 0, self.option("r", _RAMP_S) or 0
         constant_s, limit = self.option("c"), self.option("L", 100) or 100
         self.facts["clients"], self.facts["drop_time_s"] = clients, timeout_s
-        self.details |= {"transport": transport, "outstanding": outstanding}
+        self.details |= {"transport": transport, "outstanding": outstanding, "ramp_to": top, "ramp_s": ramp_s}
         self.observe("outstanding_window", outstanding, "queries")
         self.facts["method"] = "; ".join(
             [

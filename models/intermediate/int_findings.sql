@@ -117,17 +117,72 @@ trial_findings as (
         trial_id,
         'generator_limited' as finding,
         'warning' as severity,
-        case
-            when is_sending_short
-                then
-                    'The generator sent ' || cast(round((requests_sent + 1) / test_period_s) as bigint)
-                    || ' requests/s of the ' || {{ short_number('offered_rate') }} || ' asked for'
-            else
-                'The generator had ' || {{ short_number('outstanding_window') }}
-                || ' requests under way, as many as it allows'
-        end || ': the rate says more about it than about the server.' as detail
+        'The generator sent ' || cast(round(send_rate) as bigint) || ' requests/s of the '
+        || {{ short_number('offered_rate') }} || ' asked for: the rate says more about it than about the server.'
+            as detail
     from trials
     where is_generator_limited
+    union all
+    select
+        trial_id,
+        'window_full' as finding,
+        'info' as severity,
+        case when is_window_full then 'All the time' else 'For much of the time' end
+        || ' as many queries waited for the server as the generator allows, '
+        || {{ short_number('outstanding_window') }}
+        || ': ' || cast(round(achieved_rate) as bigint) || '/s is what it answers to so many at once'
+        || case when is_held_back then ', not the ' || {{ short_number('offered_rate') }} || ' asked for.' else '.' end
+            as detail
+    from trials
+    where is_window_full or is_held_back
+    union all
+    select
+        trial_id,
+        'unexpected_answers' as finding,
+        case when error_ratio >= 0.5 then 'suspect' else 'warning' end as severity,
+        {{ percent('error_ratio') }} || ' of the queries had an answer with an unexpected code, most of them '
+        || coalesce(unexpected_rcode, 'SERVFAIL or REFUSED') || ': answered is not served.' as detail
+    from trials
+    where error_ratio > 0.001
+    union all
+    select
+        trial_id,
+        'standing_queue' as finding,
+        'warning' as severity,
+        'Half of the time over ' || cast(round(queue_s * offered_rate) as bigint) || ' questions waited in the server, '
+        || {{ short_number('round(queue_s, 2)') }} || ' s of the load: it answers late, and loses what waits too long.'
+            as detail
+    from trials
+    where queue_s > 0.2
+    union all
+    select
+        trial_id,
+        'queue_counted_as_throughput' as finding,
+        'suspect' as severity,
+        'Had the server kept the ' || cast(round(achieved_rate) as bigint)
+        || '/s that resperf prints, it would have answered ' || cast(round(answers_at_maximum) as bigint)
+        || ' queries of the ramp; it answered ' || cast(received as string)
+        || ': a queue that filled up counts as throughput.' as detail
+    from trials
+    where received < 0.8 * answers_at_maximum
+    union all
+    select
+        trial_id,
+        'renewals' as finding,
+        'warning' as severity,
+        cast(completed_exchanges - clients as string) || ' of the ' || cast(completed_exchanges as string)
+        || ' exchanges renewed a lease that was there: clients (-R) were only ' || cast(clients as string) || '.'
+            as detail
+    from trials
+    where tool = 'perfdhcp' and rate_unit = 'leases/s' and completed_exchanges > clients
+    union all
+    select
+        trial_id,
+        'no_leases_asked' as finding,
+        'warning' as severity,
+        'Only the first exchange was made (-i): the server offered, and granted no lease.' as detail
+    from trials
+    where tool = 'perfdhcp' and rate_unit = 'exchanges/s'
     union all
     select
         trial_id,
@@ -141,10 +196,11 @@ trial_findings as (
         trial_id,
         'pool_nearly_full' as finding,
         'warning' as severity,
-        'The leases granted fill ' || cast(round(100 * leases_granted / pool_size) as bigint)
-        || ' % of the address pools: allocation slows down there.' as detail
+        'The leases fill '
+        || {{ percent('coalesce(leases_granted, least(exchanges_since_wiped, clients)) / pool_size') }}
+        || ' of the address pools: allocation slows down there.' as detail
     from trials
-    where leases_granted > 0.9 * pool_size
+    where coalesce(leases_granted, least(exchanges_since_wiped, clients)) > 0.9 * pool_size
     union all
     select
         trial_id,
@@ -265,8 +321,11 @@ run_findings as (
         run_id,
         'exceeded_at_first_step' as finding,
         'warning' as severity,
-        'The first step, ' || {{ short_number('first_exceeding_rate') }} || '/s, already lost more than the limit: '
-        || 'the capacity lies below it.' as detail
+        'The first step, ' || {{ short_number('first_exceeding_rate') }} || '/s, '
+        || case
+            when first_exceeding_loss > loss_limit then 'already lost more than the limit'
+            else 'was not sustained (pace, probes or answer codes), though it lost no more than the limit'
+        end || ': the capacity lies below it.' as detail
     from run_capacity
     where status = 'exceeded_at_first_step'
     union all

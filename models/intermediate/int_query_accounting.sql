@@ -38,6 +38,10 @@ server as (
     select
         trial_id,
         sum(change) filter (where metric = 'pdns.udp-answers') as answers,
+        -- failed, and asked for what it does not serve (REFUSED)
+        sum(change) filter (where metric in ('pdns.servfail-packets', 'pdns.unauth-packets')) as answers_in_error,
+        sum(change) filter (where metric = 'pdns.packetcache-hit') as cache_hits,
+        sum(change) filter (where metric = 'pdns.packetcache-miss') as cache_misses,
         sum(change) filter (where metric = 'pdns.uptime') as uptime_s
     from counters
     group by trial_id
@@ -55,6 +59,21 @@ watched as (
             and observations.observed_at between trials.started_at and trials.ended_at
         ) as probes_failed,
         max(observations.value) filter (where observations.metric = 'pdns.qsize-q') as queue_peak,
+        -- a burst that drains at once is no queue that stands: while queries were sent, in the middle of three or more
+        case
+            when count(*) filter (
+                    where observations.metric = 'pdns.qsize-q'
+                    and observations.t_s between 0 and trials.sent / nullif(trials.offered_rate, 0)
+                ) >= 3
+                then median(
+                        case
+                            when
+                                observations.metric = 'pdns.qsize-q'
+                                and observations.t_s between 0 and trials.sent / nullif(trials.offered_rate, 0)
+                                then observations.value
+                        end
+                    )
+        end as queue_median,
         max(observations.value) filter (where observations.metric = 'server_deaths') as server_deaths
     from observations
     inner join trials on observations.trial_id = trials.trial_id
@@ -74,12 +93,15 @@ accounts as (
         watched.probes_answered,
         watched.probes_failed,
         watched.queue_peak,
+        watched.queue_median / nullif(trials.offered_rate, 0) as queue_s,
         round(cast({{ json_text('trials.details', 'ratio_printed') }} as double) / 100, 4) as ratio_printed,
         coalesce(watched.server_deaths, 0) > 0
         -- a server that has been up for less than the trial took was started meanwhile, and counts from 0 again
         or coalesce(
             server.uptime_s < {{ seconds_between('trials.started_at', 'trials.ended_at') }} - 2, false
         ) as is_server_restarted,
+        server.answers_in_error,
+        server.cache_hits / nullif(server.cache_hits + server.cache_misses, 0) as cache_hit_ratio,
         server.answers - coalesce(watched.probes_answered, 0) as answered_by_server,
         -- generator, probe and server on one machine: its datagrams are queries, probes, and the answers to both
         network.datagrams_out - trials.sent - coalesce(watched.probes + watched.probes_answered, 0)
@@ -110,6 +132,11 @@ with_ratios as (
 
     select
         *,
+        case
+            when is_server_restarted then null
+            when answers_in_error > answered then answered
+            else answers_in_error
+        end as answered_in_error,
         answered / nullif(sent, 0) as ratio_true,
         sent - answered - lost_in_receive_buffer - lost_at_closed_port as lost_in_server
     from with_answers

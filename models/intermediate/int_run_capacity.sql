@@ -25,7 +25,7 @@ judged_steps as (
         steps.achieved_rate,
         steps.is_generator_limited,
         steps.is_pace_lost,
-        steps.is_unsustained,
+        coalesce(steps.is_unsustained or steps.error_ratio > loss_goals.error_limit, false) as is_unsustained,
         {{ loss_on('loss_goals.loss_basis') }} as loss_ratio
     from steps
     cross join loss_goals

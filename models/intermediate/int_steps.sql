@@ -14,9 +14,13 @@ steps as (
         offered_rate,
         count(*) as trials,
         median(computed_rate) as achieved_rate,
-        median(loss_worst_exchange) as loss_worst_exchange,
-        median(loss_packet) as loss_packet,
-        median(loss_lease) as loss_lease,
+        -- rounded, so that a loss that is the limit stays it where the median is a mean of two
+        round(median(loss_worst_exchange), 12) as loss_worst_exchange,
+        round(median(loss_packet), 12) as loss_packet,
+        round(median(loss_lease), 12) as loss_lease,
+        round(median(answered_ratio), 12) as answered_ratio,
+        round(median(successful_ratio), 12) as successful_ratio,
+        round(median(error_ratio), 12) as error_ratio,
         bool_or(is_generator_limited) as is_generator_limited,
         bool_or(is_pace_lost) as is_pace_lost,
         bool_or(is_unsustained) as is_unsustained

@@ -30,21 +30,9 @@ accounting as (
 
 ),
 
-observations as (
+observed as (
 
-    select * from {{ ref('stg_observations') }}
-    where metric in ('latency_avg', 'outstanding_window') and label is null and t_s is null
-
-),
-
-closed_loops as (
-
-    select
-        trial_id,
-        max(value) filter (where metric = 'latency_avg') as avg_latency_ms,
-        max(value) filter (where metric = 'outstanding_window') as outstanding_window
-    from observations
-    group by trial_id
+    select * from {{ ref('int_trials__observed') }}
 
 ),
 
@@ -55,7 +43,7 @@ exchange_totals as (
         max(sent) filter (where position = 0) as first_sent,
         {{ value_at_highest('received', 'position') }} filter (where position <= 1) as last_received,
         {{ value_at_highest('received - coalesce(rejected, 0)', 'position') }} filter (where position <= 1)
-            as completed_leases,
+            as completed_exchanges,
         -- a DHCPv4 RELEASE is never answered, so its "drops" are no loss
         max(drops / nullif(sent, 0)) filter (where exchange <> 'RELEASE') as loss_worst_exchange,
         sum(drops) filter (where exchange <> 'RELEASE')
@@ -207,7 +195,7 @@ with_pool as (
         with_runs.twin_of,
         case
             when with_runs.server_wiped = false
-                then sum(exchange_totals.completed_leases) over (
+                then sum(exchange_totals.completed_exchanges) over (
                         partition by with_runs.run_id
                         order by
                             with_runs.started_at nulls last,
@@ -215,8 +203,8 @@ with_pool as (
                             with_runs.trial_id
                         rows unbounded preceding
                     )
-            else exchange_totals.completed_leases
-        end as leases_granted
+            else exchange_totals.completed_exchanges
+        end as exchanges_since_wiped
     from with_runs
     left join exchange_totals on with_runs.trial_id = exchange_totals.trial_id
 
@@ -229,7 +217,10 @@ joined as (
         with_pool.run_id,
         with_pool.unnamed_folder,
         with_pool.twin_of,
-        with_pool.leases_granted,
+        -- an offer is no lease
+        case when coalesce(trials.rate_unit <> 'exchanges/s', true) then with_pool.exchanges_since_wiped end
+            as exchanges_since_wiped,
+        observed.leases_held as leases_granted,
         accounting.answered,
         accounting.ratio_printed,
         accounting.ratio_true,
@@ -238,18 +229,30 @@ joined as (
         accounting.is_server_restarted,
         exchange_totals.first_sent,
         exchange_totals.last_received,
-        exchange_totals.completed_leases,
+        exchange_totals.completed_exchanges,
         exchange_totals.max_delay_ms,
         exchange_totals.rejected_leases,
         exchange_totals.orphans,
-        closed_loops.avg_latency_ms,
-        closed_loops.outstanding_window,
+        observed.latency_avg_ms,
+        observed.latency_p50_ms,
+        observed.latency_p95_ms,
+        observed.latency_p99_ms,
+        observed.latency_max_ms,
+        observed.outstanding_window,
+        observed.unexpected_rcode,
+        observed.send_rate as observed_send_rate,
+        accounting.cache_hit_ratio,
+        accounting.queue_s,
+        lower({{ json_text('trials.details', 'transport') }}) as carrier,
+        cast({{ json_text('trials.details', 'ramp_to') }} as double) as ramp_to,
+        cast({{ json_text('trials.details', 'ramp_s') }} as double) as ramp_s,
+        coalesce(observed.unexpected_answers, accounting.answered_in_error) as unexpected_answers,
         server_configs.pool_addresses as pool_size,
         -- dnsblast stops counting before the last answers are in; the counters around it know them
         coalesce(
-            case when accounting.ratio_printed is not null then 1 - accounting.ratio_true end,
-            trials.dropped / nullif(trials.sent, 0)
-        ) as loss_plain,
+            case when accounting.ratio_printed is not null then accounting.sent - accounting.answered end,
+            trials.dropped
+        ) as unanswered,
         exchange_totals.loss_worst_exchange as loss_of_exchanges,
         exchange_totals.loss_packet as loss_of_packets,
         -- perfdhcp's rate is answers over wall time, so the two of them tell when a limit ended the trial early
@@ -257,9 +260,28 @@ joined as (
     from trials
     inner join with_pool on trials.trial_id = with_pool.trial_id
     left join exchange_totals on trials.trial_id = exchange_totals.trial_id
-    left join closed_loops on trials.trial_id = closed_loops.trial_id
+    left join observed on trials.trial_id = observed.trial_id
     left join accounting on trials.trial_id = accounting.trial_id
     left join server_configs on trials.server_config_id = server_configs.server_config_id
+
+),
+
+with_ramp as (
+
+    select
+        *,
+        case
+            when carrier in ('udp', 'tcp') then upper(carrier)
+            when carrier in ('dot', 'tls', 'tcp-tls') then 'DoT'
+            when carrier like 'doh%' or carrier like 'http%' then 'DoH'
+            when carrier in ('doq', 'quic') then 'DoQ'
+        end as transport,
+        -- resperf: the time until the last query follows from their number and the slope of the ramp
+        case
+            when sent <= ramp_to * ramp_s / 2 then sqrt(2 * ramp_s * sent / ramp_to)
+            else ramp_s / 2 + sent / ramp_to
+        end as ramp_end_s
+    from joined
 
 ),
 
@@ -267,12 +289,28 @@ with_period as (
 
     select
         *,
-        coalesce(loss_of_exchanges, loss_plain) as loss_worst_exchange,
-        coalesce(loss_of_packets, loss_plain) as loss_packet,
-        coalesce(1 - completed_leases / nullif(first_sent, 0), loss_plain) as loss_lease,
+        achieved_rate * (ramp_end_s - achieved_rate * ramp_s / (2 * ramp_to)) as answers_at_maximum,
+        coalesce(loss_of_exchanges, unanswered / nullif(sent, 0)) as loss_worst_exchange,
+        coalesce(loss_of_packets, unanswered / nullif(sent, 0)) as loss_packet,
+        -- whole numbers until the one division: 1 - 99 / 100 is above 0.01
+        coalesce((first_sent - completed_exchanges) / nullif(first_sent, 0), unanswered / nullif(sent, 0))
+            as loss_lease,
+        case when rate_unit = 'queries/s' then (sent - unanswered) / nullif(sent, 0) end as answered_ratio,
+        case when rate_unit = 'queries/s' then (sent - unanswered - unexpected_answers) / nullif(sent, 0) end
+            as successful_ratio,
+        case when rate_unit = 'queries/s' then unexpected_answers / nullif(sent, 0) end as error_ratio,
         coalesce(first_sent, sent) as requests_sent,
-        case when elapsed_s < 0.95 * duration_s then elapsed_s else duration_s end as test_period_s
-    from joined
+        case when elapsed_s < 0.95 * duration_s then elapsed_s else duration_s end as test_period_s,
+        case
+            when rate_unit = 'queries/s'
+                then coalesce(
+                        cast({{ json_text('details', 'sending_s') }} as double),
+                        -- a run lasts until its last answer, or until that is given up
+                        duration_s
+                        - coalesce(case when unanswered > 0 then drop_time_s else latency_max_ms / 1000 end, 0)
+                    )
+        end as sending_s
+    from with_ramp
 
 ),
 
@@ -282,19 +320,29 @@ with_rates as (
         *,
         achieved_rate as reported_rate,
         coalesce(
-            completed_leases / nullif(test_period_s, 0),
+            completed_exchanges / nullif(test_period_s, 0),
             -- dnsblast prints a mean since its start that it cuts off at the offered rate
             case when ratio_printed is not null then offered_rate * ratio_true end,
             achieved_rate
         ) as computed_rate,
         -- one packet of grace: perfdhcp sends rate x period - 1
-        coalesce(requests_sent + 1 < 0.98 * offered_rate * test_period_s, false) as is_sending_short,
-        coalesce(
-            rate_unit = 'queries/s' and requests_sent + 1 < 0.99 * offered_rate * test_period_s, false
-        ) as is_pace_lost,
-        -- a closed loop whose window is full waits for the server and cannot offer more (Little's law)
-        coalesce(achieved_rate * avg_latency_ms / 1000 > 0.9 * outstanding_window, false) as is_window_full
+        coalesce(observed_send_rate, (requests_sent + 1) / nullif(coalesce(sending_s, test_period_s), 0)) as send_rate,
+        -- Little's law: how many requests waited in the mean, of as many as the generator allows
+        (received * latency_avg_ms / 1000 + unanswered * coalesce(drop_time_s, 0))
+        / nullif(duration_s * outstanding_window, 0) as waiting_ratio
     from with_period
+
+),
+
+with_pace as (
+
+    select
+        *,
+        coalesce(rate_unit = 'queries/s' and send_rate < 0.99 * offered_rate, false) as is_falling_behind,
+        coalesce(waiting_ratio > 0.9, false) as is_window_full,
+        -- a generator that is slow by itself has few requests under way
+        coalesce(send_rate < 0.99 * offered_rate and waiting_ratio > 0.5, false) as is_held_back
+    from with_rates
 
 ),
 
@@ -302,9 +350,12 @@ judged as (
 
     select
         *,
-        is_sending_short or is_window_full as is_generator_limited,
-        is_pace_lost or coalesce(rate_unit = 'queries/s' and probes_failed > 0, false) as is_unsustained
-    from with_rates
+        coalesce(send_rate < 0.98 * offered_rate, false) and not is_held_back as is_generator_limited,
+        is_falling_behind and not is_held_back as is_pace_lost,
+        is_falling_behind
+        or coalesce(rate_unit = 'queries/s' and probes_failed > 0, false)
+        or coalesce(queue_s > 0.2, false) as is_unsustained
+    from with_pace
 
 )
 

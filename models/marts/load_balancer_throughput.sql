@@ -19,6 +19,35 @@ testbeds as (
 
 ),
 
+trials as (
+
+    select * from {{ ref('int_trials__measured') }}
+    where rate_unit not in ('leases/s', 'exchanges/s', 'queries/s', 'frames/s') and completed and twin_of is null
+
+),
+
+runs as (
+
+    select * from {{ ref('int_runs__identified') }}
+
+),
+
+trial_findings as (
+
+    select
+        trial_id,
+        {{ sorted_set('finding') }} as findings,
+        case
+            when bool_or(severity = 'suspect') then 'suspect'
+            when bool_or(severity = 'warning') then 'warn'
+            else 'ok'
+        end as quality
+    from {{ ref('int_findings') }}
+    where finding <> 'reader_warning' and trial_id is not null
+    group by trial_id
+
+),
+
 -- the source tells its tests apart in words only: "100 KB file; NAT mode", "100 KB file; tests 1 to 3; lowest"
 set_ups as (
 
@@ -92,38 +121,105 @@ compared as (
         ) as rate_when_transparent
     from rates
 
+),
+
+published as (
+
+    select
+        compared.figure_id,
+        'published' as origin,
+        compared.source_id as campaign,
+        compared.product,
+        compared.osi_layer,
+        compared.ip_version,
+        compared.forwarding_mode,
+        compared.scenario,
+        compared.links,
+        compared.link_mbps,
+        compared.set_up,
+        compared.value as rate,
+        compared.rate_unit,
+        compared.qualifier,
+        cast(null as string) as load_layer,
+        cast(null as double) as failed_ratio,
+        compared.line_rate,
+        compared.value / compared.line_rate as line_rate_ratio,
+        cpu_loads.cpu_ratio_low,
+        cpu_loads.cpu_ratio_high,
+        cpu_loads.cpu_detail,
+        case when compared.ip_version = 6 then compared.known_rate / compared.rate_with_ipv4 end as ipv6_over_ipv4,
+        case
+            when compared.forwarding_mode = 'nat' then compared.known_rate / compared.rate_when_transparent
+        end as nat_over_transparent,
+        compared.tool,
+        compared.testbed,
+        capacity.quality,
+        capacity.findings,
+        capacity.configuration_id,
+        compared.note
+    from compared
+    left join cpu_loads on compared.figure_id = cpu_loads.figure_id
+    left join capacity on compared.figure_id = capacity.figure_id
+
+),
+
+fastest_trials as (
+
+    select
+        trials.*,
+        runs.configuration_id
+    from trials
+    inner join runs on trials.run_id = runs.run_id
+    qualify row_number() over (
+            partition by runs.configuration_id, trials.rate_unit
+            order by trials.computed_rate desc nulls last, trials.trial_id asc
+        ) = 1
+
+),
+
+measured as (
+
+    select
+        cast(null as string) as figure_id,
+        'measured' as origin,
+        fastest_trials.campaign,
+        fastest_trials.product,
+        case when fastest_trials.protocol like 'HTTP%' then 7 end as osi_layer,
+        cast(null as integer) as ip_version,
+        cast(null as string) as forwarding_mode,
+        fastest_trials.scenario,
+        cast(null as integer) as links,
+        cast(null as double) as link_mbps,
+        cast(null as string) as set_up,
+        fastest_trials.computed_rate as rate,
+        fastest_trials.rate_unit,
+        cast(null as string) as qualifier,
+        {{ json_text('fastest_trials.details', 'load_layer') }} as load_layer,
+        fastest_trials.loss_packet as failed_ratio,
+        cast(null as double) as line_rate,
+        cast(null as double) as line_rate_ratio,
+        cast(null as double) as cpu_ratio_low,
+        cast(null as double) as cpu_ratio_high,
+        cast(null as string) as cpu_detail,
+        cast(null as double) as ipv6_over_ipv4,
+        cast(null as double) as nat_over_transparent,
+        fastest_trials.tool,
+        fastest_trials.testbed,
+        coalesce(trial_findings.quality, 'ok') as quality,
+        coalesce(trial_findings.findings, {{ list_of([]) }}) as findings,
+        fastest_trials.configuration_id,
+        cast(null as string) as note
+    from fastest_trials
+    left join trial_findings on fastest_trials.trial_id = trial_findings.trial_id
+
+),
+
+combined as (
+
+    select * from published
+    union all
+    select * from measured
+
 )
 
-select
-    compared.figure_id,
-    compared.source_id as campaign,
-    compared.product,
-    compared.osi_layer,
-    compared.ip_version,
-    compared.forwarding_mode,
-    compared.scenario,
-    compared.links,
-    compared.link_mbps,
-    compared.set_up,
-    compared.value as rate,
-    compared.rate_unit,
-    compared.qualifier,
-    cast(null as string) as load_layer,
-    compared.line_rate,
-    compared.value / compared.line_rate as line_rate_ratio,
-    cpu_loads.cpu_ratio_low,
-    cpu_loads.cpu_ratio_high,
-    cpu_loads.cpu_detail,
-    case when compared.ip_version = 6 then compared.known_rate / compared.rate_with_ipv4 end as ipv6_over_ipv4,
-    case
-        when compared.forwarding_mode = 'nat' then compared.known_rate / compared.rate_when_transparent
-    end as nat_over_transparent,
-    compared.tool,
-    compared.testbed,
-    capacity.quality,
-    capacity.findings,
-    capacity.configuration_id,
-    compared.note
-from compared
-left join cpu_loads on compared.figure_id = cpu_loads.figure_id
-left join capacity on compared.figure_id = capacity.figure_id
+select * from combined

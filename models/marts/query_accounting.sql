@@ -37,6 +37,7 @@ select
     accounting.probes_answered,
     accounting.probes_failed,
     accounting.queue_peak,
+    accounting.queue_s,
     accounting.ratio_printed,
     accounting.is_server_restarted,
     accounting.answered_by_server,

@@ -32,7 +32,9 @@ judged_trials as (
         loss_goals.loss_basis,
         trials.offered_rate,
         trials.computed_rate,
-        {{ loss_on('loss_goals.loss_basis') }} > loss_goals.loss_limit or trials.is_unsustained as is_exceeding
+        {{ loss_on('loss_goals.loss_basis') }} > loss_goals.loss_limit
+        or trials.is_unsustained
+        or coalesce(trials.error_ratio > loss_goals.error_limit, false) as is_exceeding
     from trials
     inner join runs on trials.run_id = runs.run_id
     cross join loss_goals

@@ -22,6 +22,9 @@ select
     steps.loss_worst_exchange,
     steps.loss_packet,
     steps.loss_lease,
+    steps.answered_ratio,
+    steps.successful_ratio,
+    steps.error_ratio,
     steps.is_generator_limited,
     steps.is_pace_lost,
     steps.is_unsustained

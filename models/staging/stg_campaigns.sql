@@ -34,6 +34,7 @@ latest as (
         discard_lowest,
         discard_highest,
         discard_from_runs,
+        expected_rcodes,
         tags
     from counting
     qualify row_number() over (partition by campaign order by batch desc) = 1

@@ -79,6 +79,8 @@ def test_the_figures_are_those_of_the_warehouse(warehouse: Warehouse, tmp_path: 
             ],
             (90, 0, 0, 0.1),
         ),
+        # one percent exactly
+        ({"duration_s": 1}, [("REQUEST-ACK", 0, 100, 99, 1, 0)], (99, 0.01, 0.01, 0.01)),
         # ended after 5 of 10 s: the rate tells
         ({"duration_s": 10, "achieved_rate": 100}, [("DISCOVER-OFFER", 0, 1000, 500, 500, 0)], (100, 0.5, 0.5, 0.5)),
         ({"sent": 200, "dropped": 5, "achieved_rate": 7}, [], (7, 0.025, 0.025, 0.025)),
@@ -90,6 +92,7 @@ def test_losses_by_hand(trial: dict[str, Any], exchanges: list[tuple[Any, ...]],
     names = ("exchange", "position", "sent", "received", "drops", "rejected")
     found = trying.losses(trial, [dict(zip(names, each, strict=True)) for each in exchanges])
     assert list(found.values()) == pytest.approx(list(losses))
+    assert found["loss_lease"] is None or not losses[-1] < found["loss_lease"] < losses[-1] + 1e-9, "beside its limit"
 
 
 def test_a_report_is_explained_placed_and_not_stored(

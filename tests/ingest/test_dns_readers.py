@@ -314,6 +314,7 @@ def test_dnsperf_figures_and_options() -> None:
     assert details(found) == {
         "outcome": "time limit",
         "outstanding": 100,
+        "sending_s": 2.0,
         "started_at_local": "Fri Nov 20 11:48:07 2026",
         "target": "127.0.0.1:5300",
         "threads": 1,

@@ -40,14 +40,22 @@ def test_the_trials_are_what_dnsperf_prints(powerdns):
     ) == [(11310, 11310, 0, 2236.044001, "queries/s", 0.0)]
 
 
-def test_a_closed_loop_that_falls_behind_loses_nothing_and_is_no_capacity_of_the_server(powerdns):
-    """MySQL answers 2236 of the 4000 queries/s asked for, and dnsperf prints `lost 0 (0.00%)`."""
+def test_a_closed_loop_that_its_server_throttles_ends_the_ramp(powerdns):
+    """MySQL answers 2236 of the 4000 queries/s asked for, and dnsperf prints `lost 0 (0.00%)`: 99 of 100 waited."""
     assert powerdns(
-        """select is_generator_limited from trials
+        """select is_held_back, is_generator_limited, is_unsustained from trials
         where backend = 'mysql' and offered_rate = 4000 and repetition = 1"""
-    ) == [(True,)]
+    ) == [(True, False, True)]
     statuses = powerdns("select distinct status from capacity where campaign = 'powerdns-ramp' and backend = 'mysql'")
-    assert statuses == [("generator_limited",)]
+    assert statuses == [("bracketed",)]
+
+
+def test_the_sustained_rate_and_the_throughput_stand_apart(powerdns):
+    """At 1000/s one of two runs was held back, so that 499.97 and 998.73/s were sustained; up to 2798/s came back."""
+    assert powerdns(
+        """select kind, round(rate), transport from queries_per_second
+        where campaign = 'powerdns-ramp' and backend = 'mysql' order by all"""
+    ) == [("maximum throughput", 2646, "UDP"), ("sustained", 749, "UDP")]
 
 
 def test_every_run_has_its_backend_and_repetition(powerdns):
