@@ -38,7 +38,7 @@ NEARNESS = 1 - np.array([-2, -1, 0, 1, 2]) ** 2 / 10
 """What naming a place that is off by -2..2 runs is worth; the place named has the largest expected worth."""
 
 RESEMBLANCE = 1.5
-"""From this over the root of n on, the lag-1 correlation of the residuals is taken for real; the noise is then scaled."""
+"""From this over the root of n on, the lag-1 correlation of the residuals is taken for real and scales the noise."""
 
 SHUFFLES = 200
 SHUFFLED_FROM = 12
@@ -47,8 +47,8 @@ SHUFFLED_FROM = 12
 DOUBT = (2.0, 0.05)
 """What a change between ramps that differ must exceed: standard errors, and a share of the brackets' width.
 
-Their crossings are estimates from two steps each, whose error depends on where the steps lie. The share covers shapes of
-loss that neither estimate fits.
+Their crossings are estimates from two steps each, whose error depends on where the steps lie. The share covers shapes
+of loss that neither estimate fits.
 """
 
 SPREAD_P_VALUE = 0.01
@@ -90,7 +90,7 @@ class Change:
         after: Level after it.
         p_value: Chance that a clean series of this length shows a change as strong; 0.001 stands for "at most 0.001".
         is_drift: Whether the level moves on in the same direction at the change before it or after it.
-        is_spread_changed: Whether the runs after it scatter more, or less, than those before it: the change may be that.
+        is_spread_changed: Whether the runs after it scatter otherwise than those before it: the change may be that.
     """
 
     index: int
@@ -255,8 +255,8 @@ def resemblance(residuals: NDArray[np.float64]) -> float:
 def shuffled_price(residuals: NDArray[np.float64], alpha: float) -> float:
     """Return what a change gains in the same runs shuffled with probability alpha: whatever their distribution.
 
-    Coarse steps, a skew or many dips make levels of chance more frequent than normal noise does. The cost is that of the
-    clipped distance, which has a closed form; the shuffles are the same at every call.
+    Coarse steps, a skew or many dips make levels of chance more frequent than normal noise does. The cost is that of
+    the clipped distance, which has a closed form; the shuffles are the same at every call.
     """
     n, shortest = residuals.size, shortest_segment(residuals.size)
     runs = np.random.default_rng(n).permuted(np.broadcast_to(residuals, (SHUFFLES, n)), axis=1)
