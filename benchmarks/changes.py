@@ -1,5 +1,8 @@
 """How many false alarms the change points raise, how many real steps they find, and how long they take.
 
+Every run of a series is a simulated ramp of a server whose truth is known, judged by the models' own SQL; nothing is
+corrected. Beside them stand series of the very rates, which nobody can measure but which show what the ramps cost.
+
 `python -m benchmarks.changes` measures and writes the table, side by side with Apache Otava where that can be imported
 (`pip install apache-otava`, best in an environment of its own). `python -m benchmarks.changes --calibrate` prints the
 table of prices that inference/changes.py holds. All draws are seeded.
@@ -10,15 +13,22 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import duckdb
 import numpy as np
+import pyarrow as pa
 
+from benchmarks.macros import sql
+from benchmarks.ramps import LIMIT, SHAPES, trials_of
 from inference.changes import (
     ALPHAS,
+    Brackets,
+    Change,
     change_points,
     cumulative_costs,
     noise_scale,
@@ -26,6 +36,7 @@ from inference.changes import (
     segment,
     shortest_segment,
     split_gains,
+    trend,
 )
 
 try:
@@ -38,8 +49,11 @@ if TYPE_CHECKING:
 
 RESULT = Path(__file__).parent / "results" / "changes.md"
 LENGTHS = (4, 5, 6, 7, 8, 9, 10, 11, 12, 16, 20, 30, 50, 100, 200, 500, 1000, 2000)
-STEPPED_SERIES, LEVEL_SERIES = 4000, 10_000  # false alarms are rare: it takes more series to tell 1 % from 2 %
+SERIES, PAIRED_SERIES, DIRECT_SERIES = 200, 100, 500
 RUNS = 100
+STEPS = (0.02, 0.05, 0.10, 0.16)
+MIDDLE = "logistic, width 10 %"
+ALPHA = 0.009  # of the models
 NOISE_RATIO = 0.02
 NEAR = 2  # a reported place counts as the true one within this many runs
 
@@ -57,7 +71,9 @@ class Case(NamedTuple):
         dip_ratios: The least and the most that such a run loses.
         hosts_apart: How far the second of two hosts, mixed at random, lies below the first.
         correlation: Of the noise of neighbouring runs.
-        rounded_to: What the figures are multiples of, over the first level; 0 for exact figures.
+        is_skewed: Whether the noise is exponential, its tail downwards.
+        spread: How many times larger the noise of the last 20 runs is.
+        drift: What the level gains from the first run to the last.
     """
 
     name: str
@@ -67,18 +83,25 @@ class Case(NamedTuple):
     dip_ratios: tuple[float, float] = (0.1, 0.3)
     hosts_apart: float = 0.0
     correlation: float = 0.0
-    rounded_to: float = 0.0
+    is_skewed: bool = False
+    spread: float = 1.0
+    drift: float = 0.0
 
 
+CLEAN = Case("false alarm: clean noise")
+SPREAD = Case("false alarm: three times the noise in the last 20 runs", spread=3)
+DRIFTS = tuple(Case(f"a change shown: drift of {100 * drift:.0f} %", drift=drift) for drift in (0.04, 0.08))
 CASES = (
-    Case("false alarm: clean noise"),
+    CLEAN,
     Case("false alarm: 5 % of the runs dip by 10 to 30 %", dip_chance=0.05),
+    Case("false alarm: 10 % of the runs dip by 10 to 30 %", dip_chance=0.1),
     Case("false alarm: 5 % of the runs dip by just 10 %", dip_chance=0.05, dip_ratios=(0.1, 0.1)),
     Case("false alarm: 5 % of the runs spike by 10 to 30 %", dip_chance=0.05, dip_ratios=(-0.3, -0.1)),
     Case("false alarm: two hosts 4 % apart, mixed at random", hosts_apart=0.04),
-    Case("false alarm: figures rounded to 2 %", rounded_to=0.02),
-    Case("false alarm: figures rounded to 5 %", rounded_to=0.05),
+    Case("false alarm: exponential noise, tail downwards", is_skewed=True),
     Case("false alarm: neighbouring runs correlate by 0.3", correlation=0.3),
+    Case("false alarm: neighbouring runs correlate by 0.6", correlation=0.6),
+    SPREAD,
     Case("found: -5 %, 3 runs after", (97,), (0.95,)),
     Case("found: -5 %, 10 runs after", (90,), (0.95,)),
     Case("found: -3 %, 10 runs after", (90,), (0.97,)),
@@ -86,7 +109,34 @@ CASES = (
     Case("found: -10 %, 3 runs after", (97,), (0.90,)),
     Case("found: -5 % for 10 runs and back, both places", (45, 55), (0.95, 1.0)),
     Case("found: -5 %, 10 runs after, 5 % of the runs dip", (90,), (0.95,), dip_chance=0.05),
+    *DRIFTS,
 )
+
+
+class Ramps(NamedTuple):
+    """What the models know of each run, each of shape (series, runs); NaN where a ramp has no bracket."""
+
+    rate: NDArray[np.float64]
+    middle: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    first: NDArray[np.float64]
+    last: NDArray[np.float64]
+
+    def changes(self) -> list[list[Change]]:
+        """Return the changes of each series, as models/intermediate/int_trends.py finds them."""
+        found = []
+        for _, middle, *known in zip(*self, strict=True):
+            kept = np.isfinite(middle)
+            brackets = Brackets(*(each[kept] for each in known))
+            index = np.flatnonzero(kept)
+            found.append(
+                [
+                    replace(change, index=int(index[change.index]))
+                    for change in trend(middle[kept], ALPHA, brackets).changes
+                ]
+            )
+        return found
 
 
 def main() -> None:
@@ -96,7 +146,8 @@ def main() -> None:
     if parser.parse_args().calibrate:
         calibrate()
         return
-    text = "\n".join([*comparison(), "", *smallest_steps()]) + "\n"
+    tables = (by_shape(), across_campaigns(), comparison(), told_beside(), smallest_steps())
+    text = "\n\n".join("\n".join(lines) for lines in tables) + "\n"
     RESULT.write_text(text)
     print(text, end="")
 
@@ -144,56 +195,164 @@ def best_gains(random: np.random.Generator, draws: int, means: NDArray[np.float6
     return np.concatenate(gains)
 
 
+def by_shape() -> list[str]:
+    """Return the table of false alarms on clean ramps, in Markdown."""
+    lines = [
+        f"Percent of {SERIES} series of {RUNS} ramps each, normal noise of {100 * NOISE_RATIO:.0f} % between runs and"
+        " 0.5 % between trials, in which nothing changes and yet a change is shown. Each series has one ramp, whose"
+        " grid lies anywhere. On the right the mean over the shapes, if the points were other figures, without a"
+        " look at the brackets:",
+        "",
+        _row("step", *SHAPES, "last passing step", "low crossing", "high crossing", "middle"),
+        "|---|" + "---|" * (len(SHAPES) + 4),
+    ]
+    for step in STEPS:
+        ramps = [measured(CLEAN, SERIES, step, shape) for shape in SHAPES]
+        alone = [
+            [
+                np.mean([bool(change_points(series, ALPHA)) for series in points])
+                for points in (each.rate, each.low, each.high, each.middle)
+            ]
+            for each in ramps
+        ]
+        shares = [np.mean([bool(changes) for changes in each.changes()]) for each in ramps]
+        lines.append(_row(f"{100 * step:.0f} %", *(_percent(share) for share in (*shares, *np.mean(alone, axis=0)))))
+    return lines
+
+
+def across_campaigns() -> list[str]:
+    """Return the table of series whose second half is another campaign with another ramp, in Markdown."""
+    lines = [
+        f"Two campaigns of {RUNS // 2} runs each, of which each has a ramp of its own: percent of {PAIRED_SERIES}"
+        " series with a false alarm, and in which a change of -3 % and -5 % between them is found:",
+        "",
+        _row("steps", "", *SHAPES, "last passing step"),
+        "|---|---|" + "---|" * (len(SHAPES) + 1),
+    ]
+    second = np.arange(RUNS) * 2 // RUNS
+    for steps in ((0.02, 0.02), (0.05, 0.05), (0.05, 0.10), (0.10, 0.10), (0.16, 0.16)):
+        for ratio in (1.0, 0.97, 0.95):
+            case = Case("", (RUNS // 2,), (ratio,)) if ratio < 1 else CLEAN
+            cells, habit = [], 0.0
+            for shape in SHAPES:
+                ramps = measured(case, PAIRED_SERIES, np.array(steps)[second], shape, campaigns=second)
+                cells.append(_share(case, [[change.index for change in changes] for changes in ramps.changes()]))
+                if shape == MIDDLE:
+                    habit = _share(case, [dropline(series, ALPHA) for series in ramps.rate])
+            name = f"found: {100 * (ratio - 1):.0f} %" if ratio < 1 else "false alarm"
+            texts = " and ".join(f"{100 * step:.0f} %" for step in steps)
+            lines.append(_row(texts, name, *(_percent(share) for share in (*cells, habit))))
+    return lines
+
+
 def comparison() -> list[str]:
-    """Return the table of detectors side by side, in Markdown."""
-    detectors: dict[str, Detector] = {
-        "likelihood ratio, noise known, 1 %": partial(likelihood_ratio, threshold=likelihood_ratio_threshold(0.01)),
-        "Dropline, alpha 1 %": partial(dropline, alpha=0.01),
-    }
+    """Return the table of what is found and how fast, in Markdown."""
+    detectors: dict[str, Detector] = {"Dropline": partial(dropline, alpha=ALPHA)}
     if compute_change_points:
-        rate = score(otava, CASES[0])
-        detectors[f"Dropline, alpha {100 * rate:.1f} % (Otava's rate)"] = partial(dropline, alpha=rate)
         detectors["Otava, window 50, p 0.001"] = otava
     lines = [
-        f"Percent of {LEVEL_SERIES:,} series without and {STEPPED_SERIES:,} with a change, of {RUNS} runs each, normal"
-        f" noise of {100 * NOISE_RATIO:.0f} %. Found: a reported place within {NEAR} runs of each true one."
+        f"Percent of {DIRECT_SERIES} series of the rates themselves, and of {SERIES} series of ramps (loss {MIDDLE}),"
+        f" with a false alarm or with each change found: a reported place within {NEAR} runs of the true one."
         + ("" if compute_change_points else " Otava is not installed here: `pip install apache-otava`."),
         "",
-        f"| series | {' | '.join(detectors)} |",
-        "|---|" + "---|" * len(detectors),
+        _row(
+            "series", *(f"{name}, the rates" for name in detectors), *(f"ramps of {100 * step:.0f} %" for step in STEPS)
+        ),
+        "|---|" + "---|" * (len(detectors) + len(STEPS)),
     ]
-    lines += [
-        f"| {case.name} | {' | '.join(f'{100 * score(detect, case):.1f}' for detect in detectors.values())} |"
-        for case in CASES
-    ]
+    for case in CASES:
+        shares = [score(detect, case) for detect in detectors.values()]
+        for step in STEPS:
+            changes = measured(case, SERIES, step, MIDDLE).changes()
+            shares.append(_share(case, [[change.index for change in each] for each in changes]))
+        lines.append(_row(case.name, *(_percent(share) for share in shares)))
     for n in (100, 1000):
-        took = " | ".join(f"{milliseconds(detect, n):.1f}" for detect in detectors.values())
-        lines.append(f"| ms for {n} runs, three changes | {took} |")
+        took = (f"{milliseconds(detect, n):.1f}" for detect in detectors.values())
+        lines.append(_row(f"ms for {n} runs, three changes", *took, *("" for _ in STEPS)))
     return lines
+
+
+def told_beside() -> list[str]:
+    """Return the table of what is told beside a change, in Markdown."""
+    lines = [
+        "Of the changes shown on ramps of 5 %: percent that tell of a changed spread, and of a drift:",
+        "",
+        _row("series", "changes", "spread changed", "drift"),
+        "|---|---|---|---|",
+    ]
+    steps = tuple(case for case in CASES if case.name in ("found: -5 %, 10 runs after", "found: -2 %, 50 runs after"))
+    for case in (SPREAD, *DRIFTS, *steps):
+        changes = [change for each in measured(case, SERIES, 0.05, MIDDLE).changes() for change in each]
+        marks = [np.mean([getattr(change, mark) for change in changes]) for mark in ("is_spread_changed", "is_drift")]
+        lines.append(_row(case.name, str(len(changes)), *(_percent(share) for share in marks)))
+    return lines
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
 
 
 def draw(case: Case, count: int) -> NDArray[np.float64]:
     """Return series of a case, shape (count, RUNS); the noise is a ratio of the level."""
-    random = np.random.default_rng([2544, CASES.index(case)])
-    levels = np.ones(RUNS)
+    random = np.random.default_rng([2544, *case.name.encode()])
+    levels = 1 + case.drift * np.arange(RUNS) / RUNS
     for place, ratio in zip(case.places, case.ratios, strict=True):
         levels[place:] = ratio
     shape = (count, RUNS)
-    noise = random.standard_normal(shape)
+    noise = 1 - random.standard_exponential(shape) if case.is_skewed else random.standard_normal(shape)
     for run in range(1, RUNS):
         noise[:, run] = case.correlation * noise[:, run - 1] + np.sqrt(1 - case.correlation**2) * noise[:, run]
+    noise[:, -20:] *= case.spread
     values = levels * (1 + NOISE_RATIO * noise)
     values *= 1 - (random.random(shape) < case.dip_chance) * random.uniform(*case.dip_ratios, shape)
     values *= 1 - (random.random(shape) < 0.5) * case.hosts_apart
-    if case.rounded_to:
-        values = np.round(values / case.rounded_to) * case.rounded_to
     return 10_000 * values
 
 
-def score(detect: Detector, case: Case, count: int | None = None) -> float:
+def measured(
+    case: Case, count: int, step: NDArray[np.float64] | float, shape: str, campaigns: NDArray[np.int64] | None = None
+) -> Ramps:
+    """Ramp up the servers of a case and judge the trials with the models' SQL.
+
+    Args:
+        case: What happens to the servers.
+        count: Series.
+        step: Distance of the offered rates, over the first level; one for all runs of a series or one for each.
+        shape: One of SHAPES.
+        campaigns: The number of each run's campaign; each has a grid of its own. Without it a series is one campaign.
+    """
+    random = np.random.default_rng([1234, *case.name.encode(), *shape.encode()])
+    phase = random.uniform(0, 1, (count, RUNS))[:, np.zeros(RUNS, dtype=np.int64) if campaigns is None else campaigns]
+    sustained = draw(case, count) / 10_000
+    runs, offered, loss = trials_of(random, sustained, step, phase, shape)
+    judged = f"""
+        with judged_steps as (
+            select
+                run_id, 'isc' as loss_goal, {LIMIT} as loss_limit, 'worst_exchange' as loss_basis, offered_rate,
+                offered_rate * (1 - loss_ratio) as achieved_rate, loss_ratio, false as is_generator_limited,
+                false as is_pace_lost, false as is_unsustained
+            from trials
+        ),
+        {sql("run_brackets")}
+        select rate, rate_interpolated, crossing_low, crossing_high, bracket_low, bracket_high
+        from run_capacities order by run_id
+    """  # noqa: S608 - the text is ours
+    with duckdb.connect() as connection:
+        connection.register("trials", pa.table({"run_id": runs, "offered_rate": offered, "loss_ratio": loss}))
+        found = connection.execute(judged).fetchnumpy()
+    return Ramps(*(np.ma.filled(column, np.nan).reshape(count, RUNS) for column in found.values()))
+
+
+def score(detect: Detector, case: Case, count: int = DIRECT_SERIES) -> float:
     """Return the share of series in which all true places are found, or, without any, one is reported."""
-    count = count or (STEPPED_SERIES if case.places else LEVEL_SERIES)
-    reported = [detect(series) for series in draw(case, count)]
+    return _share(case, [detect(series) for series in draw(case, count)])
+
+
+def _share(case: Case, reported: list[list[int]]) -> float:
     if not case.places:
         return float(np.mean([bool(places) for places in reported]))
     return float(np.mean([all(is_near(true, places) for true in case.places) for places in reported]))
@@ -213,18 +372,6 @@ def otava(series: NDArray[np.float64]) -> list[int]:
     """Detect with Otava as published; it cuts windows out of lists only and takes an array whole."""
     found, _ = compute_change_points(series.tolist(), window_len=50, max_pvalue=0.001, min_magnitude=0.0)
     return [point.index for point in found]
-
-
-def likelihood_ratio(series: NDArray[np.float64], threshold: float) -> list[int]:
-    """Detect one change with the Gaussian likelihood ratio that is told the noise and fears no dips."""
-    gains = gaussian_gains(series / 10_000 / NOISE_RATIO)
-    return [int(gains.argmax()) + 1] if gains.max() > threshold else []
-
-
-def likelihood_ratio_threshold(alpha: float) -> float:
-    """Return what the largest ratio in clean noise exceeds with probability alpha."""
-    noise = np.random.default_rng(2544).standard_normal((100_000, RUNS))
-    return float(np.quantile(gaussian_gains(noise).max(axis=1), 1 - alpha))
 
 
 def gaussian_gains(scaled: NDArray[np.float64]) -> NDArray[np.float64]:

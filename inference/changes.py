@@ -5,19 +5,24 @@ around it they scatter normally, and now and then one dips far below. A segmenta
 the log-likelihood, the squared distance of each run from its level over the noise, but never more than a bound (the
 bounded loss of Fearnhead and Rigaill, "Changepoint Detection in the Presence of Outliers", JASA 114, 2019), plus a
 price for each change. The price is read from a table of simulated quantiles, so that `alpha` is the chance of any false
-alarm in a whole clean series. docs/explanation/trends.md derives and measures it.
+alarm in a whole clean series. What raises an alarm is judged again, without assuming that: runs that resemble their
+neighbours count for less, the same runs shuffled must not look as changed, and where the ramps on both sides differ the
+brackets of the runs must show the change, too. docs/explanation/trends.md derives and measures it.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy import stats
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
 COST_BOUND = 12.0
@@ -31,6 +36,22 @@ SHORTEST = 3
 
 NEARNESS = 1 - np.array([-2, -1, 0, 1, 2]) ** 2 / 10
 """What naming a place that is off by -2..2 runs is worth; the place named has the largest expected worth."""
+
+RESEMBLANCE = 1.5
+"""From this over the root of n on, the lag-1 correlation of the residuals is taken for real and scales the noise."""
+
+SHUFFLES = 200
+SHUFFLED_FROM = 12
+"""Fewer runs have too few orders: the one that happened would be judged by itself."""
+
+DOUBT = (2.0, 0.05)
+"""What a change between ramps that differ must exceed: standard errors, and a share of the brackets' width.
+
+Their crossings are estimates from two steps each, whose error depends on where the steps lie. The share covers shapes
+of loss that neither estimate fits.
+"""
+
+SPREAD_P_VALUE = 0.01
 
 ALPHAS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.2)
 PRICES: dict[int, tuple[float, ...]] = {
@@ -68,12 +89,16 @@ class Change:
         before: Level before it, the mean of the runs that are no outliers, in the unit of the series.
         after: Level after it.
         p_value: Chance that a clean series of this length shows a change as strong; 0.001 stands for "at most 0.001".
+        is_drift: Whether the level moves on in the same direction at the change before it or after it.
+        is_spread_changed: Whether the runs after it scatter otherwise than those before it: the change may be that.
     """
 
     index: int
     before: float
     after: float
     p_value: float
+    is_drift: bool = False
+    is_spread_changed: bool = False
 
     @property
     def ratio(self) -> float:
@@ -89,7 +114,8 @@ class Trend:
         changes: The changes of level, in the order of time.
         levels: Shape (n,), the level at each run, in the unit of the series.
         dips: Shape (n,), true where a run lies so far below its level that it counts for nothing.
-        noise: Standard deviation of the runs around their level, in the unit of the series; NaN if n < 4.
+        noise: Standard deviation of the runs around their level, in the unit of the series; larger where runs resemble
+            their neighbours, so that each tells less; NaN if n < 4.
     """
 
     changes: list[Change]
@@ -98,17 +124,32 @@ class Trend:
     noise: float
 
 
+class Brackets(NamedTuple):
+    """What is known of each run beside its figure, each of shape (n,), in the unit of the series.
+
+    Attributes:
+        low, high: Two estimates of its crossing, one of which tends to be too low, one too high.
+        first, last: The ends of its bracket: the last passing and the first exceeding step.
+    """
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    first: NDArray[np.float64]
+    last: NDArray[np.float64]
+
+
 def change_points(values: ArrayLike, alpha: float = 0.009) -> list[Change]:
     """Return the changes of level in a series, in the order of time; see `trend`."""
     return trend(values, alpha).changes
 
 
-def trend(values: ArrayLike, alpha: float = 0.009) -> Trend:
+def trend(values: ArrayLike, alpha: float = 0.009, brackets: Brackets | None = None) -> Trend:
     """Split a series into levels.
 
     Args:
         values: Shape (n,), one finite figure per run in the order of time, in any unit. Fewer than four show nothing.
         alpha: Chance of any false alarm in a whole series of clean normal noise, 0.001 to 0.2.
+        brackets: Of the same runs, where they are ramps; without them all are taken to be measured alike.
 
     Raises:
         ValueError: The series is not one-dimensional or not finite, or alpha is outside its range.
@@ -123,25 +164,150 @@ def trend(values: ArrayLike, alpha: float = 0.009) -> Trend:
     if series.size < min(PRICES):
         level = np.median(series) if series.size else 0.0
         return Trend([], np.full(series.size, level), np.zeros(series.size, dtype=np.bool_), math.nan)
-    noise = float(noise_scale(series))
-    scaled = (series - np.median(series)) / (noise or 1.0)
-    sums = cumulative_costs(scaled)
     prices = prices_of(series.size)
-    price = float(np.interp(np.log(alpha), np.log(ALPHAS), prices))
-    bounds, gains = _locate(sums, segment(sums, price))
-    levels, dips = np.empty_like(series), np.empty(series.size, dtype=np.bool_)
-    grid = level_grid(scaled)
-    for first, end in pairwise(bounds):
-        runs = slice(first, end)
-        distances = scaled[runs] - grid[(sums[end] - sums[first]).argmin()]
-        outliers = distances**2 > COST_BOUND
-        dips[runs] = outliers & (distances < 0)
-        levels[runs] = series[runs][~outliers].mean()
-    changes = [
-        Change(index, float(levels[index - 1]), float(levels[index]), _p_value(gain, prices, alpha))
-        for index, gain in zip(bounds[1:-1], gains, strict=True)
-    ]
-    return Trend(changes, levels, dips, noise)
+    listed = price = float(np.interp(np.log(alpha), np.log(ALPHAS), prices))
+    split = _Split.cheapest(series, float(noise_scale(series)), price)
+    if split.gains and (excess := resemblance(split.residuals())) > 1:
+        split = _Split.cheapest(series, excess * split.noise, price)
+    if split.gains and series.size >= SHUFFLED_FROM:
+        price = max(price, shuffled_price(split.residuals(), alpha))
+        if price > listed:
+            split = _Split.cheapest(series, split.noise, price)
+    if split.gains and brackets is not None:
+        split = split.without(lambda place: _is_doubtful(split, place, brackets))
+    return split.told([_p_value(gain * listed / price, prices, alpha) for gain in split.gains])
+
+
+@dataclass(frozen=True)
+class _Split:
+    """A series in levels: its bounds, 0 and n among them, and what each change gains."""
+
+    series: NDArray[np.float64]
+    noise: float
+    scaled: NDArray[np.float64]
+    sums: NDArray[np.float64]
+    bounds: list[int]
+    gains: list[float]
+
+    @classmethod
+    def cheapest(cls, series: NDArray[np.float64], noise: float, price: float) -> _Split:
+        scaled = (series - np.median(series)) / (noise or 1.0)
+        sums = cumulative_costs(scaled)
+        return cls(series, noise, scaled, sums, *_locate(sums, segment(sums, price)))
+
+    def without(self, is_doubtful: Callable[[int], bool]) -> _Split:
+        """Leave out changes, each told by its number among the bounds."""
+        kept = [place for place in range(1, len(self.bounds) - 1) if not is_doubtful(place)]
+        bounds = [0, *(self.bounds[place] for place in kept), self.bounds[-1]]
+        return replace(self, bounds=bounds, gains=[self.gains[place - 1] for place in kept])
+
+    def levels(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the level at each run, and which runs dip."""
+        levels, dips = np.empty_like(self.series), np.empty(self.series.size, dtype=np.bool_)
+        grid = level_grid(self.scaled)
+        for first, end in pairwise(self.bounds):
+            runs = slice(first, end)
+            distances = self.scaled[runs] - grid[(self.sums[end] - self.sums[first]).argmin()]
+            outliers = distances**2 > COST_BOUND
+            dips[runs] = outliers & (distances < 0)
+            levels[runs] = self.series[runs][~outliers].mean()
+        return levels, dips
+
+    def residuals(self) -> NDArray[np.float64]:
+        """Return the distance of each run from its level, in units of the noise."""
+        return np.asarray((self.series - self.levels()[0]) / (self.noise or 1.0))
+
+    def told(self, p_values: list[float]) -> Trend:
+        levels, dips = self.levels()
+        spreads = _spread_changes(self)
+        steps = [levels[index] - levels[index - 1] for index in self.bounds[1:-1]]
+        changes = [
+            Change(
+                index,
+                float(levels[index - 1]),
+                float(levels[index]),
+                p_value,
+                any(step * beside > 0 for beside in (*steps[max(place - 1, 0) : place], *steps[place + 1 : place + 2])),
+                is_spread_changed,
+            )
+            for place, (index, step, p_value, is_spread_changed) in enumerate(
+                zip(self.bounds[1:-1], steps, p_values, spreads, strict=True)
+            )
+        ]
+        return Trend(changes, levels, dips, self.noise)
+
+
+def resemblance(residuals: NDArray[np.float64]) -> float:
+    """Return by how much the noise of a mean exceeds that of independent runs: 1 unless neighbours resemble each other.
+
+    The lag-1 correlation r of the residuals, dips clipped, stands for all others: sqrt((1 + r) / (1 - r)).
+    """
+    clipped = np.clip(residuals, -math.sqrt(COST_BOUND), math.sqrt(COST_BOUND))
+    squares = float(clipped @ clipped)
+    correlation = float(clipped[1:] @ clipped[:-1]) / squares if squares else 0.0
+    correlation = (correlation + 1 / clipped.size) / (1 - 4 / clipped.size) if clipped.size > 4 else 0.0
+    if correlation <= RESEMBLANCE / math.sqrt(clipped.size):
+        return 1.0
+    correlation = min(correlation, 0.9)
+    return math.sqrt((1 + correlation) / (1 - correlation))
+
+
+def shuffled_price(residuals: NDArray[np.float64], alpha: float) -> float:
+    """Return what a change gains in the same runs shuffled with probability alpha: whatever their distribution.
+
+    Coarse steps, a skew or many dips make levels of chance more frequent than normal noise does. The cost is that of
+    the clipped distance, which has a closed form; the shuffles are the same at every call.
+    """
+    n, shortest = residuals.size, shortest_segment(residuals.size)
+    runs = np.random.default_rng(n).permuted(np.broadcast_to(residuals, (SHUFFLES, n)), axis=1)
+    noise = noise_scale(runs)[:, None]
+    bound = math.sqrt(COST_BOUND)
+    runs = np.clip(runs / np.where(noise > 0, noise, 1.0), -bound, bound)
+    runs -= runs.mean(axis=1, keepdims=True)
+    before = np.arange(shortest, n - shortest + 1)
+    gains = np.cumsum(runs, axis=1)[:, before - 1] ** 2 * n / (before * (n - before))
+    return float(np.quantile(gains.max(axis=1), 1 - alpha))
+
+
+def _is_doubtful(split: _Split, place: int, brackets: Brackets) -> bool:
+    """Return whether ramps that differ may be all that changed: the estimates of both sides overlap."""
+    before, after = (slice(*split.bounds[start : start + 2]) for start in (place - 1, place))
+    if not _differ(brackets, before, after):
+        return False
+    lower, higher = sorted((before, after), key=lambda runs: float(split.series[runs].mean()))
+    step = brackets.low[higher].mean() - brackets.high[lower].mean()
+    error = split.noise * math.sqrt(sum(1 / (runs.stop - runs.start) for runs in (before, after)))
+    width = np.mean([(brackets.last - brackets.first)[runs].mean() for runs in (before, after)])
+    return bool(step <= DOUBT[0] * error + DOUBT[1] * width)
+
+
+def _differ(brackets: Brackets, before: slice, after: slice) -> bool:
+    """Return whether brackets of both sides overlap without being the same: on one grid of steps none do."""
+    ends = np.column_stack([brackets.first, brackets.last])
+    one, other = (np.unique(ends[runs], axis=0) for runs in (before, after))
+    overlap = np.minimum(one[:, None, 1], other[:, 1]) - np.maximum(one[:, None, 0], other[:, 0])
+    tolerance = 1e-6 * ends[:, 1].max()
+    same = np.abs(one[:, None] - other).max(axis=-1) <= tolerance
+    return bool((~same & (overlap > tolerance)).any())
+
+
+def _spread_changes(split: _Split) -> list[bool]:
+    """Return for each change whether the distances from the level differ before and after it (Brown and Forsythe)."""
+    if not split.gains:
+        return []
+    bound = math.sqrt(COST_BOUND)
+    distances = np.abs(np.clip(split.residuals(), -bound, bound))
+    for first, end in pairwise(split.bounds):  # the mean of few runs follows them, and their distances are smaller
+        distances[first:end] *= math.sqrt((end - first) / (end - first - 1))
+    return [_is_other_mean(distances[:index], distances[index:]) for index in split.bounds[1:-1]]
+
+
+def _is_other_mean(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
+    moments = [(part.mean(), part.std(ddof=1), part.size) for part in (one, other)]
+    if not any(deviation for _, deviation, _ in moments):
+        return False
+    compared = stats.ttest_ind_from_stats(*moments[0], *moments[1], equal_var=False)
+    return bool(compared.pvalue < SPREAD_P_VALUE)
 
 
 def shortest_segment(n: int) -> int:

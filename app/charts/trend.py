@@ -11,8 +11,10 @@ from app.charts import theme
 if TYPE_CHECKING:
     import pandas as pd
 
-REQUIRED: Final = ("place", "rate", "level", "segment", "kind", "product_version", "run", "changed", "shown_change")
-KINDS: Final = ("run", "dip")
+REQUIRED: Final = (
+    *("place", "rate", "low", "high", "level", "segment", "kind", "product_version", "run", "changed", "shown_change"),
+)
+KINDS: Final = ("run", "dip", "at least", "below")
 _HEIGHT: Final = 360  # pixels
 
 
@@ -20,9 +22,9 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str, finding: 
     """Draw the runs, the levels between changes, and marks where the version or the set-up changed.
 
     Args:
-        points: the columns of `REQUIRED`, one row per run; `segment` counts the levels, `kind` is one of `KINDS`,
-            `changed` says what else changed with this run (empty: nothing), `shown_change` the change of level in words
-            (empty: none).
+        points: the columns of `REQUIRED`, one row per run; `rate` is its crossing between `low` and `high`, or a bound;
+            `segment` counts the levels, `kind` is one of `KINDS`, `changed` says what else changed with this run
+            (empty: nothing), `shown_change` the change of level in words (empty: none).
         backend: whose colour the runs take.
         unit: unit of the rates.
         finding: the title.
@@ -45,12 +47,13 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str, finding: 
         y=y,
         shape=alt.Shape(
             "kind:N",
-            scale=alt.Scale(domain=list(KINDS), range=["circle", "triangle-down"]),
+            scale=alt.Scale(domain=list(KINDS), range=["circle", "triangle-down", "triangle-up", "stroke"]),
             legend=alt.Legend(orient="top", title=None),
         ),
-        opacity=alt.condition("datum.kind == 'dip'", alt.value(0.45), alt.value(0.9)),
+        opacity=alt.condition("datum.kind == 'run'", alt.value(0.9), alt.value(0.45)),
         tooltip=tooltip,
     )
+    crossings = base.mark_rule(color=colour, opacity=0.35).encode(x=x, y="low:Q", y2="high:Q")
     levels = base.mark_line(strokeWidth=2, color=colour, opacity=0.6).encode(x=x, y="level:Q", detail="segment:N")
     environment = (
         base.transform_filter("datum.changed != ''")
@@ -67,5 +70,8 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str, finding: 
         .mark_text(align="left", dx=5, color=theme.INK, fontSize=12)
         .encode(x=x, y=alt.value(8), text="shown_change:N")
     )
-    detail = f"{len(points)} runs; line: level without dips; red: the level changes; dotted: version or set-up changes"
-    return theme.titled(alt.layer(environment, changes, levels, dots, texts), finding, detail, _HEIGHT)
+    detail = (
+        f"{len(points)} runs with the range of their crossing; line: level without dips; red: the level changes; "
+        "dotted: version or set-up changes"
+    )
+    return theme.titled(alt.layer(environment, changes, crossings, levels, dots, texts), finding, detail, _HEIGHT)

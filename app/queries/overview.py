@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 def version_changes(warehouse: Warehouse, loss_goal: str) -> pa.Table:
     """Return each series in which two versions were run: its latest version beside the one before it.
 
-    The level of a version is that of its last run in `trends`; in a series of less than four runs, which has none
-    (inference.changes), it is the median of the version's runs. It changed where a change point lies after the last run
-    of the version before; without one the two levels are the same, whatever single runs say.
+    The level of a version is that of its last run in `trends`; in a series of less than four runs with a bracket,
+    which has none (inference.changes), it is the median of the version's runs. It changed where a change point lies
+    after the last run of the version before; without one the two levels are the same, whatever single runs say.
 
     Returns:
         One row per series, changed ones first: series_id, series, rate_unit, version, previous_version, level,
@@ -30,7 +30,8 @@ def version_changes(warehouse: Warehouse, loss_goal: str) -> pa.Table:
 
             select
                 *,
-                sum(cast(is_version_changed as integer)) over (partition by series_id order by place) as stretch
+                sum(cast(is_version_changed as integer)) over (partition by series_id order by place) as stretch,
+                count(rate_interpolated) over (partition by series_id) as crossings
             from trends
             where loss_goal = $loss_goal
 
@@ -43,9 +44,9 @@ def version_changes(warehouse: Warehouse, loss_goal: str) -> pa.Table:
                 stretch,
                 any_value(series) as series,
                 any_value(rate_unit) as rate_unit,
-                any_value(series_runs) as series_runs,
+                any_value(crossings) as crossings,
                 any_value(product_version) as version,
-                if(any_value(series_runs) < 4, median(rate), arg_max(level, place)) as level,
+                if(any_value(crossings) < 4, median(rate_interpolated), arg_max(level, place)) as level,
                 count(*) as runs,
                 bool_or(is_change) as is_changed,
                 max(started_at) as started_at
@@ -71,7 +72,7 @@ def version_changes(warehouse: Warehouse, loss_goal: str) -> pa.Table:
             series_id, series, rate_unit, version, previous_version, level, previous_level, runs, previous_runs,
             started_at,
             case
-                when series_runs < 4 then 'too few runs'
+                when crossings < 4 or level is null or previous_level is null then 'too few runs'
                 when is_changed and level > previous_level then 'faster'
                 when is_changed and level < previous_level then 'slower'
                 else 'no evidence'

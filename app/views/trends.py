@@ -44,7 +44,14 @@ def _draw(warehouse: Warehouse, series_id: str) -> None:
         points = trends.points(warehouse, series_id).to_pandas()
     unit = words.plain(words.known(points["rate_unit"].iloc[0]) or "per second")
     points["segment"] = points["is_change"].cumsum()
+    is_upper = points["status"] == "exceeded_at_first_step"
     points["kind"] = points["is_dip"].map({True: "dip", False: "run"})
+    points.loc[points["rate_interpolated"].isna(), "kind"] = "at least"
+    points.loc[is_upper, "kind"] = "below"
+    bound = points["crossing_low"].where(~is_upper, points["crossing_high"])
+    points["rate"] = points["rate_interpolated"].fillna(bound)
+    points["low"] = points["crossing_low"].where(points["rate_interpolated"].notna())
+    points["high"] = points["crossing_high"].where(points["rate_interpolated"].notna())
     points["run"] = points["campaign"] + ", run " + points["place"].astype(str)
     points["changed"] = [
         "; ".join([*([f"version {version}"] if changed else []), *others])
@@ -56,10 +63,14 @@ def _draw(warehouse: Warehouse, series_id: str) -> None:
         f"{100 * (ratio - 1):+.1f} %" if is_change else ""
         for is_change, ratio in zip(points["is_change"], points["change_ratio"], strict=True)
     ]
+    points["doubt"] = [
+        "; ".join([*(["one of a drift"] if is_drift else []), *(["the spread changed, too"] if is_spread else [])])
+        for is_drift, is_spread in zip(points["is_drift"], points["is_spread_changed"], strict=True)
+    ]
     drawn = trend.runs_in_time(points, words.known(points["backend"].iloc[0]), unit, _finding(points))
     state.chart(drawn, "trend", asked)
-    if len(points) < _FEWEST:
-        st.caption(f"A change of level can be told from {_FEWEST} runs on.")
+    if points["rate_interpolated"].notna().sum() < _FEWEST:
+        st.caption(f"A change of level can be told from {_FEWEST} runs on whose ramps bracket the limit.")
     st.markdown("**The runs**")
     state.table(
         pd.DataFrame(
@@ -72,6 +83,7 @@ def _draw(warehouse: Warehouse, series_id: str) -> None:
                 "Dip": points["is_dip"].map({True: "dip", False: ""}),
                 "Change of level": points["shown_change"],
                 "Chance of a false alarm": points["change_p_value"],
+                "Take care": points["doubt"],
                 "Changed with it": points["changed"],
                 "Campaign": points["campaign"],
             }
@@ -84,11 +96,17 @@ def _draw(warehouse: Warehouse, series_id: str) -> None:
 
 def _finding(points: pd.DataFrame) -> str:
     changes = points[points["is_change"]]
-    dips = int(points["is_dip"].sum())
-    tail = f"; {words.plural(dips, 'run')} dipped" if dips else ""
+    dips, bounds = int(points["is_dip"].sum()), int(points["rate_interpolated"].isna().sum())
+    tail = (f"; {words.plural(dips, 'run')} dipped" if dips else "") + (
+        f"; {words.plural(bounds, 'run')} without a bracket" if bounds else ""
+    )
     if changes.empty:
-        return f"No lasting change over {words.plural(len(points), 'run')}{tail}"
+        return f"No lasting change over {words.plural(len(points) - bounds, 'run')}{tail}"
     last = changes.iloc[-1]
+    if last["is_drift"]:
+        return f"The level drifts: {last['shown_change']} from run {last['place']} on, the last step of several{tail}"
+    if last["is_spread_changed"]:
+        tail = f"; the runs scatter otherwise from there on, which may be all{tail}"
     reason = f", as {last['changed']}" if last["changed"] else ", and nothing else is known to have changed"
     return f"{last['shown_change']} from run {last['place']} on{reason}{tail}"
 

@@ -30,12 +30,16 @@ rated_runs as (
         runs.*,
         run_capacity.loss_goal,
         run_capacity.rate,
+        run_capacity.rate_interpolated,
+        run_capacity.crossing_low,
+        run_capacity.crossing_high,
+        run_capacity.bracket_low,
+        run_capacity.bracket_high,
         run_capacity.status,
         hosts.kernel
     from runs
     inner join run_capacity on runs.run_id = run_capacity.run_id
     left join hosts on runs.host_id = hosts.host_id
-    where run_capacity.rate is not null
 
 ),
 

@@ -11,7 +11,11 @@ changed_series as (
     select
         series_id,
         place,
-        rate
+        rate_interpolated,
+        crossing_low,
+        crossing_high,
+        bracket_low,
+        bracket_high
     from points
     where {{ is_changed_series() }}
 

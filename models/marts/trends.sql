@@ -33,6 +33,9 @@ select
     points.tool,
     points.rate_unit,
     points.started_at,
+    points.rate_interpolated,
+    points.crossing_low,
+    points.crossing_high,
     points.rate,
     points.status,
     trends.level,
@@ -40,6 +43,8 @@ select
     trends.is_change,
     trends.level_before,
     trends.level / nullif(trends.level_before, 0) as change_ratio,
+    trends.is_drift,
+    trends.is_spread_changed,
     trends.change_p_value,
     points.is_version_changed,
     points.environment_changes

@@ -47,7 +47,8 @@ def versions(warehouse_home: Path, tmp_path_factory: pytest.TempPathFactory) -> 
                 database.execute(
                     "insert into trends by name select $1 as series_id, $1 as series, 'isc' as loss_goal, $2 as place, "
                     "$3 as series_runs, 'k' as run_id, 'k' as configuration_id, 'k' as campaign, 'k' as tool, "
-                    "$4 as product_version, $5 as rate, $6 as level, $7 as is_change, false as is_dip, "
+                    "$4 as product_version, $5 as rate_interpolated, $6 as level, $7 as is_change, false as is_dip, "
+                    "false as is_drift, false as is_spread_changed, "
                     "$8 as is_version_changed, [] as environment_changes, 'bracketed' as status, "
                     "'leases/s' as rate_unit",
                     [
