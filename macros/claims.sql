@@ -1,8 +1,3 @@
-{#- The percents that "about" and "up to" are judged by: the project's own choice first, the others to see what hangs on it. -#}
-{% macro claim_tolerances() -%}
-    {{ return([10, 5, 15]) }}
-{%- endmacro %}
-
 {#-
     How far a recomputed number may lie from the one claimed and still agree with it: for "about" and "up to" so many
     percent of it; for any other wording half a unit of its last digit, which is rounding.
