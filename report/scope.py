@@ -12,8 +12,7 @@ from errors import DroplineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import datetime
-    from datetime import date
+    from datetime import date, datetime
 
     import pyarrow as pa
 
