@@ -13,7 +13,7 @@ from ingest.intake import ingest
 from ingest.lake import Lake
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "kea-2.2-backends"
-UDP = """   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt uid timeout inode ref pointer drops
+UDP = """  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt uid timeout inode ref pointer drops
   210: 0101A8C0:0043 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 13351 2 00000000 {dhcp}
   335: 0100007F:0035 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 13352 2 00000000 {dns}
 """

@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 
 import numpy as np
+import duckdb
 import pytest
 from scipy import stats
 
@@ -214,4 +215,5 @@ def test_compare_takes_names_and_judges_the_first_by_itself(sql):
     assert (runs_a, runs_b, words) == (5, 5, "faster")
     [(words,)] = sql("select verdict from compare(?, ?) where loss_goal = 'isc' and runs_b > 1", slow, fast)
     assert words == "slower"
-    assert sql("select count(*) from compare('nobody', ?)", slow) == [(0,)]
+    with pytest.raises(duckdb.InvalidInputException, match="There is no configuration nobody"):
+        sql("select count(*) from compare('nobody', ?)", slow)
