@@ -199,7 +199,9 @@ order by sure_lps desc nulls last, configuration_id
                     (
                         select array_to_string(
                             arg_max(
-                                configuration, jaro_winkler_similarity(lower(configuration), lower({{ named }})), 3
+                                configuration,
+                                jaro_winkler_similarity(lower(configuration), lower(cast({{ named }} as varchar))),
+                                3
                             ), '; '
                         )
                         from (select distinct configuration from configurations) as names

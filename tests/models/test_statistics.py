@@ -5,8 +5,8 @@ import itertools
 import math
 from pathlib import Path
 
-import numpy as np
 import duckdb
+import numpy as np
 import pytest
 from scipy import stats
 
@@ -129,7 +129,7 @@ def welch(above, below):
 
 @pytest.mark.parametrize("table", RATIOS)
 def test_a_ratio_has_the_interval_and_p_value_of_welchs_test_of_its_nearer_ends(sql, estimates, table):
-    ratio, treatment, baseline, goal = RATIOS[table]
+    _, treatment, baseline, goal = RATIOS[table]
     dipping = {row[:2] for row in sql("select configuration_id, loss_goal from capacity where runs_dipping > 0")}
     correlated = {row[:2] for row in sql("select configuration_id, loss_goal from capacity where run_correlation > 0")}
     rows = sql(
