@@ -89,6 +89,7 @@ lock: ## pin the packages again (needs uv)
 	uv pip compile pyproject.toml --extra dev --extra browser -c requirements.lock $(LOCK) -o requirements-dev.lock
 	uv pip compile requirements-spark.in $(LOCK) -o requirements-spark.lock
 	uv pip compile requirements-otava.in $(LOCK) -o requirements-otava.lock
+	uv pip compile requirements-client.in $(LOCK) -o requirements-client.lock
 
 LOCK := --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-header --no-annotate --no-emit-index-url
 

@@ -34,7 +34,7 @@ _GROUPS: Final = (  # what is computed together, its key, and where the last bui
 _MEMORY: Final = """
     create or replace table scratch.memory as
     select
-        $built_at::timestamptz as built_at,
+        $built_at::timestamp as built_at,
         $project::varchar as project,
         coalesce(max(batch), '') as newest,
         count(*) as files

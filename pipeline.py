@@ -58,7 +58,7 @@ _SEVERITIES: Final = {
 }
 _BUILD_INFO: Final = """
     create table build_info (
-        built_at timestamptz not null,
+        built_at timestamp not null,
         dropline_version varchar not null,
         dbt_version varchar not null,
         duckdb_version varchar not null,
@@ -389,7 +389,7 @@ def _unchanged(home: Home) -> str:
 
 
 def _write_build_info(database: Path, batches: Sequence[str], project: str) -> datetime:
-    built_at = datetime.now(UTC)
+    built_at = datetime.now(UTC).replace(tzinfo=None)
     with duckdb.connect(str(database)) as connection:
         connection.execute(_BUILD_INFO)
         connection.execute(

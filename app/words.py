@@ -31,6 +31,7 @@ STATUSES: Final = {
 CLAIM_VERDICTS: Final = {
     "holds": "✓ holds",
     "holds_with_caveat": "✓ holds, with a caveat",
+    "tautology": "≡ true by its own words",
     "partly": "◐ partly",
     "understated": "▲ understated",
     "overstated": "▼ overstated",

@@ -110,6 +110,26 @@ run_capacities as (
     ln(nullif(greatest({{ loss }}, least(0.001, loss_limit / 25)), 0))
 {%- endmacro %}
 
+{#- True, or an error that says what can be asked for. -#}
+{% macro is_limit_a_share() -%}
+    case
+        when not loss_limit between 0 and 1
+            then
+                error(concat(
+                    'The loss limit ', loss_limit, ' is no share from 0 to 1.',
+                    case when loss_limit between 1 and 100 then concat(' ', loss_limit, ' % is ', loss_limit / 100, '.') end
+                ))
+        else true
+    end
+{%- endmacro %}
+
+{% macro refused_basis() -%}
+    case
+        when loss_basis not in ('worst_exchange', 'packet', 'lease')
+            then error(concat('There is no loss basis ', loss_basis, ': name worst_exchange, packet or lease.'))
+    end
+{%- endmacro %}
+
 {% macro run_rates_at_function() -%}
 create or replace macro run_rates_at(loss_limit, loss_basis := 'worst_exchange', configuration_ids := null) as table
 with
@@ -127,13 +147,11 @@ judged_steps as (
         is_generator_limited,
         is_pace_lost,
         coalesce(is_unsustained or error_ratio > 0.001, false) as is_unsustained,
-        {{ loss_on('loss_basis') }} as loss_ratio
+        coalesce({{ loss_on('loss_basis') }}, {{ refused_basis() }}) as loss_ratio
     from run_steps
-    where (configuration_ids is null or list_contains(configuration_ids, configuration_id))
-        and case
-            when loss_limit between 0 and 1 then true
-            else error(concat('loss_limit is ', loss_limit, '; expected 0 to 1, such as 0.025 for 2.5 %'))
-        end
+    where
+        (configuration_ids is null or list_contains(configuration_ids, configuration_id))
+        and {{ is_limit_a_share() }}
 
 ),
 

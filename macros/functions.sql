@@ -362,6 +362,30 @@ where sure_lps >= required_lps or also_missing
 order by sure_lps desc nulls last, configuration_id
 {%- endmacro %}
 
+{#- False, or an error that names the configurations most like the one asked for, an id or a name. -#}
+{% macro is_unknown_configuration(named) -%}
+    case
+        when
+            (select count(*) from configurations where configuration_id = {{ named }})
+            + (select count(*) from configurations where configuration = {{ named }}) = 0
+            then
+                error(concat(
+                    'There is no configuration ', {{ named }}, '. Most like it: ',
+                    (
+                        select array_to_string(
+                            arg_max(
+                                configuration,
+                                jaro_winkler_similarity(lower(configuration), lower(cast({{ named }} as varchar))),
+                                3
+                            ), '; '
+                        )
+                        from (select distinct configuration from configurations) as names
+                    ), '. All stand in the table configurations.'
+                ))
+        else false
+    end
+{%- endmacro %}
+
 {% macro compare_function() -%}
 create or replace macro compare(a, b) as table
 with
@@ -375,6 +399,9 @@ with
     union all
     select * from capacity
     where configuration = {{ named }} and configuration_id <> {{ named }}
+    union all
+    select * from (select * from capacity limit 1) as whatever
+    where {{ is_unknown_configuration(named) }}
 
 ),
 

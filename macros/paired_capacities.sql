@@ -39,7 +39,7 @@
         configuration_id || ' ' || loss_goal as capacity_key,
         {{ surrogate_key(shared | reject('in', factor.columns) | join(', ')) }} as peers_key,
         {{ surrogate_key(shared | join(', ')) }} as kind_key,
-        coalesce(first_started_at, cast('1970-01-01 00:00:00+00' as {{ time_type() }})) as measured_at
+        coalesce(first_started_at, cast('1970-01-01 00:00:00' as timestamp)) as measured_at
     from capacity
     where rate > 0
 
@@ -74,7 +74,7 @@
     select
         kind_key,
         measured_at,
-        cast(null as {{ time_type() }}) as baseline_at,
+        cast(null as timestamp) as baseline_at,
         capacity_key
     from {{ factor.name }}_sought
     union all

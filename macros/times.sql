@@ -1,14 +1,14 @@
-{#- The type of a point in time. -#}
-{% macro time_type() -%}
-    {{ adapter.dispatch('time_type', 'dropline')() }}
+{#- A point in time as a plain time of UTC, which every client can fetch without a database of time zones. -#}
+{% macro utc_time(instant) -%}
+    {{ adapter.dispatch('utc_time', 'dropline')(instant) }}
 {%- endmacro %}
 
-{% macro duckdb__time_type() -%}
-    timestamptz
+{% macro duckdb__utc_time(instant) -%}
+    {{ instant }} at time zone 'UTC'
 {%- endmacro %}
 
-{% macro spark__time_type() -%}
-    timestamp
+{% macro spark__utc_time(instant) -%}
+    {{ instant }}
 {%- endmacro %}
 
 {#- A time so many seconds later. -#}

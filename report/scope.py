@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from app import words
@@ -13,7 +12,7 @@ from errors import DroplineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import date
+    from datetime import date, datetime
 
     import pyarrow as pa
 
@@ -125,8 +124,8 @@ def day(date: date | None) -> str:
 
 
 def moment(time: datetime | None) -> str:
-    """Return a time in UTC, to the minute; a dash for none."""
-    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if time else "-"
+    """Return a time of the warehouse, which is UTC, to the minute; a dash for none."""
+    return f"{time:%Y-%m-%d %H:%M} UTC" if time else "-"
 
 
 def web(url: str | None) -> str:

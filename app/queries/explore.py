@@ -29,7 +29,7 @@ _MATCHED: Final = """
 
             select
                 configuration_id,
-                list(distinct strftime(started_at at time zone 'UTC', '%Y-%m')) as months
+                list(distinct strftime(started_at, '%Y-%m')) as months
             from runs
             where started_at is not null
             group by configuration_id

@@ -120,7 +120,7 @@ def freshness(warehouse: Warehouse) -> dict[str, Any]:
     """Return last_started_at (UTC; of the newest trial), last_batch and its campaigns; None and empty without any."""
     table = warehouse.query("""
         select
-            max(last_started_at) at time zone 'UTC' as last_started_at,
+            max(last_started_at) as last_started_at,
             max(last_batch) as last_batch,
             coalesce(
                 list(campaign order by campaign)

@@ -36,8 +36,9 @@ def main() -> None:
         return
     st.caption(
         "What public sources say about performance, each held against the published figures. The rule computes its "
-        "verdict from the figures alone; the reader also read the source. ▲ the figures give more than is claimed, "
-        "▼ they give less, ◐ some cases agree."
+        "verdict from the figures alone; for “about” and “up to” a number within 10 % agrees, which is our choice, and "
+        "beside it stands what 5 % and 15 % would say. Reviewed by the maintainers, who also read the sources. ▲ the "
+        "figures give more than is claimed, ▼ they give less, ◐ some cases agree, ≡ the claim restates its own numbers."
     )
     shown = _filtered(claims)
     if shown.empty:
@@ -52,21 +53,26 @@ def main() -> None:
 
 
 def _filtered(claims: pd.DataFrame) -> pd.DataFrame:
-    source, rule, reader = st.columns(3)
+    source, rule, review = st.columns(3)
     with source:
         titles = dict(sorted(zip(claims["source_id"], claims["source_id"], strict=True)))
         sources = state.choose_many("Source", "source", titles)
     with rule:
         ruled = state.choose_many("Verdict of the rule", "verdict", _verdicts(claims["verdict"]))
-    with reader:
-        reviewed = state.choose_many("Verdict of the reader", "reviewed", _verdicts(claims["reviewed_verdict"]))
-    differing = st.toggle("Only where rule and reader differ", key="differing", bind="query-params")
+    with review:
+        reviewed = state.choose_many("Verdict of the maintainers", "reviewed", _verdicts(claims["reviewed_verdict"]))
+    differing = st.toggle("Only where rule and maintainers differ", key="differing", bind="query-params")
+    sensitive = st.toggle("Only where 5 % or 15 % would say something else", key="sensitive", bind="query-params")
     kept = pd.Series(True, index=claims.index)
     for column, chosen in (("source_id", sources), ("verdict", ruled), ("reviewed_verdict", reviewed)):
         if chosen:
             kept &= claims[column].isin(chosen)
     if differing:
         kept &= ~_agree(claims)
+    if sensitive:
+        kept &= (claims[["verdict_at_5_percent", "verdict_at_15_percent"]].ne(claims["verdict"], axis="index")).any(
+            axis="columns"
+        )
     return claims[kept]
 
 
@@ -75,10 +81,10 @@ def _verdicts(values: pd.Series[str]) -> dict[str, str]:
 
 
 def _agree(claims: pd.DataFrame) -> pd.Series[bool]:
-    """Say of each claim whether the reader says what the rule says, as docs/explanation/claims.md counts it."""
+    """Say of each claim whether the maintainers say what the rule says, as docs/explanation/claims.md counts it."""
     alike = {("holds", "holds_with_caveat"), ("overstated", "does_not_hold"), ("understated", "does_not_hold")}
     pairs = zip(claims["verdict"], claims["reviewed_verdict"], strict=True)
-    return pd.Series([rule == reader or (rule, reader) in alike for rule, reader in pairs], index=claims.index)
+    return pd.Series([rule == review or (rule, review) in alike for rule, review in pairs], index=claims.index)
 
 
 def _draw_verdicts(claims: pd.DataFrame, asked: Collection[str]) -> None:
@@ -88,7 +94,7 @@ def _draw_verdicts(claims: pd.DataFrame, asked: Collection[str]) -> None:
     state.chart(
         counts.by_kind(
             pd.DataFrame(bars),
-            f"{times.get('holds', 0)} of {len(claims)} hold; rule and reader agree on {agree}",
+            f"{times.get('holds', 0)} of {len(claims)} hold; rule and maintainers agree on {agree}",
             "Claims by the verdict of the rule, which computes it from the figures",
             "Claims",
         ),
@@ -107,7 +113,9 @@ def _choose_claim(claims: pd.DataFrame) -> int | None:
                 "Figures give": [_recomputed(row) for row in claims.to_dict("records")],
                 "Cases that agree": [_cases(row) for row in claims.to_dict("records")],
                 "Rule": claims["verdict"].map(words.CLAIM_VERDICTS),
-                "Reader": claims["reviewed_verdict"].map(words.CLAIM_VERDICTS),
+                "At 5 %": claims["verdict_at_5_percent"].map(words.CLAIM_VERDICTS),
+                "At 15 %": claims["verdict_at_15_percent"].map(words.CLAIM_VERDICTS),
+                "Maintainers": claims["reviewed_verdict"].map(words.CLAIM_VERDICTS),
                 "Source": claims["source_title"],
                 "Publisher": claims["publisher"],
             }
@@ -143,6 +151,13 @@ def _cases(claim: Mapping[str, Any]) -> str:
     return f"{claim['cases_within']} of {claim['cases']}" if claim["cases"] else "-"
 
 
+def _tolerance(claim: Mapping[str, Any]) -> str | None:
+    if not words.is_known(claim["tolerance_ratio"]):
+        return None
+    narrow, wide = (words.CLAIM_VERDICTS[claim[f"verdict_at_{each}_percent"]] for each in (5, 15))
+    return f"{claim['tolerance_ratio'] * 100:.0f} % of the number claimed; at 5 %: {narrow}; at 15 %: {wide}"
+
+
 def _show_claim(warehouse: Warehouse, claim: Mapping[str, Any]) -> None:
     st.header(f"Claim {words.plain(claim['claim_id'])}")
     st.markdown(f"> {words.plain(claim['statement'])}")
@@ -153,7 +168,8 @@ def _show_claim(warehouse: Warehouse, claim: Mapping[str, Any]) -> None:
         "Figures give": _recomputed(claim),
         "Cases": cases if claim["cases"] else None,
         "Verdict of the rule": words.CLAIM_VERDICTS[claim["verdict"]],
-        "Verdict of the reader": words.CLAIM_VERDICTS[claim["reviewed_verdict"]],
+        "Its tolerance": _tolerance(claim),
+        "Verdict of the maintainers": words.CLAIM_VERDICTS[claim["reviewed_verdict"]],
         "Why": claim["reason"],
         "Source": f"{claim['source_title']}, {claim['publisher']}; {claim['location']}",
     }

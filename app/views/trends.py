@@ -76,7 +76,7 @@ def _draw(warehouse: Warehouse, series_id: str) -> None:
         pd.DataFrame(
             {
                 "Run": points["place"],
-                "Started (UTC)": points["started_at"].dt.tz_convert("UTC").dt.strftime("%Y-%m-%d %H:%M"),
+                "Started (UTC)": points["started_at"].dt.strftime("%Y-%m-%d %H:%M"),
                 "Version": points["product_version"],
                 unit: points["rate"],
                 "Level": points["level"],

@@ -89,6 +89,19 @@ take clocksource.txt cat /sys/devices/system/clocksource/clocksource0/current_cl
 take governor.txt sh -c 'cat /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor'
 take transparent_hugepage.txt cat /sys/kernel/mm/transparent_hugepage/enabled
 take vulnerabilities.txt sh -c 'grep . /sys/devices/system/cpu/vulnerabilities/*'
+# What a container or a service may use, up to the root: of this shell, and of the DHCP servers that run.
+limits=
+for pid in self $(pidof kea-dhcp4 kea-dhcp6 2>/dev/null); do
+    path=$(sed -n 's|^0::/*|/|p' "/proc/$pid/cgroup" 2>/dev/null)
+    while [ -n "$path" ]; do
+        for limit in "/sys/fs/cgroup${path%/}/cpu.max" "/sys/fs/cgroup${path%/}/memory.max"; do
+            [ -r "$limit" ] && limits="$limits $limit"
+        done
+        path=${path%/*}
+    done
+done
+# shellcheck disable=SC2086 # one word a file; /dev/null has grep name the file, however few there are
+[ -z "$limits" ] || take cgroup.txt grep . $limits /dev/null
 take sysctl-net.txt sysctl net.core net.ipv4.udp_mem net.ipv4.udp_rmem_min net.ipv4.udp_wmem_min
 hide=
 for word in '[Pp][Aa][Ss][Ss]' '[Ss][Ee][Cc][Rr][Ee][Tt]' '[Tt][Oo][Kk][Ee][Nn]' '[Kk][Ee][Yy]'; do

@@ -15,6 +15,9 @@ _ARCHITECTURE: Final = re.compile(
 )
 _SECRET: Final = re.compile(r"\S*(?:passw|secret|token|key|credential)\S*=\S*", re.IGNORECASE)
 _SETTING: Final = re.compile(r"([a-z]\w*[./][\w.*/-]+)\s*=\s*(.{1,100})")
+_LIMIT: Final = re.compile(
+    r"(/sys/fs/cgroup(?:/\S+)?/(?:cpu|memory)\.max):((?:max|[0-9]{1,20})(?: [0-9]{1,10})?)", re.ASCII
+)
 _VULNERABILITY: Final = re.compile(r"(?:\S*/)?(\w+):\s*(.{1,200})")
 
 
@@ -80,6 +83,15 @@ def parse_sysctl(data: bytes) -> Facts:
         message = "expected lines of `sysctl` such as `net.core.rmem_max = 212992`"
         raise FactError(message)
     return known(sysctl={match[1][:100]: " ".join(match[2].split()) for match in found})
+
+
+def parse_cgroup(data: bytes) -> Facts:
+    """Return the limits of control groups by file: `cpu.max` in us of each period, `memory.max` in bytes, or max."""
+    found = [match for line in lines(data) if (match := _LIMIT.fullmatch(line))]
+    if not found:
+        message = "expected lines such as `/sys/fs/cgroup/system.slice/cpu.max:200000 100000`"
+        raise FactError(message)
+    return known(cgroup_limits={match[1][:300]: match[2] for match in found})
 
 
 def parse_vulnerabilities(data: bytes) -> Facts:

@@ -133,6 +133,13 @@ _SOURCES: Final = (
         "lspci",
     ),
     _source(
+        "cgroup",
+        rb"/sys/fs/cgroup/(?:\S+/)?(?:cpu|memory)\.max:",
+        "cgroup.*",
+        oneliners.parse_cgroup,
+        "grep . /sys/fs/cgroup/*/cpu.max /sys/fs/cgroup/*/memory.max",
+    ),
+    _source(
         "vulnerabilities",
         rb"/sys/devices/system/cpu/vulnerabilities/",
         "vulnerabilities",

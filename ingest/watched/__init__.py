@@ -59,6 +59,7 @@ class Watcher(Protocol):
 _MODULES = (
     "carbon",
     "cloudwatch",
+    "kea",
     "pdns",
     "probe",
     "proc_net",

@@ -109,6 +109,7 @@ computed as (
         cases.*,
         claims.computation,
         case claims.computation
+            when 'restated' then cases.left_number
             when 'quotient' then cases.left_number / coalesce(cases.right_number, 1)
             when 'percent' then 100 * cases.left_number / cases.right_number
             when 'gain' then 100 * (cases.left_number / cases.right_number - 1)
@@ -116,10 +117,11 @@ computed as (
             when 'spread'
                 then 100 * (cases.left_number - cases.right_number) / (cases.left_number + cases.right_number)
             when 'difference' then cases.left_number - coalesce(cases.right_number, 0)
-            when 'sum' then cases.left_number + cases.right_number
+            when 'sum' then cases.left_number + coalesce(cases.right_number, 0)
             when 'highest' then cases.highest
         end as recomputed,
         case claims.computation
+            when 'restated' then cases.left_formula
             when 'quotient' then concat_ws(' / ', cases.left_formula, cases.right_formula)
             when 'percent' then '100 * ' || cases.left_formula || ' / ' || cases.right_formula
             when 'gain' then '100 * (' || cases.left_formula || ' / ' || cases.right_formula || ' - 1)'
@@ -129,7 +131,7 @@ computed as (
                     '100 * (' || cases.left_formula || ' - ' || cases.right_formula || ') / ('
                     || cases.left_formula || ' + ' || cases.right_formula || ')'
             when 'difference' then concat_ws(' - ', cases.left_formula, cases.right_formula)
-            when 'sum' then cases.left_formula || ' + ' || cases.right_formula
+            when 'sum' then concat_ws(' + ', cases.left_formula, cases.right_formula)
             when 'highest' then 'highest of ' || cases.listing
         end as formula
     from cases

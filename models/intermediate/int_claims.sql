@@ -12,11 +12,23 @@ cases as (
 
 ),
 
+tolerances as (
+
+    -- a tenth is the project's choice; the others show what hangs on it
+    select 10 as tolerance_percent
+    union all
+    select 5 as tolerance_percent
+    union all
+    select 15 as tolerance_percent
+
+),
+
 expectations as (
 
     select
         claims.claim_id,
         claims.wording,
+        tolerances.tolerance_percent,
         cases.case_number,
         cases.recomputed,
         cases.arithmetic,
@@ -24,6 +36,7 @@ expectations as (
         coalesce(cases.expected, claims.claimed_high) as expected_high
     from claims
     inner join cases on claims.claim_id = cases.claim_id
+    cross join tolerances
 
 ),
 
@@ -33,12 +46,13 @@ bounded as (
         *,
         case
             when wording in ('at_least', 'some_at_least') then expected_low
-            when wording <> 'at_most' then expected_low - {{ claim_tolerance('expected_low', 'wording') }}
+            when wording <> 'at_most'
+                then expected_low - {{ claim_tolerance('expected_low', 'wording', 'tolerance_percent') }}
         end as lowest_agreeing,
         case
             when wording in ('at_most', 'up_to') then expected_high
             when wording not in ('at_least', 'some_at_least')
-                then expected_high + {{ claim_tolerance('expected_high', 'wording') }}
+                then expected_high + {{ claim_tolerance('expected_high', 'wording', 'tolerance_percent') }}
         end as highest_agreeing
     from expectations
 
@@ -62,6 +76,7 @@ summed_up as (
 
     select
         claim_id,
+        tolerance_percent,
         count(*) as cases,
         count(*) filter (where place = 'within') as cases_within,
         count(*) filter (where place = 'above') as cases_above,
@@ -73,7 +88,7 @@ summed_up as (
         'lowest ' || {{ value_at_lowest('arithmetic', 'recomputed') }}
         || '; highest ' || {{ value_at_highest('arithmetic', 'recomputed') }} as ends
     from placed
-    group by claim_id
+    group by claim_id, tolerance_percent
 
 ),
 
@@ -81,6 +96,7 @@ judged as (
 
     select
         claims.claim_id,
+        tolerances.tolerance_percent,
         claims.source_id,
         claims.location,
         claims.statement,
@@ -116,6 +132,7 @@ judged as (
                 and claims.claimed_high <= summed_up.recomputed_high
                 then 'holds'
             when claims.wording = 'between' then 'contradicted_in_source'
+            when summed_up.cases_within = summed_up.cases and claims.computation = 'restated' then 'tautology'
             when summed_up.cases_within = summed_up.cases then 'holds'
             when claims.wording = 'same' then 'contradicted_in_source'
             when claims.wording = 'some_at_least' and summed_up.cases_within > 0 then 'holds'
@@ -127,8 +144,34 @@ judged as (
             else 'does_not_hold'
         end as verdict
     from claims
-    left join summed_up on claims.claim_id = summed_up.claim_id
+    cross join tolerances
+    left join summed_up
+        on claims.claim_id = summed_up.claim_id and tolerances.tolerance_percent = summed_up.tolerance_percent
+
+),
+
+sensitivities as (
+
+    select
+        claim_id,
+        max(verdict) filter (where tolerance_percent = 5) as verdict_at_5_percent,
+        max(verdict) filter (where tolerance_percent = 15) as verdict_at_15_percent
+    from judged
+    group by claim_id
+
+),
+
+with_sensitivity as (
+
+    select
+        judged.*,
+        case when judged.wording in ('about', 'up_to') then judged.tolerance_percent / 100 end as tolerance_ratio,
+        sensitivities.verdict_at_5_percent,
+        sensitivities.verdict_at_15_percent
+    from judged
+    inner join sensitivities on judged.claim_id = sensitivities.claim_id
+    where judged.tolerance_percent = 10
 
 )
 
-select * from judged
+select * from with_sensitivity

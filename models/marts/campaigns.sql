@@ -36,10 +36,10 @@ counts as (
         campaign,
         origin,
         count(*) as configurations,
-        sum(runs) as runs,
-        sum(trials) as trials,
-        min(first_started_at) as first_started_at,
-        max(last_started_at) as last_started_at
+        cast(sum(runs) as bigint) as runs,
+        cast(sum(trials) as bigint) as trials,
+        {{ utc_time('min(first_started_at)') }} as first_started_at,
+        {{ utc_time('max(last_started_at)') }} as last_started_at
     from configurations
     group by campaign, origin
 

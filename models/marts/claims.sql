@@ -43,7 +43,10 @@ select
     claims.cases_above,
     claims.cases_below,
     claims.arithmetic,
+    claims.tolerance_ratio,
     claims.verdict,
+    claims.verdict_at_5_percent,
+    claims.verdict_at_15_percent,
     claims.reviewed_verdict,
     claims.reason,
     coalesce(figures.figure_ids, {{ list_of([]) }}) as figure_ids

@@ -30,7 +30,7 @@ select
     host_id,
     server_config_id,
     runs,
-    trials,
-    first_started_at,
-    last_started_at
+    cast(trials as bigint) as trials,
+    {{ utc_time('first_started_at') }} as first_started_at,
+    {{ utc_time('last_started_at') }} as last_started_at
 from configurations

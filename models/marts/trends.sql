@@ -32,7 +32,7 @@ select
     points.testbed,
     points.tool,
     points.rate_unit,
-    points.started_at,
+    {{ utc_time('points.started_at') }} as started_at,
     points.rate_interpolated,
     points.crossing_low,
     points.crossing_high,

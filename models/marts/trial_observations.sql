@@ -15,7 +15,7 @@ select
     metric,
     label,
     moment,
-    observed_at,
+    {{ utc_time('observed_at') }} as observed_at,
     t_s,
     value,
     unit

@@ -49,15 +49,16 @@ def test_the_chart_counts_the_verdicts_and_says_it_in_words(open_page: Open, pub
     chart = json.loads(app.get("vega_lite_chart")[0].proto.spec)
     claims = listed(app)
     held = (claims["Rule"] == "✓ holds").sum()
-    assert chart["description"].startswith(f"{held} of 48 hold; rule and reader agree on 30.")  # docs/explanation
+    assert chart["description"].startswith(f"{held} of 48 hold; rule and maintainers agree on 34.")  # docs/explanation
 
 
 @pytest.mark.parametrize(
     ("address", "expected"),
     [
         ({"source": "moj-ha-2021-02-09"}, {"C23", "C24"}),
-        ({"verdict": "≠ contradicted in its source"}, {"C04", "C32"}),
+        ({"verdict": "≠ contradicted in its source"}, {"C04", "C13", "C32"}),
         ({"source": "isc-kb-kea-2.0", "verdict": "▲ understated"}, {"C02"}),
+        ({"verdict": "≡ true by its own words"}, {"C07", "C17"}),
         ({"source": "isc-kb-kea-2.0", "reviewed": ["◐ partly", "✓ holds"]}, {"C01", "C03"}),
     ],
 )
@@ -67,12 +68,30 @@ def test_filters_come_from_the_address(
     assert set(listed(open_page(published_home, "claims", **address)).index) == expected
 
 
-def test_where_rule_and_reader_differ_can_be_seen_alone(open_page: Open, published_home: Path) -> None:
+def test_where_rule_and_maintainers_differ_can_be_seen_alone(open_page: Open, published_home: Path) -> None:
     app = open_page(published_home, "claims")
     app.toggle("differing").set_value(True).run()
     claims = listed(app)
-    assert len(claims) == 18  # docs/explanation/claims.md
-    assert not claims["Reader"].str.startswith("✓ holds").where(claims["Rule"] == "✓ holds", False).any()
+    assert len(claims) == 14  # docs/explanation/claims.md
+    assert not claims["Maintainers"].str.startswith("✓ holds").where(claims["Rule"] == "✓ holds", False).any()
+
+
+def test_where_the_tolerance_decides_can_be_seen_alone(open_page: Open, published_home: Path) -> None:
+    app = open_page(published_home, "claims", sensitive="true")
+    claims = listed(app)
+    assert list(claims[["At 5 %", "Rule", "At 15 %"]].itertuples(name=None)) == [
+        ("C01", "✖ does not hold", "◐ partly", "◐ partly"),
+        ("C29", "◐ partly", "✓ holds", "✓ holds"),
+    ]
+
+
+def test_a_claim_names_the_tolerance_of_the_rule_and_who_reviewed_it(open_page: Open, published_home: Path) -> None:
+    shown = said(open_page(published_home, "claims", claim="C29"))
+    assert "**Its tolerance:** 10 % of the number claimed; at 5 %: ◐ partly; at 15 %: ✓ holds" in shown.replace(
+        "\\", ""
+    )
+    assert "Reviewed by the maintainers" in shown
+    assert "Its tolerance" not in said(open_page(published_home, "claims", claim="C07"))
 
 
 def test_filters_that_leave_nothing_say_so(open_page: Open, published_home: Path) -> None:

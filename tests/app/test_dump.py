@@ -21,7 +21,7 @@ def warehouse(tmp_path):
     """A small one with what is hard to write as text."""
     file = tmp_path / "warehouse.duckdb"
     with duckdb.connect(str(file)) as connection:
-        connection.execute("create table build_info as select timestamptz '2026-11-20 13:45:01+00' as built_at")
+        connection.execute("create table build_info as select timestamp '2026-11-20 13:45:01' as built_at")
         connection.execute("create table trials (name text, tags text[], facts map(text, double), rate double)")
         connection.execute("comment on column trials.rate is 'Leases per second.'")
         connection.execute(

@@ -72,7 +72,7 @@ def type_clients(page: Page) -> None:
 STEPS: tuple[tuple[str, str, Callable[[Page], None]], ...] = (
     ("Explore", "backend=mysql", lambda page: choose(page, "Backend", "mysql")),
     ("Machines", "tab=Server", lambda page: page.get_by_role("tab", name="Server configurations").click()),
-    ("Claims", "differing=true", lambda page: page.get_by_text("Only where rule and reader differ").click()),
+    ("Claims", "differing=true", lambda page: page.get_by_text("Only where rule and maintainers differ").click()),
     ("LPS needed", "clients=350000", type_clients),
 )
 

@@ -37,7 +37,8 @@ def test_the_file_says_when_and_from_what_it_was_built(published_home):
     warehouse = published_home / "warehouse.duckdb"
     [(age, dbt, duck, batches)] = rows_of(
         warehouse,
-        "select now() - built_at < interval 1 hour, dbt_version, duckdb_version, lake_batches from build_info",
+        "select now() at time zone 'UTC' - built_at < interval 1 hour, dbt_version, duckdb_version, lake_batches "
+        "from build_info",
     )
     assert age
     assert (dbt, duck, batches) == ("1.11.16", duckdb.__version__, ["00000000-empty"])

@@ -440,6 +440,17 @@ def test_one_line_facts() -> None:
     assert oneliners.parse_governor(b"powersave\npowersave\nperformance\n") == {
         "governors": ["performance", "powersave"]
     }
+    limits = (
+        b"/sys/fs/cgroup/system.slice/kea-dhcp4-server.service/cpu.max:200000 100000\n"
+        b"/sys/fs/cgroup/system.slice/kea-dhcp4-server.service/memory.max:536870912\n"
+        b"/sys/fs/cgroup/system.slice/cpu.max:max 100000\n"
+    )
+    assert machines.recognise("facts", limits) == "cgroup"
+    assert oneliners.parse_cgroup(limits)["cgroup_limits"] == {
+        "/sys/fs/cgroup/system.slice/kea-dhcp4-server.service/cpu.max": "200000 100000",
+        "/sys/fs/cgroup/system.slice/kea-dhcp4-server.service/memory.max": "536870912",
+        "/sys/fs/cgroup/system.slice/cpu.max": "max 100000",
+    }
     line = oneliners.parse_command_line(b"quiet rd.iscsi.password=Sw0rdfish ro\n")
     assert line == {"kernel_command_line": "quiet *** ro"}
 

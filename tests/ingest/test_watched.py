@@ -510,3 +510,42 @@ def test_more_text_than_memory_can_hold_is_one_reject(monkeypatch):
     monkeypatch.setattr(samples, "MAX_TEXT_BYTES", 2 * 1024**2)
     data = gzip.compress(b"# HELP a b\n" + b"a 1\n" * 10**6)
     assert reject(data).reason == "more than 2 MiB of text"
+
+
+# As Kea 2.2 answers through its control agent; its control socket answers with the object alone.
+KEA_ANSWER = """[ { "arguments": {
+    "cumulative-assigned-addresses": [ [ 1500, "2026-11-20 12:00:31.402233" ], [ 1499, "2026-11-20 12:00:31.401" ] ],
+    "pkt4-receive-drop": [ [ 3, "2026-11-20 12:00:30.1" ] ],
+    "pkt4-received": [ [ 3020, "2026-11-20 12:00:31.402233" ] ],
+    "subnet[1].assigned-addresses": [ [ 1500, "2026-11-20 12:00:31.4" ] ],
+    "subnet[1].pool[0].assigned-addresses": [ [ 700, "2026-11-20 12:00:31.4" ] ]
+}, "result": 0 } ]"""
+
+
+@pytest.mark.parametrize("text", [KEA_ANSWER, KEA_ANSWER.strip("[] ")])
+def test_kea_s_statistics_are_its_newest_samples_without_a_clock(text):
+    assert found(text, "kea") == [
+        Sample(None, "kea.cumulative-assigned-addresses", 1500, None),
+        Sample(None, "kea.pkt4-receive-drop", 3, "packets"),
+        Sample(None, "kea.pkt4-received", 3020, "packets"),
+        Sample(None, "kea.assigned-addresses", 1500, None, "subnet[1]"),
+        Sample(None, "kea.assigned-addresses", 700, None, "subnet[1].pool[0]"),
+    ]
+
+
+def test_what_is_no_statistic_of_kea_is_told_beside_those_that_are():
+    odd = KEA_ANSWER.replace("[ [ 3020,", '[ [ "many",').replace(
+        '"result": 0 } ]', '"result": 0 }, { "result": 1, "text": "off" } ]'
+    )
+    parts = read(odd, "kea")
+    assert [part.reason for part in parts if isinstance(part, Reject)] == [
+        "not a statistic: 'pkt4-received'",
+        "no statistics: 'off'",
+    ]
+    assert len(parts) == 6
+
+
+@pytest.mark.parametrize("text", ['{"Dhcp4": {"subnet4": []}}', '[ { "result": 1, "text": "unable to forward" } ]'])
+def test_other_json_of_kea_is_none_of_its_statistics(text):
+    watcher = recognise(text.encode())
+    assert watcher is None or watcher.NAME != "kea"

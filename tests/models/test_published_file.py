@@ -36,6 +36,21 @@ def test_clients_from_duckdb_1_4_on_can_open_it(warehouse_home):
     assert int.from_bytes(header[12:20], "little") <= 67
 
 
+def test_columns_have_types_that_every_client_can_fetch(sql):
+    # Python fetches a time with a zone only with pytz beside it, and few tools know 128 bits.
+    odd = "data_type like '%HUGEINT%' or data_type like '%WITH TIME ZONE%' or data_type like '%INTERVAL%'"
+    assert sql(f"select table_name, column_name, data_type from duckdb_columns() where not internal and ({odd})") == []
+
+
+def test_times_are_of_utc(sql):
+    # the sidecar says 2026-11-20T13:03:19.757557Z
+    began = sql(
+        "select cast(started_at as varchar) from trials where source_path like '%v4_st_mysql_none/rep2/rate1100.txt'"
+    )
+    assert began == [("2026-11-20 13:03:19.757557",)]
+    assert sql("select abs(epoch(built_at) - epoch(now())) < 86400 from build_info") == [(True,)]
+
+
 def test_the_functions_for_analysts_are_there(sql):
     assert sql("select needed_lps from lps_needed(clients := 86400)") == [(2.0,)]
     fastest = sql("select configuration, lps from configurations_meeting(30000)")

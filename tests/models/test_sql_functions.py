@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from app import planner
@@ -53,8 +54,28 @@ def test_every_function_has_an_example():
     assert [name for name in SECTIONS if not any(f"{name}(" in example for example in EXAMPLES)] == []
 
 
-@pytest.mark.parametrize("function", ["lps_at", "run_rates_at"])
-@pytest.mark.parametrize("limit", [2.5, -0.01])
-def test_a_loss_limit_that_is_no_share_is_refused_with_the_range(sql, function, limit):
-    with pytest.raises(Exception, match=r"loss_limit is .*; expected 0 to 1, such as 0.025 for 2.5 %"):
-        sql(f"select * from {function}({limit})")
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("from lps_at(2.5)", "The loss limit 2.5 is no share from 0 to 1. 2.5 % is 0.025."),
+        ("select count(*) from run_rates_at(-0.1)", "The loss limit -0.1 is no share from 0 to 1."),
+        ("from lps_at(0.01, loss_basis := 'leases')", "There is no loss basis leases: name worst_exchange, packet or"),
+        (
+            "select ratio from compare('isc kea 2.2.0 DHCPv4 memfil single', 'ISC Kea 2.2.0 DHCPv4 memfile single')",
+            "There is no configuration isc kea 2.2.0 DHCPv4 memfil single. Most like it: "
+            "ISC Kea 2.2.0 DHCPv4 memfile single; ",
+        ),
+        (
+            "select count(*) from compare('ISC Kea 2.2.0 DHCPv4 memfile single', 'x')",
+            "There is no configuration x. Most like it: ",
+        ),
+    ],
+)
+def test_what_no_function_can_answer_is_an_error_that_says_what_can_be_asked(sql, question, said):
+    with pytest.raises(duckdb.InvalidInputException) as refused:
+        sql(question)
+    assert said in str(refused.value)
+
+
+def test_the_ends_of_the_range_of_limits_are_answered(sql):
+    assert sql("select count(*) > 0 from lps_at(0)") == sql("select count(*) > 0 from lps_at(1)") == [(True,)]

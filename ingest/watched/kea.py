@@ -1,0 +1,65 @@
+"""The reader of what Kea counts: the answer to `statistic-get-all` (Kea Administrator Reference Manual, Statistics).
+
+A server answers through its control socket with one JSON object, the control agent with a list of them, one a server.
+Each statistic has its latest samples, newest first, with the server's local time without a zone: the file carries no
+clock. Kea counts from its start. `pkt4-receive-drop` is the total of what it dropped; since 3.2 the reasons, as in
+`pkt4-queue-full`, are its parts.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from ingest.formats import Reject
+from ingest.formats.json_documents import items, mapping
+from ingest.formats.text import head_text, quote
+from ingest.watched import Sample
+from ingest.watched.samples import account, each_document, real, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAME = "kea"
+IN_JSON = True
+
+_EXPECTED: Final = "expected the JSON that Kea answers to `statistic-get-all`, unchanged"
+_BEGIN: Final = re.compile(
+    r'\s*(?:\[\s*)?\{\s*(?:"result"\s*:\s*0\s*,\s*)?"arguments"\s*:\s*\{\s*"[^"]+"\s*:\s*\[\s*\['
+)
+_COUNTED: Final = re.compile(r'"(?:pkt[46]-[a-z0-9-]+|subnet\[\d+\]\.[^"]+|cumulative-assigned-[a-z]+)"\s*:\s*\[\s*\[')
+_OF_A_SUBNET: Final = re.compile(r"((?:subnet\[\d{1,10}\])(?:\.(?:pd-)?pool\[\d{1,10}\])?)\.(.+)", re.ASCII)
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (64 KiB, or all of it) holds statistics of Kea."""
+    text = head_text(head)
+    return bool(_BEGIN.match(text) and _COUNTED.search(text))
+
+
+def parse(data: bytes) -> Iterator[Sample | Reject]:
+    """Yield the newest sample of each statistic in `data` as `kea.<name>`, and what is unusable.
+
+    The label of `subnet[1].pool[0].assigned-addresses` is `subnet[1].pool[0]`. Never raises for bad input.
+    """
+    return account(data, lambda text: each_document(text, _answers), _EXPECTED)
+
+
+def _answers(line: int, document: Any) -> Iterator[Sample | Reject]:
+    for answer in map(mapping, items(document) if isinstance(document, list) else [document]):
+        counted = mapping(answer.get("arguments"))
+        if answer.get("result") != 0 or not counted:
+            yield Reject(line, f"no statistics: {quote(str(answer.get('text') or answer))}", _EXPECTED)
+        for name, samples in counted.items():
+            newest = items(samples)[:1]
+            value = real(items(newest[0])[0]) if newest and items(newest[0]) else None
+            if value is None:
+                yield Reject(line, f"not a statistic: {quote(str(name))}", "expected [[number, time], ...]")
+            else:
+                yield _sample(str(words(name)), value)
+
+
+def _sample(name: str, value: float) -> Sample:
+    place = _OF_A_SUBNET.fullmatch(name)
+    label, metric = (place[1], place[2]) if place else (None, name)
+    return Sample(None, f"kea.{metric}", value, "packets" if metric.startswith("pkt") else None, label)

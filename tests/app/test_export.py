@@ -1,0 +1,52 @@
+"""Answers on their way out: what the file formats make of types that they do not have."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+
+from app import export
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+INTERVALS = (
+    "14 months 3 days 01:02:03.5",
+    "-14 months -1 day -5 seconds",
+    "0 days",
+    "1 month 26:00:00",
+    "100 hours 0.25 seconds",
+    "0.000001 seconds",
+    "12 months",
+)
+
+
+@pytest.fixture(scope="module")
+def rows() -> pa.Table:
+    """Intervals, one of them unknown, and how DuckDB itself prints each."""
+    values = ", ".join(f"(interval '{each}')" for each in INTERVALS)
+    asked = f"select span, cast(span as varchar) as text from (values {values}, (null)) as spans (span)"
+    return duckdb.sql(asked).to_arrow_table()
+
+
+def written(rows: pa.Table, form: str) -> bytes:
+    out = io.BytesIO()
+    export.write(rows, form, out)
+    return out.getvalue()
+
+
+def test_an_interval_is_written_as_duckdb_prints_it(rows: pa.Table) -> None:
+    expected = rows["text"].to_pylist()
+    assert len(expected) == len(INTERVALS) + 1
+    as_csv = list(csv.DictReader(io.StringIO(written(rows, "csv").decode())))
+    assert [row["span"] or None for row in as_csv] == expected
+    assert [row["span"] for row in json.loads(written(rows, "json"))] == expected
+    assert pq.read_table(io.BytesIO(written(rows, "parquet")))["span"].to_pylist() == expected
+    assert all(f"| {text} |" in written(rows, "markdown").decode() for text in expected if text)
+    assert all(text in written(rows, "table").decode() for text in expected if text)
