@@ -18,37 +18,43 @@ FASTER: Final = "▲"
 SLOWER: Final = "▼"
 MOST_IN_CELL: Final = 6  # figures
 FIGURE: Final = (
-    *("configuration_id", "protocol", "threading", "threads", "ha_mode", "rate", "ci_low", "ci_high"),
-    *("status", "qualifier", "quality", "findings"),
+    *("configuration_id", "protocol", "threading", "threads", "ha_mode", "rate", "rate_at_most", "interval_kind"),
+    *("ci_low", "ci_high", "rate_interpolated", "status", "qualifier", "quality", "findings"),
 )
 
 
 def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:
     """Return capacities with what people read beside what machines compare.
 
-    Adds `label` (unique), `row` (protocol, threading and HA in words), `sign` (of a bound), `shown` (the figure with
-    its sign), `interval`, `quality_shown`, `status_shown` and `findings_shown`. A capacity that lies below the first
-    step takes that step's rate, with the sign `<`.
+    Adds `label` (unique), `row` (protocol, threading and HA in words), `sign` (of a bound, among figures of one kind),
+    `figure_sign` and `shown` (the figure with it: what passed at the last step is a lower bound), `interval` (in which
+    range the rate at the limit lies), `about` (its best single figure), `quality_shown`, `status_shown` and
+    `findings_shown`. A capacity that is only known to lie below some rate takes that one, with the sign `<`.
     """
     frame = table.to_pandas()
-    used = {*FIGURE, "first_exceeding_rate"}.intersection(table.column_names)
-    each = {name: table[name].to_pylist() for name in used}  # pandas takes ten times as long for a text
+    each = {name: table[name].to_pylist() for name in FIGURE}  # pandas takes ten times as long for a text
     frame["label"] = [labels.get(one, one) for one in each["configuration_id"]]
     frame["name"] = frame["configuration"]
     frame["row"] = [
         set_up(*one)
         for one in zip(*(each[name] for name in ("protocol", "threading", "threads", "ha_mode")), strict=True)
     ]
-    if "first_exceeding_rate" in each:
-        each["rate"] = [
-            first if rate is None and status == "exceeded_at_first_step" else rate
-            for rate, status, first in zip(each["rate"], each["status"], each["first_exceeding_rate"], strict=True)
-        ]
-        frame["rate"] = pd.Series(each["rate"], dtype=float)
-    signs = [words.bound(*one) for one in zip(each["status"], each["qualifier"], strict=True)]
-    frame["sign"] = signs
-    frame["shown"] = [words.rate(*one) for one in zip(each["rate"], signs, strict=True)]
-    frame["interval"] = [words.interval(*one) for one in zip(each["ci_low"], each["ci_high"], strict=True)]
+    each["rate"] = [
+        most if rate is None else rate for rate, most in zip(each["rate"], each["rate_at_most"], strict=True)
+    ]
+    frame["rate"] = pd.Series(each["rate"], dtype=float)
+    qualified = list(zip(each["status"], each["qualifier"], strict=True))
+    frame["sign"] = [words.bound(*one) for one in qualified]
+    frame["figure_sign"] = [words.figure_sign(*one) for one in qualified]
+    frame["shown"] = [words.figure(rate, *one) for rate, one in zip(each["rate"], qualified, strict=True)]
+    ranges = list(zip(each["ci_low"], each["ci_high"], strict=True))
+    frame["interval"] = [
+        words.capacity_range(kind, *ends) for kind, ends in zip(each["interval_kind"], ranges, strict=True)
+    ]
+    frame["about"] = [
+        None if best is None else words.about(best, *ends)
+        for best, ends in zip(each["rate_interpolated"], ranges, strict=True)
+    ]
     frame["quality_shown"] = [words.quality(one) for one in each["quality"]]
     frame["status_shown"] = [words.STATUSES.get(one, one) for one in each["status"]]
     frame["findings_shown"] = [words.findings(one) for one in each["findings"]]
@@ -105,10 +111,13 @@ def _together(figures: pd.Series[str]) -> str:
 def ratios(frame: pd.DataFrame, verdicts: Mapping[tuple[str, str], str] | None = None) -> pd.DataFrame:
     """Return the capacity of each row over that of each column, as text with the numbers of runs (row / column).
 
+    Where the rate at the limit was estimated for both sides the ratio is that of the estimates, to which interval and
+    verdict belong; else that of the figures.
+
     Args:
         frame: what `capacities` returns.
-        verdicts: `faster` or `slower` for pairs (row, column) that a test tells apart: marked by a triangle, unless
-            one side is a bound and the ratio may lie on the other side of 1.
+        verdicts: on pairs (row, column): those that stand out are marked by a triangle, full or hollow (probably),
+            unless one side is a bound and the ratio may lie on the other side of 1.
     """
     found = verdicts or {}
     rows: list[dict[str, str]] = []
@@ -120,7 +129,9 @@ def ratios(frame: pd.DataFrame, verdicts: Mapping[tuple[str, str], str] | None =
             elif one.rate_unit != other.rate_unit:
                 cells[f"over {other.label}"] = "-"
             else:
-                value = words.ratio(one.rate, other.rate, one.sign, other.sign)
+                estimates = one.rate_interpolated, other.rate_interpolated
+                known = all(words.is_known(each) for each in estimates)
+                value = words.ratio(*estimates) if known else words.ratio(one.rate, other.rate, one.sign, other.sign)
                 mark = _triangle(found.get((str(one.configuration_id), str(other.configuration_id))), value)
                 counts = words.numbers(one.runs, other.runs)
                 cells[f"over {other.label}"] = " ".join(filter(None, [mark, value, counts]))
@@ -133,6 +144,7 @@ def verdict_of_each(pairs: pd.DataFrame | None) -> dict[tuple[str, str], str]:
     if pairs is None:
         return {}
     opposite = {"faster": "slower", "slower": "faster"}
+    opposite |= {f"probably {one}": f"probably {other}" for one, other in opposite.items()}
     triples = list(zip(pairs["configuration_id_a"], pairs["configuration_id_b"], pairs["verdict"], strict=True))
     return {(a, b): verdict for a, b, verdict in triples} | {
         (b, a): opposite.get(verdict, verdict) for a, b, verdict in triples
@@ -145,9 +157,10 @@ def marks(ratios: pd.DataFrame) -> pd.DataFrame:
 
 
 def _triangle(verdict: str | None, ratio: str) -> str:
-    if verdict == "faster" and not ratio.startswith(("≤", "?", "-")):
-        return FASTER
-    return SLOWER if verdict == "slower" and not ratio.startswith(("≥", "?", "-")) else ""
+    sign = words.VERDICTS.get(verdict or "", "")[:1]
+    if sign in (FASTER, "△") and not ratio.startswith(("≤", "?", "-")):
+        return sign
+    return sign if sign in (SLOWER, "▽") and not ratio.startswith(("≥", "?", "-")) else ""
 
 
 def differences(factors: pa.Table, labels: Mapping[str, str], chosen: Sequence[str]) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 NOT_STATED: Final = "not stated"
 
@@ -22,9 +22,9 @@ BOUNDS: Final = {
     "approx": "≈",
 }
 STATUSES: Final = {
-    "bracketed": "measured between two steps",
+    "bracketed": "at least: the last step that passed",
     "never_exceeded": "at least: no step lost more than the limit",
-    "exceeded_at_first_step": "below: the first step already lost more than the limit",
+    "exceeded_at_first_step": "below: the first step already lost more than the limit, of one run at least",
     "generator_limited": "at least: the generator could not offer more",
     "published": "as published",
 }
@@ -44,10 +44,16 @@ ITEM_GRADES: Final = {"unfair": "⚠ unfair", "unknown": "? unknown", "minor": "
 VERDICTS: Final = {
     "faster": "▲ faster",
     "slower": "▼ slower",
+    "probably faster": "△ probably faster",
+    "probably slower": "▽ probably slower",
     "no evidence": "no evidence of a difference",
     "too few runs": "too few runs to tell",
     "not testable": "not testable: fewer than two runs of one",
 }
+# What the range of a capacity is.
+RANGES: Final = {"confidence": "95 % interval", "bracket": "bracket"}
+ORIGIN_SIGNS: Final = {"measured": "≥", "published": ""}  # before a figure whose status is not at hand
+ORDERS: Final = {True: "in turn", False: "one after the other"}
 FACTORS: Final = {
     "threading": "Threads",
     "ha_mode": "High availability",
@@ -119,14 +125,76 @@ def rate(value: float | None, sign: str = "") -> str:
     return f"{sign} {number(value)}".strip() if value is not None and is_known(value) else "-"
 
 
+def figure(value: float | None, status: str | None, qualifier: str | None = None) -> str:
+    """Return a capacity as people are to take it: what passed at the last step is a lower bound, `≥ 8,488`."""
+    return rate(value, figure_sign(status, qualifier))
+
+
+def figure_sign(status: str | None, qualifier: str | None = None) -> str:
+    """Return the sign before a figure that is shown by itself; `bound` is that of figures of one kind, in a ratio."""
+    return bound(status, qualifier) or ("≥" if status == "bracketed" else "")
+
+
 def interval(low: float | None, high: float | None) -> str:
-    """Return a 95 % confidence interval; a dash without repetitions."""
-    return f"{number(low)} to {number(high)}" if low is not None and high is not None and is_known(low) else "-"
+    """Return the range from low to high; `≥` one end where the other is open, a dash where neither is known."""
+    if low is None or not is_known(low):
+        return "-"
+    return f"{number(low)} to {number(high)}" if high is not None and is_known(high) else f"≥ {number(low)}"
+
+
+def capacity_range(kind: str | None, low: float | None, high: float | None) -> str:
+    """Return in which range the rate at the loss limit lies, and how it is known; a dash where it is not.
+
+    `bracket 8,288 to 9,750`, `95 % interval 12,240 to 13,760`, `bracket ≥ 8,288`. The ends of a bracket are steps that
+    were tried; those of an interval are estimates, and rounded to what the interval tells.
+    """
+    if kind not in RANGES or low is None or not is_known(low):
+        return "-"
+    if kind == "confidence":
+        low, high = about(low, low, high), None if high is None else about(high, low, high)
+    if high is not None and is_known(high) and low == 0:
+        return f"{RANGES[kind]} below {number(high)}"
+    return f"{RANGES[kind]} {interval(low, high)}"
+
+
+def about(value: float, low: float | None, high: float | None) -> float:
+    """Return an estimate without the digits of which its range, at twenty times their unit, tells nothing."""
+    if low is None or high is None or not (is_known(low) and is_known(high)) or high <= low:
+        return value
+    return round(value, -math.floor(math.log10((high - low) / 20)))
+
+
+def widening(correlation: float | None) -> float:
+    """Return how many times as wide the likeness of neighbouring runs made an interval; 1 where it did not."""
+    likeness = min(max(correlation, 0), 0.9) if correlation is not None and is_known(correlation) else 0
+    return math.sqrt((1 + likeness) / (1 - likeness))
 
 
 def factor_interval(low: float | None, high: float | None) -> str:
     """Return the 95 % confidence interval of a ratio; a dash without repetitions."""
     return f"{low:.3g} to {high:.3g}" if low is not None and high is not None and is_known(low) else "-"
+
+
+def order(is_in_turn: bool | None) -> str | None:
+    """Return in which order the runs of a pair were measured; None where that is not known."""
+    return None if is_in_turn is None else ORDERS[is_in_turn]
+
+
+def drift(in_turn: Iterable[bool]) -> str:
+    """Return what to say of pairs that were not measured in turn; nothing where all were."""
+    order = list(in_turn)
+    if all(order):
+        return ""
+    which = "All pairs were" if not any(order) else f"{order.count(False)} of {plural(len(order), 'pair')} were"
+    which = "The pair was" if len(order) == 1 else which
+    return f"{which} measured one after the other: drift of the machine counts as a difference."
+
+
+def widened(correlations: Mapping[str, float | None]) -> str:
+    """Return what to say of configurations, by label, whose neighbouring runs resemble each other; nothing of none."""
+    times = {label: widening(known(each)) for label, each in correlations.items()}
+    wider = [f"{label} ({factor(each)} times)" for label, each in times.items() if each > 1]
+    return f"Neighbouring runs resemble each other, which widened the interval of {', '.join(wider)}." if wider else ""
 
 
 def count(value: float | None) -> str:

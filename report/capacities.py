@@ -33,8 +33,9 @@ def figures(scope: Scope) -> list[Row]:
     found = []
     for row in [*headline, *others]:
         sign = words.bound(row["status"], row["qualifier"])
-        value = row["rate"] if row["rate"] is not None else row.get("first_exceeding_rate")
-        found.append(row | {"sign": sign, "value": value, "shown": words.rate(value, sign)})
+        value = row["rate"] if row["rate"] is not None else row["rate_at_most"]
+        shown = words.figure(value, row["status"], row["qualifier"])
+        found.append(row | {"sign": sign, "value": value, "shown": shown})
     return found
 
 
@@ -45,7 +46,7 @@ def sections(scope: Scope, figures: Sequence[Row]) -> Iterable[Section]:
         matrices = [block for some in _alike(rows) for block in _matrices(some)]
         title = unit.replace("/s", " per second")
         key = "".join(char if char.isalnum() else "-" for char in unit.lower())
-        yield Section(f"capacity-{key}", title[0].upper() + title[1:], (*matrices, _list(scope, rows, unit)))
+        yield Section(f"capacity-{key}", title[0].upper() + title[1:], (*matrices, *_list(scope, rows, unit)))
 
 
 def _alike(rows: Sequence[Row]) -> list[list[Row]]:
@@ -100,8 +101,8 @@ def _cell(rows: Sequence[Row]) -> Cell:
 
 
 def spread(row: Row) -> str:
-    """Return interval and runs of a figure, e.g. `11,448 to 13,051; 7 of 9 runs`; nothing of a published one."""
-    interval = words.interval(row["ci_low"], row["ci_high"])
+    """Return range and runs of a figure, e.g. `bracket 8,288 to 9,750; 3 of 5 runs`; nothing of a published one."""
+    interval = words.capacity_range(row["interval_kind"], row["ci_low"], row["ci_high"])
     return "; ".join(part for part in (interval if interval != "-" else "", _runs(row)) if part)
 
 
@@ -146,17 +147,22 @@ def _set_up_order(row: Row) -> tuple[int, str, bool, int, str]:
     return place, row["ha_mode"] or "", row["threading"] != "single", row["threads"] or 0, _set_up(row)
 
 
-def _list(scope: Scope, rows: Sequence[Row], unit: str) -> Table:
+def _best(row: Row) -> str:
+    best = row["rate_interpolated"]
+    return "-" if best is None else words.rate(words.about(best, row["ci_low"], row["ci_high"]), "≈")
+
+
+def _list(scope: Scope, rows: Sequence[Row], unit: str) -> Iterable[Block]:
     goals = {row["loss_goal"]: words.loss_goal(row["loss_goal"], row["loss_limit"], row["loss_basis"]) for row in rows}
-    return Table.of(
+    yield Table.of(
         f"All figures in {unit}; {', '.join(goals[name] for name in sorted(goals))}",
         (
             {
                 "Configuration": scope.labels[row["configuration_id"]],
                 unit.capitalize(): row["shown"],
-                "95 % interval": words.interval(row["ci_low"], row["ci_high"]),
+                "Rate at the limit": words.capacity_range(row["interval_kind"], row["ci_low"], row["ci_high"]),
+                "Best single figure": _best(row),
                 "Runs": _runs(row),
-                "Median": words.rate(row["rate_median"]) if row["runs"] else "-",
                 "Loss goal": row["loss_goal"] if len(goals) > 1 else "",
                 "How": words.STATUSES.get(row["status"], row["status"] or ""),
                 "Quality": Cell(words.quality(row["quality"]), words.findings(row["findings"])),
@@ -164,6 +170,9 @@ def _list(scope: Scope, rows: Sequence[Row], unit: str) -> Table:
             for row in rows
         ),
     )
+    widened = words.widened({scope.labels[row["configuration_id"]]: row["run_correlation"] for row in rows})
+    if widened:
+        yield Paragraph(widened)
 
 
 def beside_published(scope: Scope, figures: Sequence[Row]) -> Section:

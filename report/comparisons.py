@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from app import words
+from app import queries, words
 from report.scope import grouped, joined
 from report.sections import Cell, Paragraph, Points, Section, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from report.scope import Row, Scope
     from report.sections import Block
@@ -24,8 +24,11 @@ FACTORS: Final = {
 
 
 def pairs(scope: Scope, figures: Sequence[Row]) -> list[Row]:
-    """Return the pairs that differ in one factor, with the fairness of each and its ratio in words."""
-    signs = {row["configuration_id"]: row["sign"] for row in figures}
+    """Return the pairs that differ in one factor, with the fairness of each and its ratio in words.
+
+    The ratio is that to which interval and verdict belong: of the rates at the limit where both were estimated.
+    """
+    of = {row["configuration_id"]: row for row in figures}
     rows = scope.rows(
         """
         with
@@ -35,8 +38,8 @@ def pairs(scope: Scope, figures: Sequence[Row]) -> list[Row]:
             select
                 'threading' as factor, product, product_version, protocol, ha_mode, backend, 'multi' as threading,
                 threads, 'single' as reference, 'leases/s' as rate_unit, lps_single as reference_rate,
-                lps_multi as rate, ci_low, ci_high, p_value_holm, verdict, runs_single as reference_runs,
-                runs_multi as runs,
+                lps_multi as rate, ratio_interpolated, ci_low, ci_high, p_value_holm, verdict,
+                runs_single as reference_runs, runs_multi as runs,
                 configuration_id_single as baseline_configuration_id,
                 configuration_id_multi as treatment_configuration_id,
                 campaign_single as reference_campaign, campaign
@@ -44,14 +47,16 @@ def pairs(scope: Scope, figures: Sequence[Row]) -> list[Row]:
             union all
             select
                 'ha_mode', product, product_version, protocol, ha_mode, backend, threading, threads, 'single server',
-                'leases/s', lps_without_ha, lps_with_ha, ci_low, ci_high, p_value_holm, verdict, runs_without_ha,
-                runs_with_ha, configuration_id_without_ha, configuration_id_with_ha, campaign_without_ha, campaign
+                'leases/s', lps_without_ha, lps_with_ha, ratio_interpolated, ci_low, ci_high, p_value_holm, verdict,
+                runs_without_ha, runs_with_ha, configuration_id_without_ha, configuration_id_with_ha,
+                campaign_without_ha, campaign
             from ha_speedup
             union all
             select
                 'backend', product, product_version, protocol, ha_mode, backend, threading, threads, reference_backend,
-                rate_unit, reference_rate, rate, ci_low, ci_high, p_value_holm, verdict, runs_reference, runs_backend,
-                configuration_id_reference, configuration_id_backend, campaign_reference, campaign
+                rate_unit, reference_rate, rate, ratio_interpolated, ci_low, ci_high, p_value_holm, verdict,
+                runs_reference, runs_backend, configuration_id_reference, configuration_id_backend,
+                campaign_reference, campaign
             from backend_ratio
             where loss_goal = 'isc' and reference_backend < backend
 
@@ -71,11 +76,16 @@ def pairs(scope: Scope, figures: Sequence[Row]) -> list[Row]:
             pairs.treatment_configuration_id
         """
     )
-    return [row | _compared(row, signs) for row in rows]
+    sides = [(row["baseline_configuration_id"], row["treatment_configuration_id"]) for row in rows]
+    in_turn = queries.are_in_turn(scope.warehouse, sides)
+    return [
+        row | _compared(row, of[one], of[other]) | {"is_in_turn": in_turn.get((one, other))}
+        for row, (one, other) in zip(rows, sides, strict=True)
+    ]
 
 
-def _compared(row: Row, signs: Mapping[str, str]) -> Row:
-    one, other = signs.get(row["baseline_configuration_id"], ""), signs.get(row["treatment_configuration_id"], "")
+def _compared(row: Row, baseline: Row, treatment: Row) -> Row:
+    estimated = row["ratio_interpolated"]
     threads = (
         f"{row['threading']} ×{row['threads']}" if row["threading"] == "multi" and row["threads"] else row["threading"]
     )
@@ -84,9 +94,11 @@ def _compared(row: Row, signs: Mapping[str, str]) -> Row:
     return {
         "set_up": joined(row["product"], row["product_version"], row["protocol"], *kept),
         "comparison": f"{dimensions[row['factor']]} against {row['reference']}",
-        "shown": words.ratio(row["rate"], row["reference_rate"], other, one),
-        "reference_shown": words.rate(row["reference_rate"], one),
-        "rate_shown": words.rate(row["rate"], other),
+        "shown": words.ratio(estimated, 1)
+        if estimated is not None
+        else words.ratio(row["rate"], row["reference_rate"], treatment["sign"], baseline["sign"]),
+        "reference_shown": baseline["shown"],
+        "rate_shown": treatment["shown"],
     }
 
 
@@ -94,7 +106,9 @@ def section(scope: Scope, found: Sequence[Row]) -> Section:
     """Return one table per factor."""
     by_factor = grouped(found, lambda row: str(row["factor"]))
     tables = (_ratios(scope, FACTORS[name], by_factor[name]) for name in FACTORS if name in by_factor)
-    return Section("changes", "What threads, high availability and backends change", tuple(tables))
+    drift = words.drift(row["is_in_turn"] for row in found if row["is_in_turn"] is not None)
+    said = [Paragraph(drift)] if drift else []
+    return Section("changes", "What threads, high availability and backends change", (*said, *tables))
 
 
 def _ratios(scope: Scope, caption: str, rows: Sequence[Row]) -> Table:
@@ -113,6 +127,7 @@ def _ratios(scope: Scope, caption: str, rows: Sequence[Row]) -> Table:
                 "Runs": f"{words.count(row['runs'])} / {words.count(row['reference_runs'])}"
                 if row["runs"] is not None
                 else "",
+                "Measured": words.order(row["is_in_turn"]) or "",
                 "Verdict": Cell(row["verdict"] or "-", tone=TONES.get(row["verdict"], "")),
                 "p (Holm)": f"{row['p_value_holm']:.2g}" if row["p_value_holm"] is not None else "-",
                 "Fairness": _fairness(row),

@@ -22,15 +22,22 @@ MACHINE_UNITS: Final = {
 }
 METHOD: Final = (
     "Capacity of a run: its steps are ordered by offered rate; the capacity is the achieved rate at the last step "
-    "before the loss first exceeds the limit. ≥: no step exceeded it, or the generator could not offer more. <: the "
-    "first step already did.",
+    "before the loss first exceeds the limit.",
     "Figure of a configuration: the mean of its runs after the campaign's rule has left out some of the lowest "
-    "and highest.",
-    "Interval: 95 %, Student's, of the runs that do not dip; of a ratio Welch's, on the log scale. A single run and a "
-    "published figure without repetitions have none.",
-    "Verdict: Mann-Whitney test, corrected by Holm for all tests of its kind; faster or slower where the "
-    "corrected p is at most 0.05. Too few runs: not even complete separation would be evidence. Ratios without "
-    "evidence have no colour.",
+    "and highest. It is a lower bound of what these runs reach (≥): the last step that passed lies below the limit. <: "
+    "a run's first step already lost more than the limit.",
+    "Rate at the limit: where the loss reaches the limit, between the last step that passed and the first that failed. "
+    "The 95 % interval is Student's, of the runs that do not dip, from the lower end of an estimate linear in the loss "
+    "to the upper end of one in its logarithm. Where the steps are coarser than five times the runs' spread, and for a "
+    "single run, no interval can be had: the bracket of steps is what is known. Open upwards where no step exceeded "
+    "the limit. Published figures have neither.",
+    "Ratio: of the rates at the limit, half-way between both estimates; its 95 % interval has Welch's margins. "
+    "Published single figures are divided as they are, without an interval.",
+    "Verdict: faster or slower where the interval leaves 1 out and p, corrected by Holm for all tests of its kind, is "
+    "at most 0.05; probably where only the interval of the pair alone does: among many pairs one such is no surprise. "
+    "Ratios that are not told apart have no colour.",
+    "Runs are taken as independent. Neighbours that resemble each other widen the interval, from eight runs on. Of "
+    "configurations measured one after the other, instead of in turn, drift of the machine counts as a difference.",
     "Fairness: the worst of what differs besides the factor compared: same, minor, unknown (one side does not say), "
     "unfair.",
     "⚠ and ✖: findings touch the figure; they are listed at the end.",

@@ -1,4 +1,4 @@
-"""Capacities as dots with their interval; single runs as small points beside them."""
+"""Capacities as dots with the range in which the rate at the limit lies; single runs as small points beside them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,14 @@ REQUIRED: Final = (
     "rate",
     "ci_low",
     "ci_high",
+    "interval_kind",
     "shown",
     "interval",
+    "about",
     "runs",
     "quality",
 )
+_OPEN: Final = 1.06  # how far beyond all that is known a range that is open upwards is drawn
 
 
 def capacities(
@@ -34,22 +37,29 @@ def capacities(
     """Draw one line of dots per `row`.
 
     Args:
-        table: the columns of `REQUIRED`; `shown` is the figure in words, with its bound; rates in `unit`.
+        table: the columns of `REQUIRED`; `shown` is the figure in words, with its bound, `interval` its range; rates
+            in `unit`.
         unit: unit of the rates, for the axis.
         singles: single runs with row, backend, rate and run (in words).
         name_values: write the figure beside the dot; for charts with one dot per row.
     """
     table = table.loc[:, list(REQUIRED)].dropna(subset=["rate"])
+    table = table.assign(best=[words.rate(each, "≈") for each in table["about"]])
     rows = list(dict.fromkeys(table["row"]))
     colour = theme.backend_legend(table["backend"])
     y = alt.Y("row:N", sort=rows, title=None, axis=theme.ROW_AXIS)
     axis = alt.X("rate:Q", title=f"Capacity ({unit})", scale=alt.Scale(zero=True), axis=theme.RATE_AXIS)
     base = alt.Chart(table).encode(y=y, color=colour)
     layers: list[Any] = []
-    repeated = table.dropna(subset=["ci_low", "ci_high"])
-    if len(repeated):
-        bars = alt.Chart(repeated).mark_rule(strokeWidth=4, opacity=0.5)
-        layers.append(bars.encode(y=y, color=colour, x="ci_low:Q", x2="ci_high:Q"))
+    tooltip = [
+        alt.Tooltip("label:N", title="Configuration"),
+        alt.Tooltip("shown:N", title=unit),
+        alt.Tooltip("interval:N", title="Rate at the limit"),
+        alt.Tooltip("best:N", title="Best single figure"),
+        alt.Tooltip("runs:Q", title="Runs (n)"),
+        alt.Tooltip("quality:N", title="Quality"),
+    ]
+    layers += _ranges(table, {"y": y, "color": colour, "tooltip": tooltip})
     if singles is not None and len(singles):
         layers.append(
             alt.Chart(singles.loc[:, ["row", "backend", "rate", "run"]])
@@ -72,13 +82,7 @@ def capacities(
             ),
             fillOpacity=alt.condition("datum.origin === 'measured'", alt.value(1), alt.value(0)),
             fill=colour,
-            tooltip=[
-                alt.Tooltip("label:N", title="Configuration"),
-                alt.Tooltip("shown:N", title=unit),
-                alt.Tooltip("interval:N", title="95 % interval"),
-                alt.Tooltip("runs:Q", title="Runs (n)"),
-                alt.Tooltip("quality:N", title="Quality"),
-            ],
+            tooltip=tooltip,
         )
     )
     if name_values:
@@ -91,6 +95,27 @@ def capacities(
     return theme.titled(alt.layer(*layers), finding, detail, alt.Step(theme.ROW_HEIGHT))
 
 
+def _ranges(table: pd.DataFrame, shared: dict[str, Any]) -> list[Any]:
+    """Return the layers of the ranges: an interval is a line, a bracket a light bar, an open end an arrow."""
+    known = table.dropna(subset=["ci_low"])
+    far = _OPEN * table[["rate", "ci_high"]].max().max()
+    known = known.assign(range_high=known["ci_high"].fillna(far))
+    estimated = known["interval_kind"] == "confidence"
+    is_open = known["ci_high"].isna()
+    drawn = [
+        (known[estimated], alt.MarkDef("rule", strokeWidth=2.5, opacity=0.9), ["ci_low:Q", "range_high:Q"]),
+        (known[~estimated], alt.MarkDef("bar", height=9, opacity=0.4), ["ci_low:Q", "range_high:Q"]),
+        (known, alt.MarkDef("tick", thickness=2.5, size=13, opacity=0.9), ["ci_low:Q"]),
+        (known[~is_open], alt.MarkDef("tick", thickness=2.5, size=13, opacity=0.9), ["range_high:Q"]),
+        (known[is_open], alt.MarkDef("point", shape="triangle-right", size=90, filled=True), ["range_high:Q"]),
+    ]
+    return [
+        alt.Chart(rows, mark=mark).encode(**shared, **dict(zip(("x", "x2"), ends, strict=False)))
+        for rows, mark, ends in drawn
+        if len(rows)
+    ]
+
+
 def _finding(table: pd.DataFrame, unit: str) -> tuple[str, str]:
     if table.empty:
         return "No capacity to draw", "Nothing was chosen, or no step has a loss ratio"
@@ -99,14 +124,29 @@ def _finding(table: pd.DataFrame, unit: str) -> tuple[str, str]:
     # what lies below a bound may be anything
     reached = table[~table["shown"].str.startswith(("<", "≤"))]
     first = table.loc[(reached if len(reached) else table)["rate"].idxmax()]
-    drawn = f"{_runs(table)}Filled: measured, with 95 % interval; hollow: published"
+    drawn = f"{_runs(table)}Filled: measured, hollow: published figure{_told(table)}"
     if len(table) == 1:
         return f"{first['name']}: {first['shown']} {unit}", drawn
     last = table.loc[table["rate"].idxmin()]
-    ratio = words.times(first["rate"], last["rate"], _sign(first["shown"]), _sign(last["shown"]))
+    estimates = first["about"], last["about"]
+    of_estimates = all(words.is_known(each) for each in estimates)
+    signs = _sign(first["shown"]), _sign(last["shown"])
+    ratio = words.times(*estimates) if of_estimates else words.times(first["rate"], last["rate"], *signs)
     slowest = f"{ratio} the slowest of {len(table)}. " if ratio else ""
     fastest = "Fastest measured" if len(own) else "Fastest published"
     return f"{fastest}: {first['shown']} {unit}, {first['name']}", f"{slowest}{drawn}"
+
+
+def _told(table: pd.DataFrame) -> str:
+    """Return what the marks of the ranges mean, those that are there."""
+    known = table.dropna(subset=["ci_low"])
+    kinds = set(known["interval_kind"])
+    marks = {
+        "line: 95 % interval of the rate at the limit": "confidence" in kinds,
+        "light bar: the bracket of steps between which it lies": "bracket" in kinds,
+        "arrow: no step exceeded it": bool(known["ci_high"].isna().any()),
+    }
+    return "".join(f"; {mark}" for mark, is_there in marks.items() if is_there)
 
 
 def _sign(shown: str) -> str:

@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 REQUIRED: Final = ("row", "backend", "ratio", "ci_low", "ci_high", "shown", "verdict", "origin")
+FULLNESS: Final = {"faster": 1, "slower": 1, "probably faster": 0.4, "probably slower": 0.4}
 _AXIS: Final = alt.Axis(format="~g", tickCount=alt.ExprRef("containerSize()[0] < 500 ? 4 : 12"))
 POINTS: Final = ("threads", "rate", "fitted_rate", "efficiency_ratio", "is_above_cores", "rated_runs")
 
 
 def ratios(pairs: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
-    """Draw one ratio a line on a logarithmic axis around 1; only those that a test tells apart are filled.
+    """Draw one ratio a line on a logarithmic axis around 1: filled where told apart, lightly where only probably.
 
     Args:
         pairs: the columns of `REQUIRED`; `shown` is the ratio in words.
@@ -26,6 +27,7 @@ def ratios(pairs: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
         detail: what stands below it.
     """
     pairs = pairs.loc[:, list(REQUIRED)]
+    pairs = pairs.assign(fullness=pairs["verdict"].map(FULLNESS).fillna(0))
     rows = list(dict.fromkeys(pairs["row"]))
     y = alt.Y("row:N", sort=rows, title=None, axis=theme.ROW_AXIS)
     scale = alt.Scale(type="log", nice=False, padding=20)
@@ -44,9 +46,7 @@ def ratios(pairs: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
             x=alt.X("ratio:Q", title="Ratio (times)", scale=scale, axis=_AXIS),
             color=colour,
             fill=colour,
-            fillOpacity=alt.condition(
-                "datum.verdict == 'faster' || datum.verdict == 'slower'", alt.value(1), alt.value(0)
-            ),
+            fillOpacity=alt.FillOpacity("fullness:Q", scale=None, legend=None),
             tooltip=[
                 alt.Tooltip("row:N", title="Pair"),
                 alt.Tooltip("shown:N", title="Ratio"),

@@ -62,9 +62,8 @@ def usual_goal(rate_unit: str | None) -> str:
 def capacities(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence[str] | None = None) -> pa.Table:
     """Return what the configurations sustain within a loss goal, fastest measured first.
 
-    Beside the columns of `capacity`: `first_exceeding_rate` (offered; the bound of a capacity below the first step)
-    and `published_rate`, `published_version`, `published_campaign`: the latest published figure that is equal in
-    product, protocol, backend, threading, HA mode and unit.
+    Beside the columns of `capacity`: `published_rate`, `published_version`, `published_campaign`, the latest published
+    figure that is equal in product, protocol, backend, threading, HA mode and unit.
     """
     return warehouse.query(
         """
@@ -74,15 +73,6 @@ def capacities(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence
 
             select * from capacity
             where loss_goal = $loss_goal and ($all or list_contains($ids, configuration_id))
-
-        ),
-
-        first_steps as (
-
-            select configuration_id, min(first_exceeding_rate) as first_exceeding_rate
-            from run_capacity
-            where loss_goal = $loss_goal and ($all or list_contains($ids, configuration_id))
-            group by configuration_id
 
         ),
 
@@ -101,12 +91,10 @@ def capacities(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence
 
         select
             chosen.*,
-            first_steps.first_exceeding_rate,
             published.rate as published_rate,
             published.product_version as published_version,
             published.campaign as published_campaign
         from chosen
-        left join first_steps on chosen.configuration_id = first_steps.configuration_id
         left join published
             on chosen.origin = 'measured'
             and chosen.product is not distinct from published.product
@@ -254,18 +242,23 @@ def factors(warehouse: Warehouse, configuration_ids: Sequence[str]) -> pa.Table:
 
 
 def speedups(warehouse: Warehouse, configuration_ids: Sequence[str]) -> pa.Table:
-    """Return the pairs of multithreading_speedup and ha_speedup in which one of the configurations stands."""
+    """Return the pairs of multithreading_speedup and ha_speedup in which one of the configurations stands.
+
+    The ratio is that to which the interval belongs: of the rates at the limit, where both were estimated.
+    """
     return warehouse.query(
         """
         select
-            'threads: multi over single' as factor, protocol, backend, ha_mode, threads, speedup as ratio,
+            'threads: multi over single' as factor, protocol, backend, ha_mode, threads,
+            coalesce(ratio_interpolated, speedup) as ratio,
             ci_low, ci_high, lps_single as lps_without, lps_multi as lps_with, runs_single as runs_without,
             runs_multi as runs_with, verdict, quality, origin, campaign
         from multithreading_speedup
         where list_contains($ids, configuration_id_single) or list_contains($ids, configuration_id_multi)
         union all
         select
-            'HA: with over without' as factor, protocol, backend, ha_mode, threads, ratio,
+            'HA: with over without' as factor, protocol, backend, ha_mode, threads,
+            coalesce(ratio_interpolated, ratio) as ratio,
             ci_low, ci_high, lps_without_ha, lps_with_ha, runs_without_ha, runs_with_ha, verdict, quality, origin,
             campaign
         from ha_speedup
@@ -274,6 +267,47 @@ def speedups(warehouse: Warehouse, configuration_ids: Sequence[str]) -> pa.Table
         """,
         {"ids": list(configuration_ids)},
     )
+
+
+def are_in_turn(warehouse: Warehouse, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bool]:
+    """Say of pairs of configurations whether their runs alternate: else all of the one came before all of the other.
+
+    Pairs of which one has fewer than two runs, or runs without a time, are left out.
+    """
+    found = warehouse.query(
+        """
+        with
+
+        pairs as (
+
+            select distinct unnest(cast($ones as varchar[])) as one, unnest(cast($others as varchar[])) as other
+
+        ),
+
+        spans as (
+
+            select
+                configuration_id,
+                min(started_at) as first_started_at,
+                max(started_at) as last_started_at
+            from runs
+            group by configuration_id
+            having count(*) > 1 and count(started_at) = count(*)
+
+        )
+
+        select
+            pairs.one,
+            pairs.other,
+            one.first_started_at <= other.last_started_at and other.first_started_at <= one.last_started_at
+                as is_in_turn
+        from pairs
+        inner join spans as one on pairs.one = one.configuration_id
+        inner join spans as other on pairs.other = other.configuration_id
+        """,
+        {"ones": [one for one, _ in pairs], "others": [other for _, other in pairs]},
+    )
+    return {(row["one"], row["other"]): row["is_in_turn"] for row in found.to_pylist()}
 
 
 def runs(warehouse: Warehouse, configuration_id: str | None = None) -> pa.Table:

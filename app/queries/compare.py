@@ -53,21 +53,17 @@ def capacities_at(warehouse: Warehouse, configuration_ids: Sequence[str], limit:
             capacities.rate_unit,
             capacities.runs,
             capacities.rate,
+            capacities.rate_at_most,
             capacities.interval_kind,
             capacities.ci_low,
             capacities.ci_high,
-            first_exceeding.first_exceeding_rate,
+            capacities.rate_interpolated,
             capacities.status,
             null as qualifier,
             null as quality,
             null as findings
         from lps_at($limit, loss_basis := $basis, configuration_ids := $ids) as capacities
         inner join configurations using (configuration_id)
-        inner join (
-            select configuration_id, min(first_exceeding_rate) as first_exceeding_rate
-            from run_rates_at($limit, loss_basis := $basis, configuration_ids := $ids)
-            group by configuration_id
-        ) as first_exceeding using (configuration_id)
         order by capacities.rate desc nulls last, configuration_id
         """,
         {"ids": list(configuration_ids), "limit": limit, "basis": basis},
@@ -81,8 +77,9 @@ def verdicts(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence[s
     (Holm, "A Simple Sequentially Rejective Multiple Test Procedure", 1979) before the verdict is given.
 
     Returns:
-        configuration_id_a and _b in the order chosen, ratio, ci_low, ci_high, p_value, p_value_holm, runs_a, runs_b,
-        verdict, and of `differences`: grade (same where nothing known differs), unfair, unknown and minor (counts).
+        configuration_id_a and _b in the order chosen, ratio (of the rates at the limit where both were estimated, else
+        of the figures), ci_low, ci_high, p_value, p_value_holm, runs_a, runs_b, verdict,
+        and of `differences`: grade (same where nothing known differs), unfair, unknown and minor (counts).
     """
     return warehouse.query(
         """
@@ -146,7 +143,8 @@ def verdicts(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence[s
         select
             pairs.a as configuration_id_a,
             pairs.b as configuration_id_b,
-            ratio, ci_low, ci_high, p_value, p_value_holm, runs_a, runs_b,
+            coalesce(ratio_interpolated, ratio) as ratio,
+            ci_low, ci_high, p_value, p_value_holm, runs_a, runs_b,
             case
                 when p_value_holm is null then 'not testable'
                 when verdict in ('faster', 'slower') and p_value_holm > 0.05 then 'probably ' || verdict

@@ -154,42 +154,30 @@ def configurations(warehouse: Warehouse, loss_goal: str, search: str, chosen: Ma
     """Return the configurations that meet the search and every facet, measured and fast ones first, at most 500.
 
     Beside what a configuration is: `matches` (how many there are in all), `loss_limit` and `loss_basis`, and of
-    `capacity` rate, ci_low, ci_high, status, qualifier, quality and findings; empty where it has no figure at this
-    goal. A published figure that names no limit is there at every goal, with an empty limit.
-    `first_exceeding_rate` is the bound of a capacity below the first step.
+    `capacity` the rate with its bounds, range and estimate, status, qualifier, quality and findings; empty where it has
+    no figure at this goal. A published figure that names no limit is there at every goal, with an empty limit.
     """
     return warehouse.query(
-        f"""{_MATCHED},
-
-        first_steps as (
-
-            select
-                configuration_id,
-                min(first_exceeding_rate) as first_exceeding_rate
-            from run_capacity
-            where loss_goal = $loss_goal
-            group by configuration_id
-
-        )
-
+        f"""{_MATCHED}
         select
             found.* exclude (months, tags, quality, is_found),
             figures.loss_goal,
             figures.loss_limit,
             figures.loss_basis,
             figures.rate,
+            figures.rate_at_most,
+            figures.interval_kind,
             figures.ci_low,
             figures.ci_high,
+            figures.rate_interpolated,
             figures.status,
             figures.qualifier,
             figures.quality,
             figures.findings,
-            first_steps.first_exceeding_rate,
             count(*) over () as matches
         from found
         left join met using (configuration_id)
         left join figures using (configuration_id)
-        left join first_steps using (configuration_id)
         where len(list_filter(
             list_distinct(cast($facets as varchar[])),
             lambda facet: not list_contains(coalesce(met.facets, []), facet)

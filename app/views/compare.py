@@ -63,7 +63,7 @@ def main() -> None:
     _draw_ramps(warehouse, chosen, labels, frame, limit, goals)
     ordered = list(frame["configuration_id"])
     verdicts = comparing.verdicts(warehouse, limit.goal, ordered).to_pandas() if limit.goal and len(frame) > 1 else None
-    _show_ratios(frame, verdicts)
+    _show_ratios(warehouse, frame, verdicts)
     _show_speedups(warehouse, chosen)
     _show_fairness(warehouse, labels, chosen)
     _show_differences(warehouse, labels, chosen)
@@ -214,6 +214,10 @@ def _draw_capacities(warehouse: Warehouse, frame: pd.DataFrame, limit: Limit, as
         dots = part.assign(row=part["label"], name=part["label"], quality=part["quality_shown"])
         drawn = capacity.capacities(dots, str(unit), points, name_values=True)
         state.chart(drawn, f"capacity-{place}", [*asked, *asked_too])
+    if "run_correlation" in frame and (
+        said := words.widened(dict(zip(frame["label"], frame["run_correlation"], strict=True)))
+    ):
+        st.caption(words.plain(said))
     weak = frame[frame["findings_shown"] != ""]
     for row in weak.itertuples():
         st.caption(words.plain(f"{words.quality(row.quality)} {row.label}: {row.findings_shown}"))
@@ -275,24 +279,29 @@ def _ramp_finding(steps: pd.DataFrame, limit: float | None) -> str:
     return f"First above the limit: {first['label']}, at {first['offered_rate']:,.0f} offered"
 
 
-def _show_ratios(frame: pd.DataFrame, verdicts: pd.DataFrame | None) -> None:
+def _show_ratios(warehouse: Warehouse, frame: pd.DataFrame, verdicts: pd.DataFrame | None) -> None:
     if len(frame) < 2:
         return
     st.header("Ratios")
     found = frames.verdict_of_each(verdicts)
     tested = (
-        "▲ and ▼ with colour: faster or slower beyond chance (rank test, 5 % over all pairs shown, Holm); "
-        "without colour nothing is claimed."
+        "▲ and ▼ with colour: faster or slower beyond chance (5 % over all pairs shown, Holm). △ and ▽: probably, as "
+        "the interval of the pair alone leaves 1 out, but among all pairs one such is no surprise. Without a mark "
+        "nothing is claimed."
     )
     st.caption(
-        "Rate of the row over the rate of the column; n: runs of each. ≥ and ≤ where one side is a bound. "
-        + (tested if verdicts is not None else "")
+        "Rate of the row over the rate of the column, at the limit where both were estimated, else ISC's figures; "
+        "n: runs of each. ≥ and ≤ where one side is a bound. " + (tested if verdicts is not None else "")
     )
     ratios = frames.ratios(frame, found)
     state.table(ratios, alt="Ratio of each pair of capacities", key="ratios", marked=frames.marks(ratios))
     if verdicts is None:
         return
     labels = frame.set_index("configuration_id")["label"]
+    sides = list(zip(verdicts["configuration_id_a"], verdicts["configuration_id_b"], strict=True))
+    in_turn = queries.are_in_turn(warehouse, sides)
+    if said := words.drift(in_turn.values()):
+        st.caption(said)
     state.table(
         pd.DataFrame(
             {
@@ -303,13 +312,14 @@ def _show_ratios(frame: pd.DataFrame, verdicts: pd.DataFrame | None) -> None:
                     words.factor_interval(*each) for each in zip(verdicts["ci_low"], verdicts["ci_high"], strict=True)
                 ],
                 "Runs": [words.numbers(*each) for each in zip(verdicts["runs_a"], verdicts["runs_b"], strict=True)],
+                "Measured": [words.order(in_turn.get(each)) for each in sides],
                 "p": verdicts["p_value"],
                 "p (Holm)": verdicts["p_value_holm"],
                 "Verdict": [words.VERDICTS[each] for each in verdicts["verdict"]],
                 "Fairness": [words.FAIRNESS[each] for each in verdicts["grade"]],
             }
         ),
-        alt="Evidence for each pair: ratio, interval, rank test, verdict and what else differs",
+        alt="Evidence for each pair: ratio, interval, p values, verdict and what else differs",
         key="evidence",
         config={
             "Ratio": st.column_config.NumberColumn(format="%.3g ×"),
@@ -347,9 +357,8 @@ def _show_speedups(warehouse: Warehouse, chosen: list[str]) -> None:
         ).dropna(axis="columns", how="all"),
         alt="Speed-ups by threads and high availability in which the chosen configurations stand",
         key="speedups",
+        bounds={name: list(pairs["origin"].map(words.ORIGIN_SIGNS)) for name in ("LPS without", "LPS with")},
         config={
-            "LPS without": st.column_config.NumberColumn(format="%,.0f"),
-            "LPS with": st.column_config.NumberColumn(format="%,.0f"),
             "Ratio": st.column_config.NumberColumn(format="%.2f ×"),
         },
     )

@@ -114,7 +114,7 @@ def _choose_configurations(frame: pd.DataFrame) -> list[int]:
                 "Configuration": frame["label"],
                 "Capacity": frame["rate"],
                 "Unit": frame["rate_unit"],
-                "95 % interval": frame["interval"].where(frame["ci_low"].notna(), None),
+                "Rate at the limit": frame["interval"].where(frame["ci_low"].notna(), None),
                 "Within": [
                     words.loss_goal(*each) if each[0] else None
                     for each in zip(frame["loss_goal"], frame["loss_limit"], frame["loss_basis"], strict=True)
@@ -141,7 +141,7 @@ def _choose_configurations(frame: pd.DataFrame) -> list[int]:
         list(frame["configuration_id"]),
         "chosen",
         alt="Configurations with their capacity; choose rows to compare them or to open their runs",
-        bounds={"Capacity": list(frame["sign"])} if frame["rate"].notna().any() else None,
+        bounds={"Capacity": list(frame["figure_sign"])} if frame["rate"].notna().any() else None,
         config={"Configuration": st.column_config.TextColumn(width=300)},
     )
 

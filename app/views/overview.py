@@ -166,8 +166,10 @@ def _leases(frame: pd.DataFrame, asked: Collection[str]) -> None:
         st.warning("No configuration meets all of these filters. Take one away.")
         return
     st.caption(
-        "Capacity within a loss of 2.5 % of any exchange, as ISC measures Kea. "
-        "≥ no step lost more; < the first step already did; ⚠ and ✖ carry findings."
+        "Capacity within a loss of 2.5 % of any exchange. Figures are ISC's, the mean of the last steps that passed: "
+        "these runs reached at least (≥) so much. In which range the rate at the limit lies is drawn and told beside "
+        "them: by a 95 % interval or, where the steps are coarser than the runs' spread, by the bracket of steps. "
+        "< the first step already lost more; ⚠ and ✖ carry findings."
     )
     chart_column, article_column = st.columns([6, 5], gap="large")
     with chart_column:
@@ -189,7 +191,8 @@ def _leases(frame: pd.DataFrame, asked: Collection[str]) -> None:
             {
                 "Configuration": frame["label"],
                 "LPS": frame["rate"],
-                "95 % interval": frame["interval"],
+                "Rate at the limit": frame["interval"].where(frame["ci_low"].notna(), None),
+                "Best single figure": frame["about"],
                 "Published LPS": frame["published_rate"],
                 "Published with": frame["published_version"],
                 "Published by": frame["published_campaign"],
@@ -222,7 +225,9 @@ def _cut(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _signs(frame: pd.DataFrame) -> dict[str, list[str]]:
-    signs = {"LPS": list(frame["sign"])}
+    signs = {"LPS": list(frame["figure_sign"])}
+    if frame["about"].notna().any():
+        signs["Best single figure"] = [""] * len(frame)
     if frame["published_rate"].notna().any():
         signs["Published LPS"] = [""] * len(frame)
     return signs
@@ -258,7 +263,7 @@ def _rates(frame: pd.DataFrame, unit: str, asked: Collection[str]) -> None:
             {
                 "Configuration": frame["label"],
                 unit: frame["rate"],
-                "95 % interval": frame["interval"].where(frame["ci_low"].notna(), None),
+                "Rate at the limit": frame["interval"].where(frame["ci_low"].notna(), None),
                 "Within": [
                     words.loss_goal(*each)
                     for each in zip(frame["loss_goal"], frame["loss_limit"], frame["loss_basis"], strict=True)
@@ -278,7 +283,7 @@ def _rates(frame: pd.DataFrame, unit: str, asked: Collection[str]) -> None:
             }
         ).dropna(axis="columns", how="all"),
         alt=f"Capacities in {unit}",
-        bounds={unit: list(frame["sign"])},
+        bounds={unit: list(frame["figure_sign"])},
         key="others-table",
         height=420,
     )

@@ -102,9 +102,11 @@ def _finding(verdict: dict[str, Any], unit: str) -> str:
         case "never_exceeded" | "generator_limited" as status:
             return f"At least {words.number(verdict['rate'])} {unit}: {words.STATUSES[status].split(': ')[1]}"
         case "bracketed":
+            passed, exceeded = verdict["last_passing_rate"], verdict["first_exceeding_rate"]
+            best = words.about(verdict["rate_interpolated"], passed, exceeded)
             return (
-                f"{words.number(verdict['rate'])} {unit}, reached at {words.number(verdict['last_passing_rate'])} "
-                f"offered; {words.number(verdict['first_exceeding_rate'])} {failed}"
+                f"At least {words.number(verdict['rate'])} {unit}, at {words.number(passed)} offered; "
+                f"{words.number(exceeded)} {failed}; the limit is reached at about {words.number(best)}"
             )
         case _:
             return "Loss of each step"

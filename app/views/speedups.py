@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 import streamlit as st
 
-from app import behind, state, words
+from app import behind, queries, state, words
 from app.charts import ratio
 from app.queries import ratio_pairs
 
@@ -23,8 +23,10 @@ def main() -> None:
     st.title("Speed-ups")
     warehouse = state.warehouse_or_stop()
     st.caption(
-        "Pairs of configurations that differ in one thing. A mark is filled only where a rank test, corrected for the "
-        "number of pairs (Holm), tells the two apart; published single figures cannot be tested."
+        "Pairs of configurations that differ in one thing. The ratio is that of the rates at the loss limit where both "
+        "were estimated, with its 95 % interval; of published single figures it is their quotient, which cannot be "
+        "tested. Filled marks: faster or slower also among so many pairs (Holm). Lightly filled: probably, as the "
+        "interval of the pair alone leaves 1 out, but among so many pairs one such is no surprise."
     )
     tabs = st.tabs([*words.FACTORS.values(), _SCALING], key="tab", on_change="rerun", bind="query-params")
     for tab, factor in zip(tabs, words.FACTORS, strict=False):
@@ -70,10 +72,14 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
     ]
     drawn = pairs.head(_MOST)
     span = f"from {words.number(pairs['ratio'].min())} to {words.number(pairs['ratio'].max())} times"
-    detail = f"n = {words.plural(len(pairs), 'pair')}, {span}; bars: 95 % interval; filled: told apart by a test"
+    detail = f"n = {words.plural(len(pairs), 'pair')}, {span}; bars: 95 % interval; filled: told apart"
     state.chart(ratio.ratios(drawn, _told_apart(pairs), detail), f"ratios-{factor}", asked)
     if len(drawn) < len(pairs):
         st.caption(f"The chart shows {_MOST} of {len(pairs):,} pairs. Choose campaigns to see others.")
+    sides = list(zip(pairs["configuration_id"], pairs["reference_id"], strict=True))
+    in_turn = queries.are_in_turn(warehouse, sides)
+    if said := words.drift(in_turn.values()):
+        st.caption(said)
     state.table(
         pd.DataFrame(
             {
@@ -83,11 +89,12 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
                 "Unit": pairs["rate_unit"],
                 "Ratio": pairs["ratio"],
                 "95 % interval": [
-                    words.interval(low, high) for low, high in zip(pairs["ci_low"], pairs["ci_high"], strict=True)
+                    words.factor_interval(*each) for each in zip(pairs["ci_low"], pairs["ci_high"], strict=True)
                 ],
                 "Verdict": [words.VERDICTS.get(each, each) for each in pairs["verdict"]],
                 "p (Holm)": pairs["p_value_holm"],
                 "Runs": pairs["counts"],
+                "Measured": [words.order(in_turn.get(each)) for each in sides],
                 "Else differs": [words.FAIRNESS.get(each, words.NOT_STATED) for each in pairs["grade"]],
                 "Most of all": [", ".join(each) if words.is_known(each) else "" for each in pairs["worst"]],
                 "Quality": [words.quality(each) for each in pairs["quality"]],
@@ -98,17 +105,19 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
             }
         ).dropna(axis="columns", how="all"),
         alt=f"Ratios: {words.FACTORS[factor]}",
-        bounds={"Rate": [""] * len(pairs), "Reference": [""] * len(pairs)},
+        bounds={name: list(pairs["origin"].map(words.ORIGIN_SIGNS)) for name in ("Rate", "Reference")},
         key=f"ratio-table-{factor}",
     )
 
 
 def _told_apart(pairs: pd.DataFrame) -> str:
-    """Return which pairs a test tells apart, as a sentence."""
-    faster, slower = (int((pairs["verdict"] == verdict).sum()) for verdict in ("faster", "slower"))
+    """Return which pairs are told apart, as a sentence."""
+    verdicts = ("faster", "slower", "probably faster", "probably slower")
+    faster, slower, *probably = (int((pairs["verdict"] == verdict).sum()) for verdict in verdicts)
+    more = f", {sum(probably)} probably one or the other" if sum(probably) else ""
     if not faster + slower:
-        return f"No test tells any of {words.plural(len(pairs), 'pair')} apart"
-    return f"Of {words.plural(len(pairs), 'pair')} {faster} are faster and {slower} slower beyond chance"
+        return f"None of {words.plural(len(pairs), 'pair')} is told apart beyond chance{more}"
+    return f"Of {words.plural(len(pairs), 'pair')} {faster} are faster and {slower} slower beyond chance{more}"
 
 
 def _scaling(warehouse: Warehouse) -> None:

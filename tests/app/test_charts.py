@@ -41,7 +41,9 @@ def capacities() -> pd.DataFrame:
             "ci_low": [18000.0, None, None],
             "ci_high": [19500.0, None, None],
             "shown": ["18,977", "≥ 2,559", "-"],
-            "interval": ["18,000 to 19,500", "-", "-"],
+            "interval_kind": ["confidence", "bracket", "none"],
+            "interval": ["95 % interval 18,000 to 19,500", "-", "-"],
+            "about": [18900.0, None, None],
             "runs": [9.0, 5.0, None],
             "quality": ["✓ ok", "⚠ warning", "✓ ok"],
         }
@@ -132,9 +134,33 @@ def test_colours_stand_out_on_light_and_on_dark_ground(colour: str) -> None:
 def test_intervals_single_runs_and_capacities_are_drawn_apart() -> None:
     singles = pd.DataFrame({"row": ["DHCPv4, multi"], "backend": ["memfile"], "rate": [18800.0], "run": ["run 1"]})
     spec = capacity.capacities(capacities(), "leases/s", singles, name_values=True).to_dict()
-    assert marks(spec) == ["rule", "tick", "point", "text"]
+    assert marks(spec) == ["rule", "tick", "tick", "tick", "point", "text"], "line, its two ends, single runs, figures"
     assert "Fastest measured: 18,977 leases/s, memfile multi" in spec["description"]
     assert "≥ 2,559" in {row.get("shown") for row in values(spec)}
+
+
+def test_a_bracket_is_drawn_as_another_thing_than_an_interval_and_an_open_end_as_an_arrow() -> None:
+    table = capacities().assign(ci_low=[18000.0, 2400.0, None], ci_high=[19500.0, 3900.0, None])
+    spec = capacity.capacities(table, "leases/s").to_dict()
+    rows = {layer["mark"]["type"]: [row["name"] for row in spec["datasets"][layer["data"]["name"]]]
+            for layer in spec["layer"][:2]}  # fmt: skip
+    assert rows == {"rule": ["memfile multi"], "bar": ["mysql single"]}
+    assert "line: 95 % interval" in spec["description"]
+    assert "light bar: the bracket" in spec["description"]
+    assert "arrow" not in spec["description"]
+
+    never = capacity.capacities(table.assign(ci_high=[19500.0, None, None]), "leases/s").to_dict()
+    [arrow] = [layer for layer in never["layer"] if layer["mark"].get("shape") == "triangle-right"]
+    [drawn] = never["datasets"][arrow["data"]["name"]]
+    assert drawn["name"] == "mysql single"
+    assert drawn["range_high"] > 19500, "beyond all that is known"
+    assert "arrow: no step exceeded it" in never["description"]
+
+
+def test_how_many_times_the_slowest_is_told_of_the_rates_at_the_limit() -> None:
+    table = capacities().assign(shown=["≥ 18,977", "≥ 2,559", "-"], about=[20000.0, 4000.0, None])
+    assert "5 times the slowest" in capacity.capacities(table, "leases/s").to_dict()["description"]
+    assert "times the slowest" not in capacity.capacities(table.assign(about=None), "leases/s").to_dict()["description"]
 
 
 def test_a_capacity_without_a_figure_is_not_drawn() -> None:

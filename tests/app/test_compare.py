@@ -131,8 +131,9 @@ def test_the_verdict_on_one_pair_is_that_of_the_sql_function(warehouse: Warehous
     [alone] = warehouse.query(
         "select * from compare($a, $b) where loss_goal = 'isc'", {"a": ids[0], "b": ids[1]}
     ).to_pylist()
-    for name in ("ratio", "ci_low", "ci_high", "p_value", "verdict", "runs_a", "runs_b"):
+    for name in ("ci_low", "ci_high", "p_value", "verdict", "runs_a", "runs_b"):
         assert pair[name] == alone[name], name
+    assert pair["ratio"] == alone["ratio_interpolated"], "that of the interval, not that of ISC's figures"
     assert pair["p_value_holm"] == alone["p_value"]
     assert pair["verdict"] in ("faster", "slower"), "9 runs against 5 that do not overlap"
 
@@ -146,22 +147,30 @@ def test_more_pairs_need_more_evidence(warehouse: Warehouse, measured: list[str]
     assert tested["p_value_holm"].is_monotonic_increasing
     claimed = pairs["verdict"].isin(["faster", "slower"])
     assert (pairs.loc[claimed, "p_value_holm"] <= 0.05).all()
+    alone = (pairs["ci_low"] > 1) | (pairs["ci_high"] < 1)
+    assert (pairs["verdict"].str.startswith("probably ") == alone & ~claimed).all()
+    shown = pairs.dropna(subset=["p_value"])
+    assert shown["ratio"].between(shown["ci_low"], shown["ci_high"]).all(), "no ratio outside its own interval"
     assert (pairs.loc[pairs["p_value"].isna(), "verdict"] == "not testable").all()
 
 
 def capacity(name: str, rate: float, sign: str = "") -> dict[str, Any]:
-    return {"configuration_id": name, "label": name, "rate": rate, "sign": sign, "runs": 5, "rate_unit": "leases/s"}
+    return {
+        **{"configuration_id": name, "label": name, "rate": rate, "rate_interpolated": None},
+        **{"sign": sign, "runs": 5, "rate_unit": "leases/s"},
+    }
 
 
 @pytest.mark.parametrize(
     ("verdict", "sign", "forth", "back"),
     [
         ("faster", "", "▲ 2 × (n 5 / 5)", "▼ 0.5 × (n 5 / 5)"),
+        ("probably faster", "", "△ 2 × (n 5 / 5)", "▽ 0.5 × (n 5 / 5)"),
         ("no evidence", "", "2 × (n 5 / 5)", "0.5 × (n 5 / 5)"),
         ("faster", "≥", "▲ ≥ 2 × (n 5 / 5)", "▼ ≤ 0.5 × (n 5 / 5)"),
         ("faster", "<", "≤ 2 × (n 5 / 5)", "≥ 0.5 × (n 5 / 5)"),
     ],
-    ids=["tested", "not told apart", "a bound further off", "a bound that may turn it"],
+    ids=["tested", "only alone", "not told apart", "a bound further off", "a bound that may turn it"],
 )
 def test_a_ratio_is_marked_only_where_the_verdict_stands(verdict: str, sign: str, forth: str, back: str) -> None:
     frame = pd.DataFrame([capacity("a", 200, sign), capacity("b", 100)])
@@ -170,6 +179,30 @@ def test_a_ratio_is_marked_only_where_the_verdict_stands(verdict: str, sign: str
     assert (matrix.iloc[0, 2], matrix.iloc[1, 1]) == (forth, back)
     marks = frames.marks(matrix)
     assert marks.iloc[0, 2] == -marks.iloc[1, 1] == int(forth.startswith("▲"))
+
+
+def test_a_ratio_in_the_matrix_is_that_of_the_estimates_where_both_are_known() -> None:
+    one, other = capacity("a", 200, "≥") | {"rate_interpolated": 300.0}, capacity("b", 100) | {"rate_interpolated": 200}
+    assert frames.ratios(pd.DataFrame([one, other])).iloc[0, 2] == "1.5 × (n 5 / 5)"
+    assert frames.ratios(pd.DataFrame([one, capacity("b", 100)])).iloc[0, 2] == "≥ 2 × (n 5 / 5)"
+
+
+def test_runs_that_alternate_are_told_from_runs_one_after_the_other(warehouse: Warehouse) -> None:
+    ids = {
+        (row["backend"], row["threading"], row["ha_mode"]): row["configuration_id"]
+        for row in warehouse.query(
+            "select * from configurations where origin = 'measured' and protocol = 'DHCPv4'"
+        ).to_pylist()
+    }
+    memfile, threads = ids["memfile", "single", "none"], ids["memfile", "multi", "none"]
+    mysql, once = ids["mysql", "single", "none"], ids["memfile", "single", "hot-standby"]
+    asked = [(memfile, threads), (memfile, mysql), (mysql, memfile), (memfile, once)]
+    assert queries.are_in_turn(warehouse, asked) == {
+        (memfile, threads): True,
+        (memfile, mysql): False,
+        (mysql, memfile): False,
+    }, "of a single run nothing can be said"
+    assert queries.are_in_turn(warehouse, []) == {}
 
 
 def test_fairness_names_what_differs_and_grades_it(open_page: Open, warehouse_home: Path, pair: list[str]) -> None:

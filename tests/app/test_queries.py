@@ -69,8 +69,10 @@ def test_no_capacity_is_lost_between_the_two_tabs(warehouse: Warehouse) -> None:
 def test_a_capacity_below_the_first_step_is_shown_as_its_bound(warehouse: Warehouse) -> None:
     table = queries.capacities(warehouse, "ndr")
     frame = frames.capacities(table, queries.labels(warehouse))
-    below = frame[(frame["status"] == "exceeded_at_first_step") & frame["first_exceeding_rate"].notna()]
+    below = frame[frame["rate_at_most"].notna()]
     assert len(below)
+    assert (below["rate"] == below["rate_at_most"]).all()
+    assert below["interval"].str.match(r"bracket below [\d,]+$").any()
     assert below["shown"].str.match(r"< [\d,]+$").all()
 
 

@@ -63,6 +63,80 @@ def test_a_ratio_over_nothing_is_a_dash() -> None:
 def test_an_interval_without_repetitions_is_a_dash_and_never_made_up() -> None:
     assert words.interval(None, None) == words.interval(float("nan"), float("nan")) == "-"
     assert words.interval(9500, 10500.2) == "9,500 to 10,500"
+    assert words.interval(9500, None) == "≥ 9,500"
+
+
+@pytest.mark.parametrize(
+    ("kind", "low", "high", "shown"),
+    [
+        ("confidence", 12239.64, 13759.09, "95 % interval 12,240 to 13,760"),
+        ("confidence", 10429.4, 21677.0, "95 % interval 10,400 to 21,700"),
+        ("bracket", 8287.5, 9750, "bracket 8,288 to 9,750"),
+        ("bracket", 8287.5, None, "bracket ≥ 8,288"),
+        ("bracket", 8287.5, float("nan"), "bracket ≥ 8,288"),
+        ("bracket", 0, 292.5, "bracket below 292"),
+        ("none", None, None, "-"),
+        (None, 100, 200, "-"),
+    ],
+)
+def test_a_range_says_whether_it_is_an_interval_or_a_bracket(
+    kind: str | None, low: float | None, high: float | None, shown: str
+) -> None:
+    assert words.capacity_range(kind, low, high) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "shown"),
+    [
+        (8952.6, 8287.5, 9750, 8950),
+        (15984.8, 10429.4, 21677.0, 16000),
+        (1380.83, 1318.1, 1502.8, 1381),
+        (0.4182, 0.41, 0.43, 0.418),
+        (8952.6, None, None, 8952.6),
+        (8952.6, 8000, None, 8952.6),
+        (8952.6, 8952.6, 8952.6, 8952.6),
+    ],
+)
+def test_an_estimate_has_no_digits_of_which_nothing_is_known(
+    value: float, low: float | None, high: float | None, shown: float
+) -> None:
+    assert words.about(value, low, high) == pytest.approx(shown)
+
+
+@pytest.mark.parametrize(
+    ("status", "qualifier", "shown"),
+    [
+        ("bracketed", None, "≥ 8,488"),
+        ("never_exceeded", None, "≥ 8,488"),
+        ("exceeded_at_first_step", None, "< 8,488"),
+        ("published", None, "8,488"),
+        ("published", "at_most", "≤ 8,488"),
+    ],
+)
+def test_what_passed_at_the_last_step_is_shown_as_a_lower_bound(status: str, qualifier: str | None, shown: str) -> None:
+    assert words.figure(8487.6, status, qualifier) == shown
+
+
+@pytest.mark.parametrize(
+    ("in_turn", "said"),
+    [
+        ([], ""),
+        ([True, True], ""),
+        ([False], "The pair was measured one after the other"),
+        ([False, False], "All pairs were measured one after the other"),
+        ([True, False, True], "1 of 3 pairs were measured one after the other"),
+    ],
+)
+def test_drift_is_named_where_pairs_were_not_measured_in_turn(in_turn: list[bool], said: str) -> None:
+    assert words.drift(in_turn).startswith(said)
+    assert bool(words.drift(in_turn)) == bool(said)
+
+
+def test_only_runs_that_resemble_their_neighbours_widened_an_interval() -> None:
+    said = words.widened({"a": 0.6, "b": -0.6, "c": None, "d": float("nan")})
+    assert said.endswith("widened the interval of a (2 times).")
+    assert words.widened({"b": 0.0}) == ""
+    assert words.widening(0.99) == words.widening(0.9)
 
 
 @given(st.text())
