@@ -24,7 +24,7 @@ BOUNDS: Final = {
 STATUSES: Final = {
     "bracketed": "at least: the last step that passed",
     "never_exceeded": "at least: no step lost more than the limit",
-    "exceeded_at_first_step": "below: the first step already lost more than the limit, of one run at least",
+    "exceeded_at_first_step": "below: a run's first step already lost more than the limit",
     "generator_limited": "at least: the generator could not offer more",
     "published": "as published",
 }

@@ -13,7 +13,7 @@ from app import words
 from app.warehouse import Warehouse
 from report import content
 from report.scope import ReportError
-from report.sections import Table
+from report.sections import Paragraph, Table
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ["kea-2.2-backends", "kea-2.2-ha"]
@@ -137,15 +137,31 @@ def test_bounds_are_shown_as_bounds(changed):
     another = "(select configuration_id from capacity where campaign = 'kea-2.2-ha' limit 1)"
     warehouse = changed(
         f"update capacity set status = 'never_exceeded' where configuration_id = {one}",
-        f"update capacity set status = 'exceeded_at_first_step', rate = null where configuration_id = {another}",
-        f"update run_capacity set first_exceeding_rate = 444 where configuration_id = {another}",
+        f"update capacity set status = 'exceeded_at_first_step', rate = null, rate_at_most = 444, ci_low = 0, "
+        f"ci_high = 450, interval_kind = 'bracket' where configuration_id = {another}",
     )
     rows = [row for row in rows_of(content.report(warehouse, EXAMPLES), "capacity-leases-s") if "Leases/s" in row]
-    figures = {row["Leases/s"].text: row["How"].text for row in rows}
-    assert figures["< 444"] == "below: the first step already lost more than the limit"
-    assert [how for text, how in figures.items() if text.startswith("≥")] == [
-        "at least: no step lost more than the limit"
-    ]
+    figures = {row["Leases/s"].text: (row["How"].text, row["Rate at the limit"].text) for row in rows}
+    assert figures["< 444"] == ("below: a run's first step already lost more than the limit", "bracket below 450")
+    assert {how for text, (how, _) in figures.items() if text.startswith("≥")} == {
+        "at least: no step lost more than the limit",
+        "at least: the last step that passed",
+    }
+
+
+def test_pairs_that_were_not_measured_in_turn_and_widened_intervals_are_named(warehouse, changed):
+    def said(of, key):
+        [section] = [section for section in content.report(of, EXAMPLES).sections if section.key == key]
+        return " ".join(block.text for block in section.blocks if isinstance(block, Paragraph))
+
+    drift = "were measured one after the other: drift of the machine counts as a difference."
+    assert drift in said(warehouse, "changes")
+    assert "widened the interval of ISC Kea 2.2.0 DHCPv4 memfile single (kea-2.2-backends)" in said(
+        warehouse, "capacity-leases-s"
+    )
+    alternating = changed("update runs set started_at = '2026-01-01'", "update capacity set run_correlation = null")
+    assert drift not in said(alternating, "changes")
+    assert "widened" not in said(alternating, "capacity-leases-s")
 
 
 def test_the_share_that_a_generator_prints_stands_beside_the_true_one(changed, tables_of):
