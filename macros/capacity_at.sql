@@ -218,6 +218,7 @@ select
     with_bounds.ci_low,
     with_bounds.ci_high,
     with_bounds.rate_interpolated,
+    with_bounds.run_correlation,
     with_bounds.status
 from with_bounds
 inner join configurations on with_bounds.configuration_id = configurations.configuration_id

@@ -338,9 +338,9 @@ def _show_configurations(needed_lps: float, ip_version: float) -> None:
     meets = frame["missing_lps"] == 0
     st.caption(
         f"{meets.sum()} of {len(frame)} known {protocol} configurations give {words.number(needed_lps)} leases "
-        "per second. Head-room: the lower end of the 95 % interval, or the figure where there is none, over the need. "
-        "Probability: that one more run reaches the need, by Student's prediction from the spread of all runs; none "
-        "where there are no repeated runs. Laboratory figures are a maximum."
+        "per second. Head-room: the lower end of the 95 % interval or bracket, or a published figure, over the need. "
+        "Probability: that one more run reaches the need, by Student's prediction from the spread of the runs; none "
+        "where only a bracket is known. Laboratory figures are a maximum."
     )
     for name, part in {"Enough": frame[meets], "Too slow": frame[~meets]}.items():
         if len(part):
@@ -358,7 +358,7 @@ def _show_headroom(frame: pd.DataFrame, alt: str) -> None:
                 **short,
                 "Probability": 100 * frame["meeting_probability"],
                 "LPS": frame["rate"],
-                "95 % interval": frame["interval"],
+                "Rate at the limit": frame["interval"],
                 "Runs": frame["runs"],
                 "Quality": frame["quality_shown"],
                 "Findings": frame["findings_shown"],
@@ -366,7 +366,7 @@ def _show_headroom(frame: pd.DataFrame, alt: str) -> None:
             }
         ),
         alt=alt,
-        bounds={"LPS": list(frame["sign"])} | {name: [""] * len(frame) for name in short},
+        bounds={"LPS": list(frame["figure_sign"])} | {name: [""] * len(frame) for name in short},
         key=alt.split(":")[0],
         config={
             "Head-room": st.column_config.NumberColumn(format="%.2f ×"),

@@ -216,21 +216,21 @@ def test_influences_are_ordered_keep_within_limits_and_leave_out_what_hardly_mat
 
 
 def meeting(rows: list[tuple[Any, ...]], required: float) -> list[dict[str, Any]]:
-    """What `configurations_meeting` says of (lps, ci_low, mean, stdev, runs, status)."""
+    """What `configurations_meeting` says of (lps, ci_low, best figure, its stdev, runs, interval_kind)."""
     import jinja2
 
     functions = jinja2.Environment().from_string(planner.FUNCTIONS.read_text("utf-8")).module  # noqa: S701
     database = duckdb.connect()
     database.execute("""
         create table leases_per_second (
-            lps double, ci_low double, lps_mean double, lps_stdev double, runs bigint, status varchar,
-            configuration varchar, origin varchar, campaign varchar, protocol varchar, backend varchar,
+            lps double, ci_low double, ci_high double, lps_interpolated double, lps_interpolated_stdev double,
+            runs_undisturbed bigint, interval_kind varchar, status varchar, configuration varchar, origin varchar, campaign varchar, protocol varchar, backend varchar,
             threading varchar, threads integer, ha_mode varchar, quality varchar, configuration_id varchar
         )""")
     for number, row in enumerate(rows):
         database.execute(
-            "insert into leases_per_second by name select $1 as lps, $2 as ci_low, $3 as lps_mean, $4 as lps_stdev, "
-            "$5 as runs, $6 as status, $7 as configuration_id",
+            "insert into leases_per_second by name select $1 as lps, $2 as ci_low, $3 as lps_interpolated, "
+            "$4 as lps_interpolated_stdev, $5 as runs_undisturbed, $6 as interval_kind, $7 as configuration_id",
             [*row, f"{number:04}"],
         )
     database.execute(functions.configurations_meeting_function())  # type: ignore[attr-defined]
@@ -248,7 +248,7 @@ def test_the_probability_is_students_prediction_of_one_more_run() -> None:
         for stdev in (0.1, 5.0, 400.0)
         for runs in (2, 3, 4, 5, 9, 10, 30, 201)
     ]
-    rows = meeting([(mean, None, mean, stdev, runs, "bracketed") for mean, stdev, runs in cases], 100)
+    rows = meeting([(mean, None, mean, stdev, runs, "confidence") for mean, stdev, runs in cases], 100)
     expected = [stats.t.sf((100 - m) / (s * np.sqrt(1 + 1 / n)), n - 1) for m, s, n in cases]
     assert [row["meeting_probability"] for row in rows] == pytest.approx(expected, abs=1e-12)
 
@@ -267,12 +267,12 @@ def test_nine_of_ten_next_runs_reach_what_is_promised_with_nine_tenths(runs: int
 def test_without_spread_there_is_no_probability_and_what_is_missing_is_said() -> None:
     published, once, alike, bound, short, unknown = meeting(
         [
-            (150, None, None, None, None, "published"),
-            (150, None, 150, None, 1, "bracketed"),
-            (150, 150, 150, 0.0, 5, "bracketed"),
-            (150, 140, 150, 5.0, 5, "never_exceeded"),
-            (105, 90, 105, 5.0, 5, "bracketed"),
-            (None, None, None, None, 1, "exceeded_at_first_step"),
+            (150, None, None, None, None, "none"),
+            (150, 140, 150, None, 1, "bracket"),
+            (150, 150, 150, 0.0, 5, "confidence"),
+            (150, 140, 150, 5.0, 5, "bracket"),
+            (105, 90, 105, 5.0, 5, "confidence"),
+            (None, 0, None, None, 1, "bracket"),
         ],
         100,
     )
@@ -281,7 +281,7 @@ def test_without_spread_there_is_no_probability_and_what_is_missing_is_said() ->
         assert (row["headroom_ratio"] >= 1.4, row["missing_lps"]) == (True, 0)
     assert short["meeting_probability"] == pytest.approx(stats.t.cdf(5 / (5 * 1.2**0.5), 4))
     assert (short["headroom_ratio"], short["missing_lps"]) == (0.9, 10), "the lower end of the interval counts"
-    assert unknown["missing_lps"] is None
+    assert unknown["missing_lps"] == 100, "nothing is sure of a run that failed at its first step"
 
 
 def test_the_page_asks_the_function_that_analysts_ask(warehouse: Warehouse) -> None:
