@@ -131,6 +131,7 @@ def _raw_files(campaign: Campaign, trials: Trials, files: Sequence[Output], dige
             "source_path": [file.path for file in files] + [file.sidecar_path for file in files],
             "size_bytes": [len(content) for content in contents],
             "modified_at": np.tile(trials.ended_at, 2),
+            "place": [None] * 2 * count,
             "sha256": [*digests, *sidecar_digests],
             "context_sha256": [NO_CONTEXT] * 2 * count,
             "content": contents,

@@ -54,8 +54,7 @@ TYPES: Final = {
     "INTEGER": "integer",
     "DOUBLE": "double precision",
     "BOOLEAN": "boolean",
-    "HUGEINT": "numeric",
-    "TIMESTAMP WITH TIME ZONE": "timestamptz",
+    "TIMESTAMP": "timestamp",
 }
 INDEXES: Final = {
     "trials": ("trial_id", "run_id", "configuration_id", "campaign"),
@@ -121,7 +120,7 @@ def _ramps(frames: Frames, _: Params) -> pd.DataFrame:
 
 def _months(frames: Frames, _: Params) -> pd.DataFrame:
     trials = frames["trials"]
-    months = trials["started_at"].dt.tz_convert("UTC").dt.strftime("%Y-%m")
+    months = trials["started_at"].dt.strftime("%Y-%m")
     groups = _grouped(trials.assign(month=months), ["month", "tool"])
     return groups.agg(trials=("tool", "size"), rate=("achieved_rate", "mean")).reset_index()
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import inspect
+import itertools
 import os
 import pkgutil
 import statistics
@@ -182,6 +183,7 @@ def parameters(name: str, question: Callable[..., object], subject: Mapping[str,
     known = dict(subject)
     if "a" in inspect.signature(question).parameters:
         known["a"], known["b"] = subject["hosts" if "hosts" in name else "configs"]
+    known["pairs"] = list(itertools.combinations(subject["configuration_ids"], 2))
     return {
         each.name: known[each.name]
         for each in list(inspect.signature(question).parameters.values())[1:]

@@ -305,8 +305,9 @@ def _refusal(item: Found, content: Content) -> Reject:
     """Return why a file is of no use that nobody recognises."""
     if item.reject:
         return item.reject
-    reason, hint = foreign.describe(content.data[:HEAD_BYTES]) or _UNRECOGNISED
-    seen = mentioned(head_text(content.data[:HEAD_BYTES]))
+    head = content.data[:HEAD_BYTES]
+    reason, hint = foreign.describe(head) or _UNRECOGNISED
+    seen = mentioned(head_text(head)) if b"\0\0" not in head else None  # binary, even where texts are in it
     return Reject(1, f"{reason}; {seen}" if seen else reason, _UNWRAP if seen else hint)
 
 

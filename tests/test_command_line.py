@@ -71,7 +71,9 @@ def test_a_dry_run_shows_what_would_come_and_writes_nothing(tmp_path):
     assert [line.split() for line in shown.stdout.splitlines() if line.startswith("results ")] == [
         ["results", "DHCPv4", ".", "1", "740", "to", "1,050", "2", "2"]
     ]
-    assert shown.stdout.endswith("\n3 files = 2 ingested + 0 skipped + 1 rejected; 2 trials; nothing was written\n")
+    assert shown.stdout.endswith(
+        "\n3 files = 2 ingested + 0 skipped + 1 rejected + 0 ignored; 2 trials; nothing was written\n"
+    )
     assert (shown.returncode, shown.stderr.strip()) == (1, "")
 
 

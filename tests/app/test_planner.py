@@ -224,8 +224,9 @@ def meeting(rows: list[tuple[Any, ...]], required: float) -> list[dict[str, Any]
     database.execute("""
         create table leases_per_second (
             lps double, ci_low double, ci_high double, lps_interpolated double, lps_interpolated_stdev double,
-            runs_undisturbed bigint, interval_kind varchar, status varchar, configuration varchar, origin varchar, campaign varchar, protocol varchar, backend varchar,
-            threading varchar, threads integer, ha_mode varchar, quality varchar, configuration_id varchar
+            runs_undisturbed bigint, interval_kind varchar, status varchar, configuration varchar, origin varchar,
+            campaign varchar, protocol varchar, backend varchar, threading varchar, threads integer, ha_mode varchar,
+            quality varchar, configuration_id varchar
         )""")
     for number, row in enumerate(rows):
         database.execute(

@@ -141,7 +141,6 @@ def test_what_has_no_known_neighbours_says_so(open_page: Open, warehouse_home: P
     [
         ("empty.txt", b"", "the file is empty"),
         ("notes.txt", b"a shopping list", "not recognised"),
-        ("README.md", b"# hello", "not recognised"),
         (".hidden", b"hello", "not recognised"),
         ("campaign.yaml", b"campaign: [", "campaign.yaml"),
         ("noise.gz", b"\x1f\x8b" + bytes(range(256)) * 40, "not recognised"),

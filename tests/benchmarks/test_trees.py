@@ -24,7 +24,7 @@ RUNS = ROOT / "examples" / "kea-2.2-backends" / "runs"
 DNSPERF = ROOT / "tests" / "captures" / "dns" / "tools" / "dnsperf-ramp"
 
 # What the lake of lakes.py does not know: when files were changed, and what was joined to them.
-NOT_COMPARED = {"batch", "modified_at", "context_sha256"}
+NOT_COMPARED = {"place", "batch", "modified_at", "context_sha256"}
 KEY = ("trial_id", "campaign", "source_path", "position", "exchange", "metric", "host", "label", "t_s", "line")
 
 

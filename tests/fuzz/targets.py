@@ -153,7 +153,7 @@ def _check_campaign(name: str, data: bytes) -> Tally:
         return Tally(rejects=1)
     found.path_values(_TRIAL)
     found.ignores(_TRIAL)
-    return _stored(name, "campaigns", campaign_row(found), data)
+    return _stored(name, "campaigns", campaign_row("campaign", found), data)
 
 
 def _check_sidecar(name: str, data: bytes) -> Tally:

@@ -328,10 +328,10 @@ def test_beside_two_ingests_and_a_reader_nothing_is_lost_or_doubled(tmp_path):
 def test_of_two_compactions_at_once_one_gives_way(lake, monkeypatch):
     before, merge = everything(lake), compaction._merge
 
-    def after_another(lake, run):
+    def after_another(lake, run, doomed):
         monkeypatch.setattr(compaction, "_merge", merge)
         compact(lake)
-        return merge(lake, run)
+        return merge(lake, run, doomed)
 
     monkeypatch.setattr(compaction, "_merge", after_another)
     assert compact(lake).into == ()
@@ -342,11 +342,11 @@ def test_of_two_compactions_at_once_one_gives_way(lake, monkeypatch):
 def test_the_lock_of_the_lake_is_not_held_while_rows_are_merged(lake, monkeypatch):
     merged, free = compaction._merged, []
 
-    def looking(lake, run, table, folder):
+    def looking(lake, run, table, folder, doomed):
         with (lake.root / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             free.append(table)
-        return merged(lake, run, table, folder)
+        return merged(lake, run, table, folder, doomed)
 
     monkeypatch.setattr(compaction, "_merged", looking)
     compact(lake)

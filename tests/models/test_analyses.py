@@ -19,6 +19,7 @@ ASKED_OF_DNS_AND_ODD_FILES = {
     "where_does_the_printed_ratio_mislead",
     "which_answers_came_late",
     "which_counters_jump_above_the_capacity",
+    "which_dns_server_answers_most",
     "which_files_were_refused",
 }
 
