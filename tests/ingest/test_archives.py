@@ -309,6 +309,6 @@ def test_what_a_killed_ingest_unpacked_goes_with_the_next_one(bare, lake, tmp_pa
     (tmp_path / "sent").mkdir()
     pack(bare, tmp_path / "sent" / "runs.tgz")
     subprocess.run([sys.executable, "-c", KILLED, tmp_path / "sent", lake.root], cwd=ROOT, check=False)
-    assert len(list((lake.root / "staging").iterdir())) == 1
+    assert [path for path in (lake.root / "staging").iterdir() if path.is_dir()]
     assert ingest([tmp_path / "sent"], lake).trials == 2
     assert not list((lake.root / "staging").iterdir())

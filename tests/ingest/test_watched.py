@@ -17,6 +17,7 @@ from ingest.watched import WATCHERS, Sample, recognise, samples
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 NAMES = {
+    "kea-statistics.json": "kea",
     "carbon.log": "carbon",
     "pdns-metrics.prom": "prometheus",
     "pdns-series.jsonl": "pdns",
