@@ -51,6 +51,12 @@ Their crossings are estimates from two steps each, whose error depends on where 
 of loss that neither estimate fits.
 """
 
+OWN_ERRORS = 5.0
+"""What any change must exceed in a series of ramps that differ: standard errors by the spread of its own runs.
+
+The noise of one ramp, whose runs may all end at the same step, says nothing of that of another.
+"""
+
 SPREAD_P_VALUE = 0.01
 
 ALPHAS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.2)
@@ -270,8 +276,14 @@ def shuffled_price(residuals: NDArray[np.float64], alpha: float) -> float:
 
 
 def _is_doubtful(split: _Split, place: int, brackets: Brackets) -> bool:
-    """Return whether ramps that differ may be all that changed: the estimates of both sides overlap."""
+    """Return whether ramps that differ may be all that changed: the estimates of both sides overlap, or the runs do."""
     before, after = (slice(*split.bounds[start : start + 2]) for start in (place - 1, place))
+    if not _differ(brackets, slice(None), slice(None)):
+        return False
+    sides = [split.series[runs] for runs in (before, after)]
+    own_error = math.sqrt(sum(float(side.var(ddof=1)) / side.size for side in sides))
+    if abs(sides[0].mean() - sides[1].mean()) <= OWN_ERRORS * own_error:
+        return True
     if not _differ(brackets, before, after):
         return False
     lower, higher = sorted((before, after), key=lambda runs: float(split.series[runs].mean()))
