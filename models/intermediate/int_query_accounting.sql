@@ -138,7 +138,12 @@ with_ratios as (
             else answers_in_error
         end as answered_in_error,
         answered / nullif(sent, 0) as ratio_true,
-        sent - answered - lost_in_receive_buffer - lost_at_closed_port as lost_in_server
+        -- the counters around a trial may hold a datagram or two of before and after it
+        case
+            when sent - answered >= lost_in_receive_buffer + lost_at_closed_port
+                then sent - answered - lost_in_receive_buffer - lost_at_closed_port
+            when sent - answered < lost_in_receive_buffer + lost_at_closed_port then 0
+        end as lost_in_server
     from with_answers
 
 )
