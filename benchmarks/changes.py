@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.macros import sql
-from benchmarks.ramps import LIMIT, SHAPES, trials_of
+from benchmarks.ramps import JUDGED_STEPS, SHAPES, trials_of
 from inference.changes import (
     ALPHAS,
     Brackets,
@@ -330,13 +330,7 @@ def measured(
     sustained = draw(case, count) / 10_000
     runs, offered, loss = trials_of(random, sustained, step, phase, shape)
     judged = f"""
-        with judged_steps as (
-            select
-                run_id, 'isc' as loss_goal, {LIMIT} as loss_limit, 'worst_exchange' as loss_basis, offered_rate,
-                offered_rate * (1 - loss_ratio) as achieved_rate, loss_ratio, false as is_generator_limited,
-                false as is_pace_lost, false as is_unsustained
-            from trials
-        ),
+        with {JUDGED_STEPS},
         {sql("run_brackets")}
         select rate, rate_interpolated, crossing_low, crossing_high, bracket_low, bracket_high
         from run_capacities order by run_id

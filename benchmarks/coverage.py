@@ -22,7 +22,7 @@ from rich.progress import track
 from scipy import optimize, stats
 
 from benchmarks.macros import ROOT, seed, sql
-from benchmarks.ramps import LIMIT, SHAPES, trials_of
+from benchmarks.ramps import JUDGED_STEPS, LIMIT, SHAPES, trials_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -94,13 +94,7 @@ def judged(sustained: Floats, step: float, shape: str, noise: np.random.Generato
         connection.execute(seed(name))
     steps_judged = f"""
         create table run_capacity as
-        with judged_steps as (
-            select
-                run_id, 'isc' as loss_goal, {LIMIT} as loss_limit, 'worst_exchange' as loss_basis, offered_rate,
-                offered_rate * (1 - loss_ratio) as achieved_rate, loss_ratio, false as is_generator_limited,
-                false as is_pace_lost, false as is_unsustained
-            from trials
-        ),
+        with {JUDGED_STEPS},
         {sql("run_brackets")}
         select * from run_capacities
     """  # noqa: S608 - the text is ours

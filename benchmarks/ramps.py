@@ -21,6 +21,16 @@ REACH: Final = (0.6, 1.5)  # a ramp begins and ends at these multiples of what a
 WAITING: Final = 64  # requests that the queue of the M/M/1/K server holds
 
 
+JUDGED_STEPS: Final = f"""judged_steps as (
+    select
+        run_id, 'isc' as loss_goal, {LIMIT} as loss_limit, 'worst_exchange' as loss_basis, offered_rate,
+        offered_rate * (1 - loss_ratio) as achieved_rate, loss_ratio, false as is_generator_limited,
+        false as is_pace_lost, false as is_unsustained
+    from trials
+)"""  # noqa: S608 - the text is ours
+"""The CTE that the models' run_brackets() begins with, over a table `trials` of what `trials_of` returns."""
+
+
 def _logistic(width: float) -> Callable[[Floats], Floats]:
     return lambda load: expit(logit(LIMIT) + (load - 1) / width)
 
