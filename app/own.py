@@ -15,16 +15,13 @@ _FIGURES: Final = """
         campaign,
         configuration,
         runs,
-        case
-            when rate is not null
-                then if(status = 'never_exceeded', 'at least ', '') || format('{:,.0f}', rate) || ' ' || rate_unit
-        end as capacity,
+        case when rate is not null then format('{:,.0f} ', rate) || rate_unit end as "at least",
         case
             when ci_low is not null and ci_high is not null
                 then format('{:,.0f} to {:,.0f} ({})', ci_low, ci_high, interval_kind)
             when ci_low is not null then format('above {:,.0f}', ci_low)
             when ci_high is not null then format('below {:,.0f}', ci_high)
-        end as "range",
+        end as "rate at the limit",
         status,
         quality
     from capacity
