@@ -18,8 +18,12 @@ SQL = "select count(*) as trials from trials"
 
 
 def shown(page: Page) -> list[str]:
-    """Return what a page says of the row that was chosen."""
-    return page.locator("h2, [data-testid=stText], [data-testid=stPageLink]").all_inner_texts()
+    """Return what a page says of the row that was chosen, once it says it twice."""
+    texts, before = ["not yet"], [""]
+    while texts != before:
+        before, texts = texts, page.locator("h2, [data-testid=stText], [data-testid=stPageLink]").all_inner_texts()
+        page.wait_for_timeout(300)
+    return texts
 
 
 @pytest.mark.parametrize(
