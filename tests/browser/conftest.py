@@ -107,7 +107,7 @@ class Watched:
 
     def chart(self, said: str) -> Locator:
         """Return the chart whose text alternative holds what is said."""
-        return self.page.locator(f"[aria-label*={json.dumps(said)}]").first
+        return self.page.locator(f"[aria-label*={json.dumps(said, ensure_ascii=False)}]").first
 
 
 def _listen(message: ConsoleMessage, watched: Watched) -> None:
