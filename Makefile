@@ -35,7 +35,7 @@ soak: .venv/.ready-dev ## let 30 visitors use the app for ten minutes while resu
 spark: .venv-spark/.ready ## build HOME_DIR on Spark (Java 17 or newer): two executors on this machine
 	@echo "==> Building on Spark"
 	@DROPLINE_LAKE=$(HOME_DIR)/lake DROPLINE_QUALITY=$(HOME_DIR)/quality \
-	.venv-spark/bin/python -m spark build --exclude-resource-type unit_test
+	.venv-spark/bin/python spark.py build --exclude-resource-type unit_test
 
 setup: .venv/.ready ## make the environment that `up` needs
 
@@ -78,11 +78,11 @@ bench: .venv/.ready-dev ## measure ingest, build, questions, starts and pages, a
 	@$(BIN)/python -m benchmarks.start target/bench
 	@$(BIN)/python -m benchmarks.pages target/bench
 
-bench-statistics: setup .venv-otava/.ready ## show by simulation what intervals, thread scaling and change points hold
+bench-statistics: .venv/.ready-dev .venv-otava/.ready ## show by simulation what intervals, thread scaling and change points hold
 	@echo "==> Simulating (some five minutes)"
 	@$(BIN)/python -m benchmarks.coverage
 	@$(BIN)/python -m benchmarks.scaling
-	@.venv-otava/bin/python -m benchmarks.changes
+	@PYTHONPATH=.venv/checkout .venv-otava/bin/python -m benchmarks.changes
 
 lock: ## pin the packages again (needs uv)
 	uv pip compile pyproject.toml $(LOCK) -o requirements.lock
@@ -110,6 +110,7 @@ PIP := -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
 .venv/.ready-dev: .venv/.ready requirements-dev.lock
 	@echo "==> Adding what the tests need"
 	@$(BIN)/python $(PIP) --require-hashes --requirement requirements-dev.lock
+	@mkdir -p .venv/checkout && ln -sfn ../.. .venv/checkout/dropline # by which mypy finds the package
 	@touch $@
 
 .venv-otava/.ready: requirements-otava.lock

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import duckdb
 
-from quoting import quoted
+from dropline.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

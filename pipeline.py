@@ -22,21 +22,19 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-import changes
-import publication
-import transform
-from errors import DroplineError
-from expectations import check_lake, check_marts, docs
-from expectations.catalogue import reason_of
-from expectations.marking import mark
-from ingest.intake import counted
-from ingest.lake import Lake
+from dropline import changes, publication, transform
+from dropline.errors import DroplineError
+from dropline.expectations import check_lake, check_marts, docs
+from dropline.expectations.catalogue import reason_of
+from dropline.expectations.marking import mark
+from dropline.ingest.intake import counted
+from dropline.ingest.lake import Lake
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from expectations import Finding
-    from home import Home
+    from dropline.expectations import Finding
+    from dropline.paths import Home
 
     Progress = Callable[[str], None]
 
@@ -171,7 +169,7 @@ def build(home: Home, *, whole: bool = False, progress: Progress | None = None) 
     Raises GateFailed or ModelsFailed with the rows concerned, or BuildFailed when a file cannot be
     read or written. The old warehouse is untouched then.
     """
-    from expectations import validation
+    from dropline.expectations import validation
 
     say = progress or (lambda _: None)
     with publication.alone(home, say), Lake(home.lake).reading():

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-import transform
-from ingest.intake import Summary, ingest
-from ingest.lake import FORGOTTEN, Lake
-from pipeline import PROJECT, SHOWN_ROWS, ModelsFailed
+from dropline import transform
+from dropline.ingest.intake import Summary, ingest
+from dropline.ingest.lake import FORGOTTEN, Lake
+from dropline.pipeline import PROJECT, SHOWN_ROWS, ModelsFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     import pyarrow as pa
 
-    from home import Home
+    from dropline.paths import Home
 
 _RUNS: Final = """
     select

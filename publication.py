@@ -16,14 +16,14 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from errors import DroplineError
-from ingest.batches import fsync
+from dropline.errors import DroplineError
+from dropline.ingest.batches import fsync
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from home import Home
+    from dropline.paths import Home
 
 KEPT: Final = 3
 

@@ -1,4 +1,4 @@
-"""dbt on Apache Spark: `python -m spark build` is `dbt build --target spark`, and so are dbt's other commands.
+"""dbt on Apache Spark: `python spark.py build` is `dbt build --target spark`, and so are dbt's other commands.
 
 dbt-spark runs models in Python on Databricks only. A session of Spark in this process can do so as well: here is what
 that needs, and the session ends with dbt.
@@ -7,12 +7,12 @@ that needs, and the session ends with dbt.
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import tempfile
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from zipfile import ZipFile
 
 from dbt.adapters.base import PythonJobHelper
 from dbt.adapters.spark.impl import SparkAdapter
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PROJECT: Final = Path(__file__).resolve().parent
-PACKAGE: Final = "inference"  # what the models in Python import
+IMPORTED: Final = ("__init__.py", "inference/*.py")  # by the models in Python
 
 
 class SessionModel(PythonJobHelper):  # type: ignore[misc]
@@ -50,7 +50,7 @@ def run(arguments: Sequence[str]) -> bool:
         os.environ.setdefault(name, str(PROJECT))
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     with tempfile.TemporaryDirectory() as folder:
-        package = shutil.make_archive(f"{folder}/{PACKAGE}", "zip", PROJECT, PACKAGE)
+        package = _package(Path(folder) / "dropline.zip")
         SparkAdapter.default_python_submission_method = "session"
         SparkAdapter.python_submission_helpers = {"session": partial(SessionModel, package=package)}
         try:
@@ -59,6 +59,14 @@ def run(arguments: Sequence[str]) -> bool:
             if context := SparkContext._active_spark_context:
                 print(f"Spark {context.version}, {context.master}: {_executors(context)} executors", file=sys.stderr)
                 context.stop()
+
+
+def _package(archive: Path) -> str:
+    """Write the part of the package that the executors import."""
+    with ZipFile(archive, "w") as written:
+        for file in (file for pattern in IMPORTED for file in PROJECT.glob(pattern)):
+            written.write(file, Path("dropline", file.relative_to(PROJECT)))
+    return str(archive)
 
 
 def _executors(context: SparkContext) -> int:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
-from quoting import quoted
+from dropline.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -16,16 +16,14 @@ import subprocess
 import sys
 import threading
 from importlib import import_module
-from pathlib import Path
 from typing import Final, NoReturn
 
-from errors import DroplineError
+from dropline.errors import DroplineError
 
 AT_ONCE: Final = 2
 WAIT_S: Final = 5.0
 PAUSE_S: Final = 0.4
 REFUSED: Final = 3  # exit code: what was given is refused; why stands on standard error
-_ROOT: Final = Path(__file__).parent.parent
 _TURNS: Final = threading.BoundedSemaphore(AT_ONCE)
 _PREPARED: Final[dict[str, subprocess.Popen[bytes]]] = {}
 _PREPARING: Final = threading.Lock()
@@ -91,11 +89,10 @@ def _taken(module: str) -> subprocess.Popen[bytes]:
 
 def _started(module: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(  # noqa: S603 - ourselves
-        [sys.executable, "-B", "-c", "from app import bounded; bounded.wait()", module],
+        [sys.executable, "-B", "-c", "from dropline.app import bounded; bounded.wait()", module],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        cwd=_ROOT,
         env={"PYTHONUTF8": "1", "TZ": "UTC"},
     )
 

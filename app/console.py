@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from app import bounded
-from app.warehouse import Answer, QueryRefused, Warehouse
+from dropline.app import bounded
+from dropline.app.warehouse import Answer, QueryRefused, Warehouse
 
 if TYPE_CHECKING:
-    from app.warehouse import Limits
+    from dropline.app.warehouse import Limits
 
 SECONDS: Final = 10.0
 MEMORY_BYTES: Final = 3 * 2**29  # address space: Python, Arrow and DuckDB take about half of it before they begin

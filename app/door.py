@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 import streamlit as st
 
-from app import sign_in
-from home import Home
+from dropline.app import sign_in
+from dropline.paths import Home
 
 if TYPE_CHECKING:
-    from app.sign_in import Person
+    from dropline.app.sign_in import Person
 
 
 def enter() -> None:

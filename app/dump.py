@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import csv
 
-from errors import DroplineError
+from dropline.errors import DroplineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 FORMATS: Final = ("parquet", "csv")
 COLUMNS: Final = "columns.csv"

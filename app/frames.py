@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 
-from app import words
+from dropline.app import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

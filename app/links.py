@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from app import queries, state, words
-from app.queries import trends
+from dropline.app import queries, state, words
+from dropline.app.queries import trends
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 MOST_COMPARED = 12
 

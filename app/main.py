@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import behind, door, history, state
+from dropline.app import behind, door, history, state
 
 HERE = Path(__file__).parent
 VIEWS = HERE / "views"  # a folder named pages/ would let Streamlit serve its files past this navigation

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from app.warehouse import Warehouse
-    from inference.recovery import Course
+    from dropline.app.warehouse import Warehouse
+    from dropline.inference.recovery import Course
 
 FUNCTIONS: Final = Path(__file__).parent.parent / "macros" / "functions.sql"
 
@@ -446,7 +446,7 @@ def course(
             keeps as many requests as it answers before the first client repeats.
         goodput: what the server still answers when more is asked, as `inference.recovery.Server` takes it.
     """
-    from inference import recovery
+    from dropline.inference import recovery
 
     values = complete(inputs)
     t1_s, lease_s, outage_s, clients = loads["t1_s"], values["lease_s"], values["outage_s"], values["clients"]
@@ -528,8 +528,8 @@ def answer(
     Raises:
         ValueError: as `lps_needed`, or `like` is not known.
     """
-    from app.queries.planner import configurations, goodputs
-    from app.warehouse import Warehouse, WarehouseMissing
+    from dropline.app.queries.planner import configurations, goodputs
+    from dropline.app.warehouse import Warehouse, WarehouseMissing
 
     values, calculator = complete(inputs), blank()
     loads = lps_needed(calculator, values)

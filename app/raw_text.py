@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ingest.formats.text import unpack
+from dropline.ingest.formats.text import unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
     from typing import Any
 
-    from home import Home
+    from dropline.paths import Home
 
 MOST_LINES: Final = 2000  # that a page shows
 MOST_BYTES: Final = 8 * 1024 * 1024  # of text that is looked at

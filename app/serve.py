@@ -14,18 +14,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 from urllib.parse import urlsplit
 
-from app import sign_in
-from app.trying import ALLOWED
-from errors import DroplineError
-from home import Home
+from dropline.app import sign_in
+from dropline.app.trying import ALLOWED
+from dropline.errors import DroplineError
+from dropline.paths import Home
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
     from streamlit.starlette import App
 
-    from app.shield import Policy
-    from app.sign_in import SignIn
+    from dropline.app.shield import Policy
+    from dropline.app.sign_in import SignIn
 
 ROOT: Final = Path(__file__).parent.parent
 ADDRESS: Final = "127.0.0.1"
@@ -91,7 +91,7 @@ def command(port: int, *, open_browser: bool, address: str = ADDRESS, hosts: Seq
     """Return the command that serves the app; nothing in it is secret."""
     browser = ["--browser"] if open_browser else []
     named = [part for host in hosts for part in ("--host", host)]
-    return [sys.executable, "-m", "app.serve", "--address", address, "--port", str(port), *named, *browser]
+    return [sys.executable, "-m", "dropline.app.serve", "--address", address, "--port", str(port), *named, *browser]
 
 
 def environment(home: Home) -> dict[str, str]:
@@ -100,8 +100,7 @@ def environment(home: Home) -> dict[str, str]:
     Each run of a page is a thread of its own. In as many arenas as threads ask for (mallopt(3): eight for each core)
     memory that was given back lies about in pieces; two cost nothing that could be measured and hold less.
     """
-    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return {"MALLOC_ARENA_MAX": "2", **os.environ, "DROPLINE_HOME": str(home.root), "PYTHONPATH": path}
+    return {"MALLOC_ARENA_MAX": "2", **os.environ, "DROPLINE_HOME": str(home.root)}
 
 
 def shown(address: str, port: int, guarded: SignIn | None) -> str:
@@ -147,7 +146,7 @@ def listen(port: int, address: str) -> socket.socket:
 
 def policy(address: str, hosts: Sequence[str], guarded: SignIn | None) -> Policy:
     """Return whom the shield lets through at an address."""
-    from app.shield import Policy
+    from dropline.app.shield import Policy
 
     origin = guarded.origin if guarded else None
     own = {"localhost", ADDRESS, "::1", address, urlsplit(origin or "").hostname or "", *hosts}
@@ -189,7 +188,7 @@ def application(
     import streamlit as st
     from starlette.middleware import Middleware
 
-    from app.shield import Shield
+    from dropline.app.shield import Shield
 
     @asynccontextmanager
     async def ready(_: App) -> AsyncIterator[None]:
@@ -213,7 +212,7 @@ def settle() -> None:
     it. After every run Streamlit collects garbage; going through all that is imported, which is none, took longer than
     many a page, and everybody waited.
     """
-    import app
+    from dropline import app
 
     for part in pkgutil.walk_packages(app.__path__, f"{app.__name__}."):
         if part.name != f"{app.__name__}.main":  # which is no module, but a page

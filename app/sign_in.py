@@ -17,12 +17,12 @@ from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
-from errors import DroplineError
+from dropline.errors import DroplineError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from home import Home
+    from dropline.paths import Home
 
 Role = Literal["viewer", "editor"]
 FILE: Final = "DROPLINE_SECRETS"

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from app import status, taking, words
-from app.charts import theme
-from app.queries import quality
-from app.warehouse import Identity, Warehouse, WarehouseError
-from home import Home
+from dropline.app import status, taking, words
+from dropline.app.charts import theme
+from dropline.app.queries import quality
+from dropline.app.warehouse import Identity, Warehouse, WarehouseError
+from dropline.paths import Home
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from app.warehouse import Warehouse, WarehouseMissing
-from ingest.batches import commits
+from dropline.app.warehouse import Warehouse, WarehouseMissing
+from dropline.ingest.batches import commits
 
 if TYPE_CHECKING:
-    from home import Home
+    from dropline.paths import Home
 
 CAMPAIGNS = """
     select campaign, configurations, runs, trials, files, rejected_files

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
-from app import export
+from dropline.app import export
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -16,12 +16,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from app import bounded
+from dropline.app import bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from home import Home
+    from dropline.paths import Home
 
 MOST_BYTES: Final = 16 * 2**20
 MOST_REPORTS: Final = 1000
@@ -30,7 +30,6 @@ MOST_LINES: Final = 500
 SECONDS: Final = 30.0
 INGEST_S: Final = 300.0
 ALLOWED: Final = "DROPLINE_ALLOW_UPLOADS"
-_COMMAND: Final = Path(__file__).parent.parent / "dropline.py"
 _MEMORY_BYTES: Final = 3 * 2**29
 _LONGEST_NAME: Final = 100  # characters
 _FIGURES: Final = (
@@ -97,7 +96,7 @@ def take_in(home: Home) -> str:
         Refused: nothing was taken in; the text says why.
         TooMuch: it took longer than `INGEST_S`.
     """
-    command = [sys.executable, str(_COMMAND), "--home", str(home.root), "ingest", str(home.root / "uploads")]
+    command = [sys.executable, "-m", "dropline", "--home", str(home.root), "ingest", str(home.root / "uploads")]
     environment = {"PYTHONUTF8": "1", "TZ": "UTC"}  # none of the app's, which may hold secrets
     try:
         done = subprocess.run(  # noqa: S603 - ourselves
@@ -165,9 +164,9 @@ def look(file: Path) -> Row:
     Raises:
         SystemExit: the file cannot be looked at; why stands on standard error.
     """
-    from ingest import formats
-    from ingest.files import HEAD_BYTES, IntakeError
-    from ingest.show import show
+    from dropline.ingest import formats
+    from dropline.ingest.files import HEAD_BYTES, IntakeError
+    from dropline.ingest.show import show
 
     try:
         found = show(file, within=file.parent)
@@ -195,7 +194,7 @@ def look(file: Path) -> Row:
 def ready() -> None:
     """Confine this process, and import what the work needs."""
     bounded.confine(_MEMORY_BYTES)
-    import_module("ingest.show")
+    import_module("dropline.ingest.show")
 
 
 def main(path: str) -> None:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import duckdb
 
-from app import behind, sql_guard
-from app.remembered import Answers
-from errors import DroplineError
-from quoting import quoted
+from dropline.app import behind, sql_guard
+from dropline.app.remembered import Answers
+from dropline.errors import DroplineError
+from dropline.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

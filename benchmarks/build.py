@@ -27,7 +27,7 @@ from benchmarks.campaigns import CYCLE, INTERIMS, SEED, WEEKS, Campaign, measure
 from benchmarks.lakes import lake_of
 from benchmarks.plots import COLOURS, dots
 from benchmarks.trees import write
-from ingest.lake import Lake
+from dropline.ingest.lake import Lake
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -163,7 +163,7 @@ def floor(lake: str, folder: str) -> None:
 
 def dropline(home: Path, *command: str) -> Cost:
     """Run a command of Dropline in a home."""
-    return run(str(ROOT / "dropline.py"), "--home", str(home), *command)
+    return run("-m", "dropline", "--home", str(home), *command)
 
 
 def run(*arguments: str) -> Cost:

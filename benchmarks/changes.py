@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from benchmarks.macros import sql
 from benchmarks.ramps import JUDGED_STEPS, SHAPES, trials_of
-from inference.changes import (
+from dropline.inference.changes import (
     ALPHAS,
     Brackets,
     Change,

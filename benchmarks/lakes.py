@@ -20,18 +20,18 @@ import pyarrow.compute as pc
 
 from benchmarks.campaigns import DNS, INTERIMS, SEED, Campaign, Trials, campaigns, measure
 from benchmarks.trees import Output, clock, cpu_s, interval_rates, measured_again, outputs, write
-from ingest.formats.perfdhcp_options import EXCHANGES
-from ingest.intake import ingest
-from ingest.lake import Lake
-from ingest.rows import NO_CONTEXT
-from ingest.schema import TABLES
+from dropline.ingest.formats.perfdhcp_options import EXCHANGES
+from dropline.ingest.intake import ingest
+from dropline.ingest.lake import Lake
+from dropline.ingest.rows import NO_CONTEXT
+from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from ingest.lake import Batch
+    from dropline.ingest.lake import Batch
 
     Tables = dict[str, pa.Table]
     Row = dict[str, Any]

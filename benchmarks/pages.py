@@ -36,10 +36,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from playwright.sync_api import Page, sync_playwright
 
-from app.serve import ADDRESS, ROOT, command, environment
-from app.warehouse import Warehouse
 from benchmarks.plots import COLOURS, dots
-from home import Home
+from dropline.app.serve import ADDRESS, ROOT, command, environment
+from dropline.app.warehouse import Warehouse
+from dropline.paths import Home
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

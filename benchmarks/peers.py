@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import psycopg
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
     Frames = Mapping[str, pd.DataFrame]
     Params = Mapping[str, Any]

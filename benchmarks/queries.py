@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
 
-from app import queries
-from app.queries import explore, ratio_pairs
-from app.warehouse import LIMITS, Warehouse
 from benchmarks import peers
 from benchmarks.plots import COLOURS, dots
+from dropline.app import queries
+from dropline.app.queries import explore, ratio_pairs
+from dropline.app.warehouse import LIMITS, Warehouse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inference.scaling import Fit, fit, law
+from dropline.inference.scaling import Fit, fit, law
 
 RESULT = Path(__file__).parent / "results" / "scaling.md"
 SERVERS = 2000

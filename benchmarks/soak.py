@@ -37,8 +37,8 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 from websockets.typing import Origin, Subprotocol
 
-from app.serve import ADDRESS, ROOT, command, environment
-from home import Home
+from dropline.app.serve import ADDRESS, ROOT, command, environment
+from dropline.paths import Home
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
@@ -262,7 +262,7 @@ def dropline(home: Path, *step: str) -> None:
     Raises:
         RuntimeError: it failed; the text is the last line of what it said.
     """
-    program = [sys.executable, str(ROOT / "dropline.py"), "--home", str(home), *step]
+    program = [sys.executable, "-m", "dropline", "--home", str(home), *step]
     done = subprocess.run(program, capture_output=True, text=True, cwd=ROOT, check=False)
     if done.returncode:
         message = f"dropline {step[0]}: {(done.stderr.strip() or done.stdout.strip()).splitlines()[-1]}"

@@ -39,7 +39,7 @@ def executors(count: int) -> Engine:
     name = f"Spark, {count} executor{'s' if count > 1 else ''}"
     return Engine(
         name,
-        (SPARK_PYTHON, "-m", "spark"),
+        (SPARK_PYTHON, str(ROOT / "spark.py")),
         {"DROPLINE_SPARK_MASTER": f"local-cluster[{count},1,{MEMORY_MB}]", "DROPLINE_SPARK_MEMORY": f"{MEMORY_MB}m"},
     )
 
@@ -92,7 +92,6 @@ def build(engine: Engine, lake: Path) -> dict[str, float]:
             "DROPLINE_SPARK_WAREHOUSE": str(folder),
             "DBT_PROJECT_DIR": str(ROOT),
             "DBT_PROFILES_DIR": str(ROOT),
-            "PYTHONPATH": str(ROOT),
         }
         command = [*engine.command, "build", "--exclude-resource-type", "test", "unit_test", "--quiet"]
         subprocess.run(

@@ -3,7 +3,7 @@
 Great Expectations decides; it is imported only when there is something to check.
 """
 
-from expectations.gate import check_lake, check_marts
-from expectations.suite import Expectation, Finding, Suite
+from dropline.expectations.gate import check_lake, check_marts
+from dropline.expectations.suite import Expectation, Finding, Suite
 
 __all__ = ["Expectation", "Finding", "Suite", "check_lake", "check_marts"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from expectations import lake, marts
-from expectations.suite import SEVERITIES, Expectation, Kind, Suite
+from dropline.expectations import lake, marts
+from dropline.expectations.suite import SEVERITIES, Expectation, Kind, Suite
 
 SUITES: Final[tuple[Suite, ...]] = (*lake.SUITES, *marts.SUITES)
 EXPECTATIONS: Final[dict[str, Expectation]] = {
@@ -38,7 +38,7 @@ The last results lie in `<home>/quality/gate.json`, the findings of each batch i
 `<home>/quality/docs/index.html`. When an expectation changes, the next build checks every batch
 again.
 
-This page is written by `python -m expectations.catalogue`.
+This page is written by `python -m dropline.expectations.catalogue`.
 """
 
 

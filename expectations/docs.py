@@ -18,13 +18,13 @@ from datetime import datetime
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
-from expectations.catalogue import SUITES, meaning
-from expectations.validation import load
+from dropline.expectations.catalogue import SUITES, meaning
+from dropline.expectations.validation import load
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from expectations.suite import Expectation, Suite
+    from dropline.expectations.suite import Expectation, Suite
 
     Result = dict[str, Any]  # of one suite, as it stands in gate.json
 

@@ -23,21 +23,21 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from expectations import lake as lake_suites
-from expectations import marts as mart_suites
-from expectations import rows
-from expectations.suite import SEVERITIES, Finding, fingerprint
-from ingest.batches import batch_of, replacing
-from ingest.lake import Lake
-from ingest.schema import TABLES, TEXT
-from quoting import quoted
+from dropline.expectations import lake as lake_suites
+from dropline.expectations import marts as mart_suites
+from dropline.expectations import rows
+from dropline.expectations.suite import SEVERITIES, Finding, fingerprint
+from dropline.ingest.batches import batch_of, replacing
+from dropline.ingest.lake import Lake
+from dropline.ingest.schema import TABLES, TEXT
+from dropline.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from expectations.suite import Suite
-    from expectations.validation import Judge
+    from dropline.expectations.suite import Suite
+    from dropline.expectations.validation import Judge
 
 _COLUMNS: Final = ("finding", "severity", "batch", "campaign", "source_path", "trial_id", "detail")
 _SCHEMA: Final = pa.schema([(name, TEXT) for name in _COLUMNS])
@@ -177,7 +177,7 @@ def _check_batches(
 @contextmanager
 def _judge_in_the_making() -> Iterator[Callable[[], Judge]]:
     """Import Great Expectations, which takes seconds, while DuckDB counts; the judge is there when it is asked for."""
-    from expectations import validation
+    from dropline.expectations import validation
 
     importing = threading.Thread(target=validation.load)
     importing.start()

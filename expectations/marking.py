@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from ingest.schema import TEXT
+from dropline.ingest.schema import TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import duckdb
 
-    from expectations.suite import Finding
+    from dropline.expectations.suite import Finding
 
 _COLUMNS: Final = (
     *("finding", "severity", "campaign", "source_path", "trial_id", "configuration_id", "loss_goal", "detail"),

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import duckdb
 
-from expectations.suite import Finding
+from dropline.expectations.suite import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from expectations.suite import Expectation, Suite
+    from dropline.expectations.suite import Expectation, Suite
 
 FETCHED_ROWS: Final = 100_000
 _SUBJECT: Final = ("batch", "campaign", "source_path", "trial_id", "configuration_id", "loss_goal")

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack, get_args
 
-from quoting import quoted
+from dropline.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,13 +6,13 @@ import logging
 import os
 from typing import TYPE_CHECKING, Any
 
-from expectations.suite import Kind
+from dropline.expectations.suite import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from expectations.rows import Profile
-    from expectations.suite import Expectation, Suite
+    from dropline.expectations.rows import Profile
+    from dropline.expectations.suite import Expectation, Suite
 
 
 def load() -> Any:

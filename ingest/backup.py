@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from errors import DroplineError
-from home import Home
-from ingest.batches import MANIFEST, arranged, batch_of, fsync, replacing, within
-from ingest.lake import Lake
-from ingest.verification import MARKER, verify
+from dropline.errors import DroplineError
+from dropline.ingest.batches import MANIFEST, arranged, batch_of, fsync, replacing, within
+from dropline.ingest.lake import Lake
+from dropline.ingest.verification import MARKER, verify
+from dropline.paths import Home
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator

@@ -26,8 +26,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from errors import DroplineError
-from ingest.schema import TABLES
+from dropline.errors import DroplineError
+from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

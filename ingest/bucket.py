@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 
 from pyarrow import fs
 
-from errors import DroplineError
-from home import ENDPOINT
+from dropline.errors import DroplineError
+from dropline.paths import ENDPOINT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -27,9 +27,9 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from errors import DroplineError
-from ingest.schema import CONFIGURATION
-from ingest.vocabulary import CLOSED, WHOLE_NUMBERS, normalise
+from dropline.errors import DroplineError
+from dropline.ingest.schema import CONFIGURATION
+from dropline.ingest.vocabulary import CLOSED, WHOLE_NUMBERS, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

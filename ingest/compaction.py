@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from errors import DroplineError
-from ingest.batches import DamagedFile, TableFile, naming, place, span, widened
-from ingest.lake import Lake
-from ingest.retraction import Purge
-from ingest.schema import TABLES
+from dropline.errors import DroplineError
+from dropline.ingest.batches import DamagedFile, TableFile, naming, place, span, widened
+from dropline.ingest.lake import Lake
+from dropline.ingest.retraction import Purge
+from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from ingest.batches import Part
+    from dropline.ingest.batches import Part
 
 LARGE_BYTES: Final = 128 * 1024 * 1024  # a batch of this size is not merged any more
 

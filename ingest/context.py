@@ -13,19 +13,19 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from ingest.campaign import FIELDS
-from ingest.formats.perfdhcp_options import told_by_command
-from ingest.names import without_archive
-from ingest.schema import CONFIGURATION
-from ingest.servers import kea
-from ingest.vocabulary import normalise
+from dropline.ingest.campaign import FIELDS
+from dropline.ingest.formats.perfdhcp_options import told_by_command
+from dropline.ingest.names import without_archive
+from dropline.ingest.schema import CONFIGURATION
+from dropline.ingest.servers import kea
+from dropline.ingest.vocabulary import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from ingest.campaign import Campaign
-    from ingest.formats import Row
-    from ingest.names import Name
+    from dropline.ingest.campaign import Campaign
+    from dropline.ingest.formats import Row
+    from dropline.ingest.names import Name
 
 # Our column -> key of the sidecar. Several keys may tell of one column; all are read.
 SIDECAR_FIELDS: Final[tuple[tuple[str, str], ...]] = (

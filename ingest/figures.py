@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ingest.formats import Reject
-from ingest.formats.text import MAX_LINES, few_rejects, head_text, unpack
-from ingest.schema import CONFIGURATION, FIGURES
-from ingest.vocabulary import normalise
+from dropline.ingest.formats import Reject
+from dropline.ingest.formats.text import MAX_LINES, few_rejects, head_text, unpack
+from dropline.ingest.schema import CONFIGURATION, FIGURES
+from dropline.ingest.vocabulary import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ingest.formats import Row
+    from dropline.ingest.formats import Row
 
     Record = tuple[int, dict[str, str]]  # line, column -> text that is not blank
 

@@ -16,19 +16,19 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from errors import DroplineError
-from ingest import archives, figures, formats, machines, servers, watched
-from ingest.campaign import FILE_NAME, SIDECARS, Campaign, CampaignError, slug
-from ingest.formats import Reject, contents
-from ingest.formats.text import unpack
-from ingest.names import without_archive
+from dropline.errors import DroplineError
+from dropline.ingest import archives, figures, formats, machines, servers, watched
+from dropline.ingest.campaign import FILE_NAME, SIDECARS, Campaign, CampaignError, slug
+from dropline.ingest.formats import Reject, contents
+from dropline.ingest.formats.text import unpack
+from dropline.ingest.names import without_archive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import ModuleType
 
-    from ingest.formats import Reader
-    from ingest.watched import Watcher
+    from dropline.ingest.formats import Reader
+    from dropline.ingest.watched import Watcher
 
     Nature = tuple["Kind", Reject | None, Reader | None, ModuleType | None, Watcher | None, str | None]
 

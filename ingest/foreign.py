@@ -9,8 +9,8 @@ import re
 from itertools import islice
 from typing import Final
 
-from ingest.archives import is_tar
-from ingest.formats.text import HEAD_BYTES, head_text, unpack
+from dropline.ingest.archives import is_tar
+from dropline.ingest.formats.text import HEAD_BYTES, head_text, unpack
 
 _IGNORE: Final = "name it under `ignore:` in campaign.yaml, or keep it outside the folder"
 _UNPACK: Final = "unpack it and ingest what is in it"

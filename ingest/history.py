@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
 
-from ingest.intake import Intake, printable, reject_text
-from ingest.kept import Kept, by_file, by_folder
-from ingest.resolve import Resolver, explains_first
-from ingest.rows import Outcome, tables
+from dropline.ingest.intake import Intake, printable, reject_text
+from dropline.ingest.kept import Kept, by_file, by_folder
+from dropline.ingest.resolve import Resolver, explains_first
+from dropline.ingest.rows import Outcome, tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from ingest.files import Found
-    from ingest.formats import Row
-    from ingest.intake import Summary
-    from ingest.kept import Rows
-    from ingest.lake import Batch, Key, Lake
+    from dropline.ingest.files import Found
+    from dropline.ingest.formats import Row
+    from dropline.ingest.intake import Summary
+    from dropline.ingest.kept import Rows
+    from dropline.ingest.lake import Batch, Key, Lake
 
 MAX_EXAMPLES: Final = 20
 

@@ -12,14 +12,14 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ingest.campaign import slug
-from ingest.files import IntakeError, Scope, Unreadable, read
+from dropline.ingest.campaign import slug
+from dropline.ingest.files import IntakeError, Scope, Unreadable, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ingest.files import Found
-    from ingest.known import Held, Known
+    from dropline.ingest.files import Found
+    from dropline.ingest.known import Held, Known
 
 
 class Renamed(NamedTuple):

@@ -7,19 +7,19 @@ from collections import Counter, defaultdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ingest.campaign import FILE_NAME, Campaign
-from ingest.files import IntakeError, Kind, read, survey
-from ingest.identity import Identities
-from ingest.known import Known
-from ingest.resolve import Resolver
-from ingest.vocabulary import CLOSED, normalise
+from dropline.ingest.campaign import FILE_NAME, Campaign
+from dropline.ingest.files import IntakeError, Kind, read, survey
+from dropline.ingest.identity import Identities
+from dropline.ingest.known import Known
+from dropline.ingest.resolve import Resolver
+from dropline.ingest.vocabulary import CLOSED, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from ingest.files import Found
-    from ingest.lake import Lake
+    from dropline.ingest.files import Found
+    from dropline.ingest.lake import Lake
 
 _PARSED: Final = 500  # outputs whose rates are looked at
 _NUMBERED: Final = re.compile(r"(?P<word>[A-Za-z]*)(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<unit>[A-Za-z]*)")

@@ -10,28 +10,28 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import pyarrow as pa
 
-from ingest.files import MAX_BYTES, NOTES, Ignored, Kind, look, read, walk
-from ingest.formats import Reject
-from ingest.identity import Identities
-from ingest.known import Known, choose
-from ingest.lake import FORGOTTEN
-from ingest.listing import MOST_BYTES, MOST_FILES, gathered, pack
-from ingest.parallel import in_order
-from ingest.resolve import Resolver, server_configs
-from ingest.retraction import move, tombstones
-from ingest.rows import Outcome, campaign_row, reject_row, tables, unfit
+from dropline.ingest.files import MAX_BYTES, NOTES, Ignored, Kind, look, read, walk
+from dropline.ingest.formats import Reject
+from dropline.ingest.identity import Identities
+from dropline.ingest.known import Known, choose
+from dropline.ingest.lake import FORGOTTEN
+from dropline.ingest.listing import MOST_BYTES, MOST_FILES, gathered, pack
+from dropline.ingest.parallel import in_order
+from dropline.ingest.resolve import Resolver, server_configs
+from dropline.ingest.retraction import move, tombstones
+from dropline.ingest.rows import Outcome, campaign_row, reject_row, tables, unfit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from ingest.context import ServerConfig
-    from ingest.files import Found
-    from ingest.formats import Row
-    from ingest.known import Chosen
-    from ingest.lake import Batch, Key, Lake, Version
-    from ingest.listing import Listing, Packed
-    from ingest.resolve import Read, Versions
+    from dropline.ingest.context import ServerConfig
+    from dropline.ingest.files import Found
+    from dropline.ingest.formats import Row
+    from dropline.ingest.known import Chosen
+    from dropline.ingest.lake import Batch, Key, Lake, Version
+    from dropline.ingest.listing import Listing, Packed
+    from dropline.ingest.resolve import Read, Versions
 
 _FLUSH_FILES: Final = MOST_FILES
 _FLUSH_BYTES: Final = MOST_BYTES

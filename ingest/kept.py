@@ -15,16 +15,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ingest.batches import joined, naming, widened
-from ingest.campaign import FILE_NAME, Campaign
-from ingest.files import HEAD_BYTES, Found, Kind, Scope, Unreadable, adopt, by_scope, recognise, too_large
-from ingest.formats import Reject
-from ingest.schema import TABLES
+from dropline.ingest.batches import joined, naming, widened
+from dropline.ingest.campaign import FILE_NAME, Campaign
+from dropline.ingest.files import HEAD_BYTES, Found, Kind, Scope, Unreadable, adopt, by_scope, recognise, too_large
+from dropline.ingest.formats import Reject
+from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ingest.lake import Key, Lake, Place
+    from dropline.ingest.lake import Key, Lake, Place
 
 Rows = dict[tuple[str, str], pa.Table]  # (table, trial_id or nothing) -> its rows of one file
 

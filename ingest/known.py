@@ -13,22 +13,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ingest import servers
-from ingest.batches import naming
-from ingest.context import ServerConfig
-from ingest.files import Kind
-from ingest.lake import FORGOTTEN, Version
-from ingest.listing import listings
-from ingest.schema import TABLES
+from dropline.ingest import servers
+from dropline.ingest.batches import naming
+from dropline.ingest.context import ServerConfig
+from dropline.ingest.files import Kind
+from dropline.ingest.lake import FORGOTTEN, Version
+from dropline.ingest.listing import listings
+from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from ingest.files import Found, Scope
-    from ingest.formats import Row
-    from ingest.lake import Key, Lake
-    from ingest.listing import Listing
+    from dropline.ingest.files import Found, Scope
+    from dropline.ingest.formats import Row
+    from dropline.ingest.lake import Key, Lake
+    from dropline.ingest.listing import Listing
 
     Look = Callable[[list[Listing]], Iterable[tuple[Listing, list[ServerConfig]]]]
 

@@ -30,7 +30,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ingest.batches import (
+from dropline.ingest.batches import (
     Manifest,
     TableFile,
     arranged,
@@ -45,14 +45,14 @@ from ingest.batches import (
     number,
     widened,
 )
-from ingest.schema import TABLES
+from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
 
-    from ingest.batches import Fault, Part
+    from dropline.ingest.batches import Fault, Part
 
 Key = tuple[str, str]  # campaign, source_path
 

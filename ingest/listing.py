@@ -6,12 +6,12 @@ import pickle
 import zlib
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ingest.files import Found
+from dropline.ingest.files import Found
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ingest.files import Nature, Scope
+    from dropline.ingest.files import Nature, Scope
 
 MOST_FILES: Final = 2000
 MOST_BYTES: Final = 64 * 1024 * 1024

@@ -40,9 +40,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import duckdb
 import pyarrow.parquet as pq
 
-import publication
-from errors import DroplineError
-from ingest.batches import (
+from dropline import publication
+from dropline.errors import DroplineError
+from dropline.ingest.batches import (
     MANIFEST,
     DamagedFile,
     Manifest,
@@ -61,18 +61,18 @@ from ingest.batches import (
     widened,
     within,
 )
-from ingest.bucket import Bucket, BucketUnusable
-from ingest.lake import REREAD, Lake
-from ingest.schema import TABLES
-from quoting import quoted
+from dropline.ingest.bucket import Bucket, BucketUnusable
+from dropline.ingest.lake import REREAD, Lake
+from dropline.ingest.schema import TABLES
+from dropline.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from home import Home
-    from ingest.batches import Part
-    from ingest.bucket import Object
+    from dropline.ingest.batches import Part
+    from dropline.ingest.bucket import Object
+    from dropline.paths import Home
 
     Progress = Callable[[int, int, str], None]
     Listed = dict[str, dict[str, Object]]  # the objects of each batch, by the names of files

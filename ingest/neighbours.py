@@ -8,8 +8,8 @@ from collections import defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ingest.files import Found, Kind, adopt, sidecar_paths
-from ingest.names import Name, level_counts, names
+from dropline.ingest.files import Found, Kind, adopt, sidecar_paths
+from dropline.ingest.names import Name, level_counts, names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

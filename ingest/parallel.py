@@ -14,7 +14,7 @@ from multiprocessing import get_context
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from errors import DroplineError
+from dropline.errors import DroplineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence

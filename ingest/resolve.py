@@ -9,9 +9,9 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from ingest import figures, foreign, machines
-from ingest.campaign import slug
-from ingest.context import (
+from dropline.ingest import figures, foreign, machines
+from dropline.ingest.campaign import slug
+from dropline.ingest.context import (
     Context,
     ServerConfig,
     ServerConfigs,
@@ -19,20 +19,30 @@ from ingest.context import (
     gather,
     read_sidecar,
 )
-from ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope
-from ingest.formats import READERS, Reject, contents, recognise
-from ingest.formats.mixed import mentioned
-from ingest.formats.text import head_text
-from ingest.neighbours import Neighbours
-from ingest.rows import Content, Outcome, campaign_row, context_file, ignored, output, published, rejected, watched
-from ingest.servers import ConfigError
+from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope
+from dropline.ingest.formats import READERS, Reject, contents, recognise
+from dropline.ingest.formats.mixed import mentioned
+from dropline.ingest.formats.text import head_text
+from dropline.ingest.neighbours import Neighbours
+from dropline.ingest.rows import (
+    Content,
+    Outcome,
+    campaign_row,
+    context_file,
+    ignored,
+    output,
+    published,
+    rejected,
+    watched,
+)
+from dropline.ingest.servers import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from ingest.formats import Row
-    from ingest.lake import Key, Version
+    from dropline.ingest.formats import Row
+    from dropline.ingest.lake import Key, Version
 
 _MAX_SIDECAR_BYTES: Final = 1024 * 1024
 _READERS: Final = {reader.NAME: reader for reader in READERS}

@@ -14,17 +14,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from errors import DroplineError
-from ingest.batches import joined, naming, widened
-from ingest.campaign import slug
-from ingest.lake import FORGOTTEN
-from ingest.rows import NO_CONTEXT, trial_id
-from ingest.schema import TABLES
+from dropline.errors import DroplineError
+from dropline.ingest.batches import joined, naming, widened
+from dropline.ingest.campaign import slug
+from dropline.ingest.lake import FORGOTTEN
+from dropline.ingest.rows import NO_CONTEXT, trial_id
+from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from ingest.lake import Batch, Key, Lake
+    from dropline.ingest.lake import Batch, Key, Lake
 
 _OF_FILE: Final = ("campaign", "source_path", "batch")
 _OF_TRIAL: Final = ("trial_id", "batch")

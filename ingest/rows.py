@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import pyarrow as pa
 
-from ingest.campaign import Campaign, Method
-from ingest.context import WATCHED, Context
-from ingest.formats import Reject, Report, Row
-from ingest.formats.perfdhcp_options import UNKNOWN_OPTIONS
-from ingest.lake import Version
-from ingest.records import Records
-from ingest.schema import TABLES
-from ingest.watched import Sample
+from dropline.ingest.campaign import Campaign, Method
+from dropline.ingest.context import WATCHED, Context
+from dropline.ingest.formats import Reject, Report, Row
+from dropline.ingest.formats.perfdhcp_options import UNKNOWN_OPTIONS
+from dropline.ingest.lake import Version
+from dropline.ingest.records import Records
+from dropline.ingest.schema import TABLES
+from dropline.ingest.watched import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from ingest.files import Found
-    from ingest.lake import Key
+    from dropline.ingest.files import Found
+    from dropline.ingest.lake import Key
 
 NO_CONTEXT: Final = Context().sha256()
 

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
 
-from ingest import machines
-from ingest.campaign import FILE_NAME
-from ingest.files import HEAD_BYTES, MAX_BYTES, Found, IntakeError, Kind, Unreadable, read, survey
-from ingest.formats import contents
-from ingest.intake import printable
-from ingest.lake import FORGOTTEN
-from ingest.resolve import EXPLAINING, Resolver, explains_first
+from dropline.ingest import machines
+from dropline.ingest.campaign import FILE_NAME
+from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, IntakeError, Kind, Unreadable, read, survey
+from dropline.ingest.formats import contents
+from dropline.ingest.intake import printable
+from dropline.ingest.lake import FORGOTTEN
+from dropline.ingest.resolve import EXPLAINING, Resolver, explains_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ingest.formats import Row
-    from ingest.lake import Lake
-    from ingest.rows import Outcome
+    from dropline.ingest.formats import Row
+    from dropline.ingest.lake import Lake
+    from dropline.ingest.rows import Outcome
 
 _ALIKE: Final = 8  # lines of one kind in a row that are still told one by one
 _LONGEST: Final = 100

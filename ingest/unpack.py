@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ingest.lake import Key, Lake, Place
+    from dropline.ingest.lake import Key, Lake, Place
 
 FOLDER: Final = "raw"
 INDEX: Final = "raw-files.csv"

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ingest.batches import (
+from dropline.ingest.batches import (
     MANIFEST,
     DamagedFile,
     Fault,
@@ -27,15 +27,15 @@ from ingest.batches import (
     naming,
     sha256_of,
 )
-from ingest.intake import printable
-from ingest.lake import Lake
-from quoting import quoted
+from dropline.ingest.intake import printable
+from dropline.ingest.lake import Lake
+from dropline.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
     from pathlib import Path
 
-    from home import Home
+    from dropline.paths import Home
 
 MARKER: Final = "backup.json"  # in a home that is a backup: ingest/backup.py
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from ingest.schema import CONFIGURATION
+from dropline.ingest.schema import CONFIGURATION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 FORMATS: Final = ("html", "markdown")
 
@@ -20,13 +20,13 @@ def make(warehouse: Warehouse, campaigns: Sequence[str] = (), form: str = "html"
     Raises:
         ReportError: a campaign is not in the warehouse.
     """
-    from report import content
+    from dropline.report import content
 
     made = content.report(warehouse, campaigns)
     if form == "markdown":
-        from report import markdown
+        from dropline.report import markdown
 
         return markdown.render(made)
-    from report import html
+    from dropline.report import html
 
     return html.render(made)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from app import queries, words
-from report.scope import grouped, joined, printable, web
-from report.sections import Cell, Paragraph, Section, Table
+from dropline.app import queries, words
+from dropline.report.scope import grouped, joined, printable, web
+from dropline.report.sections import Cell, Paragraph, Section, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from report.scope import Row, Scope
-    from report.sections import Block
+    from dropline.report.scope import Row, Scope
+    from dropline.report.sections import Block
 
 HEADLINE_GOAL: Final = "isc"
 SERVERS: Final = {"none": "Single server", "hot-standby": "Hot standby", "load-balancing": "Load balancing"}

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from app import queries, words
-from report.scope import grouped, joined
-from report.sections import Cell, Paragraph, Points, Section, Table
+from dropline.app import queries, words
+from dropline.report.scope import grouped, joined
+from dropline.report.sections import Cell, Paragraph, Points, Section, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from report.scope import Row, Scope
-    from report.sections import Block
+    from dropline.report.scope import Row, Scope
+    from dropline.report.sections import Block
 
 TONES: Final = {"faster": "good", "slower": "bad"}
 FACTORS: Final = {

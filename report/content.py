@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from app import words
-from report import capacities, comparisons, curves
-from report.scope import chosen, day, grouped, joined, moment, number, percent, printable, shown, web
-from report.sections import Cell, Paragraph, Points, Report, Section, Table
+from dropline.app import words
+from dropline.report import capacities, comparisons, curves
+from dropline.report.scope import chosen, day, grouped, joined, moment, number, percent, printable, shown, web
+from dropline.report.sections import Cell, Paragraph, Points, Report, Section, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from app.warehouse import Warehouse
-    from report.scope import Row, Scope
+    from dropline.app.warehouse import Warehouse
+    from dropline.report.scope import Row, Scope
 
 MACHINE_UNITS: Final = {
     "memory_bytes": "memory",

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from app import queries, words
-from report.capacities import spread
-from report.scope import grouped, percent, printable
-from report.sections import Chart, Paragraph, Section, Series
+from dropline.app import queries, words
+from dropline.report.capacities import spread
+from dropline.report.scope import grouped, percent, printable
+from dropline.report.sections import Chart, Paragraph, Section, Series
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from report.scope import Row, Scope
+    from dropline.report.scope import Row, Scope
 
 BASES: Final = {"worst_exchange": "worst exchange", "lease": "whole leases", "packet": "all packets"}
 

@@ -6,12 +6,12 @@ import math
 from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree
 
-from app.charts import ramp, theme
+from dropline.app.charts import ramp, theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from report.sections import Chart, Series
+    from dropline.report.sections import Chart, Series
 
 WIDTH: Final = 460
 HEIGHT: Final = 250

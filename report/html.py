@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 import jinja2
 from markupsafe import Markup
 
-from report import figures
-from report.sections import Chart, Paragraph, Points, Table
+from dropline.report import figures
+from dropline.report.sections import Chart, Paragraph, Points, Table
 
 if TYPE_CHECKING:
-    from report.sections import Report
+    from dropline.report.sections import Report
 
 KINDS: Final = {"paragraph": Paragraph, "points": Points, "table": Table, "chart": Chart}
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from report.sections import Chart, Paragraph, Points, Table
+from dropline.report.sections import Chart, Paragraph, Points, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from report.sections import Block, Cell, Report
+    from dropline.report.sections import Block, Cell, Report
 
 # What has a meaning within a line; dots and hyphens have none there, and figures stay readable in the source.
 _MEANT: Final = re.compile(r"([\\`*_\[\]<>|~$&#@])")

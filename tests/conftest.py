@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-import pipeline
-from home import Home
-from ingest.intake import ingest
-from ingest.lake import Lake
+from dropline import pipeline
+from dropline.ingest.intake import ingest
+from dropline.ingest.lake import Lake
+from dropline.paths import Home
 
 ROOT = Path(__file__).parent.parent
 KEA = ("kea-2.2-backends", "kea-2.2-ha")

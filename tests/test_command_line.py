@@ -21,7 +21,7 @@ REPORT = ROOT / "examples/kea-2.2-ha/runs/v4_mt4_memfile_hot-standby/rep1/rate74
 
 
 def dropline(*arguments: str, home: Path | None = None, stdin: str | None = None):
-    command = [sys.executable, str(ROOT / "dropline.py"), *(("--home", str(home)) if home else ()), *arguments]
+    command = [sys.executable, "-m", "dropline", *(("--home", str(home)) if home else ()), *arguments]
     environment = {**os.environ, "COLUMNS": "100"}
     return subprocess.run(command, capture_output=True, text=True, input=stdin, env=environment, timeout=120)
 
@@ -76,7 +76,7 @@ def test_a_dry_run_shows_what_would_come_and_writes_nothing(tmp_path):
 
 
 def test_a_build_that_is_interrupted_says_what_stays(tmp_path):
-    command = [sys.executable, str(ROOT / "dropline.py"), "--home", str(tmp_path), "build"]
+    command = [sys.executable, "-m", "dropline", "--home", str(tmp_path), "build"]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     begun = time.monotonic()
     while not (tmp_path / "build/next.duckdb").exists() and time.monotonic() < begun + 60:  # the models run

@@ -19,7 +19,7 @@ def test_every_console_block_is_a_command_with_its_output():
 
 @pytest.mark.parametrize(("command", "shown"), BLOCKS, ids=[f"block {number + 1}" for number in range(len(BLOCKS))])
 def test_a_command_of_the_tutorial_prints_what_is_shown(warehouse_home, command, shown):
-    arguments = [sys.executable, ROOT / "dropline.py", "--home", warehouse_home, *shlex.split(command)]
+    arguments = [sys.executable, "-m", "dropline", "--home", warehouse_home, *shlex.split(command)]
     done = subprocess.run(arguments, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == (shown, "")
 

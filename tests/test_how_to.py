@@ -25,7 +25,7 @@ def test_every_console_block_is_a_command_with_its_output():
 
 @pytest.mark.parametrize(("page", "command", "shown"), BLOCKS, ids=[page for page, _, _ in BLOCKS])
 def test_a_command_of_a_how_to_prints_what_is_shown(warehouse_home, page, command, shown):
-    arguments = [sys.executable, ROOT / "dropline.py", "--home", warehouse_home, *shlex.split(command)]
+    arguments = [sys.executable, "-m", "dropline", "--home", warehouse_home, *shlex.split(command)]
     done = subprocess.run(arguments, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == (shown, ""), page
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import altair as alt
 
-from app.charts import theme
+from dropline.app.charts import theme
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 
-from app.charts import theme
+from dropline.app.charts import theme
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 
-from app import words
-from app.charts import theme
+from dropline.app import words
+from dropline.app.charts import theme
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,12 +9,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from app.charts import theme
+from dropline.app.charts import theme
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from inference.recovery import Course
+    from dropline.inference.recovery import Course
 
 MOST_POINTS: Final = 300  # that a line is drawn of
 _TICKS: Final = {

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import altair as alt
 
-from app import words
-from app.charts import theme
+from dropline.app import words
+from dropline.app.charts import theme
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import altair as alt
 
-from app import words
-from app.charts import intervals, theme
+from dropline.app import words
+from dropline.app.charts import intervals, theme
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 MOST_ROWS: Final = 5000  # what a browser draws without pain
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.queries import MOST_ROWS
+from dropline.app.queries import MOST_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 
 def run_capacities_at(warehouse: Warehouse, configuration_ids: Sequence[str], limit: float, basis: str) -> pa.Table:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from app import words
+from dropline.app import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 # The months are those of the runs, or that in which the source was published.
 _MATCHED: Final = """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 # Both yield the CTE `leaves`: id, aspect, item, value, may_be_absent; aspects and items as `configuration_facts` names
 # them, where it has them. An item may be absent if whoever wrote the list would have left it out.

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from app.queries import MOST_ROWS
+from dropline.app.queries import MOST_ROWS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 MOST_SHARES: Final = 400  # points of a distribution
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 ANALYSES: Final = Path(__file__).parents[2] / "analyses"
 _REF: Final = re.compile(r"\{\{ ref\('(\w+)'\) \}\}")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.queries import MOST_ROWS
+from dropline.app.queries import MOST_ROWS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 
 def loss_curves(warehouse: Warehouse, tool: str, protocol: str | None, rate_unit: str | None) -> pa.Table:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from app import behind, frames, links, queries, state, words
-from app.charts import counts
-from app.queries import claims as questions
+from dropline.app import behind, frames, links, queries, state, words
+from dropline.app.charts import counts
+from dropline.app.queries import claims as questions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 WORDINGS = {
     "at_least": "at least ",

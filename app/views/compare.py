@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 import streamlit as st
 
-from app import behind, frames, queries, state, words
-from app.charts import capacity, ramp
-from app.queries import compare as comparing
+from dropline.app import behind, frames, queries, state, words
+from dropline.app.charts import capacity, ramp
+from dropline.app.queries import compare as comparing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pyarrow as pa
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 MOST = 12
 BASES = {"worst_exchange": "worst exchange", "lease": "whole leases", "packet": "all packets"}

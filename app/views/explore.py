@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 import streamlit as st
 
-from app import frames, links, queries, state, words
-from app.queries import explore, trends
+from dropline.app import frames, links, queries, state, words
+from dropline.app.queries import explore, trends
 
 if TYPE_CHECKING:
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 FACETS: Final = {
     "protocol": "Protocol",

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from app import links, queries, state, words
-from app.queries import machines as questions
+from dropline.app import links, queries, state, words
+from dropline.app.queries import machines as questions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pyarrow as pa
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 import streamlit as st
 
-from app import behind, frames, links, queries, state, words
-from app.charts import capacity
-from app.queries import overview
+from dropline.app import behind, frames, links, queries, state, words
+from dropline.app.charts import capacity
+from dropline.app.queries import overview
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 MOST_DOTS: Final = 400
 MOST_ROWS: Final = 25  # of a chart with a configuration a row

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 import streamlit as st
 
-from app import frames, planner, queries, state, words
-from app.charts import influence, load, recovery
-from app.queries.planner import configurations, goodputs, ha_ratios, renewal_costs
-from app.warehouse import WarehouseError
+from dropline.app import frames, planner, queries, state, words
+from dropline.app.charts import influence, load, recovery
+from dropline.app.queries.planner import configurations, goodputs, ha_ratios, renewal_costs
+from dropline.app.warehouse import WarehouseError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from app import behind, links, queries, state, status, words
-from app.charts import counts
-from app.queries import quality as questions
-from home import Home
+from dropline.app import behind, links, queries, state, status, words
+from dropline.app.charts import counts
+from dropline.app.queries import quality as questions
+from dropline.paths import Home
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 MOST_BARS = 12
 FILTERS = {"severity": "Severity", "finding": "Finding", "subject": "About", "campaign": "Campaign"}

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from app import behind, queries, raw_text, state, words
-from app.charts import accounting, intervals, ramp, response, watched
-from app.queries import run as watching
-from home import Home
+from dropline.app import behind, queries, raw_text, state, words
+from dropline.app.charts import accounting, intervals, ramp, response, watched
+from dropline.app.queries import run as watching
+from dropline.paths import Home
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 BASES = {"worst_exchange": "worst exchange", "lease": "whole leases", "packet": "all packets"}
 LOSSES = {

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 import streamlit as st
 
-from app import behind, queries, state, words
-from app.charts import ratio
-from app.queries import ratio_pairs
+from dropline.app import behind, queries, state, words
+from dropline.app.charts import ratio
+from dropline.app.queries import ratio_pairs
 
 if TYPE_CHECKING:
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 _SCALING: Final = "Thread scaling"
 _MOST: Final = 60  # pairs that a chart shows

@@ -11,13 +11,13 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
-from app import console, export, state, words
-from app.bounded import Refused, TooMuch
-from app.charts import quick
-from app.queries import sql
+from dropline.app import console, export, state, words
+from dropline.app.bounded import Refused, TooMuch
+from dropline.app.charts import quick
+from dropline.app.queries import sql
 
 if TYPE_CHECKING:
-    from app.warehouse import Answer, Identity, Warehouse
+    from dropline.app.warehouse import Answer, Identity, Warehouse
 
 FIRST: Final = """select configuration, lps, ci_low, ci_high, runs, quality
 from leases_per_second

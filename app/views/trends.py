@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from app import behind, queries, state, words
-from app.charts import trend
-from app.queries import trends
+from dropline.app import behind, queries, state, words
+from dropline.app.charts import trend
+from dropline.app.queries import trends
 
 if TYPE_CHECKING:
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 _FEWEST = 4  # runs: fewer show no change, inference.changes
 

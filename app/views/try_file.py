@@ -7,12 +7,12 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from app import behind, door, queries, state, trying, words
-from app.bounded import Refused, TooMuch
-from app.charts import tried as chart
-from app.queries import tried
-from app.warehouse import Warehouse, WarehouseError
-from home import Home
+from dropline.app import behind, door, queries, state, trying, words
+from dropline.app.bounded import Refused, TooMuch
+from dropline.app.charts import tried as chart
+from dropline.app.queries import tried
+from dropline.app.warehouse import Warehouse, WarehouseError
+from dropline.paths import Home
 
 LOSSES: Final = {
     "loss_worst_exchange": "Loss, worst exchange",

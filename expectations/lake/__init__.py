@@ -6,7 +6,7 @@ of the batches they see `known_hosts` (host_id, nic_speed_mbps, cpu_threads) of 
 
 from typing import Final
 
-from expectations.lake import (
+from dropline.expectations.lake import (
     campaigns,
     cpu,
     exchanges,
@@ -19,7 +19,7 @@ from expectations.lake import (
     server_configs,
     trials,
 )
-from expectations.suite import Suite
+from dropline.expectations.suite import Suite
 
 SUITES: Final[tuple[Suite, ...]] = (
     trials.SUITE,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from expectations.suite import Suite, at_least, at_most
+from dropline.expectations.suite import Suite, at_least, at_most
 
 SUITE: Final = Suite(
     name="lake/campaigns",

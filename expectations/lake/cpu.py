@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from expectations.suite import Suite, at_least, not_above
+from dropline.expectations.suite import Suite, at_least, not_above
 
 SUITE: Final = Suite(
     name="lake/cpu",

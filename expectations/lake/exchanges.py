@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from expectations.lake.intervals import INTERLEAVED
-from expectations.suite import Suite, above, at_least, between, not_above
+from dropline.expectations.lake.intervals import INTERLEAVED
+from dropline.expectations.suite import Suite, above, at_least, between, not_above
 
 # Below this loss nothing hangs on how a loss came about: it is the tightest limit in use, that of the
 # partial drop rate (ETSI GS NFV-TST 009; FD.io CSIT).

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from expectations.suite import Suite, above, at_least, between, not_above, one_of
+from dropline.expectations.suite import Suite, above, at_least, between, not_above, one_of
 
 QUALIFIERS: Final = ("exact", "approx", "at_least", "at_most", "greater_than", "less_than")
 

@@ -5,7 +5,7 @@ Only perfdhcp prints such lines. What they must be like beside the final report 
 
 from typing import Final
 
-from expectations.suite import Suite, at_least, not_above
+from dropline.expectations.suite import Suite, at_least, not_above
 
 INTERLEAVED: Final = "of one process; reports of two processes are mixed in this file"
 

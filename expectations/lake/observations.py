@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from expectations.suite import Suite, at_least, at_most, between, one_of
+from dropline.expectations.suite import Suite, at_least, at_most, between, one_of
 
 # Times, sizes, counts and rates: none of them is below zero.
 _COUNTED: Final = (

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from expectations.suite import Suite, at_least, present
+from dropline.expectations.suite import Suite, at_least, present
 
 SUITE: Final = Suite(
     name="lake/rejects",

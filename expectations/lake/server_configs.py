@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from expectations.suite import Suite, above, at_least, at_most, not_above
+from dropline.expectations.suite import Suite, above, at_least, at_most, not_above
 
 SUITE: Final = Suite(
     name="lake/server_configs",

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from expectations.suite import Suite, above, at_least, at_most, between, not_above, one_of, present
+from dropline.expectations.suite import Suite, above, at_least, at_most, between, not_above, one_of, present
 
 PROTOCOLS: Final = (
     *("DHCPv4", "DHCPv6", "DNS", "DNS UPDATE (RFC 2136)"),

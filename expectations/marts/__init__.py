@@ -6,7 +6,7 @@ The queries see its tables and, of the lake that it was built from, the current 
 
 from typing import Final
 
-from expectations.marts import (
+from dropline.expectations.marts import (
     capacity,
     configurations,
     copies,
@@ -17,7 +17,7 @@ from expectations.marts import (
     trial_counters,
     trials,
 )
-from expectations.suite import Suite
+from dropline.expectations.suite import Suite
 
 SUITES: Final[tuple[Suite, ...]] = (
     trials.SUITE,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from expectations.suite import Suite, above, at_least, not_above, present
+from dropline.expectations.suite import Suite, above, at_least, not_above, present
 
 SUITE: Final = Suite(
     name="marts/capacity",

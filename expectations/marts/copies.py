@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from expectations.suite import Suite, at_most
+from dropline.expectations.suite import Suite, at_most
 
 SUITE: Final = Suite(
     name="marts/copies",

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from expectations.suite import Suite, not_above
+from dropline.expectations.suite import Suite, not_above
 
 SUITE: Final = Suite(
     name="marts/leases_per_second",

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from expectations.suite import Suite, above, between, not_above
+from dropline.expectations.suite import Suite, above, between, not_above
 
 
 def _suite(

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from expectations.suite import Suite, at_least
+from dropline.expectations.suite import Suite, at_least
 
 SUITE: Final = Suite(
     name="marts/trial_counters",

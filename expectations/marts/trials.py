@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from expectations.suite import Suite, between
+from dropline.expectations.suite import Suite, between
 
 SUITE: Final = Suite(
     name="marts/trials",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ingest.records import Records
+from dropline.ingest.records import Records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from ingest.formats.json_documents import each_document, items, mapping
-from ingest.formats.throughput import Trial, Unusable, head_text, number, whole
+from dropline.ingest.formats.json_documents import each_document, items, mapping
+from dropline.ingest.formats.throughput import Trial, Unusable, head_text, number, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Reject, Report, Row
+    from dropline.ingest.formats import Reject, Report, Row
 
 NAME = "bngblaster"
 IN_JSON = ('"setup-rate-cps"',)

@@ -5,14 +5,22 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats import Reject, Report, begins_like_json, prefixes
-from ingest.formats.mixed import OF_TEXT, Piece, cut, hinted
-from ingest.formats.text import HEAD_BYTES, MAX_LINES, MAX_TEXT_BYTES, few_rejects, head_text, uncoloured, unpack
+from dropline.ingest.formats import Reject, Report, begins_like_json, prefixes
+from dropline.ingest.formats.mixed import OF_TEXT, Piece, cut, hinted
+from dropline.ingest.formats.text import (
+    HEAD_BYTES,
+    MAX_LINES,
+    MAX_TEXT_BYTES,
+    few_rejects,
+    head_text,
+    uncoloured,
+    unpack,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Reader, TextReader
+    from dropline.ingest.formats import Reader, TextReader
 
 _MAX_PIECES: Final = 10_000
 _ADVICE: Final = "keep the output of each tool in a file of its own"

@@ -14,8 +14,8 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from ingest.formats.json_documents import each_document, items, mapping
-from ingest.formats.throughput import (
+from dropline.ingest.formats.json_documents import each_document, items, mapping
+from dropline.ingest.formats.throughput import (
     CONNECTIONS,
     MBITS,
     TRANSACTIONS,
@@ -32,7 +32,7 @@ from ingest.formats.throughput import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Reject, Report, Row
+    from dropline.ingest.formats import Reject, Report, Row
 
 NAME = "cyberflood"
 IN_JSON = ('"runId"',)

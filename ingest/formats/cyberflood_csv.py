@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats import Reject
-from ingest.formats.cyberflood import TOOL
-from ingest.formats.throughput import (
+from dropline.ingest.formats import Reject
+from dropline.ingest.formats.cyberflood import TOOL
+from dropline.ingest.formats.throughput import (
     CONNECTIONS,
     MBITS,
     TRANSACTIONS,
@@ -32,7 +32,7 @@ from ingest.formats.throughput import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Report
+    from dropline.ingest.formats import Report
 
 NAME = "cyberflood_csv"
 

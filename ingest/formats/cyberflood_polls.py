@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats import Reject, Report
-from ingest.formats.cyberflood import TOOL, instant
-from ingest.formats.json_documents import documents, items, mapping
-from ingest.formats.throughput import (
+from dropline.ingest.formats import Reject, Report
+from dropline.ingest.formats.cyberflood import TOOL, instant
+from dropline.ingest.formats.json_documents import documents, items, mapping
+from dropline.ingest.formats.throughput import (
     MBITS,
     TRANSACTIONS,
     Trial,

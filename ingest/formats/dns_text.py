@@ -7,14 +7,14 @@ import re
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
-from ingest.formats import OBSERVED, Reject, Report
-from ingest.formats.text import LONGEST, MAX_SERIES, MAX_TEXT_BYTES, lines, parts, quote, unpack
-from ingest.records import Records
+from dropline.ingest.formats import OBSERVED, Reject, Report
+from dropline.ingest.formats.text import LONGEST, MAX_SERIES, MAX_TEXT_BYTES, lines, parts, quote, unpack
+from dropline.ingest.records import Records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Observed, Row
+    from dropline.ingest.formats import Observed, Row
 
 
 _RECORDER: Final = ("Script started", "Script done")

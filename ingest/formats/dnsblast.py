@@ -11,14 +11,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ingest.formats import Reject
-from ingest.formats.dns_text import Trial
-from ingest.formats.text import MAX_TEXT_BYTES, clean, count, head_text, is_marked, number, parts, unpack
+from dropline.ingest.formats import Reject
+from dropline.ingest.formats.dns_text import Trial
+from dropline.ingest.formats.text import MAX_TEXT_BYTES, clean, count, head_text, is_marked, number, parts, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Report
+    from dropline.ingest.formats import Report
 
 NAME = "dnsblast"
 

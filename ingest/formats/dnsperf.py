@@ -10,15 +10,15 @@ import re
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats import dns_text
-from ingest.formats.dns_text import read
-from ingest.formats.dnsperf_text import BLOCK, LOAD_OPTIONS, PerfTrial, is_block, shared_words
-from ingest.formats.text import head_text, is_marked, number, plural
+from dropline.ingest.formats import dns_text
+from dropline.ingest.formats.dns_text import read
+from dropline.ingest.formats.dnsperf_text import BLOCK, LOAD_OPTIONS, PerfTrial, is_block, shared_words
+from dropline.ingest.formats.text import head_text, is_marked, number, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Reject, Report
+    from dropline.ingest.formats import Reject, Report
 
 NAME = "dnsperf"
 

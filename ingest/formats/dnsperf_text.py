@@ -10,8 +10,8 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from ingest.formats.dns_text import Trial
-from ingest.formats.text import LONGEST, count, number, plural, quote
+from dropline.ingest.formats.dns_text import Trial
+from dropline.ingest.formats.text import LONGEST, count, number, plural, quote
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

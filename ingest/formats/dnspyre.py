@@ -10,10 +10,10 @@ import json
 import re
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats import dns_text
-from ingest.formats.dns_text import read
-from ingest.formats.dnstrace_text import BENCHMARKING, TableTrial
-from ingest.formats.text import (
+from dropline.ingest.formats import dns_text
+from dropline.ingest.formats.dns_text import read
+from dropline.ingest.formats.dnstrace_text import BENCHMARKING, TableTrial
+from dropline.ingest.formats.text import (
     HEAD_BYTES,
     MAX_TEXT_BYTES,
     count,
@@ -28,7 +28,7 @@ from ingest.formats.text import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Reject, Report, Row
+    from dropline.ingest.formats import Reject, Report, Row
 
 NAME = "dnspyre"
 

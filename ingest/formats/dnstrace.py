@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats import dns_text
-from ingest.formats.dns_text import read
-from ingest.formats.dnstrace_text import BENCHMARKING, TableTrial
-from ingest.formats.text import head_text, plural
+from dropline.ingest.formats import dns_text
+from dropline.ingest.formats.dns_text import read
+from dropline.ingest.formats.dnstrace_text import BENCHMARKING, TableTrial
+from dropline.ingest.formats.text import head_text, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Reject, Report
+    from dropline.ingest.formats import Reject, Report
 
 NAME = "dnstrace"
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from ingest.formats.dns_text import Trial
-from ingest.formats.text import LONGEST, count, number, plural
+from dropline.ingest.formats.dns_text import Trial
+from dropline.ingest.formats.text import LONGEST, count, number, plural
 
 if TYPE_CHECKING:
-    from ingest.formats import Report
+    from dropline.ingest.formats import Report
 
 BENCHMARKING: Final = r"Benchmarking \S+ via [^\r\n]{1,40} with \d+ concurrent requests"
 

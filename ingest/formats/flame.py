@@ -12,14 +12,14 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats import dns_text
-from ingest.formats.dns_text import Trial, read
-from ingest.formats.text import LONGEST, count, head_text, is_marked, json_object, number
+from dropline.ingest.formats import dns_text
+from dropline.ingest.formats.dns_text import Trial, read
+from dropline.ingest.formats.text import LONGEST, count, head_text, is_marked, json_object, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Reject, Report, Row
+    from dropline.ingest.formats import Reject, Report, Row
 
 NAME = "flame"
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats import Reject
-from ingest.formats.text import quote
-from ingest.formats.throughput import (
+from dropline.ingest.formats import Reject
+from dropline.ingest.formats.text import quote
+from dropline.ingest.formats.throughput import (
     MBITS,
     Columns,
     Line,
@@ -27,7 +27,7 @@ from ingest.formats.throughput import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Report
+    from dropline.ingest.formats import Report
 
 NAME = "ixload"
 

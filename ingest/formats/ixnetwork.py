@@ -10,14 +10,14 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats import Reject
-from ingest.formats.throughput import Columns, Table, Trial, Unusable, account, has_table, stray, tables, words
+from dropline.ingest.formats import Reject
+from dropline.ingest.formats.throughput import Columns, Table, Trial, Unusable, account, has_table, stray, tables, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Report
-    from ingest.formats.throughput import Record
+    from dropline.ingest.formats import Report
+    from dropline.ingest.formats.throughput import Record
 
 NAME = "ixnetwork"
 

@@ -6,15 +6,15 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from ingest.formats import Reject
-from ingest.formats.text import quote
-from ingest.formats.throughput import Unusable, account
+from dropline.ingest.formats import Reject
+from dropline.ingest.formats.text import quote
+from dropline.ingest.formats.throughput import Unusable, account
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ingest.formats import Report, Row
-    from ingest.formats.throughput import Trial
+    from dropline.ingest.formats import Report, Row
+    from dropline.ingest.formats.throughput import Trial
 
 _MAX_FAULTS: Final = 100
 _MAX_DOCUMENTS: Final = 100_000

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from ingest.formats import READERS
-from ingest.formats.text import quote
+from dropline.ingest.formats import READERS
+from dropline.ingest.formats.text import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ingest.formats import TextReader
+    from dropline.ingest.formats import TextReader
 
 OF_TEXT: Final = tuple(cast("TextReader", reader) for reader in READERS if hasattr(reader, "LINES"))
 

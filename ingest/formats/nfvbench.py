@@ -11,13 +11,13 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
-from ingest.formats.json_documents import each_document, mapping
-from ingest.formats.throughput import Trial, Unusable, head_text, number, whole, words
+from dropline.ingest.formats.json_documents import each_document, mapping
+from dropline.ingest.formats.throughput import Trial, Unusable, head_text, number, whole, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Reject, Report, Row
+    from dropline.ingest.formats import Reject, Report, Row
 
 NAME = "nfvbench"
 IN_JSON = (

@@ -9,18 +9,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats.perfdhcp_kinds import kind
-from ingest.formats.perfdhcp_lines import KEYS, START, clean_counters, recognise
-from ingest.formats.perfdhcp_report import conclude
-from ingest.formats.perfdhcp_trial import Trial
-from ingest.formats.perfdhcp_whole import read_whole
-from ingest.formats.text import HEAD_BYTES, MAX_TEXT_BYTES, lines, parts, unpack
+from dropline.ingest.formats.perfdhcp_kinds import kind
+from dropline.ingest.formats.perfdhcp_lines import KEYS, START, clean_counters, recognise
+from dropline.ingest.formats.perfdhcp_report import conclude
+from dropline.ingest.formats.perfdhcp_trial import Trial
+from dropline.ingest.formats.perfdhcp_whole import read_whole
+from dropline.ingest.formats.text import HEAD_BYTES, MAX_TEXT_BYTES, lines, parts, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Reject, Report
-    from ingest.formats.perfdhcp_lines import Handler
+    from dropline.ingest.formats import Reject, Report
+    from dropline.ingest.formats.perfdhcp_lines import Handler
 
 NAME = "perfdhcp"
 

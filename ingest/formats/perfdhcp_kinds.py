@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats import perfdhcp_lines as lines
-from ingest.formats.perfdhcp_trial import PLACES, Stage
+from dropline.ingest.formats import perfdhcp_lines as lines
+from dropline.ingest.formats.perfdhcp_trial import PLACES, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ingest.formats.perfdhcp_trial import Trial
+    from dropline.ingest.formats.perfdhcp_trial import Trial
 
 _KINDS: Final[dict[Callable[..., bool], str]] = {
     lines._running: "header: the command line",

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from ingest.formats.perfdhcp_trial import DELAYS, Counters, Stage, Trial
+from dropline.ingest.formats.perfdhcp_trial import DELAYS, Counters, Stage, Trial
 
 Handler = Callable[[Trial, Any], bool]
 """Takes the payload of a line, and says whether it made sense there."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from operator import sub
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats import OBSERVED, Reject, Report
-from ingest.formats.perfdhcp_options import EXCHANGES, UNKNOWN_OPTIONS, parse_command, parse_options
-from ingest.formats.perfdhcp_trial import PLACES, Stage
-from ingest.formats.text import MAX_SERIES
-from ingest.records import Records
+from dropline.ingest.formats import OBSERVED, Reject, Report
+from dropline.ingest.formats.perfdhcp_options import EXCHANGES, UNKNOWN_OPTIONS, parse_command, parse_options
+from dropline.ingest.formats.perfdhcp_trial import PLACES, Stage
+from dropline.ingest.formats.text import MAX_SERIES
+from dropline.ingest.records import Records
 
 if TYPE_CHECKING:
-    from ingest.formats import Row
-    from ingest.formats.perfdhcp_options import Options
-    from ingest.formats.perfdhcp_trial import Interims, Tally, Trial
+    from dropline.ingest.formats import Row
+    from dropline.ingest.formats.perfdhcp_options import Options
+    from dropline.ingest.formats.perfdhcp_trial import Interims, Tally, Trial
 
 _QUOTED: Final = 80
 _NEARLY_ALL: Final = 0.98

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats.perfdhcp_options import EXCHANGES
-from ingest.formats.text import MAX_SERIES
-from ingest.records import Records
+from dropline.ingest.formats.perfdhcp_options import EXCHANGES
+from dropline.ingest.formats.text import MAX_SERIES
+from dropline.ingest.records import Records
 
 if TYPE_CHECKING:
-    from ingest.formats import Observed, Row
-    from ingest.formats.perfdhcp_options import Pair
+    from dropline.ingest.formats import Observed, Row
+    from dropline.ingest.formats.perfdhcp_options import Pair
 
 DELAYS: Final = ("min_delay_ms", "avg_delay_ms", "max_delay_ms", "stdev_delay_ms")
 

@@ -11,9 +11,9 @@ from functools import cache
 from itertools import chain
 from typing import Any, Final
 
-from ingest.formats.perfdhcp_lines import COUNTERS, DELAY_KEYS, INTERIM, START, take_rate
-from ingest.formats.perfdhcp_trial import PLACES, Interims, Stage, Trial
-from ingest.records import Records
+from dropline.ingest.formats.perfdhcp_lines import COUNTERS, DELAY_KEYS, INTERIM, START, take_rate
+from dropline.ingest.formats.perfdhcp_trial import PLACES, Interims, Stage, Trial
+from dropline.ingest.records import Records
 
 _LARGEST: Final = 1024 * 1024  # bytes: a longer one is not held in pieces beside the whole
 _COUNT: Final = r"(\d{1,18})"

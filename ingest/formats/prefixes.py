@@ -12,7 +12,7 @@ from itertools import islice, pairwise
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ingest.formats.text import HEAD_BYTES, plural
+from dropline.ingest.formats.text import HEAD_BYTES, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats import dns_text
-from ingest.formats.dns_text import Trial, read
-from ingest.formats.text import count, head_text, number
+from dropline.ingest.formats import dns_text
+from dropline.ingest.formats.dns_text import Trial, read
+from dropline.ingest.formats.text import count, head_text, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Reject, Report
+    from dropline.ingest.formats import Reject, Report
 
 NAME = "queryperf"
 

@@ -11,14 +11,14 @@ import re
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
-from ingest.formats.json_documents import each_document, items, mapping
-from ingest.formats.text import plural
-from ingest.formats.throughput import Trial, Unusable, head_text, number, whole
+from dropline.ingest.formats.json_documents import each_document, items, mapping
+from dropline.ingest.formats.text import plural
+from dropline.ingest.formats.throughput import Trial, Unusable, head_text, number, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Reject, Report, Row
+    from dropline.ingest.formats import Reject, Report, Row
 
 NAME = "shotgun"
 IN_JSON = ('"stats_sum"',)

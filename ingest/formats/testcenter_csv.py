@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats import Reject
-from ingest.formats.testcenter_rfc2544 import TOOL, several_trials, trial_of
-from ingest.formats.text import quote
-from ingest.formats.throughput import (
+from dropline.ingest.formats import Reject
+from dropline.ingest.formats.testcenter_rfc2544 import TOOL, several_trials, trial_of
+from dropline.ingest.formats.text import quote
+from dropline.ingest.formats.throughput import (
     Columns,
     Line,
     Table,
@@ -33,8 +33,8 @@ from ingest.formats.throughput import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Report
-    from ingest.formats.throughput import Record
+    from dropline.ingest.formats import Report
+    from dropline.ingest.formats.throughput import Record
 
 NAME = "testcenter_csv"
 

@@ -11,15 +11,26 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats import Reject
-from ingest.formats.testcenter_rfc2544 import TOOL
-from ingest.formats.text import is_marked, quote
-from ingest.formats.throughput import Columns, Line, Record, Table, Trial, Unusable, account, head_text, rows, words
+from dropline.ingest.formats import Reject
+from dropline.ingest.formats.testcenter_rfc2544 import TOOL
+from dropline.ingest.formats.text import is_marked, quote
+from dropline.ingest.formats.throughput import (
+    Columns,
+    Line,
+    Record,
+    Table,
+    Trial,
+    Unusable,
+    account,
+    head_text,
+    rows,
+    words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ingest.formats import Report
+    from dropline.ingest.formats import Report
 
 NAME = "testcenter_periodic"
 

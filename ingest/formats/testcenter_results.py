@@ -13,10 +13,10 @@ import time
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats import Reject, Report
-from ingest.formats.testcenter_rfc2544 import TOOL, several_trials, trial_of
-from ingest.formats.text import unpack
-from ingest.formats.throughput import (
+from dropline.ingest.formats import Reject, Report
+from dropline.ingest.formats.testcenter_rfc2544 import TOOL, several_trials, trial_of
+from dropline.ingest.formats.text import unpack
+from dropline.ingest.formats.throughput import (
     HEAD_BYTES,
     MAX_TEXT_BYTES,
     Columns,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats.throughput import Trial, number, words
+from dropline.ingest.formats.throughput import Trial, number, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ingest.formats.throughput import Record
+    from dropline.ingest.formats.throughput import Record
 
 TOOL: Final = "Spirent TestCenter"
 

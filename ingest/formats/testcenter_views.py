@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats import Reject
-from ingest.formats.testcenter_rfc2544 import TOOL
-from ingest.formats.text import lines, quote
-from ingest.formats.throughput import (
+from dropline.ingest.formats import Reject
+from dropline.ingest.formats.testcenter_rfc2544 import TOOL
+from dropline.ingest.formats.text import lines, quote
+from dropline.ingest.formats.throughput import (
     Columns,
     Line,
     Record,
@@ -31,7 +31,7 @@ from ingest.formats.throughput import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Report
+    from dropline.ingest.formats import Report
 
 NAME = "testcenter_views"
 

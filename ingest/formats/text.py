@@ -11,12 +11,12 @@ import zlib
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from ingest.formats import Reject, Report
+from dropline.ingest.formats import Reject, Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ingest.formats import Row
+    from dropline.ingest.formats import Row
 
 Part = TypeVar("Part")
 

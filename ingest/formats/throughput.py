@@ -11,14 +11,14 @@ from itertools import islice
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ingest.formats import OBSERVED, Reject, Report, text
-from ingest.formats.text import count, lines, quote, unpack
-from ingest.records import Records
+from dropline.ingest.formats import OBSERVED, Reject, Report, text
+from dropline.ingest.formats.text import count, lines, quote, unpack
+from dropline.ingest.records import Records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from ingest.formats import Observed, Row
+    from dropline.ingest.formats import Observed, Row
 
 MAX_TEXT_BYTES: Final = 32 * 1024 * 1024
 MAX_LINES: Final = 1_000_000

@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from ingest.formats.json_documents import each_document, items, mapping
-from ingest.formats.text import is_marked
-from ingest.formats.throughput import Trial, Unusable, head_text, number, words
+from dropline.ingest.formats.json_documents import each_document, items, mapping
+from dropline.ingest.formats.text import is_marked
+from dropline.ingest.formats.throughput import Trial, Unusable, head_text, number, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Reject, Report, Row
+    from dropline.ingest.formats import Reject, Report, Row
 
 NAME = "trex"
 IN_JSON = ("ndr_points", "queue_full_percentage", "rate_tx_bps")

@@ -10,14 +10,24 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats import Reject
-from ingest.formats.throughput import Columns, Trial, account, each_row, has_table, head_text, stray, tables, words
+from dropline.ingest.formats import Reject
+from dropline.ingest.formats.throughput import (
+    Columns,
+    Trial,
+    account,
+    each_row,
+    has_table,
+    head_text,
+    stray,
+    tables,
+    words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Report
-    from ingest.formats.throughput import Record
+    from dropline.ingest.formats import Report
+    from dropline.ingest.formats.throughput import Record
 
 NAME = "vsperf"
 

@@ -4,8 +4,8 @@ Each module reads one source: `parse(data) -> Facts` is pure and raises FactErro
 of one folder, as `collect.sh` writes them, make one host.
 """
 
-from ingest.machines.facts import FactError, Facts
-from ingest.machines.host import PRECEDENCE, host
-from ingest.machines.registry import SOURCES, recognise
+from dropline.ingest.machines.facts import FactError, Facts
+from dropline.ingest.machines.host import PRECEDENCE, host
+from dropline.ingest.machines.registry import SOURCES, recognise
 
 __all__ = ["PRECEDENCE", "SOURCES", "FactError", "Facts", "host", "recognise"]

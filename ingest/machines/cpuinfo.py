@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ingest.machines.facts import FactError, Facts, known, nominal_mhz, number, text, word
+from dropline.ingest.machines.facts import FactError, Facts, known, nominal_mhz, number, text, word
 
 
 def parse(data: bytes) -> Facts:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ingest.machines.facts import (
+from dropline.ingest.machines.facts import (
     FactError,
     Facts,
     known,

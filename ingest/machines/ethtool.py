@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ingest.machines.facts import FactError, Facts, known, number, text, word
+from dropline.ingest.machines.facts import FactError, Facts, known, number, text, word
 
 _SPEED: Final = re.compile(r"([0-9]{1,9})Mb/s")
 

@@ -7,9 +7,9 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from ingest.formats import Reject, Row
-from ingest.machines.facts import FactError, Facts
-from ingest.machines.registry import SOURCES, recognise, stem
+from dropline.ingest.formats import Reject, Row
+from dropline.ingest.machines.facts import FactError, Facts
+from dropline.ingest.machines.registry import SOURCES, recognise, stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ingest.machines.facts import FactError, Facts, document, entries, known, whole, word
+from dropline.ingest.machines.facts import FactError, Facts, document, entries, known, whole, word
 
 
 def parse(data: bytes) -> Facts:

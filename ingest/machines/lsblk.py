@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ingest.machines.facts import (
+from dropline.ingest.machines.facts import (
     FactError,
     Facts,
     disk_text,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ingest.machines.facts import (
+from dropline.ingest.machines.facts import (
     FactError,
     Facts,
     document,

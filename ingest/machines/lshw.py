@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from ingest.machines.facts import (
+from dropline.ingest.machines.facts import (
     FactError,
     Facts,
     disk_text,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ingest.machines.facts import FactError, Facts, known, lines, word
+from dropline.ingest.machines.facts import FactError, Facts, known, lines, word
 
 _DEVICE: Final = re.compile(
     r"(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] ([^:]+): (.+?)(?: \(rev [0-9a-f]+\))?"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ingest.machines.facts import FactError, Facts, known, text, whole
+from dropline.ingest.machines.facts import FactError, Facts, known, text, whole
 
 _FIELD: Final = re.compile(r"^(\w+):\s+([0-9]{1,18})(?: (kB))?\s*$", re.MULTILINE | re.ASCII)
 

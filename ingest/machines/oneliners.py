@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ingest.machines.facts import FactError, Facts, known, lines, word
+from dropline.ingest.machines.facts import FactError, Facts, known, lines, word
 
 _NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})")
 _WORD: Final = re.compile(r"[a-z][a-z0-9_-]{0,30}")

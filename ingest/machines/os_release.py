@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 
-from ingest.machines.facts import FactError, Facts, known, lines, word
+from dropline.ingest.machines.facts import FactError, Facts, known, lines, word
 
 
 def parse(data: bytes) -> Facts:

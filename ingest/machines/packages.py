@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ingest.machines.facts import FactError, Facts, known, lines, word
+from dropline.ingest.machines.facts import FactError, Facts, known, lines, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ingest.machines import (
+from dropline.ingest.machines import (
     cpuinfo,
     dmidecode,
     ethtool,
@@ -29,7 +29,7 @@ from ingest.machines import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ingest.machines.facts import Facts
+    from dropline.ingest.machines.facts import Facts
 
 MESSAGES: Final = "messages"  # what a command wrote to its standard error
 _HEAD_BYTES: Final = 65_536

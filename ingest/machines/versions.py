@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ingest.machines.facts import FactError, Facts, known, lines, text
+from dropline.ingest.machines.facts import FactError, Facts, known, lines, text
 
 _KEA: Final = re.compile(r"([0-9]+\.[0-9]+\.[0-9]+[-\w]*)(?: \(.*\))?")
 _LINKED: Final = re.compile(r"(?:- )?(log4cplus|OpenSSL|Botan) ([0-9][\w.]*).*")

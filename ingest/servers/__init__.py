@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats import begins_like_json
-from ingest.servers import databases, kea, powerdns
-from ingest.servers.errors import ConfigError
+from dropline.ingest.formats import begins_like_json
+from dropline.ingest.servers import databases, kea, powerdns
+from dropline.ingest.servers.errors import ConfigError
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -10,8 +10,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from ingest.servers.errors import ConfigError
-from ingest.servers.plain import decode
+from dropline.ingest.servers.errors import ConfigError
+from dropline.ingest.servers.plain import decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,12 +12,12 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from ingest.servers import commented_json
-from ingest.servers.errors import ConfigError
-from ingest.servers.plain import identity, settings_json, unicode
+from dropline.ingest.servers import commented_json
+from dropline.ingest.servers.errors import ConfigError
+from dropline.ingest.servers.plain import identity, settings_json, unicode
 
 if TYPE_CHECKING:
-    from ingest.formats import Row
+    from dropline.ingest.formats import Row
 
 PRODUCT: Final = "ISC Kea"
 

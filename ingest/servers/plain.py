@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any, Final
 
-from ingest.servers.errors import ConfigError
+from dropline.ingest.servers.errors import ConfigError
 
 MAX_BYTES: Final = 8 * 1024 * 1024  # what is read of it may need fifty times as much memory
 _MASK: Final = "***"

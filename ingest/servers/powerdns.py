@@ -14,14 +14,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ingest.servers.errors import ConfigError
-from ingest.servers.plain import decode, identity, settings_json
-from ingest.vocabulary import normalise
+from dropline.ingest.servers.errors import ConfigError
+from dropline.ingest.servers.plain import decode, identity, settings_json
+from dropline.ingest.vocabulary import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ingest.formats import Row
+    from dropline.ingest.formats import Row
 
 PRODUCT: Final = "PowerDNS"
 AUTHORITATIVE: Final = "PowerDNS Authoritative Server"

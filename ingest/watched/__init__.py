@@ -10,13 +10,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
 
-from ingest.formats import begins_like_json
+from dropline.ingest.formats import begins_like_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from ingest.formats import Reject
+    from dropline.ingest.formats import Reject
 
 
 class Sample(NamedTuple):

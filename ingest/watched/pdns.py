@@ -11,17 +11,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from ingest.formats import Reject
-from ingest.formats.json_documents import items, mapping
-from ingest.formats.text import head_text, json_object, quote
-from ingest.watched import Sample
-from ingest.watched.samples import account, each_document, each_line, instant, real, words
+from dropline.ingest.formats import Reject
+from dropline.ingest.formats.json_documents import items, mapping
+from dropline.ingest.formats.text import head_text, json_object, quote
+from dropline.ingest.watched import Sample
+from dropline.ingest.watched.samples import account, each_document, each_line, instant, real, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from ingest.formats import Row
+    from dropline.ingest.formats import Row
 
 NAME = "pdns"
 IN_JSON = True

@@ -11,14 +11,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats.text import head_text
-from ingest.watched import Sample
-from ingest.watched.samples import account, each_line, instant, real
+from dropline.ingest.formats.text import head_text
+from dropline.ingest.watched import Sample
+from dropline.ingest.watched.samples import account, each_line, instant, real
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Reject
+    from dropline.ingest.formats import Reject
 
 NAME = "probe"
 

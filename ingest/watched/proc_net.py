@@ -12,14 +12,14 @@ import re
 import socket
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats.text import head_text
-from ingest.watched import Sample
-from ingest.watched.samples import account, each_line, real
+from dropline.ingest.formats.text import head_text
+from dropline.ingest.watched import Sample
+from dropline.ingest.watched.samples import account, each_line, real
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.formats import Reject
+    from dropline.ingest.formats import Reject
 
 NAME = "proc_net"
 

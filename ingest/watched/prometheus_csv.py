@@ -15,12 +15,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ingest.formats import Reject
-from ingest.formats.text import head_text, quote
-from ingest.watched import Sample
-from ingest.watched.prometheus import NO_NUMBER, UNNAMED, labelled, series, unit
-from ingest.watched.samples import account, instant, real
-from ingest.watched.tables import first_rows, rows
+from dropline.ingest.formats import Reject
+from dropline.ingest.formats.text import head_text, quote
+from dropline.ingest.watched import Sample
+from dropline.ingest.watched.prometheus import NO_NUMBER, UNNAMED, labelled, series, unit
+from dropline.ingest.watched.samples import account, instant, real
+from dropline.ingest.watched.tables import first_rows, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

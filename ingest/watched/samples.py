@@ -8,15 +8,15 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats import Reject
-from ingest.formats.json_documents import documents
-from ingest.formats.text import LONGEST, MAX_TEXT_BYTES, lines, quote, unpack
+from dropline.ingest.formats import Reject
+from dropline.ingest.formats.json_documents import documents
+from dropline.ingest.formats.text import LONGEST, MAX_TEXT_BYTES, lines, quote, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-    from ingest.watched import Sample
+    from dropline.ingest.watched import Sample
 
 MAX_REJECTS: Final = 20  # told one by one; of the rest, how many there are
 MAX_SAMPLES: Final = 2_000_000

@@ -6,8 +6,8 @@ import csv
 import io
 from typing import TYPE_CHECKING, Final
 
-from ingest.formats import Reject
-from ingest.formats.text import LONGEST
+from dropline.ingest.formats import Reject
+from dropline.ingest.formats.text import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 
-from inference.groups import described
-from inference.scaling import summarise
+from dropline.inference.groups import described
+from dropline.inference.scaling import summarise
 
 NUMBERS = [
     *("rate_one_thread", "rate_one_thread_ci_low", "rate_one_thread_ci_high"),

@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from inference.changes import Brackets, trend
-from inference.groups import described
+from dropline.inference.changes import Brackets, trend
+from dropline.inference.groups import described
 
 ALPHA = 0.009  # a little below 1 %, which is then kept also where the noise is not quite normal
 SCHEMA = pa.schema(

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.warehouse import Warehouse
+from dropline.app.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from app import behind
-from app.warehouse import Warehouse
+from dropline.app import behind
+from dropline.app.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from app.charts import capacity, intervals, load, ramp, theme, tried
+from dropline.app.charts import capacity, intervals, load, ramp, theme, tried
 
 
 def steps(limit_crossed: bool = True) -> pd.DataFrame:

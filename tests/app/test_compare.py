@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from test_pages import charts, label, rows, said
 
-from app import frames, queries, state
-from app.charts import ramp, theme
-from app.queries import compare as comparing
+from dropline.app import frames, queries, state
+from dropline.app.charts import ramp, theme
+from dropline.app.queries import compare as comparing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from streamlit.testing.v1 import AppTest
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
     Open = Callable[..., AppTest]
 

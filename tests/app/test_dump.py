@@ -10,8 +10,8 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from app.dump import COLUMNS, ExportFailed, appearing, dump
-from app.warehouse import Warehouse
+from dropline.app.dump import COLUMNS, ExportFailed, appearing, dump
+from dropline.app.warehouse import Warehouse
 
 ROOT = Path(__file__).parents[2]
 
@@ -88,7 +88,7 @@ def test_what_is_there_is_never_overwritten(tmp_path):
 
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_the_command_line_writes_every_mart_and_the_raw_files(warehouse_home, tmp_path, form):
-    command = [sys.executable, ROOT / "dropline.py", "--home", warehouse_home]
+    command = [sys.executable, "-m", "dropline", "--home", warehouse_home]
     done = subprocess.run(
         [*command, "export", tmp_path / "out", "--format", form, "--raw"], capture_output=True, text=True
     )
@@ -100,6 +100,6 @@ def test_the_command_line_writes_every_mart_and_the_raw_files(warehouse_home, tm
 
 
 def test_an_unknown_format_is_wrong_use(tmp_path):
-    command = [sys.executable, ROOT / "dropline.py", "--home", tmp_path, "export", tmp_path / "out", "-f", "xml"]
+    command = [sys.executable, "-m", "dropline", "--home", tmp_path, "export", tmp_path / "out", "-f", "xml"]
     assert subprocess.run(command, capture_output=True).returncode == 2
     assert not (tmp_path / "out").exists()

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from app import console
-from app.bounded import Refused, TooMuch
-from app.queries import sql
-from app.warehouse import QueryRefused, Warehouse
+from dropline.app import console
+from dropline.app.bounded import Refused, TooMuch
+from dropline.app.queries import sql
+from dropline.app.warehouse import QueryRefused, Warehouse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -436,7 +436,7 @@ def test_the_process_keeps_its_answer_and_its_reason_apart(warehouse_home: Path)
 
 
 def test_who_waits_too_long_for_a_turn_is_told(warehouse_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from app import bounded
+    from dropline.app import bounded
 
     monkeypatch.setattr(bounded, "WAIT_S", 0.01)
     for _ in range(bounded.AT_ONCE):

@@ -11,7 +11,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from app import export
+from dropline.app import export
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,8 +8,8 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from app import words
-from app.queries import machines as questions
+from dropline.app import words
+from dropline.app.queries import machines as questions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from streamlit.testing.v1 import AppTest
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
     Open = Callable[..., AppTest]
 

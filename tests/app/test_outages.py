@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from app import planner
+from dropline.app import planner
 
 if TYPE_CHECKING:
     import duckdb

@@ -10,9 +10,9 @@ import duckdb
 import pandas as pd
 import pytest
 
-from app import frames
-from app.queries import overview
-from app.warehouse import Warehouse
+from dropline.app import frames
+from dropline.app.queries import overview
+from dropline.app.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from collections.abc import Callable

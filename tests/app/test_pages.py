@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 
-from app import queries
+from dropline.app import queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from streamlit.testing.v1 import AppTest
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
     Open = Callable[..., AppTest]
 

@@ -12,11 +12,11 @@ import pytest
 from scipy import stats
 from typer.testing import CliRunner
 
-import dropline
-from app import planner, words
-from app.charts import influence, recovery
-from app.queries.planner import configurations, goodputs, renewal_costs
-from app.warehouse import Warehouse
+from dropline import cli
+from dropline.app import planner, words
+from dropline.app.charts import influence, recovery
+from dropline.app.queries.planner import configurations, goodputs, renewal_costs
+from dropline.app.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,7 +80,7 @@ def blank() -> duckdb.DuckDBPyConnection:
 
 def asked(home: Path, *arguments: str) -> Any:
     """What the command line answers."""
-    return CliRunner().invoke(dropline.app, ["--home", str(home), "needs", *arguments])
+    return CliRunner().invoke(cli.app, ["--home", str(home), "needs", *arguments])
 
 
 @pytest.mark.parametrize(("options", "inputs", "needed"), CASES, ids=[options for options, *_ in CASES])

@@ -10,9 +10,9 @@ from urllib.parse import parse_qs
 import duckdb
 import pytest
 
-from app import queries, words
-from app.queries import quality as questions
-from app.warehouse import Warehouse
+from dropline.app import queries, words
+from dropline.app.queries import quality as questions
+from dropline.app.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from app import frames, queries
-from app.warehouse import Warehouse
+from dropline.app import frames, queries
+from dropline.app.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from app import raw_text
-from home import Home
+from dropline.app import raw_text
+from dropline.paths import Home
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 
 @pytest.fixture(scope="module")

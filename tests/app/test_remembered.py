@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from app import behind
-from app.remembered import Answers
-from app.warehouse import QueryRefused, Warehouse
+from dropline.app import behind
+from dropline.app.remembered import Answers
+from dropline.app.warehouse import QueryRefused, Warehouse
 
 if TYPE_CHECKING:
     from pathlib import Path

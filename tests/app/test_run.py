@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from test_pages import charts, rows, said
 
-from app import words
-from app.charts import accounting, intervals, response, watched
-from app.queries import run as watching
-from app.warehouse import Warehouse
+from dropline.app import words
+from dropline.app.charts import accounting, intervals, response, watched
+from dropline.app.queries import run as watching
+from dropline.app.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from collections.abc import Callable

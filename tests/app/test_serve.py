@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from app import serve
-from app.trying import ALLOWED
 from benchmarks import soak
-from home import Home
+from dropline.app import serve
+from dropline.app.trying import ALLOWED
+from dropline.paths import Home
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +66,6 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 def test_serving_hands_over_the_home_and_leaves_this_process(handed: dict[str, str], tmp_path: Path) -> None:
     serve.serve(Home(tmp_path), 8600, open_browser=False)
     assert handed["DROPLINE_HOME"] == str(tmp_path)
-    assert Path(handed["PYTHONPATH"].split(os.pathsep)[0], "app", "main.py").exists()
     assert ALLOWED not in handed
     serve.serve(Home(tmp_path), 8600, open_browser=False, allow_upload=True)
     assert handed[ALLOWED] == "1"
@@ -121,7 +120,7 @@ def imported_by_pages() -> set[str]:
 
 
 def test_whatever_a_page_needs_is_imported_once_and_no_garbage_before_anybody_asks() -> None:
-    code = "import gc, sys; from app import serve; serve.settle(); print(gc.get_freeze_count(), *sys.modules)"
+    code = "import gc, sys; from dropline.app import serve; serve.settle(); print(gc.get_freeze_count(), *sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=serve.ROOT, capture_output=True, text=True, check=True)
     kept, *there = done.stdout.split()
     assert imported_by_pages() | {"altair", "duckdb", "pandas", "pyarrow"} <= {*there}

@@ -11,9 +11,9 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from app import serve
-from app.shield import DRAWN_WITH, Policy, Shield, headers, preloaded, scripts_within
-from app.sign_in import SignIn
+from dropline.app import serve
+from dropline.app.shield import DRAWN_WITH, Policy, Shield, headers, preloaded, scripts_within
+from dropline.app.sign_in import SignIn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

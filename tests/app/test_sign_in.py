@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from app import sign_in
-from app.sign_in import Expired, Misconfigured, NotAdmitted, SignIn
-from home import Home
+from dropline.app import sign_in
+from dropline.app.sign_in import Expired, Misconfigured, NotAdmitted, SignIn
+from dropline.paths import Home
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,8 @@ import pytest
 import scipy.stats
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from app import state
 from benchmarks import soak
+from dropline.app import state
 
 
 def test_visitors_do_not_disturb_each_other(warehouse_home: Path) -> None:

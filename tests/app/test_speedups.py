@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 
-from app.charts import ratio
-from app.queries import ratio_pairs
+from dropline.app.charts import ratio
+from dropline.app.queries import ratio_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from streamlit.testing.v1 import AppTest
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 
 def test_what_is_told_apart_is_filled_and_what_is_only_probable_lightly() -> None:

@@ -9,10 +9,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from app import console
-from app.charts import quick, theme
-from app.queries import sql
-from app.warehouse import Answer
+from dropline.app import console
+from dropline.app.charts import quick, theme
+from dropline.app.queries import sql
+from dropline.app.warehouse import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from streamlit.testing.v1 import AppTest
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
     Open = Callable[..., AppTest]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import state
+from dropline.app import state
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +49,7 @@ def shown(rates: list[float | None], signs: list[str]) -> AppTest:
     def page(rates: list[float | None], signs: list[str]) -> None:
         import pandas as pd
 
-        from app import state
+        from dropline.app import state
 
         frame = pd.DataFrame({"name": "x", "LPS": pd.Series(rates, dtype=float)})
         state.table(frame, alt="Rates", bounds={"LPS": signs})

@@ -10,8 +10,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 from pyarrow import csv
 
-from app import behind, queries, taking
-from app.charts import theme
+from dropline.app import behind, queries, taking
+from dropline.app.charts import theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from streamlit.testing.v1 import AppTest
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 
 def layers() -> alt.LayerChart:

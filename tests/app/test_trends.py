@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from app.charts import trend
-from app.queries import trends
+from dropline.app.charts import trend
+from dropline.app.queries import trends
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from streamlit.testing.v1 import AppTest
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 
 def points() -> pd.DataFrame:

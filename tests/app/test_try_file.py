@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from app import bounded, trying
-from app.bounded import Refused, TooMuch
-from app.queries import tried
-from home import Home
+from dropline.app import bounded, trying
+from dropline.app.bounded import Refused, TooMuch
+from dropline.app.queries import tried
+from dropline.paths import Home
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from streamlit.testing.v1 import AppTest
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
     Open = Callable[..., AppTest]
 

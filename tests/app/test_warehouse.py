@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from app.warehouse import Identity, QueryRefused, Warehouse, WarehouseMissing, WarehouseUnreadable
+from dropline.app.warehouse import Identity, QueryRefused, Warehouse, WarehouseMissing, WarehouseUnreadable
 
 
 def publish(path: Path, value: int) -> None:

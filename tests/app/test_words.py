@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app import words
+from dropline.app import words
 
 
 @pytest.mark.parametrize(

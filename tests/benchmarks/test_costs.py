@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.build import PHASES, Cost, floor, home_with, run
 from benchmarks.lakes import lake_of
-from ingest.lake import Lake
+from dropline.ingest.lake import Lake
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from app.warehouse import Warehouse
 from benchmarks import peers
 from benchmarks.queries import Times, answered, drawn, parameters, questions
+from dropline.app.warehouse import Warehouse
 
 
 @pytest.fixture(scope="module")

@@ -10,14 +10,14 @@ from typing import Any
 import duckdb
 import pytest
 
-import pipeline
 from benchmarks.campaigns import campaigns
 from benchmarks.lakes import lake_of
 from benchmarks.trees import dnsperf_report, perfdhcp_report, render, render_again
-from home import Home
-from ingest.intake import ingest
-from ingest.lake import Lake
-from ingest.schema import TABLES
+from dropline import pipeline
+from dropline.ingest.intake import ingest
+from dropline.ingest.lake import Lake
+from dropline.ingest.schema import TABLES
+from dropline.paths import Home
 
 ROOT = Path(__file__).parent.parent.parent
 RUNS = ROOT / "examples" / "kea-2.2-backends" / "runs"

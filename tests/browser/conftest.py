@@ -19,13 +19,13 @@ from urllib.parse import urlencode
 
 import pytest
 
-import pipeline
-from app import planner, queries
-from app.serve import ADDRESS, ROOT, command, environment
-from app.warehouse import Warehouse
-from home import Home
-from ingest.intake import ingest
-from ingest.lake import Lake
+from dropline import pipeline
+from dropline.app import planner, queries
+from dropline.app.serve import ADDRESS, ROOT, command, environment
+from dropline.app.warehouse import Warehouse
+from dropline.ingest.intake import ingest
+from dropline.ingest.lake import Lake
+from dropline.paths import Home
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

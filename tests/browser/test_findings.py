@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.warehouse import Warehouse
+from dropline.app.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import pytest
 from conftest import STRANGE, watch
 
 import report
-from app import queries
+from dropline.app import queries
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from conftest import Watched
     from playwright.sync_api import Browser, Page
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 # What STRANGE would leave behind: elements of its own, links, images, and the words that Streamlit's Markdown colours.
 MADE = """() => ({

@@ -10,8 +10,8 @@ from urllib.parse import quote_plus
 
 import pytest
 
-from app import queries
-from app.warehouse import Warehouse
+from dropline.app import queries
+from dropline.app.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from conftest import Watched

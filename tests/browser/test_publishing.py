@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from conftest import watch
 
-import publication
-from home import Home
+from dropline import publication
+from dropline.paths import Home
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import report
-from app.warehouse import Warehouse
+from dropline.app.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pathlib import Path

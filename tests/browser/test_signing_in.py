@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from app.serve import ADDRESS, ROOT, command, environment
 from benchmarks import soak
-from home import Home
+from dropline.app.serve import ADDRESS, ROOT, command, environment
+from dropline.paths import Home
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from conftest import watch
 
-from app import queries, words
-from app.queries import compare
-from ingest.formats import Report
-from ingest.formats.perfdhcp import parse
+from dropline.app import queries, words
+from dropline.app.queries import compare
+from dropline.ingest.formats import Report
+from dropline.ingest.formats.perfdhcp import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from conftest import Watched
     from playwright.sync_api import Browser, Page
 
-    from app.warehouse import Warehouse
+    from dropline.app.warehouse import Warehouse
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

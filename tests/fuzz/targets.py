@@ -17,22 +17,22 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
 
-from ingest import campaign, context, figures, files, machines, schema, servers
-from ingest.campaign import Campaign, CampaignError
-from ingest.context import Context, ServerConfigs, SidecarError, gather, read_sidecar
-from ingest.files import HEAD_BYTES, Found, Kind, Scope
-from ingest.formats import READERS, Reject, Report, contents
-from ingest.machines import SOURCES, FactError
-from ingest.rows import Content, Outcome, campaign_row, context_file, output, tables, unfit
-from ingest.servers import ConfigError
-from ingest.watched import WATCHERS, Sample
+from dropline.ingest import campaign, context, figures, files, machines, schema, servers
+from dropline.ingest.campaign import Campaign, CampaignError
+from dropline.ingest.context import Context, ServerConfigs, SidecarError, gather, read_sidecar
+from dropline.ingest.files import HEAD_BYTES, Found, Kind, Scope
+from dropline.ingest.formats import READERS, Reject, Report, contents
+from dropline.ingest.machines import SOURCES, FactError
+from dropline.ingest.rows import Content, Outcome, campaign_row, context_file, output, tables, unfit
+from dropline.ingest.servers import ConfigError
+from dropline.ingest.watched import WATCHERS, Sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from types import ModuleType
 
-    from ingest.formats import Reader
-    from ingest.watched import Watcher
+    from dropline.ingest.formats import Reader
+    from dropline.ingest.watched import Watcher
 
 Tally = Counter[str]
 """What an input came to: `parts` (reports, samples, rows), `rejects`, `unfit` (files with a value for no column)."""

@@ -6,9 +6,9 @@ from fuzz import Input, Result, attempt, case, corpus, keep, run
 from mutations import MAX_BYTES
 from targets import Tally, Target, readers
 
-from ingest import machines
-from ingest.formats import READERS
-from ingest.watched import WATCHERS
+from dropline.ingest import machines
+from dropline.ingest.formats import READERS
+from dropline.ingest.watched import WATCHERS
 
 SEED = 2544
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.formats import dns_text, dnsblast, perfdhcp, perfdhcp_report, perfdhcp_trial, text
+from dropline.ingest.formats import dns_text, dnsblast, perfdhcp, perfdhcp_report, perfdhcp_trial, text
 
 MB = 1024 * 1024
 MAX_MEMORY_MB = 700
@@ -29,8 +29,8 @@ INTERIM = b"sent: 1/1; received: 1/1; drops: 0/0; rejected: 0/0\n"
 INGESTER = """
 import json, os, sys
 from pathlib import Path
-from ingest.intake import ingest
-from ingest.lake import Lake
+from dropline.ingest.intake import ingest
+from dropline.ingest.lake import Lake
 
 for line in sys.stdin:
     file = Path(line.rstrip("\\n"))

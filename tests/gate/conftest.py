@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from home import Home
-from ingest.lake import Lake
-from ingest.schema import TABLES
+from dropline.ingest.lake import Lake
+from dropline.ingest.schema import TABLES
+from dropline.paths import Home
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,11 +6,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-import changes
-import pipeline
-from home import Home
-from ingest.intake import ingest
-from ingest.lake import Lake
+from dropline import changes, pipeline
+from dropline.ingest.intake import ingest
+from dropline.ingest.lake import Lake
+from dropline.paths import Home
 
 EXAMPLES = Path(pipeline.__file__).parent / "examples"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from expectations import catalogue, check_lake, docs
+from dropline.expectations import catalogue, check_lake, docs
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> $v__0 {{ 7 * 7 }}"
 LOADS = {"script", "link", "img", "iframe", "object", "embed", "base", "form"}

@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from expectations import check_lake, gate, lake
-from expectations.lake import exchanges
-from expectations.suite import Suite
-from ingest.batches import batch_of, digest_of, sha256_of
-from ingest.intake import ingest
-from ingest.lake import Lake
-from ingest.schema import TABLES
+from dropline.expectations import check_lake, gate, lake
+from dropline.expectations.lake import exchanges
+from dropline.expectations.suite import Suite
+from dropline.ingest.batches import batch_of, digest_of, sha256_of
+from dropline.ingest.intake import ingest
+from dropline.ingest.lake import Lake
+from dropline.ingest.schema import TABLES
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "perfdhcp"
 LATER = datetime.now(UTC) + timedelta(days=3)
@@ -328,7 +328,7 @@ def test_nothing_new_means_that_great_expectations_is_not_even_imported(batch, h
     batch().trial("t1", {"trial": {"threads": 0}}).commit(home.lake)
     check_lake(home.lake, home.quality)
     program = (
-        "import sys; from pathlib import Path; from expectations import check_lake;"
+        "import sys; from pathlib import Path; from dropline.expectations import check_lake;"
         "found = check_lake(Path(sys.argv[1]), Path(sys.argv[2]));"
         "assert 'great_expectations' not in sys.modules; print(len(found))"
     )

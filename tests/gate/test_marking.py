@@ -7,8 +7,8 @@ import shutil
 import duckdb
 import pytest
 
-from expectations import Finding
-from expectations.marking import MARKED, mark
+from dropline.expectations import Finding
+from dropline.expectations.marking import MARKED, mark
 
 NOBODY = {"batch": None, "campaign": "kea-2.2-ha", "source_path": None, "trial_id": None}
 MARKS = "select configuration_id, loss_goal, quality, findings from capacity order by all"

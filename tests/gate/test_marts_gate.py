@@ -8,7 +8,7 @@ import shutil
 import duckdb
 import pytest
 
-from expectations import check_marts, marts
+from dropline.expectations import check_marts, marts
 
 MEASURED = "select rowid from capacity where origin = 'measured' and rate is not null order by rowid"
 

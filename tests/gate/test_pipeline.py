@@ -12,8 +12,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-import pipeline
-from expectations import Finding
+from dropline import pipeline
+from dropline.expectations import Finding
 
 PROJECT = Path(pipeline.__file__).parent
 

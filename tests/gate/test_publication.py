@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-import publication
-from home import Home
+from dropline import publication
+from dropline.paths import Home
 
 ROOT = Path(publication.__file__).parent
 
 PUBLISHER = """
 import os, sys
 from pathlib import Path
-import publication
-from home import Home
+from dropline import publication
+from dropline.paths import Home
 from tests.dying import die_at
 
 home, built, last_step = Home(Path(sys.argv[1])), Path(sys.argv[2]), int(sys.argv[3])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from expectations import catalogue
+from dropline.expectations import catalogue
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "quality.md"
 ALL = [one for suite in catalogue.SUITES for one in suite.expectations]
@@ -15,7 +15,7 @@ ALL = [one for suite in catalogue.SUITES for one in suite.expectations]
 
 def test_the_page_is_what_the_code_says():
     assert PAGE.read_text("utf-8") == catalogue.page(), (
-        "write it again: python -m expectations.catalogue > docs/reference/quality.md"
+        "write it again: python -m dropline.expectations.catalogue > docs/reference/quality.md"
     )
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from expectations import catalogue, rows, validation
-from expectations.suite import Kind, Suite, above, at_least, at_most, between, not_above, one_of, present
+from dropline.expectations import catalogue, rows, validation
+from dropline.expectations.suite import Kind, Suite, above, at_least, at_most, between, not_above, one_of, present
 
 SAID = {"severity": "warning", "reason": "Because.", "detail": "{a} and {b:.3g} and {word!r}"}
 SUITE = Suite(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks import changes as simulation
-from inference.changes import (
+from dropline.inference.changes import (
     ALPHAS,
     COST_BOUND,
     PRICES,

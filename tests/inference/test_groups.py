@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import duckdb
 import pyarrow as pa
 
-from inference.groups import described
+from dropline.inference.groups import described
 
 SCHEMA = pa.schema([("name", pa.string()), ("numbers", pa.string()), ("unknown", pa.int64())])
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inference.recovery import (
+from dropline.inference.recovery import (
     HOUR,
     Course,
     Server,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from benchmarks import scaling as simulation
-from inference.scaling import Fit, Refusal, above_cores, fit, law, summarise
+from dropline.inference.scaling import Fit, Refusal, above_cores, fit, law, summarise
 
 COUNTS = [1, 2, 4, 8, 16]
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from moto.server import ThreadedMotoServer
 
-from home import Home
-from ingest import mirror
-from ingest.lake import Lake
+from dropline.ingest import mirror
+from dropline.ingest.lake import Lake
+from dropline.paths import Home
 from tests.buckets import SECRET, ask
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "kea-2.2-ha"

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from ingest import archives
-from ingest.files import IntakeError
-from ingest.intake import ingest
-from ingest.show import show
+from dropline.ingest import archives
+from dropline.ingest.files import IntakeError
+from dropline.ingest.intake import ingest
+from dropline.ingest.show import show
 
 ROOT = Path(__file__).parents[2]
 ENDINGS = ["tar", "tar.gz", "tgz", "zip"]
@@ -242,7 +242,7 @@ def test_a_member_that_is_too_large_is_refused_alone(bare, lake, tmp_path, monke
     (tmp_path / "sent").mkdir()
     (bare / "large.txt").write_bytes(os.urandom(5000))
     pack(bare, tmp_path / "sent" / "runs.zip")
-    monkeypatch.setattr("ingest.files.MAX_BYTES", 4000)
+    monkeypatch.setattr("dropline.ingest.files.MAX_BYTES", 4000)
     summary = ingest([tmp_path / "sent"], lake, max_bytes=4000)
     assert reason(summary) == "5000 bytes are more than the limit of 4000"
     assert summary.trials == 2
@@ -290,9 +290,9 @@ def test_an_archive_among_the_files_of_a_campaign_does_not_hide_them_from_show(b
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from ingest import archives
-from ingest.intake import ingest
-from ingest.lake import Lake
+from dropline.ingest import archives
+from dropline.ingest.intake import ingest
+from dropline.ingest.lake import Lake
 
 copy = archives._copy
 

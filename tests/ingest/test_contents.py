@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest import formats
-from ingest.files import HEAD_BYTES
-from ingest.formats import Reject, Report, contents, dnsperf, resperf
-from ingest.formats.mixed import OF_TEXT
-from ingest.show import show
+from dropline.ingest import formats
+from dropline.ingest.files import HEAD_BYTES
+from dropline.ingest.formats import Reject, Report, contents, dnsperf, resperf
+from dropline.ingest.formats.mixed import OF_TEXT
+from dropline.ingest.show import show
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 STAMP = "2026-11-22T10:{0:02}:{1:02}.1234567Z"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.campaign import Campaign
-from ingest.context import (
+from dropline.ingest.campaign import Campaign
+from dropline.ingest.context import (
     WATCHED,
     Context,
     ServerConfig,
@@ -20,8 +20,8 @@ from ingest.context import (
     gather,
     read_sidecar,
 )
-from ingest.records import Records
-from ingest.schema import OBSERVATIONS, TRIALS
+from dropline.ingest.records import Records
+from dropline.ingest.schema import OBSERVATIONS, TRIALS
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "kea-2.2-ha"
 SIDECAR = "runs/v4_mt4_memfile_hot-standby/rep1/rate1050.json"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from ingest.intake import ingest
-from ingest.lake import Lake
-from ingest.schema import TABLES
+from dropline.ingest.intake import ingest
+from dropline.ingest.lake import Lake
+from dropline.ingest.schema import TABLES
 
 ROOT = Path(__file__).parents[2]
 TRIALS = 7
@@ -19,8 +19,8 @@ KILLS = 30  # a third by the clock, a third over all file operations, a third in
 KILLER = """
 import os, random, signal, sys, time
 from pathlib import Path
-from ingest.intake import ingest
-from ingest.lake import Lake
+from dropline.ingest.intake import ingest
+from dropline.ingest.lake import Lake
 from tests.dying import die_at
 
 tree, lakes, kills = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
@@ -51,8 +51,8 @@ for number in range(kills // 3):
 MEETING = """
 import sys, time
 from pathlib import Path
-from ingest.intake import ingest
-from ingest.lake import Lake
+from dropline.ingest.intake import ingest
+from dropline.ingest.lake import Lake
 
 tree, lake, own, other = map(Path, sys.argv[1:])
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from ingest import schema
-from ingest.formats import (
+from dropline.ingest import schema
+from dropline.ingest.formats import (
     Reject,
     Report,
     dnsblast,
@@ -29,7 +29,7 @@ from ingest.formats import (
     queryperf,
     resperf,
 )
-from ingest.formats.dnstrace_text import duration_s
+from dropline.ingest.formats.dnstrace_text import duration_s
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "dns"
 _READERS = (dnsblast, dnsperf, resperf, flame, dnspyre, dnstrace, kxdpgun, queryperf)

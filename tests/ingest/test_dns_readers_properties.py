@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest import schema
-from ingest.formats import (
+from dropline.ingest import schema
+from dropline.ingest.formats import (
     Reject,
     Report,
     dnsblast,
@@ -24,7 +24,7 @@ from ingest.formats import (
     queryperf,
     resperf,
 )
-from ingest.formats.text import lines
+from dropline.ingest.formats.text import lines
 
 READERS = (dnsblast, dnsperf, resperf, flame, dnspyre, dnstrace, kxdpgun, queryperf)
 CAPTURES = Path(__file__).parents[1] / "captures" / "dns"

@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest import figures, formats
-from ingest.formats import Reject
-from ingest.formats.text import MAX_REJECTS
-from ingest.lake import Lake
-from ingest.schema import FIGURES, TABLES
+from dropline.ingest import figures, formats
+from dropline.ingest.formats import Reject
+from dropline.ingest.formats.text import MAX_REJECTS
+from dropline.ingest.lake import Lake
+from dropline.ingest.schema import FIGURES, TABLES
 
 ROOT = Path(__file__).parents[2]
 SEEDS = ROOT / "seeds"

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.foreign import describe
-from ingest.formats import READERS
-from ingest.watched import WATCHERS
+from dropline.ingest.foreign import describe
+from dropline.ingest.formats import READERS
+from dropline.ingest.watched import WATCHERS
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from ingest import formats, history, machines
-from ingest.campaign import CampaignError
-from ingest.formats import Reject, Report, perfdhcp
-from ingest.history import rejects, rejects_text, reparse
-from ingest.intake import ingest
-from ingest.lake import Lake
-from ingest.records import Records
-from ingest.servers import kea
+from dropline.ingest import formats, history, machines
+from dropline.ingest.campaign import CampaignError
+from dropline.ingest.formats import Reject, Report, perfdhcp
+from dropline.ingest.history import rejects, rejects_text, reparse
+from dropline.ingest.intake import ingest
+from dropline.ingest.lake import Lake
+from dropline.ingest.records import Records
+from dropline.ingest.servers import kea
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "kea-2.2-ha"
@@ -31,9 +31,9 @@ KILLS = 16
 KILLER = """
 import os, random, sys
 from pathlib import Path
-from ingest.formats import perfdhcp
-from ingest.history import reparse
-from ingest.lake import Lake
+from dropline.ingest.formats import perfdhcp
+from dropline.ingest.history import reparse
+from dropline.ingest.lake import Lake
 from tests.dying import die_at
 
 lakes, kills = Path(sys.argv[1]), int(sys.argv[2])
@@ -360,15 +360,15 @@ def test_a_value_that_no_column_can_hold_costs_its_file_and_no_other(bare, lake,
 
 def test_a_kept_campaign_yaml_that_is_not_understood_any_more_stops_before_anything_is_written(tree, lake, monkeypatch):
     ingest([tree], lake)
-    monkeypatch.setattr("ingest.campaign.MAX_BYTES", 10)
+    monkeypatch.setattr("dropline.ingest.campaign.MAX_BYTES", 10)
     with pytest.raises(CampaignError, match=r"campaign\.yaml of kea-2\.2-ha as kept in the lake"):
         reparse(lake)
     assert len(lake.batches()) == 2
 
 
 def test_contents_are_read_by_row_group_and_never_held_all_at_once(tree, lake, monkeypatch):
-    monkeypatch.setattr("ingest.batches.GROUP_ROWS", 4)
-    monkeypatch.setattr("ingest.intake._FLUSH_FILES", 4)
+    monkeypatch.setattr("dropline.ingest.batches.GROUP_ROWS", 4)
+    monkeypatch.setattr("dropline.ingest.intake._FLUSH_FILES", 4)
     ingest([tree], lake)
     asked = Counter()
     contents = Lake.contents
@@ -383,7 +383,7 @@ def test_contents_are_read_by_row_group_and_never_held_all_at_once(tree, lake, m
 def test_progress_tells_of_every_file_and_an_interrupt_leaves_nothing(tree, lake, monkeypatch):
     ingest([tree], lake)
     read_otherwise(monkeypatch, change_clients)
-    monkeypatch.setattr("ingest.intake._FLUSH_FILES", 1)
+    monkeypatch.setattr("dropline.ingest.intake._FLUSH_FILES", 1)
     batches, told = lake.batches(), []
 
     def interrupt(done, total, path):
@@ -433,7 +433,7 @@ def test_a_reparse_that_another_has_done_meanwhile_writes_nothing(bare, lake, mo
 def test_a_reparse_and_an_ingest_of_other_files_both_commit(tree, bare, lake, monkeypatch):
     ingest([tree], lake)
     read_otherwise(monkeypatch, count_one_more)
-    monkeypatch.setattr("ingest.intake._FLUSH_FILES", 1)
+    monkeypatch.setattr("dropline.ingest.intake._FLUSH_FILES", 1)
     told = reparse(lake, progress=lambda done, total, _: ingest([bare], lake) if done == total - 1 else None)
     assert [name[:8] for name in lake.batches()] == ["00000000", "00000001", "00000002", "00000003"]
     assert (told.batch, told.overtaken) == (lake.batches()[-1], 0)

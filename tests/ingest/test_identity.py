@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
-from ingest.files import IntakeError
-from ingest.intake import ingest
+from dropline.ingest.files import IntakeError
+from dropline.ingest.intake import ingest
 from tests.ingest.conftest import EXAMPLE, RUN
 
 RATES = ("rate740", "rate1050")

@@ -4,10 +4,10 @@ import shutil
 
 import pytest
 
-from ingest.campaign import Campaign
-from ingest.files import IntakeError
-from ingest.initial import begin
-from ingest.intake import ingest
+from dropline.ingest.campaign import Campaign
+from dropline.ingest.files import IntakeError
+from dropline.ingest.initial import begin
+from dropline.ingest.intake import ingest
 from tests.ingest.conftest import EXAMPLE, RUN
 
 POWERDNS = EXAMPLE.parent / "powerdns-4.7"

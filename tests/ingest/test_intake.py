@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from ingest.campaign import CampaignError
-from ingest.files import IntakeError
-from ingest.intake import ingest
-from ingest.lake import Lake
-from ingest.schema import TABLES
+from dropline.ingest.campaign import CampaignError
+from dropline.ingest.files import IntakeError
+from dropline.ingest.intake import ingest
+from dropline.ingest.lake import Lake
+from dropline.ingest.schema import TABLES
 
 ROOT = Path(__file__).parents[2]
 CAPTURES = ROOT / "tests" / "captures" / "perfdhcp"
@@ -364,7 +364,7 @@ def test_several_reports_in_one_file_are_several_trials(bare, lake):
 
 @pytest.mark.parametrize("value", [2**70, "text", "\ud800", float("nan")], ids=repr)
 def test_a_value_that_no_column_can_hold_costs_its_file_and_no_other(value, bare, lake, monkeypatch):
-    from ingest.formats import perfdhcp
+    from dropline.ingest.formats import perfdhcp
 
     parse = perfdhcp.parse
 
@@ -383,7 +383,7 @@ def test_a_value_that_no_column_can_hold_costs_its_file_and_no_other(value, bare
 
 
 def test_a_reader_that_fails_costs_its_file_and_no_other(bare, lake, monkeypatch):
-    from ingest.formats import perfdhcp
+    from dropline.ingest.formats import perfdhcp
 
     parse = perfdhcp.parse
 
@@ -416,7 +416,7 @@ def test_an_interrupt_leaves_nothing_behind(tree, lake):
 
 
 def test_many_files_are_written_in_parts_of_one_batch(tree, lake, monkeypatch):
-    monkeypatch.setattr("ingest.intake._FLUSH_FILES", 3)
+    monkeypatch.setattr("dropline.ingest.intake._FLUSH_FILES", 3)
     summary = ingest([tree], lake)
     assert summary.trials == 7
     assert lake.batches() == ["00000000-empty", summary.batch]
@@ -425,7 +425,7 @@ def test_many_files_are_written_in_parts_of_one_batch(tree, lake, monkeypatch):
 
 
 def test_facts_of_a_reader_are_columns_of_the_lake(tree):
-    from ingest.formats import perfdhcp
+    from dropline.ingest.formats import perfdhcp
 
     (report,) = perfdhcp.parse((tree / OUTPUT).read_bytes())
     assert set(report.facts) <= set(TABLES["trials"].names)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.formats import Reject, Report, bngblaster, recognise, shotgun
+from dropline.ingest.formats import Reject, Report, bngblaster, recognise, shotgun
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "other"
 SHOTGUN = (CAPTURES / "shotgun.json").read_bytes()

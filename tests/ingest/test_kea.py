@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest import servers
-from ingest.schema import SERVER_CONFIGS
-from ingest.servers import ConfigError, kea
+from dropline.ingest import servers
+from dropline.ingest.schema import SERVER_CONFIGS
+from dropline.ingest.servers import ConfigError, kea
 
 CONFIGS = Path(__file__).parent.parent / "captures" / "perfdhcp" / "configs"
 CALLERS_COLUMNS = {"batch", "campaign", "source_path", "source_sha256"}

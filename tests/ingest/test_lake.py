@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ingest import lake as lake_module
-from ingest.lake import Lake, Version
-from ingest.schema import TABLES
+from dropline.ingest import lake as lake_module
+from dropline.ingest.lake import Lake, Version
+from dropline.ingest.schema import TABLES
 
 
 def raw_files(**sha256_of):

@@ -13,13 +13,13 @@ import pytest
 from test_lake import trials
 from test_lake_damage import flip, kept
 
-from home import Home
-from ingest import backup as backup_module
-from ingest.backup import BackupFailed, backup
-from ingest.batches import Manifest
-from ingest.compaction import compact
-from ingest.lake import Lake
-from ingest.verification import MARKER, verify
+from dropline.ingest import backup as backup_module
+from dropline.ingest.backup import BackupFailed, backup
+from dropline.ingest.batches import Manifest
+from dropline.ingest.compaction import compact
+from dropline.ingest.lake import Lake
+from dropline.ingest.verification import MARKER, verify
+from dropline.paths import Home
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,8 +27,8 @@ ROOT = Path(__file__).parents[2]
 KILLER = """
 import os, sys
 from pathlib import Path
-from home import Home
-from ingest.backup import backup
+from dropline.paths import Home
+from dropline.ingest.backup import backup
 from tests.dying import die_at
 
 home, copy, stride = Home(Path(sys.argv[1])), Path(sys.argv[2]), int(sys.argv[3])
@@ -242,7 +242,7 @@ def test_a_home_without_a_lake_and_a_second_writer_are_refused(home, copy, tmp_p
 
 
 def test_it_works_from_the_command_line(home, copy):
-    command = [sys.executable, ROOT / "dropline.py", "--home", home.root, "backup", copy.root]
+    command = [sys.executable, "-m", "dropline", "--home", home.root, "backup", copy.root]
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, "verified" in done.stdout) == (0, True), done.stderr
     again = subprocess.run([*command[:-1], home.root], capture_output=True, text=True)

@@ -17,15 +17,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_lake import exchanges, raw_files, trials
 
-from errors import DroplineError
-from ingest import batches, compaction
-from ingest.batches import DamagedFile, Manifest, sha256_of
-from ingest.compaction import compact
-from ingest.history import rejects, reparse
-from ingest.intake import ingest
-from ingest.kept import Kept
-from ingest.lake import Lake
-from ingest.schema import TABLES
+from dropline.errors import DroplineError
+from dropline.ingest import batches, compaction
+from dropline.ingest.batches import DamagedFile, Manifest, sha256_of
+from dropline.ingest.compaction import compact
+from dropline.ingest.history import rejects, reparse
+from dropline.ingest.intake import ingest
+from dropline.ingest.kept import Kept
+from dropline.ingest.lake import Lake
+from dropline.ingest.schema import TABLES
 
 ROOT = Path(__file__).parents[2]
 KILLS = 21  # a third at renames, a third over all file operations, a third in the last of them
@@ -34,8 +34,8 @@ KILLS = 21  # a third at renames, a third over all file operations, a third in t
 KILLER = """
 import json, os, random, shutil, sys
 from pathlib import Path
-from ingest.compaction import compact
-from ingest.lake import Lake
+from dropline.ingest.compaction import compact
+from dropline.ingest.lake import Lake
 from tests.dying import die_at
 
 whole, lakes, kills = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
@@ -65,7 +65,7 @@ COMMITTER = """
 import sys
 from pathlib import Path
 from test_lake import raw_files, trials
-from ingest.lake import Lake
+from dropline.ingest.lake import Lake
 
 for number in range(int(sys.argv[3])):
     key = {sys.argv[2] + str(number): "1"}
@@ -75,7 +75,7 @@ for number in range(int(sys.argv[3])):
 READER = """
 import sys
 from pathlib import Path
-from ingest.lake import Lake
+from dropline.ingest.lake import Lake
 
 lake, until, seen, looks = Lake(Path(sys.argv[1])), int(sys.argv[2]), 0, 0
 while seen < until:
@@ -362,7 +362,7 @@ STEPS = st.lists(st.one_of(FILES, st.tuples(FILES), st.sampled_from([3_000_000, 
 def test_no_sequence_of_ingests_and_compactions_can_be_told_from_the_ingests_alone(steps):
     """A dictionary is an ingest of files, a tuple reads them again, a number compacts up to that size."""
     with tempfile.TemporaryDirectory() as root, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ingest.lake.datetime", Clock)
+        patch.setattr("dropline.ingest.lake.datetime", Clock)
         plain, compacted = Lake.create(Path(root) / "plain"), Lake.create(Path(root) / "compacted")
         for step in steps:
             if isinstance(step, int):

@@ -17,16 +17,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_lake import exchanges, raw_files, trials
 
-from errors import DroplineError
-from expectations import check_lake
-from home import Home
-from ingest.batches import MANIFEST, DamagedFile, Manifest, measured
-from ingest.compaction import compact
-from ingest.history import reparse
-from ingest.intake import ingest
-from ingest.lake import Lake
-from ingest.schema import TABLES
-from ingest.verification import verify
+from dropline.errors import DroplineError
+from dropline.expectations import check_lake
+from dropline.ingest.batches import MANIFEST, DamagedFile, Manifest, measured
+from dropline.ingest.compaction import compact
+from dropline.ingest.history import reparse
+from dropline.ingest.intake import ingest
+from dropline.ingest.lake import Lake
+from dropline.ingest.schema import TABLES
+from dropline.ingest.verification import verify
+from dropline.paths import Home
 
 ROOT = Path(__file__).parents[2]
 CONTENT = b"1"
@@ -303,7 +303,7 @@ def test_a_torn_file_of_a_batch_of_old_is_found_without_a_manifest(home):
 
 def test_faults_are_safe_to_print_and_give_exit_code_1(home):
     rewritten(Lake(home.lake), "raw_files", with_column("source_path", "\x1b[2J"))
-    command = [sys.executable, ROOT / "dropline.py", "--home", home.root, "verify"]
+    command = [sys.executable, "-m", "dropline", "--home", home.root, "verify"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 1
     assert "?[2J has 0 trials" in done.stdout

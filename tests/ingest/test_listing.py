@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from ingest import listing
-from ingest.files import Found, look, walk
-from ingest.listing import gathered, listings
+from dropline.ingest import listing
+from dropline.ingest.files import Found, look, walk
+from dropline.ingest.listing import gathered, listings
 
 SLOTS = [name for name in Found.__slots__ if name != "scope"]
 FEW_BYTES = 20

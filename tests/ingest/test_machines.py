@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest import machines
-from ingest.machines import (
+from dropline.ingest import machines
+from dropline.ingest.machines import (
     SOURCES,
     FactError,
     cpuinfo,
@@ -34,7 +34,7 @@ from ingest.machines import (
     packages,
     versions,
 )
-from ingest.schema import HOSTS
+from dropline.ingest.schema import HOSTS
 
 HARDWARE = Path(__file__).parent.parent / "captures" / "perfdhcp" / "hardware"
 COLLECT = Path(machines.__file__).parent / "collect.sh"

@@ -11,16 +11,16 @@ from pathlib import Path
 import duckdb
 import pytest
 
-import publication
-from home import Home, NoSuchHome
-from ingest import mirror
-from ingest.backup import backup
-from ingest.batches import digits, following, place
-from ingest.bucket import Bucket, BucketUnusable
-from ingest.compaction import compact
-from ingest.intake import ingest
-from ingest.lake import Lake
-from ingest.verification import verify
+from dropline import publication
+from dropline.ingest import mirror
+from dropline.ingest.backup import backup
+from dropline.ingest.batches import digits, following, place
+from dropline.ingest.bucket import Bucket, BucketUnusable
+from dropline.ingest.compaction import compact
+from dropline.ingest.intake import ingest
+from dropline.ingest.lake import Lake
+from dropline.ingest.verification import verify
+from dropline.paths import Home, NoSuchHome
 from tests.buckets import SECRET, ask
 
 ROOT = Path(__file__).parents[2]
@@ -31,11 +31,11 @@ SHOWN = "select count(*) as shown, count(distinct (source_path, report_index)) a
 KILLER = """
 import os, signal, sys
 from pathlib import Path
-from home import Home
-from ingest import mirror
-from ingest.bucket import Bucket
-from ingest.intake import ingest
-from ingest.lake import Lake
+from dropline.paths import Home
+from dropline.ingest import mirror
+from dropline.ingest.bucket import Bucket
+from dropline.ingest.intake import ingest
+from dropline.ingest.lake import Lake
 
 tree, address, caches = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
 
@@ -90,7 +90,7 @@ def damage(address, ending):
 
 
 def dropline(*arguments, cache, home):
-    command = [sys.executable, str(ROOT / "dropline.py"), "--home", home, *arguments]
+    command = [sys.executable, "-m", "dropline", "--home", home, *arguments]
     environment = {**os.environ, "DROPLINE_CACHE": str(cache), "COLUMNS": "100"}
     return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
 

@@ -8,11 +8,11 @@ from test_lake import raw_files, trials
 from test_lake_compaction import everything
 from test_mirror import Tomorrow
 
-from ingest import mirror
-from ingest.batches import ordered
-from ingest.bucket import Bucket
-from ingest.compaction import compact
-from ingest.lake import Lake
+from dropline.ingest import mirror
+from dropline.ingest.batches import ordered
+from dropline.ingest.bucket import Bucket
+from dropline.ingest.compaction import compact
+from dropline.ingest.lake import Lake
 
 REQUESTS = ("upload", "folders", "put")  # of a push: its first file, its look at the others, its manifest
 
@@ -164,9 +164,9 @@ def test_a_commit_whose_number_comes_into_the_span_is_never_hidden(
 ):
     """`late` has looked before `one` takes a higher number, and goes on at some moment of the compaction."""
     late = machine("late")
-    monkeypatch.setattr("ingest.batches.secrets.randbelow", lambda _: 1)
+    monkeypatch.setattr("dropline.ingest.batches.secrets.randbelow", lambda _: 1)
     commit(late, late="1")
-    monkeypatch.setattr("ingest.batches.secrets.randbelow", lambda _: 5)
+    monkeypatch.setattr("dropline.ingest.batches.secrets.randbelow", lambda _: 5)
     looked, go_on = threading.Event(), threading.Event()
     push = threading.Thread(target=mirror.push, args=[late], name="late", daemon=True)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.names import Said, counts, level_counts, names, split, without_archive
+from dropline.ingest.names import Said, counts, level_counts, names, split, without_archive
 
 RATES = (1000, 2000, 4000, 10_000)
 

@@ -15,14 +15,14 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from ingest import intake, listing
-from ingest.files import look, read, walk
-from ingest.formats import perfdhcp
-from ingest.intake import ingest
-from ingest.lake import Lake
-from ingest.listing import listings
-from ingest.parallel import WorkerError, in_order
-from ingest.schema import TABLES
+from dropline.ingest import intake, listing
+from dropline.ingest.files import look, read, walk
+from dropline.ingest.formats import perfdhcp
+from dropline.ingest.intake import ingest
+from dropline.ingest.lake import Lake
+from dropline.ingest.listing import listings
+from dropline.ingest.parallel import WorkerError, in_order
+from dropline.ingest.schema import TABLES
 
 ROOT = Path(__file__).parents[2]
 CAPTURES = ROOT / "tests" / "captures" / "perfdhcp" / "odd"
@@ -126,7 +126,7 @@ def test_a_worker_that_is_killed_is_told_of():
 def test_workers_end_with_a_parent_that_is_killed(tmp_path):
     code = """
 import os, pathlib, sys, time
-from ingest.parallel import in_order
+from dropline.ingest.parallel import in_order
 
 def work(task):
     (pathlib.Path(sys.argv[1]) / str(os.getpid())).touch()
@@ -187,7 +187,7 @@ def test_an_interrupt_among_several_processes_leaves_nothing_behind(tree, lake, 
 
 
 def test_a_reader_that_takes_its_process_along_stops_the_ingest_and_leaves_nothing(tree, lake, shared, monkeypatch):
-    from ingest.formats import perfdhcp
+    from dropline.ingest.formats import perfdhcp
 
     def dying(data):
         os.kill(os.getpid(), signal.SIGKILL)

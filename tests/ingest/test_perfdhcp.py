@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest.formats import Reject, Report, perfdhcp, recognise
-from ingest.formats.perfdhcp_options import parse_command
+from dropline.ingest.formats import Reject, Report, perfdhcp, recognise
+from dropline.ingest.formats.perfdhcp_options import parse_command
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "perfdhcp" / "odd"
 

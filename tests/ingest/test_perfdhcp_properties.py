@@ -8,10 +8,10 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest import schema
-from ingest.formats import Reject, Report, perfdhcp
-from ingest.formats.perfdhcp_report import conclude
-from ingest.formats.perfdhcp_whole import read_whole
+from dropline.ingest import schema
+from dropline.ingest.formats import Reject, Report, perfdhcp
+from dropline.ingest.formats.perfdhcp_report import conclude
+from dropline.ingest.formats.perfdhcp_whole import read_whole
 
 CAPTURES = [
     path.read_bytes()

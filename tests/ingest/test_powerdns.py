@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest import servers
-from ingest.schema import SERVER_CONFIGS
-from ingest.servers import ConfigError, kea, powerdns
-from ingest.vocabulary import normalise
+from dropline.ingest import servers
+from dropline.ingest.schema import SERVER_CONFIGS
+from dropline.ingest.servers import ConfigError, kea, powerdns
+from dropline.ingest.vocabulary import normalise
 
 CAPTURES = Path(__file__).parent.parent / "captures"
 CONFIGS = CAPTURES / "dns" / "server"

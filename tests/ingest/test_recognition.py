@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest import files, formats
-from ingest.files import HEAD_BYTES, survey
-from ingest.formats import begins_like_json, in_question
+from dropline.ingest import files, formats
+from dropline.ingest.files import HEAD_BYTES, survey
+from dropline.ingest.formats import begins_like_json, in_question
 
 ROOT = Path(__file__).parents[2]
 HEADS = {

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.records import Records
+from dropline.ingest.records import Records
 
 ROWS = [{"a": 1, "b": "x"}, {"a": 2, "b": None}, {"a": None, "b": "z"}]
 names = st.lists(st.sampled_from("abcd"), unique=True, min_size=1)

@@ -2,14 +2,14 @@
 
 import pytest
 
-from home import Home
-from ingest.compaction import compact
-from ingest.history import reparse
-from ingest.intake import ingest
-from ingest.retraction import NothingToRetract, forget, remember, rename
-from ingest.schema import TABLES
-from ingest.show import show
-from ingest.verification import verify
+from dropline.ingest.compaction import compact
+from dropline.ingest.history import reparse
+from dropline.ingest.intake import ingest
+from dropline.ingest.retraction import NothingToRetract, forget, remember, rename
+from dropline.ingest.schema import TABLES
+from dropline.ingest.show import show
+from dropline.ingest.verification import verify
+from dropline.paths import Home
 
 CAMPAIGN = "kea-2.2-ha"
 TRIAL = "runs/v4_st_memfile_hot-standby/rep1/rate740.txt"

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.campaign import CampaignError
-from ingest.files import IntakeError
-from ingest.formats import Reject, perfdhcp, perfdhcp_kinds, perfdhcp_lines
-from ingest.intake import ingest
-from ingest.show import show
+from dropline.ingest.campaign import CampaignError
+from dropline.ingest.files import IntakeError
+from dropline.ingest.formats import Reject, perfdhcp, perfdhcp_kinds, perfdhcp_lines
+from dropline.ingest.intake import ingest
+from dropline.ingest.show import show
 
 ODD = Path(__file__).parents[1] / "captures" / "perfdhcp" / "odd"
 OUTPUT = "runs/v4_st_memfile_hot-standby/rep1/rate740.txt"

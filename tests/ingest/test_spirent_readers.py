@@ -13,8 +13,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from ingest import schema
-from ingest.formats import (
+from dropline.ingest import schema
+from dropline.ingest.formats import (
     Reject,
     Report,
     avalanche,

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_spirent_readers import CAPTURES, FILES, OBSERVATION, READERS, RECEIVED, SENT
 
-from ingest import schema
-from ingest.formats import Reject, Report, testcenter_periodic, testcenter_results
+from dropline.ingest import schema
+from dropline.ingest.formats import Reject, Report, testcenter_periodic, testcenter_results
 
 SECONDS = 5
 SAMPLES = {name: (reader, (CAPTURES / name).read_bytes()) for name, (reader, _) in FILES.items()}

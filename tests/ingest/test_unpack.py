@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_lake import raw_files
 
-from ingest.compaction import compact
-from ingest.intake import ingest
-from ingest.lake import Lake
-from ingest.unpack import INDEX, file_names, unpack
+from dropline.ingest.compaction import compact
+from dropline.ingest.intake import ingest
+from dropline.ingest.lake import Lake
+from dropline.ingest.unpack import INDEX, file_names, unpack
 
 
 def index(folder):

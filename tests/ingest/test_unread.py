@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.intake import ingest
+from dropline.ingest.intake import ingest
 
 OUTPUT = "runs/v4_st_memfile_hot-standby/rep1/rate740.txt"
 CONFIGURATION = "configs/v4_st_memfile_hot-standby_ha1.json"
@@ -192,7 +192,7 @@ def test_a_folder_that_is_read_takes_no_place_of_one_that_is_not(tree, bare, lak
 
 
 def test_a_lake_of_many_campaigns_is_asked_for_one_at_a_time(tree, lake, tmp_path, monkeypatch):
-    from ingest import known
+    from dropline.ingest import known
 
     monkeypatch.setattr(known, "_CAMPAIGNS", 1)
     monkeypatch.setattr(known, "_OPEN_FILES", 1)

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest.formats import READERS, Reject
-from ingest.watched import WATCHERS, Sample, recognise, samples
+from dropline.ingest.formats import READERS, Reject
+from dropline.ingest.watched import WATCHERS, Sample, recognise, samples
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 NAMES = {

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.formats import Reject
-from ingest.watched import WATCHERS, Sample, samples
+from dropline.ingest.formats import Reject
+from dropline.ingest.watched import WATCHERS, Sample, samples
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "watched"
 NOON_S = 1795176000

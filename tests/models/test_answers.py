@@ -6,10 +6,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-import pipeline
-from home import Home
-from ingest.intake import ingest
-from ingest.lake import Lake
+from dropline import pipeline
+from dropline.ingest.intake import ingest
+from dropline.ingest.lake import Lake
+from dropline.paths import Home
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 TOOLS = CAPTURES / "dns" / "tools"

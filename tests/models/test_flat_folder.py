@@ -6,10 +6,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-import pipeline
-from home import Home
-from ingest.intake import ingest
-from ingest.lake import Lake
+from dropline import pipeline
+from dropline.ingest.intake import ingest
+from dropline.ingest.lake import Lake
+from dropline.paths import Home
 
 RUNS = Path(__file__).parents[2] / "examples" / "kea-2.2-backends" / "runs"
 SET_UPS = {"memfile": "v4_st_memfile_none", "mysql": "v4_st_mysql_none"}

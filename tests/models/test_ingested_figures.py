@@ -11,11 +11,11 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-import pipeline
-from home import Home
-from ingest import figures
-from ingest.lake import Lake
-from ingest.schema import TABLES
+from dropline import pipeline
+from dropline.ingest import figures
+from dropline.ingest.lake import Lake
+from dropline.ingest.schema import TABLES
+from dropline.paths import Home
 
 EXAMPLE = Path(__file__).parents[1] / "captures" / "figures" / "figures.csv"
 HEADER = "figure_id,source_id,location,product,protocol,metric,value,unit,qualifier,ha_mode,loss_limit_ratio\n"

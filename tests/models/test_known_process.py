@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import pipeline
-from home import Home
-from ingest.lake import Lake
-from ingest.schema import TABLES
+from dropline import pipeline
+from dropline.ingest.lake import Lake
+from dropline.ingest.schema import TABLES
+from dropline.paths import Home
 
 SERVERS = 120
 RUNS = 9

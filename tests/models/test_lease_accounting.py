@@ -7,10 +7,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-import pipeline
-from home import Home
-from ingest.intake import ingest
-from ingest.lake import Lake
+from dropline import pipeline
+from dropline.ingest.intake import ingest
+from dropline.ingest.lake import Lake
+from dropline.paths import Home
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "kea-2.2-backends"
 UDP = """  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt uid timeout inode ref pointer drops

@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from app import planner
+from dropline.app import planner
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "sql-functions.md").read_text("utf-8")

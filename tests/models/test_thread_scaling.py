@@ -2,7 +2,7 @@
 
 import pytest
 
-from inference.scaling import law, summarise
+from dropline.inference.scaling import law, summarise
 
 
 def test_two_thread_counts_give_an_efficiency_and_no_law(sql):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from app.warehouse import Warehouse
+from dropline.app.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import report
-from report import figures, html, markdown
-from report.sections import Cell, Chart, Paragraph, Points, Report, Section, Series, Table
+from dropline.report import figures, html, markdown
+from dropline.report.sections import Cell, Chart, Paragraph, Points, Report, Section, Series, Table
 
 VOID = {"meta"}
 ELEMENTS = {

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import report
-from app import words
-from app.warehouse import Warehouse
-from report import content
-from report.scope import ReportError
-from report.sections import Paragraph, Table
+from dropline.app import words
+from dropline.app.warehouse import Warehouse
+from dropline.report import content
+from dropline.report.scope import ReportError
+from dropline.report.sections import Paragraph, Table
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ["kea-2.2-backends", "kea-2.2-ha"]
@@ -269,7 +269,7 @@ def test_an_unknown_campaign_is_named_with_its_neighbours(warehouse):
 )
 def test_the_command_writes_the_report_or_says_why_not(warehouse_home, tmp_path, arguments, code, said):
     done = subprocess.run(
-        [sys.executable, ROOT / "dropline.py", "--home", warehouse_home, "report"]
+        [sys.executable, "-m", "dropline", "--home", warehouse_home, "report"]
         + [each.replace("{tmp}", str(tmp_path)) for each in arguments],
         capture_output=True,
         text=True,

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import transform
+from dropline import transform
 
 ROOT = Path(__file__).parents[2]
 PYTHON = Path(os.environ.get("DROPLINE_SPARK_PYTHON", ROOT / ".venv-spark/bin/python"))
@@ -53,10 +53,9 @@ def in_spark(examples_home, tmp_path_factory) -> Path:
         "DROPLINE_LAKE": str(examples_home / "lake"),
         "DROPLINE_QUALITY": str(examples_home / "quality"),
         "DROPLINE_SPARK_WAREHOUSE": str(folder),
-        "PYTHONPATH": str(ROOT),
     }
     command = [
-        *(PYTHON, "-m", "spark", "build", "--exclude-resource-type", "unit_test", "--no-use-colors"),
+        *(PYTHON, ROOT / "spark.py", "build", "--exclude-resource-type", "unit_test", "--no-use-colors"),
         *("--target-path", folder / "target", "--log-path", folder / "logs"),
     ]
     read = sorted(examples_home.rglob("*"))

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from home import Home
-from ingest.lake import Lake
+from dropline.ingest.lake import Lake
+from dropline.paths import Home
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -26,16 +26,16 @@ needs_mounts = pytest.mark.skipif(not MAY_MOUNT, reason="this machine does not l
 FULL_DISK = """
 mount -t tmpfs -o size=24m tmpfs "$1"
 cp -r "$4" "$1/home"
-used() { "$2" -c 'import sys; from pathlib import Path; from ingest.lake import Lake
+used() { "$2" -c 'import sys; from pathlib import Path; from dropline.ingest.lake import Lake
 print(Lake(Path(sys.argv[1])).tables("trials").num_rows)' "$1/home/lake"; }
 before=$(used "$@")
 dd if=/dev/zero of="$1/ballast" bs=1k count=1000000 2>/dev/null || true
 truncate -s -60k "$1/ballast"
-if "$2" dropline.py --home "$1/home" ingest "$3" 2>"$1.err"; then echo "it fitted"; exit 3; fi
+if "$2" -m dropline --home "$1/home" ingest "$3" 2>"$1.err"; then echo "it fitted"; exit 3; fi
 test "$(used "$@")" = "$before"
 rm "$1/ballast"
-test -z "$(ls "$1/home/lake/staging")" || "$2" dropline.py --home "$1/home" status >/dev/null
-"$2" dropline.py --home "$1/home" ingest "$3" >/dev/null
+test -z "$(ls "$1/home/lake/staging")" || "$2" -m dropline --home "$1/home" status >/dev/null
+"$2" -m dropline --home "$1/home" ingest "$3" >/dev/null
 test "$(used "$@")" -gt "$before"
 test -z "$(ls "$1/home/lake/staging")"
 """
@@ -43,16 +43,16 @@ test -z "$(ls "$1/home/lake/staging")"
 READ_ONLY = """
 mount --bind "$1" "$1"
 mount -o remount,ro,bind "$1"
-"$2" dropline.py --home "$1" sql 'select count(*) as trials from trials' --format csv
-"$2" dropline.py --home "$1" status
+"$2" -m dropline --home "$1" sql 'select count(*) as trials from trials' --format csv
+"$2" -m dropline --home "$1" status
 for command in "ingest $3" build rollback compact; do
-    if "$2" dropline.py --home "$1" $command; then echo "$command wrote"; exit 3; fi
+    if "$2" -m dropline --home "$1" $command; then echo "$command wrote"; exit 3; fi
 done
 """
 
 
 def command(home, *rest):
-    return [sys.executable, "dropline.py", "--home", str(home), *map(str, rest)]
+    return [sys.executable, "-m", "dropline", "--home", str(home), *map(str, rest)]
 
 
 def with_small_files():

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import duckdb
 
-from home import Home
-from ingest.lake import Lake
+from dropline.ingest.lake import Lake
+from dropline.paths import Home
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "kea-2.2-ha"
@@ -18,7 +18,7 @@ RUN = "runs/v4_st_memfile_hot-standby/rep1"
 # Each call believes that it is a year earlier than the call before.
 IN_THE_PAST = """
 import datetime, sys
-import ingest.lake
+import dropline.ingest.lake
 years = int(sys.argv[1])
 class Past(datetime.datetime):
     @classmethod
@@ -26,7 +26,7 @@ class Past(datetime.datetime):
         return super().now(zone) - datetime.timedelta(days=365 * years)
 ingest.lake.datetime = Past
 sys.argv = ["dropline", *sys.argv[2:]]
-from dropline import main
+from dropline.cli import main
 main()
 """
 
@@ -40,7 +40,7 @@ def tree(folder: Path, name: str) -> Path:
 
 
 def start(home: Home, *arguments: str) -> subprocess.Popen:
-    command = [sys.executable, "dropline.py", "--home", str(home.root), *arguments]
+    command = [sys.executable, "-m", "dropline", "--home", str(home.root), *arguments]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 

@@ -30,8 +30,8 @@ ROOT = Path(__file__).parents[2]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from home import Home  # noqa: E402
-from ingest.lake import Lake  # noqa: E402
+from dropline.ingest.lake import Lake  # noqa: E402
+from dropline.paths import Home  # noqa: E402
 
 EXAMPLE = ROOT / "examples" / "kea-2.2-ha"
 RUN = "runs/v4_st_memfile_hot-standby"
@@ -40,7 +40,7 @@ SHARES = {"ingest": 40, "compact": 25, "reparse": 15, "rollback": 10, "build": 1
 # Every call finds that the reader of perfdhcp has learned something, so that each trial is written again.
 REPARSE = """
 import sys
-from ingest.formats import perfdhcp
+from dropline.ingest.formats import perfdhcp
 parse, seen = perfdhcp.parse, sys.argv[2]
 def parse_better(data):
     for part in parse(data):
@@ -49,7 +49,7 @@ def parse_better(data):
         yield part
 perfdhcp.parse = parse_better
 sys.argv = ["dropline", "--home", sys.argv[1], "reparse"]
-from dropline import main
+from dropline.cli import main
 main()
 """
 
@@ -114,7 +114,7 @@ class Torture:
         if name == "reparse":
             return [sys.executable, "-c", REPARSE, home, str(self.rounds)]
         rest = [str(self.root / "tree")] if name == "ingest" else []
-        return [sys.executable, str(ROOT / "dropline.py"), "--home", home, name, *rest]
+        return [sys.executable, "-m", "dropline", "--home", home, name, *rest]
 
     def run(self, name: str) -> None:
         """Let a command run to its end; it must succeed, and leave the home sound."""

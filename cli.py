@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from errors import DroplineError
-from home import Home
+from dropline.errors import DroplineError
+from dropline.paths import Home
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ingest.intake import Summary
+    from dropline.ingest.intake import Summary
 
 app = typer.Typer(
     name="dropline",
@@ -56,7 +56,7 @@ def _choose_home(
 ) -> None:
     context.obj = Home.chosen(home)
     if context.obj.address and not {"--help", "-h"} & set(sys.argv):
-        from ingest.mirror import sync
+        from dropline.ingest.mirror import sync
 
         with _bar("Pulling") as progress:
             notes = sync(context.obj, progress=progress)
@@ -105,8 +105,8 @@ def begin(
 
     For example: dropline init results/2026-11/
     """
-    from ingest.initial import begin as write
-    from ingest.lake import Lake
+    from dropline.ingest.initial import begin as write
+    from dropline.ingest.lake import Lake
 
     typer.echo(write(folder, Lake(context.obj.lake)).text())
 
@@ -119,8 +119,8 @@ def show(context: typer.Context, file: Annotated[Path, typer.Argument(exists=Tru
 
     For example: dropline show results/rep1/rate5000.txt
     """
-    from ingest.lake import Lake
-    from ingest.show import show as explain
+    from dropline.ingest.lake import Lake
+    from dropline.ingest.show import show as explain
 
     typer.echo(explain(file, Lake(context.obj.lake)).text())
 
@@ -131,9 +131,9 @@ def rejects(context: typer.Context) -> None:
 
     Only current versions of files count: what was repaired and ingested again is no longer listed.
     """
-    from ingest.history import rejects as refused
-    from ingest.history import rejects_text
-    from ingest.lake import Lake
+    from dropline.ingest.history import rejects as refused
+    from dropline.ingest.history import rejects_text
+    from dropline.ingest.lake import Lake
 
     typer.echo(rejects_text(refused(Lake(context.obj.lake))))
 
@@ -151,9 +151,9 @@ def forget(
 
     For example: dropline forget kea-lab/runs/rep3
     """
-    from ingest.lake import Lake
-    from ingest.retraction import forget as take_back
-    from ingest.retraction import remember
+    from dropline.ingest.lake import Lake
+    from dropline.ingest.retraction import forget as take_back
+    from dropline.ingest.retraction import remember
 
     typer.echo((remember if undo else take_back)(Lake.create(context.obj.lake), name).text())
     _push(context.obj)
@@ -172,8 +172,8 @@ def rename(
 
     For example: dropline rename results kea-3.0-lab
     """
-    from ingest.lake import Lake
-    from ingest.retraction import rename as call
+    from dropline.ingest.lake import Lake
+    from dropline.ingest.retraction import rename as call
 
     typer.echo(call(Lake.create(context.obj.lake), old, new).text())
     _push(context.obj)
@@ -186,8 +186,8 @@ def reparse(context: typer.Context) -> None:
     After an update with a better reader, history improves with it: what changed becomes a batch that supersedes the
     old rows. Where nothing changes, nothing is written. Build afterwards.
     """
-    from ingest.history import reparse as read_again
-    from ingest.lake import Lake
+    from dropline.ingest.history import reparse as read_again
+    from dropline.ingest.lake import Lake
 
     with _bar("Reading again") as progress:
         changes = read_again(Lake.create(context.obj.lake), progress=progress)
@@ -220,7 +220,7 @@ def rollback(
 
     For example: dropline rollback 0007-20261120T134501Z
     """
-    import publication
+    from dropline import publication
 
     if name == "list":
         kept = publication.earlier(context.obj)
@@ -239,7 +239,7 @@ def check(context: typer.Context) -> None:
     Great Expectations looks at every batch once (physically impossible counters, losses that do not add up, clocks)
     and at the published tables. Prints each finding with its reason; exit code 1 if a critical one is among them.
     """
-    import pipeline
+    from dropline import pipeline
 
     with _spinner("Checking") as say:
         report = pipeline.check(context.obj, progress=say)
@@ -265,14 +265,14 @@ def verify(
 
     For example, on a backup: dropline --home /mnt/backup verify
     """
-    from ingest.verification import verify as read_all
+    from dropline.ingest.verification import verify as read_all
 
     with _bar("Verifying") as progress:
         found = read_all(context.obj, set_aside=set_aside, adopt=adopt, progress=progress)
     typer.echo(found.text())
     damaged: list[str] = []
     if context.obj.address:
-        from ingest.mirror import damaged as read_bucket
+        from dropline.ingest.mirror import damaged as read_bucket
 
         with _bar("Verifying the bucket") as progress:
             damaged = read_bucket(context.obj, progress=progress)
@@ -292,8 +292,8 @@ def compact(
     No row changes, and nothing is built anew because of it. Ingests and builds may go on meanwhile, and it may be
     interrupted at any time.
     """
-    from ingest.compaction import compact as merge
-    from ingest.lake import Lake
+    from dropline.ingest.compaction import compact as merge
+    from dropline.ingest.lake import Lake
 
     with _bar("Merging") as progress:
         done = merge(Lake.create(context.obj.lake), purge=purge, progress=progress)
@@ -313,7 +313,7 @@ def backup(
 
     For example: dropline backup /mnt/backup
     """
-    from ingest.backup import backup as copy
+    from dropline.ingest.backup import backup as copy
 
     with _bar("Backing up") as progress:
         done = copy(context.obj, folder, progress=progress)
@@ -333,10 +333,10 @@ def export(
 
     For example: dropline export everything --format csv --raw
     """
-    from app.dump import FORMATS, appearing, dump
-    from app.warehouse import Warehouse
-    from ingest.lake import Lake
-    from ingest.unpack import unpack
+    from dropline.app.dump import FORMATS, appearing, dump
+    from dropline.app.warehouse import Warehouse
+    from dropline.ingest.lake import Lake
+    from dropline.ingest.unpack import unpack
 
     if form not in FORMATS:
         _fail(f"--format {form}: expected {' or '.join(FORMATS)}", 2)
@@ -370,11 +370,11 @@ def open_app(
 
     It listens on 127.0.0.1, for the users of this machine. For others, configure sign-in: docs/how-to/sign-in.md.
     """
-    from app.serve import serve
+    from dropline.app.serve import serve
 
     if context.obj.address:
         # Its parent is the dashboard, which this process becomes.
-        beside = [sys.executable, __file__, "--home", context.obj.name, "follow", "--beside", str(os.getpid())]
+        beside = [sys.executable, "-m", "dropline", "--home", context.obj.name, "follow", "--beside", str(os.getpid())]
         subprocess.Popen(beside)  # noqa: S603 - ourselves
     serve(
         context.obj,
@@ -397,7 +397,7 @@ def follow(
 
     A warehouse that another machine publishes is here within half a minute.
     """
-    from ingest.mirror import follow as keep_up
+    from dropline.ingest.mirror import follow as keep_up
 
     if not context.obj.address:
         _fail("only a home on object storage is followed: name one with --home s3://bucket/folder", 2)
@@ -416,17 +416,21 @@ def up(
 ) -> None:
     """Ingest, build and open the dashboard, in one go; what is up to date is not done again.
 
-    For example: dropline up examples
+    An empty home shows the bundled examples. For example: dropline up results
     """
-    import pipeline
+    from dropline import pipeline
+    from dropline.ingest.lake import Lake
 
+    if not paths and not Lake(context.obj.lake).batches():
+        typer.echo("The home is empty: these are the bundled examples.")
+        paths = [pipeline.PROJECT / "examples"]
     if paths:
         _ingest(context.obj, paths)
     if pipeline.is_current(context.obj):
         typer.echo("The warehouse is up to date.")
     else:
         # In a process of its own: dbt and Great Expectations would stay in the memory of the dashboard.
-        command = [sys.executable, __file__, "--home", context.obj.name, "build"]
+        command = [sys.executable, "-m", "dropline", "--home", context.obj.name, "build"]
         if code := subprocess.run(command).returncode:  # noqa: S603 - ourselves
             raise typer.Exit(code)
     open_app(context, port, browser)
@@ -451,8 +455,8 @@ def sql(
 
     dropline sql "select table_name, comment from duckdb_tables()" lists the tables.
     """
-    from app.export import BINARY, FORMATS, write
-    from app.warehouse import Warehouse
+    from dropline.app.export import BINARY, FORMATS, write
+    from dropline.app.warehouse import Warehouse
 
     if form not in FORMATS:
         _fail(f"--format {form}: expected one of {', '.join(FORMATS)}", 2)
@@ -483,8 +487,8 @@ def report(
 
     For example: dropline report -o report.html --campaign kea-3.0-lab
     """
-    from app.warehouse import Warehouse
-    from report import FORMATS, make
+    from dropline.app.warehouse import Warehouse
+    from dropline.report import FORMATS, make
 
     if form not in FORMATS:
         _fail(f"--format {form}: expected one of {', '.join(FORMATS)}", 2)
@@ -584,7 +588,7 @@ def needs(
 
     dropline needs --clients 350000 --lease 2h --boot 0.9 --boot-window 30m --utilisation 0.5
     """
-    from app import planner
+    from dropline.app import planner
 
     if preset == "list":
         typer.echo("\n".join(f"{name:18}{each.title}. {each.source}" for name, each in planner.PRESETS.items()))
@@ -630,7 +634,7 @@ def status(context: typer.Context) -> None:
 
     Also says whether the warehouse is behind the lake, that is, whether `build` has something to do.
     """
-    from app.status import describe
+    from dropline.app.status import describe
 
     if context.obj.address:
         typer.echo(f"shared     {context.obj.address}")
@@ -640,8 +644,8 @@ def status(context: typer.Context) -> None:
 def _ingest(
     home: Home, paths: list[Path], *, reread: bool = False, campaign: str | None = None, list_ignored: bool = False
 ) -> Summary:
-    from ingest.intake import ingest as take_in
-    from ingest.lake import Lake
+    from dropline.ingest.intake import ingest as take_in
+    from dropline.ingest.lake import Lake
 
     with _bar("Reading") as progress:
         lake = Lake.create(home.lake)
@@ -652,8 +656,8 @@ def _ingest(
 
 
 def _preview(home: Home, paths: list[Path], *, campaign: str | None = None) -> Summary:
-    from app.export import write
-    from preview import preview
+    from dropline.app.export import write
+    from dropline.preview import preview
 
     with _bar("Reading") as progress:
         seen = preview(paths, home, campaign=campaign, progress=progress)
@@ -665,7 +669,7 @@ def _preview(home: Home, paths: list[Path], *, campaign: str | None = None) -> S
 def _push(home: Home) -> None:
     """Show to others what is new in a home on object storage."""
     if home.address:
-        from ingest.mirror import push
+        from dropline.ingest.mirror import push
 
         with _bar("Pushing") as progress:
             notes = push(home, progress=progress)
@@ -690,7 +694,7 @@ def _bar(label: str) -> Iterator[Callable[[int, int, str], None]]:
 
 
 def _build(home: Home, *, whole: bool) -> None:
-    import pipeline
+    from dropline import pipeline
 
     try:
         with _spinner("Building") as say:
@@ -706,9 +710,9 @@ def _build(home: Home, *, whole: bool) -> None:
 
 def _show_figures(home: Home) -> None:
     """Show what was measured, as far as it goes on a screen."""
-    from app.export import write
-    from app.own import own_figures
-    from app.warehouse import Warehouse
+    from dropline.app.export import write
+    from dropline.app.own import own_figures
+    from dropline.app.warehouse import Warehouse
 
     figures = own_figures(Warehouse.open(home.warehouse))
     if figures.num_rows:
@@ -754,7 +758,3 @@ def main() -> None:
     except KeyboardInterrupt:
         typer.echo("dropline: interrupted; what was committed before stays", err=True)
         sys.exit(130)
-
-
-if __name__ == "__main__":
-    main()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from errors import DroplineError
+from dropline.errors import DroplineError
 
 CACHE: Final = "DROPLINE_CACHE"
 ENDPOINT: Final = "DROPLINE_S3_ENDPOINT"

@@ -1,0 +1,1 @@
+"""The embedded SQL warehouse for benchmark results of network servers."""

@@ -1,0 +1,5 @@
+"""The command line as `python -m dropline`."""
+
+from dropline.cli import main
+
+main()
