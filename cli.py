@@ -196,16 +196,12 @@ def reparse(context: typer.Context) -> None:
 
 
 @app.command()
-def build(
-    context: typer.Context,
-    whole: Annotated[bool, typer.Option("--whole", help="Compute everything, not only what changed.")] = False,
-) -> None:
+def build(context: typer.Context) -> None:
     """Check the lake, compute all tables, check them, and publish the warehouse.
 
-    Campaigns of which nothing is new are not computed again. Nothing is published when a check fails: the warehouse
-    that people read stays as it was.
+    Nothing is published when a check fails: the warehouse that people read stays as it was.
     """
-    _build(context.obj, whole=whole)
+    _build(context.obj)
 
 
 @app.command()
@@ -693,12 +689,12 @@ def _bar(label: str) -> Iterator[Callable[[int, int, str], None]]:
         yield lambda done, total, _: bar.update(task, completed=done, total=total)
 
 
-def _build(home: Home, *, whole: bool) -> None:
+def _build(home: Home) -> None:
     from dropline import pipeline
 
     try:
         with _spinner("Building") as say:
-            report = pipeline.build(home, whole=whole, progress=say)
+            report = pipeline.build(home, progress=say)
     except KeyboardInterrupt:
         _fail(
             f"Interrupted; {'the old warehouse stays' if home.warehouse.exists() else 'there is no warehouse yet'}", 130

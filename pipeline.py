@@ -15,14 +15,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from dropline import changes, publication, transform
+from dropline import publication, transform
 from dropline.errors import DroplineError
 from dropline.expectations import check_lake, check_marts, docs
 from dropline.expectations.catalogue import reason_of
@@ -160,11 +159,8 @@ def is_current(home: Home) -> bool:
     return made == (_project_sha256(), list(Lake(home.lake).commits()))
 
 
-def build(home: Home, *, whole: bool = False, progress: Progress | None = None) -> BuildReport:
+def build(home: Home, *, progress: Progress | None = None) -> BuildReport:
     """Build the warehouse of `home` and publish it by one rename; a second build waits.
-
-    What a campaign's own trials come to is kept from the last build when nothing of the campaign is new, unless the
-    `whole` warehouse is to be built anew.
 
     Raises GateFailed or ModelsFailed with the rows concerned, or BuildFailed when a file cannot be
     read or written. The old warehouse is untouched then.
@@ -177,7 +173,7 @@ def build(home: Home, *, whole: bool = False, progress: Progress | None = None) 
         work.clear()
         try:
             with _meanwhile(validation.load):
-                return _build(home, work, say, whole=whole)
+                return _build(home, work, say)
         except (duckdb.Error, OSError) as error:
             _stop_if_damaged(home, Lake(home.lake).batches())
             message = f"The build stopped: {error}\n{_unchanged(home)}"
@@ -210,25 +206,23 @@ def check(home: Home, *, progress: Progress | None = None) -> CheckReport:
     return CheckReport(lake, marts, pages, phases.seconds)
 
 
-def _build(home: Home, work: _Workplace, say: Progress, *, whole: bool) -> BuildReport:
+def _build(home: Home, work: _Workplace, say: Progress) -> BuildReport:
     phases, project = _Phases(say), _project_sha256()
     batches = Lake.create(home.lake).batches()
-    work.snapshot(work.lake, batches)
-    change = None if whole else work.change(project)
+    work.snapshot(batches)
     with phases("checksums"):
-        _stop_if_damaged(home, work.choose(change), thorough=True)
-    with phases("lake gate"), _meanwhile(partial(work.lay_out, change)):
+        _stop_if_damaged(home, batches, thorough=True)
+    with phases("lake gate"):
         _stop_if_critical(home, "lake", check_lake(work.lake, home.quality, progress=say))
     with phases("models"):
-        _run_models(home, work, change)
+        _run_models(home, work)
     with phases("marts gate"):
-        built_at = _write_build_info(work.database, list(Lake(work.lake).commits()), project)
+        _write_build_info(work.database, list(Lake(work.lake).commits()), project)
         found = check_marts(work.database, work.lake, home.quality, progress=say)
         _stop_if_critical(home, "warehouse", found)
     with phases("publish"):
         report = _finish(work.database, found)
         publication.publish(work.database, home)
-        changes.remember(work.raw_files(), work.scratch, built_at, project)
     return replace(report, warehouse=home.warehouse, seconds=phases.seconds)
 
 
@@ -248,12 +242,11 @@ class _Phases:
 
 
 class _Workplace:
-    """`<home>/build`: the files of a build in the making, and what makes the next one faster.
+    """`<home>/build`: the files of a build in the making.
 
     Attributes:
         lake: all batches that the build knows of.
-        read: those of them that the models read.
-        scratch: their steps on the way; kept for the next build, see changes.py.
+        scratch: the models' steps on the way.
 
     """
 
@@ -262,53 +255,21 @@ class _Workplace:
         self.database = self.root / "next.duckdb"
         self.scratch = self.root / "scratch.duckdb"
         self.lake = self.root / "lake"
-        self.read = self.root / "read"
         self._home = home
 
     def clear(self) -> None:
-        """Remove what this or a killed build left; dbt's own files and the steps on the way stay."""
-        self.database.unlink(missing_ok=True)
-        publication.wal(self.database).unlink(missing_ok=True)
-        for folder in (self.lake, self.read):
-            shutil.rmtree(folder, ignore_errors=True)
+        """Remove what this or a killed build left; dbt's own files stay."""
+        for file in (self.database, self.scratch):
+            file.unlink(missing_ok=True)
+            publication.wal(file).unlink(missing_ok=True)
+        shutil.rmtree(self.lake, ignore_errors=True)
 
-    def snapshot(self, lake: Path, batches: Sequence[str]) -> None:
+    def snapshot(self, batches: Sequence[str]) -> None:
         """Link the batches into a lake of their own: its readers see these and none that come meanwhile."""
-        folder = lake / "batches"
+        folder = self.lake / "batches"
         folder.mkdir(parents=True)
         for batch in batches:
             (folder / batch).symlink_to(self._home.lake / "batches" / batch, target_is_directory=True)
-
-    def raw_files(self) -> list[Path]:
-        """Return the files that tell of all input files."""
-        return Lake(self.lake).files("raw_files")
-
-    def change(self, project: str) -> changes.Change | None:
-        """Return what changed since the published warehouse, None when everything is to be computed."""
-        return changes.since_last_build(self.raw_files(), self._home.warehouse, self.scratch, project)
-
-    def choose(self, change: changes.Change | None) -> list[str]:
-        """Link and return the batches that the models have to read; the first and the last have all tables."""
-        batches = Lake(self.lake).batches()
-        if change is not None:
-            batches = sorted({batches[0], batches[-1], *change.batches})
-        self.snapshot(self.read, batches)
-        return batches
-
-    def lay_out(self, change: changes.Change | None) -> None:
-        """Copy what is published, where the models begin with it."""
-        if change is not None:
-            shutil.copyfile(self._home.warehouse, self.database)
-
-    def begin(self, change: changes.Change | None) -> None:
-        """Let the models begin with nothing, or with what was laid out."""
-        if change is None:
-            for file in (self.scratch, publication.wal(self.scratch)):
-                file.unlink(missing_ok=True)
-            return
-        changes.begin(change, self.database, self.scratch)
-        with duckdb.connect(str(self.database)) as connection:
-            connection.execute("drop table build_info")
 
 
 @contextmanager
@@ -320,13 +281,11 @@ def _meanwhile(task: Callable[[], object]) -> Iterator[None]:
         done.result()
 
 
-def _run_models(home: Home, work: _Workplace, change: changes.Change | None) -> None:
-    work.begin(change)
+def _run_models(home: Home, work: _Workplace) -> None:
     failures = transform.run(
         PROJECT,
-        transform.Places(work.read, home.quality, work.database, work.scratch, work.root),
+        transform.Places(work.lake, home.quality, work.database, work.scratch, work.root),
         shown_rows=SHOWN_ROWS,
-        seeds=change is None,
     )
     if failures:
         said = [failure.text for failure in failures]
@@ -386,7 +345,7 @@ def _unchanged(home: Home) -> str:
     return "There is no warehouse yet."
 
 
-def _write_build_info(database: Path, batches: Sequence[str], project: str) -> datetime:
+def _write_build_info(database: Path, batches: Sequence[str], project: str) -> None:
     built_at = datetime.now(UTC).replace(tzinfo=None)
     with duckdb.connect(str(database)) as connection:
         connection.execute(_BUILD_INFO)
@@ -397,14 +356,13 @@ def _write_build_info(database: Path, batches: Sequence[str], project: str) -> d
                 *(project, batches),
             ],
         )
-    return built_at
 
 
 def _project_sha256() -> str:
     digest = hashlib.sha256()
     folders = ("models", "macros", "seeds", "expectations", "inference")
     files = (file for folder in folders for file in (PROJECT / folder).rglob("*") if file.suffix in _MAKES_TABLES)
-    modules = (Path(module) for module in (__file__, changes.__file__, transform.__file__))
+    modules = (Path(module) for module in (__file__, transform.__file__))
     for file in sorted([*files, *modules, PROJECT / "dbt_project.yml", PROJECT / "profiles.yml"]):
         digest.update(file.read_bytes())
     return digest.hexdigest()

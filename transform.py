@@ -46,13 +46,11 @@ class Failure(NamedTuple):
     text: str
 
 
-def run(
-    project: Path, places: Places, *, shown_rows: int, seeds: bool = True, up_to: str | None = None
-) -> list[Failure]:
+def run(project: Path, places: Places, *, shown_rows: int, up_to: str | None = None) -> list[Failure]:
     """Run everything in `project` but the unit tests, which need no data; return what failed, all well if nothing.
 
-    Without `seeds`, those that the database has from before stay as they are. With the name of a model, only what
-    leads `up_to` it is made, and nothing is tested. Raises KeyboardInterrupt, which dbt takes for a failure.
+    With the name of a model, only what leads `up_to` it is made, and nothing is tested. Raises KeyboardInterrupt, which
+    dbt takes for a failure.
     """
     from dbt.adapters.duckdb.connections import DuckDBConnectionManager
     from dbt.cli.main import dbtRunner
@@ -63,7 +61,6 @@ def run(
         *("--target-path", str(places.work / "target"), "--log-path", str(places.work / "logs")),
         *("--log-level", "none", "--log-level-file", "none", "--no-use-colors"),
         *("--no-send-anonymous-usage-stats", "--no-write-json"),
-        *(() if seeds else ("--exclude-resource-type", "seed")),
         *(("--select", f"+{up_to}", "--exclude-resource-type", "test") if up_to else ()),
     ]
     with _environment(places.environment()), _telling_of_interrupts() as interrupted:

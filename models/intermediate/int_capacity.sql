@@ -9,7 +9,6 @@ measured as (
 configurations as (
 
     select * from {{ ref('int_configurations') }}
-    where {{ is_changed_or_published() }}
 
 ),
 

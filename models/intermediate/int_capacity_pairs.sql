@@ -3,7 +3,6 @@ with
 capacity as (
 
     select * from {{ ref('int_capacity') }}
-    where {{ is_changed_kin('kin_key') }}
 
 ),
 
@@ -34,17 +33,6 @@ student_t as (
 
 {{ tested_pairs_from_pairs() }},
 
-all_pairs as (
-
-    select * from tested_pairs
-    {%- if changed('campaigns') %}
-        union all by name
-        select * exclude (place, tests, p_value_holm, verdict) from {{ this }}
-        where not {{ is_changed_kin('kin_key') }}
-    {%- endif %}
-
-),
-
 numbered_tests as (
 
     select
@@ -57,7 +45,7 @@ numbered_tests as (
                 least(baseline_configuration_id, treatment_configuration_id),
                 greatest(baseline_configuration_id, treatment_configuration_id)
         ) as place
-    from all_pairs
+    from tested_pairs
 
 ),
 

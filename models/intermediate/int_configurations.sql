@@ -3,7 +3,6 @@ with
 runs as (
 
     select * from {{ ref('int_runs__identified') }}
-    where {{ is_changed('campaign') }}
 
 ),
 

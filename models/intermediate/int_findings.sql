@@ -3,14 +3,12 @@ with
 trials as (
 
     select * from {{ ref('int_trials__measured') }}
-    where {{ is_changed('campaign') }}
 
 ),
 
 runs as (
 
     select * from {{ ref('int_runs__identified') }}
-    where {{ is_changed('campaign') }}
 
 ),
 
@@ -24,7 +22,6 @@ run_capacity as (
 configurations as (
 
     select * from {{ ref('int_configurations') }}
-    where {{ is_changed_or_published() }}
 
 ),
 
@@ -61,14 +58,12 @@ claim_terms as (
 rejects as (
 
     select * from {{ ref('stg_rejects') }}
-    where {{ is_changed('campaign') }}
 
 ),
 
 gate_findings as (
 
     select * from {{ ref('stg_gate_findings') }}
-    where {{ is_changed('campaign') }}
 
 ),
 

@@ -3,7 +3,6 @@ with
 steps as (
 
     select * from {{ ref('int_steps') }}
-    where {{ is_changed('campaign') }}
 
 ),
 

@@ -25,7 +25,7 @@ steps as (
         bool_or(is_pace_lost) as is_pace_lost,
         bool_or(is_unsustained) as is_unsustained
     from trials
-    where completed and offered_rate is not null and twin_of is null and {{ is_changed('campaign') }}
+    where completed and offered_rate is not null and twin_of is null
     group by run_id, campaign, offered_rate
 
 )

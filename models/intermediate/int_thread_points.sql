@@ -3,14 +3,12 @@ with
 capacity as (
 
     select * from {{ ref('int_capacity') }}
-    where {{ is_changed_or_published() }}
 
 ),
 
 runs as (
 
     select * from {{ ref('int_runs__identified') }}
-    where {{ is_changed('campaign') }}
 
 ),
 

@@ -1,13 +1,8 @@
-{%- set placed_columns -%}
-    place, series_runs, version_before, host_before, kernel_before, server_config_before, backend_version_before,
-    queue_before, tool_version_before, drop_time_before, has_one_before, is_version_changed, environment_changes
-{%- endset -%}
 with
 
 runs as (
 
     select * from {{ ref('int_runs__identified') }}
-    where {{ is_changed('campaign') }}
 
 ),
 
@@ -61,23 +56,6 @@ points as (
 
 ),
 
-series_points as (
-
-    select * from points
-    {%- if changed('campaigns') %}
-        -- the rows of changed campaigns are gone; what is left of their series is placed anew
-        union all by name
-        select {{ all_but('before', placed_columns) }} from {{ this }} as before
-        where
-            before.series_id in (
-                select points.series_id from points
-                union all
-                select changed_series.series_id from {{ changed('series') }} as changed_series
-            )
-    {%- endif %}
-
-),
-
 placed as (
 
     select
@@ -93,7 +71,7 @@ placed as (
         lag(tool_version) over in_time as tool_version_before,
         lag(drop_time_s) over in_time as drop_time_before,
         lag(run_id) over in_time is not null as has_one_before
-    from series_points
+    from points
     window in_time as (
         partition by series_id
         order by started_at nulls first, campaign, configuration_id, repetition nulls first, run_id

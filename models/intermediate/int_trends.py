@@ -23,10 +23,10 @@ SCHEMA = pa.schema(
 
 
 def model(dbt, session):
-    """Return the rows of the series that this build computes; dbt puts them into the warehouse."""
+    """Return the rows of all series; dbt puts them into the warehouse."""
     dbt.config(materialized="table")
     known = ["rate_interpolated", "crossing_low", "crossing_high", "bracket_low", "bracket_high"]
-    return described(dbt.ref("int_trend_points__changed"), ["series_id", "place", *known], _trend, SCHEMA)
+    return described(dbt.ref("int_trend_points"), ["series_id", "place", *known], _trend, SCHEMA)
 
 
 def _trend(series):

@@ -3,7 +3,6 @@ with
 capacity_pairs as (
 
     select * from {{ ref('int_capacity_pairs') }}
-    where {{ is_missing('(factor, baseline_configuration_id, treatment_configuration_id)') }}
 
 ),
 

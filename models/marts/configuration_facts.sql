@@ -3,7 +3,6 @@ with
 configurations as (
 
     select * from {{ ref('configurations') }}
-    where {{ is_missing('configuration_id') }}
 
 ),
 

@@ -3,7 +3,6 @@ with
 accounting as (
 
     select * from {{ ref('int_query_accounting') }}
-    where {{ is_computed('trial_id') }}
 
 ),
 

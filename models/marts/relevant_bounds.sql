@@ -3,7 +3,7 @@ with
 trials as (
 
     select * from {{ ref('int_trials__measured') }}
-    where completed and offered_rate is not null and twin_of is null and {{ is_changed('campaign') }}
+    where completed and offered_rate is not null and twin_of is null
 
 ),
 

@@ -34,4 +34,3 @@ select
     run_capacity.status
 from run_capacity
 inner join runs on run_capacity.run_id = runs.run_id
-where {{ is_changed('runs.campaign') }}

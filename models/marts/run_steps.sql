@@ -30,4 +30,3 @@ select
     steps.is_unsustained
 from steps
 inner join runs on steps.run_id = runs.run_id
-where {{ is_changed('runs.campaign') }}

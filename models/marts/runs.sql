@@ -48,4 +48,3 @@ select
     run_capacity.status
 from runs
 left join run_capacity on runs.run_id = run_capacity.run_id
-where {{ is_changed('runs.campaign') }}

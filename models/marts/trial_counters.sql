@@ -3,7 +3,7 @@ with
 snapshots as (
 
     select * from {{ ref('trial_observations') }}
-    where trial_id is not null and moment is not null and {{ is_computed('trial_id') }}
+    where trial_id is not null and moment is not null
 
 ),
 

@@ -20,4 +20,3 @@ select
     value,
     unit
 from observations
-where {{ is_changed('campaign') }}

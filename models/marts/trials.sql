@@ -92,4 +92,3 @@ select
     trials.batch
 from trials
 inner join runs on trials.run_id = runs.run_id
-where {{ is_changed('trials.campaign') }}

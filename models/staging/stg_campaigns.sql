@@ -16,9 +16,7 @@ counting as (
 
     select campaigns.*
     from campaigns
-    where
-        {{ is_changed('campaigns.campaign') }}
-        and campaigns.campaign in (select files.campaign from files)
+    where campaigns.campaign in (select files.campaign from files)
 
 ),
 

@@ -22,7 +22,6 @@ current_versions as (
         on trials.campaign = files.campaign
             and trials.source_path = files.source_path
             and trials.batch = files.batch
-    where {{ is_changed('trials.campaign') }}
 
 )
 

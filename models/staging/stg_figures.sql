@@ -73,7 +73,6 @@ current_versions as (
         on figures.campaign = files.campaign
             and figures.source_path = files.source_path
             and figures.batch = files.batch
-    where {{ is_changed('figures.campaign') }}
 
 )
 

@@ -27,7 +27,6 @@ current_versions as (
         on findings.campaign = files.campaign
             and findings.source_path = files.source_path
             and findings.batch = files.batch
-    where {{ is_changed('findings.campaign') }}
 
 )
 

@@ -3,7 +3,6 @@ with
 hosts as (
 
     select * from {{ source('lake', 'hosts') }}
-    {{ and_from_before() }}
 
 ),
 
@@ -27,7 +26,6 @@ counting as (
     where
         hosts.campaign in (select files.campaign from files)
         or hosts.host_id in (select trials.host_id from trials)
-        or not {{ is_changed('hosts.campaign') }}
 
 ),
 

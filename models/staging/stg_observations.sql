@@ -46,7 +46,6 @@ current_versions as (
     inner join trials
         on observations_of_trials.trial_id = trials.trial_id
             and observations_of_trials.batch = trials.batch
-    where {{ is_changed('observations_of_trials.campaign') }}
     union all
     select
         observations_beside.trial_id,
@@ -67,7 +66,6 @@ current_versions as (
         on observations_beside.campaign = files.campaign
             and observations_beside.source_path = files.source_path
             and observations_beside.batch = files.batch
-    where {{ is_changed('observations_beside.campaign') }}
 
 )
 

@@ -15,7 +15,6 @@ current_versions as (
         format,
         status
     from raw_files
-    where {{ is_changed('campaign') }}
     qualify row_number() over (partition by campaign, source_path order by batch desc) = 1
 
 ),

@@ -27,7 +27,6 @@ current_versions as (
         on rejects.campaign = files.campaign
             and rejects.source_path = files.source_path
             and rejects.batch = files.batch
-    where {{ is_changed('rejects.campaign') }}
 
 )
 

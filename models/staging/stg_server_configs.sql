@@ -3,7 +3,6 @@ with
 server_configs as (
 
     select * from {{ source('lake', 'server_configs') }}
-    {{ and_from_before() }}
 
 ),
 
@@ -27,7 +26,6 @@ counting as (
     where
         server_configs.campaign in (select files.campaign from files)
         or server_configs.server_config_id in (select trials.server_config_id from trials)
-        or not {{ is_changed('server_configs.campaign') }}
 
 ),
 

@@ -1,11 +1,10 @@
 {#-
-    Fails with every combination of the columns that stands more than once. Of a table that is kept by trials between
-    builds, only the trials that this build computes are looked at. The rows are counted by a hash first, which takes
+    Fails with every combination of the columns that stands more than once.  The rows are counted by a hash first, which takes
     half the time of counting by the columns; only those that share one are counted by them. Where one of the columns
     numbers the rows, the hash is of the others and of each fifty numbers, and the numbers are bits: as many as there
     are rows, or one stands twice. Of thirty million rows so few hashes are left that they need no memory to speak of.
 -#}
-{% test unique_together(model, columns, kept_by_trial=false, numbered_by=none) %}
+{% test unique_together(model, columns, numbered_by=none) %}
 
 {%- set fifties = ['floor(' ~ numbered_by ~ ' / 50)'] if numbered_by else [] -%}
 {%- set hashed_columns = columns | reject('equalto', numbered_by) | list + fifties -%}
@@ -19,7 +18,6 @@ hashed as (
         {{ columns | join(', ') }},
         hash({{ hashed_columns | join(', ') }}) as row_hash
     from {{ model }}
-    where {{ is_computed('trial_id') if kept_by_trial else 'true' }}
 
 ),
 
