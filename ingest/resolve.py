@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from dropline.ingest import figures, foreign, machines
+from dropline.ingest import figures, machines, unsupported
 from dropline.ingest.campaign import slug
 from dropline.ingest.context import (
     Context,
@@ -316,7 +316,7 @@ def _refusal(item: Found, content: Content) -> Reject:
     if item.reject:
         return item.reject
     head = content.data[:HEAD_BYTES]
-    reason, hint = foreign.describe(head) or _UNRECOGNISED
+    reason, hint = unsupported.describe(head) or _UNRECOGNISED
     seen = mentioned(head_text(head)) if b"\0\0" not in head else None  # binary, even where texts are in it
     return Reject(1, f"{reason}; {seen}" if seen else reason, _UNWRAP if seen else hint)
 
