@@ -29,10 +29,9 @@ _DESCRIBED: Final = """
         table_name,
         column_name,
         data_type,
-        duckdb_columns.comment as description
+        comment as description
     from duckdb_columns()
-    inner join duckdb_tables() using (database_name, schema_name, table_name)
-    where database_name = 'warehouse' and not duckdb_columns.internal
+    where database_name = 'warehouse' and not internal
     order by table_name, column_index
 """
 _README: Final = """Written by `dropline export` from a warehouse of {built_at:%Y-%m-%d %H:%M:%S} UTC.

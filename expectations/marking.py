@@ -84,49 +84,22 @@ _MARK_COPIES: Final = """
 
 # The gate raises `ok` to `warn` and nothing to `suspect`.
 _MARK_PAIRS: Final = """
-    update {table} as pairs
+    update ratios
     set quality = 'warn'
     from capacity
     where
-        pairs.quality = 'ok'
+        ratios.quality = 'ok'
         and capacity.quality = 'warn'
-        and capacity.configuration_id in (pairs.{baseline}, pairs.{treatment})
-        and capacity.loss_goal = {loss_goal}
+        and capacity.configuration_id in (ratios.baseline_configuration_id, ratios.treatment_configuration_id)
+        and capacity.loss_goal = ratios.loss_goal
 """
 
 _COPIES: Final = (
-    {"table": "leases_per_second", "loss_goal": "'isc'"},
     {"table": "queries_per_second", "loss_goal": "'permille' and copies.seen_in = 'ramp'"},
     # those published stand for one figure each
     {"table": "load_balancer_throughput", "loss_goal": "capacity.loss_goal and copies.origin = 'published'"},
 )
-_PAIRS: Final = (
-    {
-        "table": "multithreading_speedup",
-        "baseline": "configuration_id_single",
-        "treatment": "configuration_id_multi",
-        "loss_goal": "'isc'",
-    },
-    {
-        "table": "ha_speedup",
-        "baseline": "configuration_id_without_ha",
-        "treatment": "configuration_id_with_ha",
-        "loss_goal": "'isc'",
-    },
-    {
-        "table": "backend_ratio",
-        "baseline": "configuration_id_reference",
-        "treatment": "configuration_id_backend",
-        "loss_goal": "pairs.loss_goal",
-    },
-    {
-        "table": "ip_version_ratio",
-        "baseline": "configuration_id_v4",
-        "treatment": "configuration_id_v6",
-        "loss_goal": "pairs.loss_goal",
-    },
-)
-MARKED: Final = ("capacity", *(each["table"] for each in (*_COPIES, *_PAIRS)))
+MARKED: Final = ("capacity", "ratios", *(each["table"] for each in _COPIES))
 
 
 def mark(connection: duckdb.DuckDBPyConnection, findings: Sequence[Finding]) -> None:
@@ -144,6 +117,5 @@ def mark(connection: duckdb.DuckDBPyConnection, findings: Sequence[Finding]) -> 
         cursor.execute(_MARK_CAPACITY)
         for each in _COPIES:
             cursor.execute(_MARK_COPIES.format(**each))
-        for each in _PAIRS:
-            cursor.execute(_MARK_PAIRS.format(**each))
+        cursor.execute(_MARK_PAIRS)
         cursor.commit()

@@ -26,7 +26,12 @@ def examples() -> dict[str, str]:
 
 def tables(warehouse: Warehouse) -> dict[str, str]:
     """Return the tables by name, with their descriptions."""
-    found = warehouse.query("select table_name, comment from duckdb_tables() order by table_name").to_pylist()
+    found = warehouse.query("""
+        select table_name, comment from duckdb_tables()
+        union all
+        select view_name, comment from duckdb_views() where not internal
+        order by table_name
+    """).to_pylist()
     return {row["table_name"]: " ".join((row["comment"] or "").split()) for row in found}
 
 

@@ -1,23 +1,23 @@
 with
 
-pairs as (
+ratios as (
 
-    select * from {{ ref('int_capacity_pairs') }}
+    select * from {{ ref('ratios').include(database=false) }}
     where factor = 'backend'
 
 ),
 
-capacity as (
+configurations as (
 
-    select * from {{ ref('capacity') }}
+    select * from {{ ref('configurations').include(database=false) }}
 
 )
 
 select
-    treatment.origin,
-    treatment.campaign,
-    treatment.loss_goal,
-    treatment.rate_unit,
+    ratios.origin,
+    ratios.campaign,
+    ratios.loss_goal,
+    ratios.rate_unit,
     treatment.product,
     treatment.product_version,
     treatment.protocol,
@@ -28,25 +28,21 @@ select
     baseline.backend as reference_backend,
     treatment.scenario,
     treatment.testbed,
-    pairs.treatment_rate as rate,
-    pairs.baseline_rate as reference_rate,
-    pairs.ratio,
-    pairs.ratio_interpolated,
-    pairs.ci_low,
-    pairs.ci_high,
-    pairs.p_value,
-    pairs.p_value_holm,
-    pairs.verdict,
-    pairs.baseline_runs as runs_reference,
-    pairs.treatment_runs as runs_backend,
-    {{ worse_quality('baseline.quality', 'treatment.quality') }} as quality,
-    baseline.campaign as campaign_reference,
-    pairs.baseline_configuration_id as configuration_id_reference,
-    pairs.treatment_configuration_id as configuration_id_backend
-from pairs
-inner join capacity as baseline
-    on pairs.baseline_configuration_id = baseline.configuration_id
-        and pairs.loss_goal = baseline.loss_goal
-inner join capacity as treatment
-    on pairs.treatment_configuration_id = treatment.configuration_id
-        and pairs.loss_goal = treatment.loss_goal
+    ratios.treatment_rate as rate,
+    ratios.baseline_rate as reference_rate,
+    ratios.ratio,
+    ratios.ratio_interpolated,
+    ratios.ci_low,
+    ratios.ci_high,
+    ratios.p_value,
+    ratios.p_value_holm,
+    ratios.verdict,
+    ratios.baseline_runs as runs_reference,
+    ratios.treatment_runs as runs_backend,
+    ratios.quality,
+    ratios.baseline_campaign as campaign_reference,
+    ratios.baseline_configuration_id as configuration_id_reference,
+    ratios.treatment_configuration_id as configuration_id_backend
+from ratios
+inner join configurations as treatment on ratios.treatment_configuration_id = treatment.configuration_id
+inner join configurations as baseline on ratios.baseline_configuration_id = baseline.configuration_id

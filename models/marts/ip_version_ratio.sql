@@ -1,23 +1,23 @@
 with
 
-pairs as (
+ratios as (
 
-    select * from {{ ref('int_capacity_pairs') }}
+    select * from {{ ref('ratios').include(database=false) }}
     where factor = 'protocol'
 
 ),
 
-capacity as (
+configurations as (
 
-    select * from {{ ref('capacity') }}
+    select * from {{ ref('configurations').include(database=false) }}
 
 )
 
 select
-    treatment.origin,
-    treatment.campaign,
-    treatment.loss_goal,
-    treatment.rate_unit,
+    ratios.origin,
+    ratios.campaign,
+    ratios.loss_goal,
+    ratios.rate_unit,
     treatment.product,
     treatment.product_version,
     treatment.ha_mode,
@@ -26,25 +26,20 @@ select
     treatment.backend,
     treatment.scenario,
     treatment.testbed,
-    pairs.baseline_rate as rate_v4,
-    pairs.treatment_rate as rate_v6,
-    pairs.ratio,
-    pairs.ratio_interpolated,
-    pairs.ci_low,
-    pairs.ci_high,
-    pairs.p_value,
-    pairs.p_value_holm,
-    pairs.verdict,
-    pairs.baseline_runs as runs_v4,
-    pairs.treatment_runs as runs_v6,
-    {{ worse_quality('baseline.quality', 'treatment.quality') }} as quality,
-    baseline.campaign as campaign_v4,
-    pairs.baseline_configuration_id as configuration_id_v4,
-    pairs.treatment_configuration_id as configuration_id_v6
-from pairs
-inner join capacity as baseline
-    on pairs.baseline_configuration_id = baseline.configuration_id
-        and pairs.loss_goal = baseline.loss_goal
-inner join capacity as treatment
-    on pairs.treatment_configuration_id = treatment.configuration_id
-        and pairs.loss_goal = treatment.loss_goal
+    ratios.baseline_rate as rate_v4,
+    ratios.treatment_rate as rate_v6,
+    ratios.ratio,
+    ratios.ratio_interpolated,
+    ratios.ci_low,
+    ratios.ci_high,
+    ratios.p_value,
+    ratios.p_value_holm,
+    ratios.verdict,
+    ratios.baseline_runs as runs_v4,
+    ratios.treatment_runs as runs_v6,
+    ratios.quality,
+    ratios.baseline_campaign as campaign_v4,
+    ratios.baseline_configuration_id as configuration_id_v4,
+    ratios.treatment_configuration_id as configuration_id_v6
+from ratios
+inner join configurations as treatment on ratios.treatment_configuration_id = treatment.configuration_id

@@ -2,7 +2,7 @@ with
 
 capacity as (
 
-    select * from {{ ref('capacity') }}
+    select * from {{ ref('capacity').include(database=false) }}
 
 )
 

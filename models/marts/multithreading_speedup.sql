@@ -1,22 +1,23 @@
 with
 
-pairs as (
+ratios as (
 
-    select * from {{ ref('int_capacity_pairs') }}
+    select * from {{ ref('ratios').include(database=false) }}
     where factor = 'threading'
         and loss_goal = 'isc'
+        and rate_unit = 'leases/s'
 
 ),
 
-capacity as (
+configurations as (
 
-    select * from {{ ref('capacity') }}
+    select * from {{ ref('configurations').include(database=false) }}
 
 )
 
 select
-    treatment.origin,
-    treatment.campaign,
+    ratios.origin,
+    ratios.campaign,
     treatment.product,
     treatment.product_version,
     treatment.protocol,
@@ -25,26 +26,20 @@ select
     treatment.threads,
     treatment.scenario,
     treatment.testbed,
-    pairs.baseline_rate as lps_single,
-    pairs.treatment_rate as lps_multi,
-    pairs.ratio as speedup,
-    pairs.ratio_interpolated,
-    pairs.ci_low,
-    pairs.ci_high,
-    pairs.p_value,
-    pairs.p_value_holm,
-    pairs.verdict,
-    pairs.baseline_runs as runs_single,
-    pairs.treatment_runs as runs_multi,
-    {{ worse_quality('baseline.quality', 'treatment.quality') }} as quality,
-    baseline.campaign as campaign_single,
-    pairs.baseline_configuration_id as configuration_id_single,
-    pairs.treatment_configuration_id as configuration_id_multi
-from pairs
-inner join capacity as baseline
-    on pairs.baseline_configuration_id = baseline.configuration_id
-        and pairs.loss_goal = baseline.loss_goal
-inner join capacity as treatment
-    on pairs.treatment_configuration_id = treatment.configuration_id
-        and pairs.loss_goal = treatment.loss_goal
-where treatment.rate_unit = 'leases/s'
+    ratios.baseline_rate as lps_single,
+    ratios.treatment_rate as lps_multi,
+    ratios.ratio as speedup,
+    ratios.ratio_interpolated,
+    ratios.ci_low,
+    ratios.ci_high,
+    ratios.p_value,
+    ratios.p_value_holm,
+    ratios.verdict,
+    ratios.baseline_runs as runs_single,
+    ratios.treatment_runs as runs_multi,
+    ratios.quality,
+    ratios.baseline_campaign as campaign_single,
+    ratios.baseline_configuration_id as configuration_id_single,
+    ratios.treatment_configuration_id as configuration_id_multi
+from ratios
+inner join configurations as treatment on ratios.treatment_configuration_id = treatment.configuration_id

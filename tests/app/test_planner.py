@@ -462,8 +462,8 @@ def test_the_cost_of_a_renewal_comes_from_ramps_with_and_without_renewals(
             "where trials.configuration = $1 and trial_exchanges.exchange = 'DISCOVER-OFFER'",
             [beside],
         )
-        database.execute("update leases_per_second set threading = 'single', threads = null where threading = 'multi'")
-        database.execute("update leases_per_second set threads = null")
+        database.execute("update capacity set threading = 'single', threads = null where threading = 'multi'")
+        database.execute("update capacity set threads = null")
         rows = database.execute("select configuration, lps from leases_per_second where origin = 'measured'").fetchall()
     lps = dict(rows)
     known = Warehouse.open(file)

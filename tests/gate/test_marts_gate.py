@@ -23,17 +23,17 @@ CAPACITY = {
     "capacity_is_zero": "rate = 0",
 }
 RATIOS = {
-    "not_positive": "{ratio} = -{ratio}, ci_low = null, ci_high = null",
-    "not_quotient": "{ratio} = 1.001 * {ratio}, ci_low = null, ci_high = null",
+    "not_positive": "ratio = -ratio, ci_low = null, ci_high = null",
+    "not_quotient": "ratio = 1.001 * ratio, ci_low = null, ci_high = null",
     "below_interval": "ratio_interpolated = 1, ci_low = 2, ci_high = 3",
     "above_interval": "ratio_interpolated = 4, ci_low = 2, ci_high = 3",
-    "implausible": "{ratio} = 2000, ci_low = null, ci_high = null",
+    "implausible": "ratio = 2000, ci_low = null, ci_high = null",
 }
 RATIO_TABLES = {
-    "multithreading_speedup": "speedup",
-    "ha_speedup": "ratio",
-    "backend_ratio": "ratio",
-    "ip_version_ratio": "ratio",
+    "multithreading_speedup": "threading",
+    "ha_speedup": "ha_mode",
+    "backend_ratio": "backend",
+    "ip_version_ratio": "protocol",
 }
 ONE_CONFIGURATION = "select configuration_id from trials group by configuration_id having count(*) > 9 order by 1"
 OTHERS = {
@@ -56,7 +56,7 @@ OTHERS = {
     "trials_repeated": "insert into trials select * from trials where rowid = 7",
     "negative_step_rate": "update run_steps set achieved_rate = -1 where rowid = 1",
     "loss_above_one": "update run_steps set loss_lease = 1.5 where rowid = 2",
-    "leases_per_second_empty": "delete from leases_per_second where origin = 'measured'",
+    "leases_per_second_empty": "create or replace view leases_per_second as select * from capacity where false",
     "figure_not_one_capacity": (
         "delete from capacity where rowid = (select max(rowid) from capacity where origin = 'published')"
     ),
@@ -74,10 +74,11 @@ def _damage(connection):
     for n, (finding, change) in enumerate(CAPACITY.items()):
         _update(connection, "capacity", change, f"({MEASURED} limit 1 offset {n})")
         yield finding
-    for table, ratio in RATIO_TABLES.items():
+    for view, factor in RATIO_TABLES.items():
+        rows = f"select rowid from ratios where factor = '{factor}' and loss_goal = 'isc' and rate_unit = 'leases/s'"
         for n, (finding, change) in enumerate(RATIOS.items()):
-            _update(connection, table, change.format(ratio=ratio), n)
-            yield f"{table}_{finding}"
+            _update(connection, "ratios", change, f"({rows} order by rowid limit 1 offset {n})")
+            yield f"{view}_{finding}"
     for finding, statement in OTHERS.items():
         connection.execute(statement)
         yield finding
