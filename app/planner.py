@@ -477,12 +477,21 @@ def course(
     starting = returning + came
     remembered = remembering * returning / starting if starting else 0.0
     capacity = measured_lps * values["relay_ratio"] * values["ha_ratio"] * values["utilisation_ratio"]
-    lease_cost = leases + remembered * (renewal - leases)
+    # a new lease takes two exchanges, each half of it; whoever remembers one asks once
+    offer_cost = leases / 2 + remembered * (renewal - leases / 2)
     return recovery.simulate(
         edges,
         staying + recovery.flow(returning, 0, wave, edges),
         recovery.flow(running_per_s * until_s, 0, until_s, edges) if until_s else 0 * edges[1:],
-        recovery.Server(capacity, capacity / lease_cost * max(0.0, timers.waits[0].low), lease_cost, renewal, goodput),
+        recovery.Server(
+            capacity,
+            capacity / offer_cost * max(0.0, timers.waits[0].low),
+            offer_cost,
+            leases / 2,
+            1 - remembered,
+            renewal,
+            goodput,
+        ),
         timers,
         recovery.after_outage(timers, came, running_per_s * min(outage_s, t1_s), outage_s, t1_s, edges),
         (t1_s, leaving),
