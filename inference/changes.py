@@ -179,7 +179,7 @@ def trend(values: ArrayLike, alpha: float = 0.009, brackets: Brackets | None = N
         price = max(price, shuffled_price(split.residuals(), alpha))
         if price > listed:
             split = _Split.cheapest(series, split.noise, price)
-    if split.gains and brackets is not None:
+    if split.gains and brackets is not None and _differ(brackets, slice(None), slice(None)):
         split = split.without(lambda place: _is_doubtful(split, place, brackets))
     return split.told([_p_value(gain * listed / price, prices, alpha) for gain in split.gains])
 
@@ -278,8 +278,6 @@ def shuffled_price(residuals: NDArray[np.float64], alpha: float) -> float:
 def _is_doubtful(split: _Split, place: int, brackets: Brackets) -> bool:
     """Return whether ramps that differ may be all that changed: the estimates of both sides overlap, or the runs do."""
     before, after = (slice(*split.bounds[start : start + 2]) for start in (place - 1, place))
-    if not _differ(brackets, slice(None), slice(None)):
-        return False
     sides = [split.series[runs] for runs in (before, after)]
     own_error = math.sqrt(sum(float(side.var(ddof=1)) / side.size for side in sides))
     if abs(sides[0].mean() - sides[1].mean()) <= OWN_ERRORS * own_error:
