@@ -225,19 +225,14 @@ class _Split:
 
     def told(self, p_values: list[float]) -> Trend:
         levels, dips = self.levels()
-        spreads = _spread_changes(self)
-        steps = [levels[index] - levels[index - 1] for index in self.bounds[1:-1]]
+        marks = levels[self.bounds[:-1]]
+        steps = np.diff(marks)
+        goes_on = steps[1:] * steps[:-1] > 0
+        drifts = np.append(goes_on, False) | np.append(False, goes_on)
         changes = [
-            Change(
-                index,
-                float(levels[index - 1]),
-                float(levels[index]),
-                p_value,
-                any(step * beside > 0 for beside in (*steps[max(place - 1, 0) : place], *steps[place + 1 : place + 2])),
-                is_spread_changed,
-            )
-            for place, (index, step, p_value, is_spread_changed) in enumerate(
-                zip(self.bounds[1:-1], steps, p_values, spreads, strict=True)
+            Change(index, float(before), float(after), p_value, bool(is_drift), is_spread_changed)
+            for index, before, after, p_value, is_drift, is_spread_changed in zip(
+                self.bounds[1:-1], marks, marks[1:], p_values, drifts, _spread_changes(self), strict=False
             )
         ]
         return Trend(changes, levels, dips, self.noise)

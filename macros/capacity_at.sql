@@ -85,7 +85,7 @@ with_shares as (
             log_of_loss('last_passing_loss'), log_of_loss('first_exceeding_loss'), log_of_loss('loss_limit'), otherwise=1
         ) }} as share_by_logarithm,
         case
-            when first_exceeding_loss > loss_limit
+            when first_exceeding_loss > loss_limit and loss_limit > 0
                 then (first_excess_rate - last_passing_rate) / (first_exceeding_rate - last_passing_rate)
         end as share_of_line
     from with_status
