@@ -298,7 +298,10 @@ with_period as (
         case when rate_unit = 'queries/s' then (sent - unanswered) / nullif(sent, 0) end as answered_ratio,
         case when rate_unit = 'queries/s' then (sent - unanswered - unexpected_answers) / nullif(sent, 0) end
             as successful_ratio,
-        case when rate_unit = 'queries/s' then unexpected_answers / nullif(sent, 0) end as error_ratio,
+        case
+            when rate_unit = 'queries/s' then unexpected_answers / nullif(sent, 0)
+            when protocol like 'HTTP%' then unanswered / nullif(sent, 0)
+        end as error_ratio,
         coalesce(first_sent, sent) as requests_sent,
         case when elapsed_s < 0.95 * duration_s then elapsed_s else duration_s end as test_period_s,
         case
