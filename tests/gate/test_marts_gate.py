@@ -122,7 +122,7 @@ def test_a_warehouse_of_published_figures_only_passes(published_home, tmp_path):
 
 def test_every_expectation_of_the_marts_is_broken_by_some_damage_and_found(damaged):
     broken, found, _ = damaged
-    expected = {one.code for suite in marts.SUITES for one in suite.expectations}
+    expected = {code for suite in marts.SUITES for code in suite.expectations}
     assert set(broken) == expected
     assert set(found) == expected
 
