@@ -28,7 +28,7 @@ def gate(home: Home) -> list[dict[str, Any]]:
     """Return the last result of every suite of the gate; empty before the first build.
 
     Each has suite, checked_at (ISO 8601), expectations, successes, failures, severity (of the gravest failure; None if
-    all hold), findings (name -> count) and seconds.
+    all hold) and findings (name -> count).
     """
     file = home.quality / "gate.json"
     if not file.exists():
