@@ -28,13 +28,14 @@ _ISO: Final = rf"\d{{4}}[-/]\d\d[-/]\d\d[T ]{_CLOCK}(?: ?(?:Z|UTC|[+-]\d\d:?\d\d
 _MONTHS: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _SYSLOG: Final = rf"{_MONTHS} [ \d]\d {_CLOCK}"
 _DATE: Final = rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) {_SYSLOG}(?: [A-Z]{{2,5}})? \d{{4}}"
+TIME: Final = rf"(?:{_ISO}|{_DATE}|{_SYSLOG}(?: \d{{4}})?)"
 _WRITER: Final = r"(?P<writer>[\w.@/-]{1,100})"
 _BEHIND: Final = r"(?:[ \t]*[|:](?=[ \t\r]|$)|[ \t]+-(?=[ \t\r]|$))?(?:[ \t]+|(?=\r|$))"
 _FORMS: Final = tuple(
     re.compile(form, re.ASCII)
     for form in (
         rf"(?:{_SYSLOG}|{_ISO}) (?P<writer>[\w.-]{{1,100}} [\w./-]{{1,100}}(?:\[\d{{1,10}}\])?):{_BEHIND}",
-        rf"[\[(]?(?:{_ISO}|{_DATE}|{_SYSLOG}(?: \d{{4}})?)[\])]?{_BEHIND}",
+        rf"[\[(]?{TIME}[\])]?{_BEHIND}",
         rf"(?:{_CLOCK}|[\[(]{_CLOCK}[\])]){_BEHIND}",
         r"(?:\d{10}(?:\.\d{1,9})?|\[ *\d{1,10}\.\d{1,9}\])(?:[ \t]+|(?=\r|$))",  # seconds
         rf"{_WRITER}[ \t]+\|(?:[ \t]|(?=\r|$))",  # docker compose logs
