@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import pyarrow as pa
 
+from dropline.ingest.campaign import FILE_NAME
 from dropline.ingest.files import MAX_BYTES, NOTES, Ignored, Kind, look, read, walk
 from dropline.ingest.formats import Reject
 from dropline.ingest.identity import Identities
@@ -26,13 +28,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dropline.ingest.context import ServerConfig
-    from dropline.ingest.files import Found
+    from dropline.ingest.files import Found, Refused
     from dropline.ingest.formats import Row
     from dropline.ingest.known import Chosen
     from dropline.ingest.lake import Batch, Key, Lake, Version
     from dropline.ingest.listing import Listing, Packed
     from dropline.ingest.resolve import Read, Versions
 
+_FAULT: Final = re.compile(r"(?:, line (\d+))?(?:: )?(.*)", re.DOTALL)
 _FLUSH_FILES: Final = MOST_FILES
 _FLUSH_BYTES: Final = MOST_BYTES
 
@@ -78,6 +81,18 @@ class Summary:
         self.superseded += other.superseded
         self.campaigns = sorted({*self.campaigns, *other.campaigns})
         self.rejects += other.rejects
+
+    def refuse(self, folders: Iterable[Refused]) -> None:
+        """Count what lies under campaign.yaml files that are unusable, and tell each fault of these."""
+        for folder, why, files in folders:
+            self.seen += files
+            self.rejected += files
+            path = str(folder / FILE_NAME)
+            hint = f"repair it and ingest again: {counted(files, 'file', 'files')} of this folder wait for it"
+            for fault in why.split("\n"):
+                line, reason = _FAULT.findall(fault.removeprefix(path))[0]
+                reject = Reject(int(line or 1), reason, hint)
+                self.rejects.append(reject_row({"campaign": folder.name, "source_path": path, "sha256": ""}, reject))
 
     def commit(self, batch: Sink | None) -> None:
         """Commit what was written, and take off what others have committed meanwhile."""
@@ -171,9 +186,10 @@ def ingest(
     A file is skipped when the lake holds it with the same bytes and the same context. A scope of which the lake holds
     every file, of the same size and time, is skipped unread, unless `reread`. Many files are shared by several
     processes. `campaign` names folders that have no campaign.yaml; campaigns have the names that they would get in the
-    lake `named_in`, if it is not this one. `progress` is called with (done, total, path) for
-    each file that is read. Raises IntakeError for a path that is not there and CampaignError for an unusable
-    campaign.yaml, both before anything is written; leaves nothing behind when it is interrupted.
+    lake `named_in`, if it is not this one. `progress` is called with (done, total, path) for each file that is read.
+    Files under an unusable campaign.yaml are rejected, and what the lake has of them stays as it is. Raises IntakeError
+    for a path that is not there and CampaignError for two campaigns of one name, both before anything is written;
+    leaves nothing behind when it is interrupted.
     """
     with lake.reading(), ExitStack() as stack:
         room = cache(lambda: stack.enter_context(lake.staged()))  # for what archives hold
@@ -196,7 +212,8 @@ def _ingest(
     newest = (lake.batches() or [""])[-1]
     reader = partial(_read, max_bytes=max_bytes)
     left_out: list[Ignored] = []
-    scopes = identities.named(walk(paths, left_out, room))
+    refused: list[Refused] = []
+    scopes = identities.named(walk(paths, left_out, room, refused))
     found = choose(scopes, known, partial(_looked, read=reader, max_bytes=max_bytes), reread=reread)
     unread = found.unread
     skipped = unread.files - unread.rejected - len(unread.ignored)
@@ -204,6 +221,7 @@ def _ingest(
     seen = unread.files + len(left_out) - len(unread.ignored)
     summary = Summary(seen, 0, skipped, unread.rejected, left_out, notes=identities.notes)
     summary.campaigns, summary.rejects = sorted(unread.campaigns), [*known.rejects(unread.rejects)]
+    summary.refuse(refused)
     resolver = _resolver(found, known, reader)
     summary.notes += _doubts(found.listings, resolver)
     # Only where no campaign.yaml names the campaign can two scopes claim one place in the lake.
