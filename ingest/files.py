@@ -47,6 +47,7 @@ _RULES: Final = (
 _BY_CAMPAIGN: Final = "named under `ignore:` in campaign.yaml"
 _LINKED: Final = "a link to a file that is found under its own name"
 _MESSAGES: Final = (".err", ".stderr")
+_FAULT: Final = re.compile(r"(?:, line (\d+))?(?:: )?(.*)", re.DOTALL)  # of a campaign.yaml, behind its path
 _ENDING: Final = re.compile(r"(?<=[^/])\.[A-Za-z][^./]*\Z")
 
 
@@ -100,10 +101,10 @@ class Ignored(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """A folder whose campaign.yaml is unusable: why, line by line, and how many files are refused with it."""
+    """A folder, or its campaign.yaml, that cannot be taken in: why, and how many files are refused with it."""
 
-    folder: Path
-    why: str
+    path: str
+    rejects: tuple[Reject, ...]
     files: int
 
 
@@ -529,7 +530,10 @@ def _is_usable(items: Sequence[Found], owners: dict[str, Path], refused: list[Re
     if scope.fault:
         if refused is None:
             raise CampaignError(scope.fault)
-        refused.append(Refused(scope.folder, scope.fault, len(items)))
+        path, hint = str(scope.folder / FILE_NAME), "repair it, and ingest the folder again"
+        faults = (_FAULT.findall(fault.removeprefix(path))[0] for fault in scope.fault.split("\n"))
+        rejects = tuple(Reject(int(line or 1), reason, hint) for line, reason in faults)
+        refused.append(Refused(path, rejects, len(items)))
         return False
     if scope.campaign and (other := owners.setdefault(scope.name, scope.folder)) != scope.folder:
         message = (

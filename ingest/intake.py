@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 import pyarrow as pa
 
-from dropline.ingest.campaign import FILE_NAME
 from dropline.ingest.files import MAX_BYTES, NOTES, Ignored, Kind, look, read, walk
 from dropline.ingest.formats import Reject
 from dropline.ingest.identity import Identities
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from dropline.ingest.listing import Listing, Packed
     from dropline.ingest.resolve import Read, Versions
 
-_FAULT: Final = re.compile(r"(?:, line (\d+))?(?:: )?(.*)", re.DOTALL)
 _FLUSH_FILES: Final = MOST_FILES
 _FLUSH_BYTES: Final = MOST_BYTES
 
@@ -83,16 +80,13 @@ class Summary:
         self.rejects += other.rejects
 
     def refuse(self, folders: Iterable[Refused]) -> None:
-        """Count what lies under campaign.yaml files that are unusable, and tell each fault of these."""
-        for folder, why, files in folders:
+        """Count the files of folders that cannot be taken in, and tell why; nothing of them is written."""
+        for path, rejects, files in folders:
             self.seen += files
             self.rejected += files
-            path = str(folder / FILE_NAME)
-            hint = f"repair it and ingest again: {counted(files, 'file', 'files')} of this folder wait for it"
-            for fault in why.split("\n"):
-                line, reason = _FAULT.findall(fault.removeprefix(path))[0]
-                reject = Reject(int(line or 1), reason, hint)
-                self.rejects.append(reject_row({"campaign": folder.name, "source_path": path, "sha256": ""}, reject))
+            raw = {"campaign": "", "source_path": path, "sha256": ""}
+            waiting = f": {counted(files, 'file', 'files')} of the folder {'waits' if files == 1 else 'wait'} for it"
+            self.rejects += (reject_row(raw, replace(each, hint=each.hint + waiting)) for each in rejects)
 
     def commit(self, batch: Sink | None) -> None:
         """Commit what was written, and take off what others have committed meanwhile."""
@@ -212,8 +206,7 @@ def _ingest(
     newest = (lake.batches() or [""])[-1]
     reader = partial(_read, max_bytes=max_bytes)
     left_out: list[Ignored] = []
-    refused: list[Refused] = []
-    scopes = identities.named(walk(paths, left_out, room, refused))
+    scopes = identities.named(walk(paths, left_out, room, identities.refused))
     found = choose(scopes, known, partial(_looked, read=reader, max_bytes=max_bytes), reread=reread)
     unread = found.unread
     skipped = unread.files - unread.rejected - len(unread.ignored)
@@ -221,7 +214,7 @@ def _ingest(
     seen = unread.files + len(left_out) - len(unread.ignored)
     summary = Summary(seen, 0, skipped, unread.rejected, left_out, notes=identities.notes)
     summary.campaigns, summary.rejects = sorted(unread.campaigns), [*known.rejects(unread.rejects)]
-    summary.refuse(refused)
+    summary.refuse(identities.refused)
     resolver = _resolver(found, known, reader)
     summary.notes += _doubts(found.listings, resolver)
     # Only where no campaign.yaml names the campaign can two scopes claim one place in the lake.

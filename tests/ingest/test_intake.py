@@ -217,7 +217,10 @@ def test_files_under_a_broken_campaign_yaml_are_rejected_and_no_others(tree, bar
     said = [(row["source_path"], row["line"], row["reason"].split(": ")[0]) for row in summary.rejects]
     path = str(tree / "campaign.yaml")
     assert sorted(said) == [(path, 2, "pathh"), (path, 3, "defaults.threading")]
-    assert summary.rejects[0]["hint"] == f"repair it and ingest again: {first.seen} files of this folder wait for it"
+    assert (
+        summary.rejects[0]["hint"]
+        == f"repair it, and ingest the folder again: {first.seen} files of the folder wait for it"
+    )
     # What was ingested of them before still counts.
     assert {campaign for campaign, _ in lake.places()} == {"kea-2.2-ha", "inner", "c6"}
     assert len([key for key in lake.places() if key[0] == "kea-2.2-ha"]) == first.seen
