@@ -110,13 +110,14 @@ class Identities:
     def _overlapping(self, scope: Scope, items: list[Found]) -> tuple[str, str] | None:
         """Return the campaign, and its folder further in or out, that has these very files in the lake."""
         here = f"{scope.folder}/"
-        own = {here + item.path for item in items}
-        for place, names in self._known.places.items():
-            if here != f"{place}/" and (f"{place}/".startswith(here) or here.startswith(f"{place}/")):
-                for name in names:
-                    there = self._known.of_scope(name).items()
-                    if any(file.status != "context" and f"{place}/{path}" in own for (_, path), file in there):
-                        return name, place
+        others = ((f"{place}/", names) for place, names in self._known.places.items() if f"{place}/" != here)
+        near = [(place, names) for place, names in others if place.startswith(here) or here.startswith(place)]
+        own = {here + item.path for item in items} if near else set()
+        for place, names in near:
+            for name in names:
+                there = self._known.of_scope(name).items()
+                if any(file.status != "context" and place + path in own for (_, path), file in there):
+                    return name, place.rstrip("/")
         return None
 
     def _refuses(self, other: tuple[str, str], items: list[Found]) -> bool:
@@ -142,8 +143,8 @@ class Identities:
                 self.notes.append(f"{scope.folder}: kept as campaign {name}, all of whose results it has")
                 return name
             self.notes.append(
-                f"{scope.folder}: {sum(same)} of its files are those of campaign {name}, too; `--campaign {name}` "
-                "makes it that campaign"
+                f"{scope.folder}: campaign {name} has {sum(same)} of its files, too; `--campaign {name}` makes it that "
+                "campaign"
             )
         return None
 

@@ -63,7 +63,9 @@ class _Replay(Trial):
 
 
 def _read(text: bytes) -> Iterator[Report | Reject]:
-    begun, header, periods = 0, {}, []
+    begun = 0
+    header: Row = {}
+    periods: list[Row] = []
     for part in documents(text.decode("utf-8", "replace")):
         if isinstance(part, Reject):
             yield part

@@ -113,7 +113,7 @@ def test_a_folder_that_has_some_of_another_campaigns_files_is_a_campaign_and_tol
     (other / "rate740.txt").write_bytes(output("rate740"))
     summary = ingest([other], lake)
     assert summary.notes == [
-        f"{other}: 1 of its files are those of campaign october, too; `--campaign october` makes it that campaign"
+        f"{other}: campaign october has 1 of its files, too; `--campaign october` makes it that campaign"
     ]
     assert current(lake) == {"october": 2, "november": 2}
 
