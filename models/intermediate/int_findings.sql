@@ -278,7 +278,7 @@ trial_findings as (
         trial_id,
         'same_process' as finding,
         'info' as severity,
-        'Another file of the same process tells of this trial, too; that one counts.' as detail
+        'Another file of the same process or run tells of this trial, too; that one counts.' as detail
     from trials
     where twin_of is not null
     union all
