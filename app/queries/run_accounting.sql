@@ -1,0 +1,2 @@
+select * from query_accounting
+where trial_id = $id
