@@ -129,7 +129,7 @@ def _accounting(scope: Scope) -> Section:
             sum(lost_in_receive_buffer) as lost_in_receive_buffer, sum(lost_at_closed_port) as lost_at_closed_port,
             sum(lost_in_server) as lost_in_server, sum(probes) as probes, sum(probes_failed) as probes_failed,
             bool_or(is_server_restarted) as is_server_restarted, bool_or(is_pace_lost) as is_pace_lost
-        from query_accounting
+        from packet_accounting
         where list_contains($ids, configuration_id) and ratio_printed is not null and ratio_true is not null
         group by all
         order by backend nulls last, configuration_id, offered_rate nulls first

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
     from dropline.app.warehouse import Warehouse
 
+USUAL_GOALS: Final[Mapping[str, Any]] = {
+    "dhcp_units": ["leases/s", "exchanges/s"],
+    "dhcp_goal": "isc",
+    "other_goal": "permille",  # of DNS, as its operators ask for, and of load balancers
+}
 MOST_ROWS: Final = 5000  # what a browser draws without pain
 
 
@@ -27,14 +32,21 @@ def labels(warehouse: Warehouse) -> dict[str, str]:
     return dict(zip(*(table[name].to_pylist() for name in table.column_names), strict=True))
 
 
-def loss_goals(warehouse: Warehouse, rate_unit: str | None = None) -> list[dict[str, Any]]:
-    """Return the loss goals (loss_goal, loss_limit, loss_basis, description), the usual one of the unit first."""
-    return _rows(warehouse.query(text("loss_goals"), {"usual": usual_goal(rate_unit)}))
+def loss_goals(warehouse: Warehouse, *rate_units: str | None) -> list[dict[str, Any]]:
+    """Return the loss goals (loss_goal, loss_limit, loss_basis, description), the usual one of the units first."""
+    return _rows(warehouse.query(text("loss_goals"), {"usual": usual_goal(*rate_units)}))
 
 
-def usual_goal(rate_unit: str | None) -> str:
-    """Return the loss goal at which rates of a unit are usually given: one in a thousand of DNS, else ISC's."""
-    return "permille" if rate_unit == "queries/s" else "isc"
+def usual_goal(*rate_units: str | None) -> str:
+    """Return the loss goal at which rates of these units are usually given: ISC's as soon as DHCP is among them."""
+    others = rate_units and None not in rate_units and not {*rate_units} & {*USUAL_GOALS["dhcp_units"]}
+    return str(USUAL_GOALS["other_goal" if others else "dhcp_goal"])
+
+
+def rate_units(warehouse: Warehouse, configuration_ids: Sequence[str]) -> list[str]:
+    """Return the units in which these configurations are measured."""
+    found = warehouse.query(text("rate_units"), {"ids": list(configuration_ids)})
+    return cast("list[str]", found["rate_unit"].to_pylist())
 
 
 def capacities(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence[str] | None = None) -> pa.Table:
@@ -54,7 +66,7 @@ def other_rates(warehouse: Warehouse) -> pa.Table:
 
     They are at the usual loss goal of their unit, see `usual_goal`.
     """
-    return warehouse.query(text("other_rates"))
+    return warehouse.query(text("other_rates"), USUAL_GOALS)
 
 
 def throughputs(warehouse: Warehouse) -> pa.Table:

@@ -33,7 +33,7 @@ published as (
 )
 
 select
-    figures.* exclude (conditions),
+    figures.* exclude (figures.conditions),
     published.configuration_id
 from figures
 left join published

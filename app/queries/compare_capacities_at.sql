@@ -1,5 +1,5 @@
 select
-    configurations.* exclude (runs, trials, rate_unit),
+    configurations.* exclude (configurations.runs, configurations.trials, configurations.rate_unit),
     capacities.rate_unit,
     capacities.runs,
     capacities.rate,

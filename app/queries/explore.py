@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.app import words
+from dropline.app.queries import USUAL_GOALS
 from dropline.app.queries.files import text
 
 if TYPE_CHECKING:
@@ -14,7 +15,12 @@ if TYPE_CHECKING:
 
     from dropline.app.warehouse import Warehouse
 
-_GIVEN: Final = {"described": "explore_described", "facts": "explore_facts", "met": "explore_met"}
+_GIVEN: Final = {
+    "figures": "explore_figures",
+    "described": "explore_described",
+    "facts": "explore_facts",
+    "met": "explore_met",
+}
 MOST_FOUND: Final = 500  # that a page shows at once
 FACETS: Final = (
     *("protocol", "product", "backend", "campaign", "version", "threading", "threads", "ha", "testbed", "scenario"),
@@ -22,7 +28,7 @@ FACETS: Final = (
 )
 
 
-def facets(warehouse: Warehouse, loss_goal: str, search: str, chosen: Mapping[str, Sequence[str]]) -> pa.Table:
+def facets(warehouse: Warehouse, loss_goal: str | None, search: str, chosen: Mapping[str, Sequence[str]]) -> pa.Table:
     """Count the configurations by every value of every facet: facet, value, configurations.
 
     A facet counts what the search and the choices in all other facets leave, as if nothing were chosen in itself;
@@ -30,7 +36,7 @@ def facets(warehouse: Warehouse, loss_goal: str, search: str, chosen: Mapping[st
 
     Args:
         warehouse: the warehouse.
-        loss_goal: whose quality is counted.
+        loss_goal: whose quality is counted; the usual one of each unit, unless it is given.
         search: words; a configuration is found if its texts hold all of them, in whatever case.
         chosen: by facet (FACETS) the values of which a configuration needs one.
     """
@@ -40,7 +46,9 @@ def facets(warehouse: Warehouse, loss_goal: str, search: str, chosen: Mapping[st
     )
 
 
-def configurations(warehouse: Warehouse, loss_goal: str, search: str, chosen: Mapping[str, Sequence[str]]) -> pa.Table:
+def configurations(
+    warehouse: Warehouse, loss_goal: str | None, search: str, chosen: Mapping[str, Sequence[str]]
+) -> pa.Table:
     """Return the configurations that meet the search and every facet, measured and fast ones first, at most 500.
 
     Beside what a configuration is: `matches` (how many there are in all), `loss_limit` and `loss_basis`, and of
@@ -61,9 +69,10 @@ def pairs(warehouse: Warehouse, configuration_id: str) -> pa.Table:
     )
 
 
-def _parameters(loss_goal: str, search: str, chosen: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def _parameters(loss_goal: str | None, search: str, chosen: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     each = [(facet, value) for facet, values in chosen.items() for value in values]
     return {
+        **USUAL_GOALS,
         "loss_goal": loss_goal,
         "words": search.lower().split(),
         "facets": [facet for facet, _ in each],

@@ -1,13 +1,5 @@
 with
 
-figures as (
-
-    select * from capacity
-    where loss_goal = $loss_goal or (origin = 'published' and loss_goal = 'unstated')
-    qualify row_number() over (partition by configuration_id order by loss_goal <> $loss_goal) = 1
-
-),
-
 found as (
 
     select * from described
@@ -16,7 +8,7 @@ found as (
 )
 
 select
-    found.* exclude (months, tags, quality, is_found),
+    found.* exclude (found.months, found.tags, found.quality, found.is_found),
     figures.loss_goal,
     figures.loss_limit,
     figures.loss_basis,
@@ -36,7 +28,7 @@ left join met on found.configuration_id = met.configuration_id
 left join figures on found.configuration_id = figures.configuration_id
 where len(list_filter(
         list_distinct(cast($facets as varchar[])),
-        lambda facet: not list_contains(coalesce(met.facets, []), facet)
+        lambda facet: not list_contains(coalesce(met.facets, []), facet) -- noqa: RF02
     )) = 0
 order by
     found.origin asc,

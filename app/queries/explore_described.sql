@@ -1,14 +1,6 @@
 -- the months are those of the runs, or that in which the source was published
 with
 
-figures as (
-
-    select * from capacity
-    where loss_goal = $loss_goal or (origin = 'published' and loss_goal = 'unstated')
-    qualify row_number() over (partition by configuration_id order by loss_goal <> $loss_goal) = 1
-
-),
-
 months as (
 
     select
@@ -35,7 +27,7 @@ described as (
                     campaigns.description, configurations.method, configurations.testbed,
                     replace(array_to_string(figures.findings, ' '), '_', ' ')
                 )),
-                word
+                word -- noqa: RF02
             )
         )) = 0 as is_found
     from configurations

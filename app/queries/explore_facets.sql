@@ -5,7 +5,7 @@ select
         where described.is_found
         and len(list_filter(
             list_distinct(cast($facets as varchar[])),
-            lambda other: other <> facts.facet and not list_contains(coalesce(met.facets, []), other)
+            lambda other: other <> facts.facet and not list_contains(coalesce(met.facets, []), other) -- noqa: RF02
         )) = 0
     ) as configurations
 from facts

@@ -42,7 +42,7 @@ select
     with_lists.value_a,
     with_lists.value_b,
     with_lists.may_be_absent,
-    with_lists.value_a is distinct from with_lists.value_b
+    (with_lists.value_a is distinct from with_lists.value_b)
     and (with_lists.both_are_listed or not with_lists.may_be_absent) as differs,
     with_lists.may_be_absent and not with_lists.both_are_listed as is_one_sided,
     case
@@ -56,6 +56,6 @@ left join grades on with_lists.aspect = grades.aspect and with_lists.item = grad
 where with_lists.value_a is not null or with_lists.value_b is not null
 order by
     list_position(['host', 'configuration', 'hardware', 'system', 'server', 'packages'], with_lists.aspect)
-        nulls last,
+    nulls last,
     with_lists.aspect,
     with_lists.item

@@ -72,19 +72,19 @@ leaves as (
     from in_columns
     union all
     select
-        host_id,
-        'packages',
+        host_id as id,
+        'packages' as aspect,
         item,
         value,
-        true
+        true as may_be_absent
     from packages
     union all
     select
-        host_id,
+        host_id as id,
         aspect,
         item,
         value,
-        true
+        true as may_be_absent
     from nodes
 
 )

@@ -1,4 +1,4 @@
-select
+select -- noqa: AM07
     configuration_id,
     configuration,
     'measured' as origin,

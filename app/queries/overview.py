@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dropline.app.queries import USUAL_GOALS
 from dropline.app.queries.files import text
 
 if TYPE_CHECKING:
@@ -12,8 +13,10 @@ if TYPE_CHECKING:
     from dropline.app.warehouse import Warehouse
 
 
-def version_changes(warehouse: Warehouse, loss_goal: str) -> pa.Table:
+def version_changes(warehouse: Warehouse, loss_goal: str | None = None) -> pa.Table:
     """Return each series in which two versions were run: its latest version beside the one before it.
+
+    Without a loss goal it is the usual one of each unit.
 
     The level of a version is that of its last run in `trends`; in a series of less than four runs with a bracket,
     which has none (inference.changes), it is the median of the version's runs. It changed where a change point lies
@@ -26,7 +29,7 @@ def version_changes(warehouse: Warehouse, loss_goal: str) -> pa.Table:
     """
     return warehouse.query(
         text("overview_version_changes"),
-        {"loss_goal": loss_goal},
+        {**USUAL_GOALS, "loss_goal": loss_goal},
     )
 
 

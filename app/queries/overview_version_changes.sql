@@ -7,7 +7,9 @@ points as (
         sum(cast(is_version_changed as integer)) over (partition by series_id order by place) as stretch,
         count(rate_interpolated) over (partition by series_id) as crossings
     from trends
-    where loss_goal = $loss_goal
+    where
+        loss_goal
+        = coalesce($loss_goal, case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end)
 
 ),
 

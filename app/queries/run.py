@@ -1,4 +1,4 @@
-"""The questions of the page of one run: what was watched beside a trial, and where its queries went.
+"""The questions of the page of one run: what was watched beside a trial, and where its requests went.
 
 The rows of trials stand in the order of their batches, so that a trial is found among millions by naming its own.
 """
@@ -33,7 +33,7 @@ def watched(warehouse: Warehouse, trial_id: str, campaign: str) -> pa.Table:
 
 
 def accounting(warehouse: Warehouse, trial_id: str) -> dict[str, Any]:
-    """Return the row of `query_accounting` of a trial; empty where nothing was watched or it is none of DNS."""
+    """Return the row of `packet_accounting` of a trial; empty where nothing beside it was counted."""
     rows: list[dict[str, Any]] = warehouse.query(text("run_accounting"), {"id": trial_id}).to_pylist()
     return rows[0] if rows else {}
 
@@ -50,15 +50,10 @@ def counters(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
     )
 
 
-def response_times(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
-    """Return the response times of a trial, ms: source, then min, avg, p50, p90, p99, max, stdev.
-
-    One row per what the generator sums up and one for the probes beside it; exchanges have their own table.
-    """
-    return warehouse.query(
-        text("run_response_times"),
-        {"id": trial_id, "batch": batch},
-    )
+def probe_times(warehouse: Warehouse, trial_id: str, batch: str) -> dict[str, Any]:
+    """Return how many probes beside a trial were answered, and in what time (ms): avg, p50, p95, p99, max."""
+    found = warehouse.query(text("run_probe_times"), {"id": trial_id, "batch": batch})
+    return dict(found.to_pylist()[0])
 
 
 def response_shares(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:

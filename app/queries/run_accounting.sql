@@ -1,2 +1,2 @@
-select * from query_accounting
+select * from packet_accounting
 where trial_id = $id

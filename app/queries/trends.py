@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dropline.app.queries import USUAL_GOALS
 from dropline.app.queries.files import text
 
 if TYPE_CHECKING:
@@ -12,14 +13,16 @@ if TYPE_CHECKING:
     from dropline.app.warehouse import Warehouse
 
 
-def series(warehouse: Warehouse, loss_goal: str) -> pa.Table:
+def series(warehouse: Warehouse, loss_goal: str | None) -> pa.Table:
     """Return each series of runs within a loss goal, those with changes and many runs first.
+
+    Without a goal it is the usual one of each unit.
 
     Columns: series_id, label (series with its tool and, where they differ, method), runs, versions, changes, dips.
     """
     return warehouse.query(
         text("trends_series"),
-        {"loss_goal": loss_goal},
+        {**USUAL_GOALS, "loss_goal": loss_goal},
     )
 
 
@@ -28,10 +31,10 @@ def points(warehouse: Warehouse, series_id: str) -> pa.Table:
     return warehouse.query(text("trends_points"), {"series": series_id})
 
 
-def series_of(warehouse: Warehouse, configuration_id: str, loss_goal: str) -> str | None:
+def series_of(warehouse: Warehouse, configuration_id: str, loss_goal: str | None) -> str | None:
     """Return the id of the series in which the runs of a configuration stand; None where no run has a capacity."""
     found = warehouse.query(
         text("trends_series_of"),
-        {"id": configuration_id, "loss_goal": loss_goal},
+        {**USUAL_GOALS, "id": configuration_id, "loss_goal": loss_goal},
     )
     return str(found["series_id"][0]) if found.num_rows else None

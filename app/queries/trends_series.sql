@@ -14,6 +14,7 @@ select
     count(*) filter (where is_change) as changes,
     count(*) filter (where is_dip) as dips
 from trends
-where loss_goal = $loss_goal
+where loss_goal
+    = coalesce($loss_goal, case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end)
 group by series_id
 order by changes desc, runs desc, label asc

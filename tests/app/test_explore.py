@@ -144,3 +144,10 @@ def test_text_from_files_is_never_markup(open_page: Open, hostile_home: Path, ho
 
 def test_without_a_warehouse_it_says_what_to_type(open_page: Open, tmp_path: Path) -> None:
     assert open_page(tmp_path, "explore").code[0].value == "dropline up examples"
+
+
+def test_without_a_goal_each_unit_is_shown_at_its_usual_one(warehouse: Warehouse) -> None:
+    found = explore.configurations(warehouse, None, "", {"origin": ["measured"]}).to_pylist()
+    goals = {(row["rate_unit"], row["loss_goal"]) for row in found if row["loss_goal"]}
+    assert {("leases/s", "isc"), ("queries/s", "permille")} <= goals
+    assert not {("leases/s", "permille"), ("queries/s", "isc")} & goals
