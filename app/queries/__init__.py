@@ -32,7 +32,7 @@ def labels(warehouse: Warehouse) -> dict[str, str]:
     return dict(zip(*(table[name].to_pylist() for name in table.column_names), strict=True))
 
 
-def loss_goals(warehouse: Warehouse, *rate_units: str | None) -> list[dict[str, Any]]:
+def loss_goals(warehouse: Warehouse, rate_units: Sequence[str | None] = ()) -> list[dict[str, Any]]:
     """Return the loss goals (loss_goal, loss_limit, loss_basis, description), the usual one of the units first."""
     return _rows(warehouse.query(text("loss_goals"), {"usual": usual_goal(*rate_units)}))
 

@@ -49,7 +49,7 @@ def main() -> None:
         most=MOST,
         placeholder=f"choose two to {MOST}",
     )
-    goals = {goal["loss_goal"]: goal for goal in queries.loss_goals(warehouse, *queries.rate_units(warehouse, chosen))}
+    goals = {goal["loss_goal"]: goal for goal in queries.loss_goals(warehouse, queries.rate_units(warehouse, chosen))}
     limit = _choose_limit(goals)
     if not chosen:
         _suggest(warehouse, labels)

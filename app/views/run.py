@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def _choose_goal(warehouse: Warehouse, rate_unit: str | None) -> dict[str, Any]:
-    known = queries.loss_goals(warehouse, rate_unit)
+    known = queries.loss_goals(warehouse, [rate_unit])
     goals = {each["loss_goal"]: each for each in known if each["loss_limit"] is not None}
     texts = {name: words.loss_goal(name, each["loss_limit"], each["loss_basis"]) for name, each in goals.items()}
     return goals[state.choose_one("Loss goal", "goal", texts) or known[0]["loss_goal"]]

@@ -295,10 +295,9 @@ def test_the_loss_goal_is_the_usual_one_of_what_is_chosen_until_the_visitor_take
     open_page: Open, warehouse_home: Path, warehouse: Warehouse, measured: list[str]
 ) -> None:
     labels = queries.labels(warehouse)
-    dns = warehouse.query(
-        "select configuration_id from capacity "
-        "where rate_unit = 'queries/s' and loss_goal = 'permille' and origin = 'measured' order by all limit 2"
-    )["configuration_id"].to_pylist()
+    dns = warehouse.query("select configuration_id from configurations where protocol = 'DNS' order by all limit 2")[
+        "configuration_id"
+    ].to_pylist()
     app = open_page(warehouse_home, "compare", configurations=[labels[each] for each in dns])
     assert (app.selectbox("goal").value, app.number_input("limit").value) == ("permille", 0.1)
     app.multiselect("configurations").set_value(measured[:2]).run()

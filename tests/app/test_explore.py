@@ -148,6 +148,7 @@ def test_without_a_warehouse_it_says_what_to_type(open_page: Open, tmp_path: Pat
 
 def test_without_a_goal_each_unit_is_shown_at_its_usual_one(warehouse: Warehouse) -> None:
     found = explore.configurations(warehouse, None, "", {"origin": ["measured"]}).to_pylist()
-    goals = {(row["rate_unit"], row["loss_goal"]) for row in found if row["loss_goal"]}
-    assert {("leases/s", "isc"), ("queries/s", "permille")} <= goals
-    assert not {("leases/s", "permille"), ("queries/s", "isc")} & goals
+    assert {(row["rate_unit"], row["loss_goal"]) for row in found} == {("leases/s", "isc")}
+    units = {"leases/s": "isc", "exchanges/s": "isc", "queries/s": "permille", "connections/s": "permille"}
+    assert {unit: queries.usual_goal(unit) for unit in units} == units
+    assert queries.usual_goal("queries/s", "leases/s") == queries.usual_goal() == "isc"
