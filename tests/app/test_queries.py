@@ -137,5 +137,4 @@ def test_labels_are_cut_to_what_tells_them_apart() -> None:
 
 def test_every_file_of_sql_is_a_question_of_a_page() -> None:
     asked = "".join(path.read_text("utf-8") for path in files.FOLDER.parent.rglob("*.py"))
-    unread = [path.stem for path in files.FOLDER.glob("*.sql") if f'"{path.stem}"' not in asked]
-    assert set(unread) == {"explore_figures", "explore_described", "explore_facts", "explore_met"}, "by `_GIVEN`"
+    assert not [path.stem for path in files.FOLDER.glob("*.sql") if f'"{path.stem}"' not in asked]
