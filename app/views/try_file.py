@@ -147,7 +147,7 @@ def _place(trials: list[dict[str, Any]]) -> None:
     if known.empty:
         st.info(f"No loss curve of {name} in {words.plain(kind[2] or 'its unit')} is in the warehouse to compare with.")
         return
-    goal = queries.loss_goals(warehouse, kind[2])[0]
+    goal = queries.loss_goals(warehouse, [kind[2]])[0]
     finding = _finding(warehouse, alike, kind, goal)
     points = [
         {

@@ -10,7 +10,7 @@ observations as (
 watched as (
 
     select * from {{ ref('trial_observations') }}
-    where trial_id is not null and coalesce(moment, 'after') = 'after' and {{ is_changed('campaign') }}
+    where trial_id is not null and coalesce(moment, 'after') = 'after'
 
 ),
 

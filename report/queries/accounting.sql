@@ -14,7 +14,7 @@ select
     sum(probes_failed) as probes_failed,
     bool_or(is_server_restarted) as is_server_restarted,
     bool_or(is_pace_lost) as is_pace_lost
-from query_accounting
+from packet_accounting
 where configuration_id in (select unnest($ids)) and ratio_printed is not null and ratio_true is not null
 group by all
 order by backend nulls last, configuration_id, offered_rate nulls first
