@@ -330,15 +330,16 @@ def export(
     For example: dropline export everything --format csv --raw
     """
     from dropline.app.dump import FORMATS, appearing, dump
-    from dropline.app.warehouse import Warehouse
+    from dropline.app.warehouse import Identity
     from dropline.ingest.lake import Lake
     from dropline.ingest.unpack import unpack
 
     if form not in FORMATS:
         _fail(f"--format {form}: expected {' or '.join(FORMATS)}", 2)
+    warehouse = Identity.of(context.obj.warehouse).path  # or says what to type
     with appearing(folder) as made:
         with _bar("Writing tables") as progress:
-            rows = dump(Warehouse.open(context.obj.warehouse), made, form, raw=raw, progress=progress)
+            rows = dump(warehouse, made, form, raw=raw, progress=progress)
         said = f"{len(rows)} tables, {sum(rows.values()):,} rows"
         if raw:
             with _bar("Writing raw files") as progress:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dropline.app import status, taking, words
+from dropline.app import downloads, status, words
 from dropline.app.charts import theme
 from dropline.app.queries import quality
 from dropline.app.warehouse import Identity, Warehouse, WarehouseError
@@ -196,11 +196,11 @@ def chart(
         asked: the questions whose answers it draws, as from `behind.recorded`.
         on_select: called when the visitor chooses something in the chart.
     """
-    with st.container(gap="xxsmall", key=f"{taking.CHART}-{key}"):
+    with st.container(gap="xxsmall", key=f"chart-{key}"):
         height: Any = drawn.height if isinstance(drawn.height, int) else "content"
         with reserved(theme.room(drawn)):
             st.altair_chart(drawn, width="stretch", height=height, key=key, on_select=on_select or "ignore")
-        taking.row(drawn, key, asked)
+        downloads.row(drawn, key, asked)
 
 
 def table(
