@@ -708,7 +708,7 @@ def _build(home: Home) -> None:
 def _show_figures(home: Home) -> None:
     """Show what was measured, as far as it goes on a screen."""
     from dropline.app.export import write
-    from dropline.app.own import own_figures
+    from dropline.app.status import own_figures
     from dropline.app.warehouse import Warehouse
 
     figures = own_figures(Warehouse.open(home.warehouse))

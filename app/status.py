@@ -1,4 +1,4 @@
-"""What a home holds, in a few lines."""
+"""The state of a home in a few lines, and the capacities that were measured in it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from dropline.app.warehouse import Warehouse, WarehouseMissing
 from dropline.ingest.batches import commits
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from dropline.paths import Home
 
 CAMPAIGNS = """
@@ -17,6 +19,27 @@ CAMPAIGNS = """
 """
 FINDINGS = "select severity, count(*) as findings from quality_findings group by severity order by severity"
 PUBLISHED = "select count(*) as figures from published_figures"
+# DHCP at the loss that ISC allows, DNS at that which operators ask for.
+OWN_FIGURES = """
+    select
+        campaign,
+        configuration,
+        runs,
+        case when rate is not null then format('{:,.0f} ', rate) || rate_unit end as "at least",
+        case
+            when ci_low is not null and ci_high is not null
+                then format('{:,.0f} to {:,.0f} ({})', ci_low, ci_high, interval_kind)
+            when ci_low is not null then format('above {:,.0f}', ci_low)
+            when ci_high is not null then format('below {:,.0f}', ci_high)
+        end as "rate at the limit",
+        status,
+        quality
+    from capacity
+    where
+        origin = 'measured'
+        and loss_goal = if(rate_unit = 'leases/s', 'isc', 'permille')
+    order by all
+"""
 
 
 def committed(home: Home) -> list[str]:
@@ -65,3 +88,8 @@ def describe(home: Home) -> str:
         held = sum(suite["successes"] for suite in suites)
         lines.append(f"gate       {held} expectations hold, {failed} do not")
     return "\n".join(lines)
+
+
+def own_figures(warehouse: Warehouse) -> pa.Table:
+    """Return a row for each measured configuration: its capacity, and between what the rate at its loss limit lies."""
+    return warehouse.query(OWN_FIGURES)
