@@ -1,4 +1,4 @@
-"""The Back button of the browser brings back the row, the question and the page before."""
+"""The Back button of the browser brings back the row and the question before, at the first press."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
-from test_tasks import choose, tick
+from test_tasks import tick
 
 if TYPE_CHECKING:
     from conftest import Watched
@@ -63,23 +63,3 @@ def test_one_press_brings_the_question_before(watched: Watched) -> None:
     watched.settle()
     assert editor.input_value() == SQL
     assert "trials" in watched.cells("Answer to the question")[0]
-
-
-def test_back_leads_to_the_page_before_with_what_was_chosen_on_it(watched: Watched) -> None:
-    page = watched.go()
-    page.get_by_role("link", name="Explore", exact=True).first.click()
-    page.wait_for_function("location.pathname === '/explore'")
-    watched.settle()
-    choose(page, "Backend", "mysql")
-    page.wait_for_function("location.search.includes('backend=mysql')")
-    watched.settle()
-    explored = page.url
-    page.get_by_role("link", name="Machines", exact=True).first.click()
-    page.wait_for_function("location.pathname === '/machines'")
-    watched.settle()
-    for _ in range(2):  # Streamlit may write two entries for a change of page
-        if page.url != explored:
-            page.go_back()
-            watched.settle()
-    assert page.url == explored
-    assert "mysql" in page.get_by_test_id("stMultiSelect").filter(has_text="Backend").inner_text()
