@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 from pyarrow import csv
 
-from dropline.app import behind, queries, taking
+from dropline.app import behind, downloads, queries
 from dropline.app.charts import theme
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def layers() -> alt.LayerChart:
 
 
 def test_the_rows_of_all_layers_are_there_once() -> None:
-    assert taking.rows(layers()).fillna("").to_dict("records") == [
+    assert downloads.rows(layers()).fillna("").to_dict("records") == [
         {"row": "a", "rate": 1.0, "run": ""},
         {"row": "b", "rate": 2.0, "run": ""},
         {"row": "a", "rate": 1.5, "run": "run 1"},
@@ -42,10 +42,10 @@ def test_the_rows_of_all_layers_are_there_once() -> None:
 
 
 def test_csv_and_parquet_hold_what_the_chart_draws() -> None:
-    expected = taking.rows(layers())
-    parquet = pq.read_table(io.BytesIO(taking.written(layers(), "parquet"))).to_pandas()
+    expected = downloads.rows(layers())
+    parquet = pq.read_table(io.BytesIO(downloads.written(layers(), "parquet"))).to_pandas()
     pd.testing.assert_frame_equal(parquet, expected, check_dtype=False)
-    text = csv.read_csv(io.BytesIO(taking.written(layers(), "csv")))
+    text = csv.read_csv(io.BytesIO(downloads.written(layers(), "csv")))
     assert text.column_names == ["row", "rate", "run"]
     assert text["rate"].to_pylist() == [1.0, 2.0, 1.5]
 

@@ -1,11 +1,14 @@
-"""What can be taken away from a chart: its data as CSV and Parquet, its image, and the SQL behind it."""
+"""What a visitor can download of a chart: its data as CSV and Parquet, beside the SQL behind it.
+
+The image is in the chart's own tool bar.
+"""
 
 from __future__ import annotations
 
 import io
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 import pyarrow as pa
@@ -14,28 +17,11 @@ import streamlit as st
 from dropline.app import export
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
     import altair as alt
 
-CHART: Final = "chart"  # what the class of a chart's container begins with
 _FORMS: Final = {"csv": ("CSV", "text/csv"), "parquet": ("Parquet", "application/vnd.apache.parquet")}
-# The chart's own tool bar draws the image; it shows only under a pointer.
-_SAVE_IMAGE: Final = f"""
-export default function ({{ parentElement }}) {{
-    const chart = parentElement.closest("[class*='st-key-{CHART}-']")
-    parentElement.querySelector("button").onclick = () =>
-        chart.querySelector("[aria-label^='Download as PNG']")?.click()
-}}
-"""
-_BUTTON: Final = """
-button {
-    font: inherit; font-size: 0.875rem; min-height: 2.5rem; padding: 0 0.25rem;
-    color: var(--st-text-color); background: none; border: none; border-radius: 0.25rem; cursor: pointer;
-}
-button:hover { color: var(--st-primary-color); }
-button:focus-visible { outline: 2px solid var(--st-primary-color); }
-"""
 
 
 def row(drawn: alt.LayerChart, key: str, asked: Collection[str]) -> None:
@@ -54,7 +40,6 @@ def row(drawn: alt.LayerChart, key: str, asked: Collection[str]) -> None:
                 icon=":material/download:",
                 on_click="ignore",
             )
-        _save_image(key)
         if asked:
             with st.popover("SQL behind this", type="tertiary", icon=":material/database:"):
                 for question in asked:
@@ -63,13 +48,8 @@ def row(drawn: alt.LayerChart, key: str, asked: Collection[str]) -> None:
 
 def rows(drawn: alt.LayerChart) -> pd.DataFrame:
     """Return the rows that a chart draws, those of all its layers, each once."""
-    return pd.concat(list(_frames(drawn)), ignore_index=True).drop_duplicates(ignore_index=True)
-
-
-def _frames(drawn: Any) -> Iterator[pd.DataFrame]:
-    for part in (drawn, *drawn.layer):
-        if isinstance(part.data, pd.DataFrame):
-            yield part.data
+    frames = [part.data for part in (drawn, *drawn.layer) if isinstance(part.data, pd.DataFrame)]
+    return pd.concat(frames, ignore_index=True).drop_duplicates(ignore_index=True)
 
 
 def written(drawn: alt.LayerChart, form: str) -> bytes:
@@ -77,10 +57,3 @@ def written(drawn: alt.LayerChart, form: str) -> bytes:
     out = io.BytesIO()
     export.write(pa.Table.from_pandas(rows(drawn), preserve_index=False), form, out)
     return out.getvalue()
-
-
-def _save_image(key: str) -> None:
-    """Offer the chart as PNG, with its title."""
-    html = '<button type="button" title="The chart as an image">PNG</button>'
-    button = st.components.v2.component("chart_image", html=html, css=_BUTTON, js=_SAVE_IMAGE, isolate_styles=False)
-    button(key=f"{key}-png", width="content")

@@ -11,9 +11,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from dropline.app import serve
-from dropline.app.shield import DRAWN_WITH, Policy, Shield, headers, preloaded, scripts_within
-from dropline.app.sign_in import SignIn
+from dropline.app import auth, serve
+from dropline.app.middleware import DRAWN_WITH, Guard, Policy, content_policy, preloaded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +49,7 @@ async def streamlit(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def client(policy: Policy, base: str = HERE) -> TestClient:
-    return TestClient(Shield(streamlit, policy), base, follow_redirects=False)
+    return TestClient(Guard(streamlit, policy), base, follow_redirects=False)
 
 
 def until(cookies: Mapping[str, str]) -> float | None:
@@ -58,7 +57,7 @@ def until(cookies: Mapping[str, str]) -> float | None:
 
 
 LOCAL = serve.policy("127.0.0.1", (), None)
-GUARD = Policy(frozenset({"bench.example"}), origin=PUBLIC, until=until)
+SIGNED = Policy(frozenset({"bench.example"}), origin=PUBLIC, until=until)
 
 
 @pytest.mark.parametrize(
@@ -122,9 +121,14 @@ def test_only_pages_of_this_app_send_something(origin: str | None, welcome: bool
 
 
 def test_behind_a_proxy_that_changes_the_host_the_public_origin_counts() -> None:
-    guard = serve.policy(
-        "127.0.0.1", (), SignIn({"redirect_uri": f"{PUBLIC}/oauth2callback"}, *[frozenset()] * 2, "", "")
-    )
+    provider = {
+        "client_id": "x",
+        "client_secret": "x",
+        "server_metadata_url": PUBLIC,
+        "redirect_uri": f"{PUBLIC}/oauth2callback",
+    }
+    sign_in = auth.SignIn.model_validate({"auth": provider, "access": {"viewers": ["x"]}})
+    guard = serve.policy("127.0.0.1", (), sign_in)
     sent = {"Origin": PUBLIC, "Host": "127.0.0.1:8501"}
     with client(guard).websocket_connect("/_stcore/stream", headers=sent) as websocket:
         assert websocket.receive_text() == "data"
@@ -143,7 +147,7 @@ def test_behind_a_proxy_that_changes_the_host_the_public_origin_counts() -> None
     ],
 )
 def test_what_may_hold_data_wants_an_identity_that_has_not_ended(path: str) -> None:
-    asking = client(GUARD, PUBLIC)
+    asking = client(SIGNED, PUBLIC)
     answer = asking.get(PUBLIC + path)
     assert (answer.status_code, answer.text) == (401, "Sign in first.")
     assert all(name in answer.headers for name in HEADERS)
@@ -152,7 +156,7 @@ def test_what_may_hold_data_wants_an_identity_that_has_not_ended(path: str) -> N
 
 @pytest.mark.parametrize("path", ["/", "/explore", "/static/js/index.js", "/_stcore/health", "/auth/login"])
 def test_the_page_that_asks_to_sign_in_is_open(path: str) -> None:
-    assert client(GUARD, PUBLIC).get(path).status_code == 200
+    assert client(SIGNED, PUBLIC).get(path).status_code == 200
 
 
 def test_the_api_that_drives_pages_without_a_browser_is_never_there() -> None:
@@ -164,7 +168,7 @@ def test_the_api_that_drives_pages_without_a_browser_is_never_there() -> None:
 def test_a_page_is_cut_off_when_its_identity_ends() -> None:
     sent = {"Host": "bench.example", "Origin": PUBLIC, "Cookie": f"until={time.time() + 0.3}"}
     began = time.monotonic()
-    with client(GUARD, PUBLIC).websocket_connect("/_stcore/stream", headers=sent) as websocket:
+    with client(SIGNED, PUBLIC).websocket_connect("/_stcore/stream", headers=sent) as websocket:
         assert websocket.receive_text() == "data"
         with pytest.raises(WebSocketDisconnect):
             websocket.receive_text()
@@ -172,7 +176,7 @@ def test_a_page_is_cut_off_when_its_identity_ends() -> None:
 
 
 def test_whoever_signs_in_comes_back_to_the_page_he_asked_for() -> None:
-    asking = client(GUARD, PUBLIC)
+    asking = client(SIGNED, PUBLIC)
     page = "/compare?a=Kea+2.2%2C%20memfile&b=x&b=y"
     assert asking.get("/auth/login", headers={"Referer": PUBLIC + page}).status_code == 200
     answer = asking.get("/oauth2callback")
@@ -199,7 +203,7 @@ def test_whoever_signs_in_comes_back_to_the_page_he_asked_for() -> None:
     ],
 )
 def test_nobody_is_led_elsewhere_after_signing_in(place: str) -> None:
-    asking = client(GUARD, PUBLIC)
+    asking = client(SIGNED, PUBLIC)
     asking.get("/auth/login", headers={"Referer": place.encode()})
     assert asking.get("/oauth2callback").headers["location"] == "/"
     answer = asking.get("/oauth2callback", headers={"Cookie": f"dropline_return={place}".encode()})
@@ -207,7 +211,7 @@ def test_nobody_is_led_elsewhere_after_signing_in(place: str) -> None:
 
 
 def test_cookies_stay_off_unencrypted_connections_behind_tls() -> None:
-    for policy, base, secure in ((GUARD, PUBLIC, True), (LOCAL, HERE, False)):
+    for policy, base, secure in ((SIGNED, PUBLIC, True), (LOCAL, HERE, False)):
         found = client(policy, base).get("/oauth2callback").headers["set-cookie"]
         assert ("Secure" in found) is secure
 
@@ -220,8 +224,9 @@ def test_the_policy_of_content_names_the_scripts_of_the_page(tmp_path: Path) -> 
     page = tmp_path / "index.html"
     page.write_text("<script>alert(1)</script><script src='x'></script>")
     # echo -n 'alert(1)' | openssl dgst -sha256 -binary | base64
-    assert scripts_within(page) == ["'sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI='"]
-    policy = headers()["Content-Security-Policy"]
+    hashed = "script-src 'self' 'wasm-unsafe-eval' 'sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI='; "
+    assert hashed in content_policy(page)
+    policy = content_policy()
     assert "'sha256-" in policy
     assert "'unsafe-eval'" not in policy
     assert "http" not in policy, "nothing comes from elsewhere"
@@ -231,7 +236,7 @@ def test_the_scripts_that_pages_are_drawn_with_are_fetched_with_the_page() -> No
     async def page(scope: Scope, receive: Receive, send: Send) -> None:
         await HTMLResponse("<html>")(scope, receive, send)
 
-    link = TestClient(Shield(page, LOCAL), HERE).get("/").headers["link"]
+    link = TestClient(Guard(page, LOCAL), HERE).get("/").headers["link"]
     assert link == preloaded()
     for name in DRAWN_WITH:
         assert link.count(f"</static/js/{name}.") == 1, f"Streamlit calls its script otherwise now: {name}"
