@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from dropline.app.warehouse import Warehouse, WarehouseMissing
-from dropline.ingest.batches import commits
+from dropline.ingest import log
 
 if TYPE_CHECKING:
     from dropline.paths import Home
@@ -21,7 +21,7 @@ PUBLISHED = "select count(*) as figures from published_figures"
 
 def committed(home: Home) -> list[str]:
     """Return the names of the batches in the lake, oldest first."""
-    return [commit for commit in commits(home.lake / "batches") if "empty" not in commit]
+    return [batch for entry in log.read(home.lake / "log") for batch in entry.batches]
 
 
 def gate(home: Home) -> list[dict[str, Any]]:

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from moto.server import ThreadedMotoServer
 
-from dropline.ingest import mirror
 from dropline.ingest.lake import Lake
 from dropline.paths import Home
 from tests.buckets import SECRET, ask
@@ -75,7 +74,7 @@ def machine(address, tmp_path, monkeypatch):
     def named(name):
         monkeypatch.setenv("DROPLINE_CACHE", str(tmp_path / name))
         home = Home.chosen(address)
-        mirror.sync(home)
+        Lake.shared(home.lake, home.address)
         return home
 
     return named
