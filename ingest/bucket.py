@@ -41,15 +41,14 @@ _KEYS: Final = (
     "bucket, and get, put and delete objects in the folder"
 )
 _WORDS: Final = {
+    "169.254.169.254": f"no keys are found. {_KEYS}",
     "NoSuchBucket": "there is no such bucket. Make it, or correct the address",
     "AccessDenied": f"access is denied. {_KEYS}",
     "InvalidAccessKeyId": f"the access key is not known there. {_KEYS}",
     "SignatureDoesNotMatch": f"the secret key is not that of the access key. {_KEYS}",
     "error sending request": f"it cannot be reached. Check the network, and {ENDPOINT} for a server of your own",
 }
-_ADVICE: Final = (
-    "Put the object back from the lake of a machine that has it; or leave the batch out: `dropline verify --set-aside`"
-)
+_ADVICE: Final = "Put the object back from the copy of a machine that has it: docs/how-to/object-storage.md"
 
 
 class BucketUnusable(DroplineError):
@@ -197,8 +196,13 @@ def _keys() -> S3Config:
     profiles = configparser.ConfigParser()
     profiles.read(os.environ.get("AWS_SHARED_CREDENTIALS_FILE") or Path("~/.aws/credentials").expanduser())
     profile = os.environ.get("AWS_PROFILE", "default")
-    keys: S3Config = {}
-    for name in ("aws_access_key_id", "aws_secret_access_key", "aws_session_token"):
-        if profiles.has_option(profile, name):
-            keys[name.removeprefix("aws_")] = profiles[profile][name]
+    if not profiles.has_option(profile, "aws_access_key_id"):
+        return {}
+    section = profiles[profile]
+    keys: S3Config = {
+        "access_key_id": section["aws_access_key_id"],
+        "secret_access_key": section["aws_secret_access_key"],
+    }
+    if token := section.get("aws_session_token"):
+        keys["session_token"] = token
     return keys

@@ -175,7 +175,14 @@ def _entries(folder: Path) -> tuple[list[Entry], list[Fault]]:
 
 
 def _set_aside(lake: Lake, name: str, entry: Entry | None) -> Iterator[Path]:
-    """Leave an entry out from now on, and yield where its files, or, of a damaged one, its own lie now."""
+    """Leave an entry out from now on, and yield where its files are now; one that a bucket has is fetched again."""
+    if lake.bucket():  # which has the whole ones
+        for part in entry.files.values() if entry else ():
+            (lake.root / part.path).unlink(missing_ok=True)
+        if not entry:
+            (lake.root / "log" / name).unlink()
+        lake.pull()
+        return
     aside = lake.root / "damaged"
     aside.mkdir(exist_ok=True)
     place = lake.root / "files" / entry.folder if entry else lake.root / "log" / name
