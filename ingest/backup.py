@@ -78,8 +78,7 @@ def backup(home: Home, root: Path, *, progress: Callable[[int, int, str], None] 
                     [
                         f"{copy.root} was copied, but it is not what was once written:",
                         *(fault.text() for fault in faults),
-                        f"Type `dropline verify`: if {home.root} is whole, type `dropline --home {copy.root} verify "
-                        "--set-aside` and back up again.",
+                        f"Type `dropline verify`: if {home.root} is whole, remove these files and back up again.",
                     ]
                 )
                 raise BackupFailed(message)
@@ -120,10 +119,11 @@ def _copy(home: Home, copy: Home, progress: Callable[[int, int, str], None] | No
         # Opened before the lake is listed: whatever the warehouse was built from is in the list.
         warehouse = stack.enter_context(home.warehouse.open("rb")) if home.warehouse.exists() else None
         stack.enter_context(source.reading())
-        if not (entries := source.entries()):
+        logged = log.names(home.lake / "log")
+        if not (entries := source.entries(logged)):
             message = f"{home.root} holds no lake, so that there is nothing to back up: name a home with --home"
             raise BackupFailed(message)
-        there, logged = {*target.batches()}, log.names(home.lake / "log")
+        batches, there = [batch for entry in entries for batch in entry.batches], {*target.batches()}
         _require_kinship(home, copy)
         for done, entry in enumerate(entries):
             if progress:
@@ -136,7 +136,6 @@ def _copy(home: Home, copy: Home, progress: Callable[[int, int, str], None] | No
         if warehouse:
             with replacing(copy.warehouse) as file:
                 shutil.copyfileobj(warehouse, file, 1024 * 1024)
-        batches = source.batches()
         _copy_quality(home.quality, copy.quality, batches)
     return len(batches), len({*batches} - there)
 

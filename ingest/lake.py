@@ -32,7 +32,7 @@ from dropline.ingest.parquet import TableFile, fsync, naming, replacing, row_gro
 from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
 
@@ -102,9 +102,12 @@ class Lake:
         lake.pull(progress)
         return lake
 
-    def entries(self) -> list[Entry]:
-        """Return the entries in force, in the order of their batches; raises DamagedFile."""
-        return log.in_force(self._written())
+    def entries(self, names: Iterable[str] | None = None) -> list[Entry]:
+        """Return the entries in force, of all or of some that are named, in the order of their batches.
+
+        Raises DamagedFile.
+        """
+        return log.in_force(self._written(log.names(self._log) if names is None else names))
 
     def batches(self) -> list[str]:
         """Return the names of all batches, oldest first; compaction changes neither them nor their order."""
@@ -283,9 +286,9 @@ class Lake:
         """Fetch what others have committed to the bucket: first the files, then the entries that name them."""
         if not (bucket := self.bucket()):
             return
-        missing = sorted(bucket.log() - {*log.names(self._log)})
-        fetched = [bucket.entry(name) for name in missing]
-        entries = log.in_force([*self._written(), *fetched])
+        here = log.names(self._log)
+        fetched = [bucket.entry(name) for name in sorted(bucket.log() - {*here})]
+        entries = log.in_force([*self._written(here), *fetched])
         parts = [part for entry in entries for part in entry.files.values() if not (self.root / part.path).exists()]
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             for done, part in enumerate(pool.map(lambda part: bucket.fetch(self.root, part), parts), 1):
@@ -304,8 +307,8 @@ class Lake:
                 if folder.exists():
                     return folder
 
-    def _written(self) -> Iterator[Entry]:
-        for name in log.names(self._log):
+    def _written(self, names: Iterable[str]) -> Iterator[Entry]:
+        for name in names:
             with naming(self._log / name):
                 yield log.entry(self._log / name)
 

@@ -75,12 +75,16 @@ def _entry(number: int, folder: Path) -> Entry:
     """Return the entry of one batch: what its manifest says, or, where an older version wrote none, what it holds."""
     batches: tuple[str, ...] = (folder.name,)
     if (manifest := folder / "manifest.json").exists():
-        said = json.loads(manifest.read_bytes())
-        batches = tuple(batch for batch in said["commits"] if batch != _EMPTY)
-        files = {
-            table: Part(f"files/{folder.name}/{table}.parquet", part["rows"], part["size_bytes"], part["sha256"])
-            for table, part in said["tables"].items()
-        }
+        try:
+            said = json.loads(manifest.read_bytes())
+            batches = tuple(batch for batch in said["commits"] if batch != _EMPTY)
+            files = {
+                table: Part(f"files/{folder.name}/{table}.parquet", part["rows"], part["size_bytes"], part["sha256"])
+                for table, part in said["tables"].items()
+            }
+        except (ValueError, KeyError, TypeError) as error:
+            message = f"{manifest} is not what was written: put it back from a backup, or move {folder} elsewhere"
+            raise DroplineError(message) from error
     elif len(set(_span(folder.name))) > 1:
         message = f"{manifest} is missing: put it back from a backup, or move {folder} elsewhere"
         raise DroplineError(message)

@@ -69,7 +69,7 @@ def address(server, tmp_path, monkeypatch):
 
 @pytest.fixture
 def machine(address, tmp_path, monkeypatch):
-    """What makes the mirror of the bucket on another machine, that is, in another cache."""
+    """What makes the copy of the bucket on another machine, that is, in another cache."""
 
     def named(name):
         monkeypatch.setenv("DROPLINE_CACHE", str(tmp_path / name))
