@@ -114,6 +114,8 @@ def _merge(lake: Lake, run: Sequence[Entry], doomed: Purge | None) -> bool:
     """Replace entries by one with their rows; False when somebody else has replaced one of them."""
     label = f"{run[0].batches[0][:8]}-{run[-1].batches[-1][:8]}-compacted"
     with lake.reading(), lake.staged(label) as folder:
+        if not {entry.number for entry in run} <= {entry.number for entry in lake.entries()}:
+            return False
         if damage := [fault for entry in run for fault in faults(lake.root, entry)]:
             raise DamagedFile(damage[0].text())
         parts = {table: _merged(lake.root, run, table, folder, doomed) for table in TABLES}

@@ -254,24 +254,25 @@ class Lake:
         return int(names[-1][:8]) + 1 if names else 1
 
     def sweep(self) -> int:
-        """Remove files that no entry in force names; return how many folders somebody may still read or write."""
-        stray = {*os.listdir(self._files)} - self._named()  # noqa: PTH208 - thousands of them
-        if not stray:
-            return 0
+        """Remove files that no entry in force names; return how many folders stay as somebody may read them."""
+        listed = {*os.listdir(self._files)}  # noqa: PTH208 - thousands of them
+        named, in_force = self._folders()
         with ExitStack() as stack:
-            try:  # Who reads now may have listed them before they were replaced; who begins later cannot.
-                stack.enter_context(_locking(self._log, fcntl.LOCK_EX | fcntl.LOCK_NB))
-            except OSError:  # somebody reads, or this file system has no such locks
-                return len(stray)
-            free = []
-            for name in stray:
+            free = set()
+            for name in listed - named:
                 with suppress(OSError):  # its process lives, or has just ended
                     stack.enter_context(_locking(self._files / name, fcntl.LOCK_EX | fcntl.LOCK_NB))
-                    free.append(name)
-            doomed = {*free} - self._named()  # one may have been committed before it was let go
-            for name in doomed:
-                shutil.rmtree(self._files / name, ignore_errors=True)
-        return len(stray) - len(doomed)
+                    free.add(name)
+            if free:
+                self._remove(free - self._folders()[0])  # one may have been committed before it was let go
+        if not (replaced := listed & named - in_force):
+            return 0
+        try:  # Who reads now may have listed them before they were replaced; who begins later cannot.
+            with _locking(self._log, fcntl.LOCK_EX | fcntl.LOCK_NB):
+                self._remove(replaced)
+        except OSError:  # somebody reads, or this file system has no such locks
+            return len(replaced)
+        return 0
 
     def bucket(self) -> Bucket | None:
         """Return the bucket that has the same lake."""
@@ -312,8 +313,14 @@ class Lake:
             with naming(self._log / name):
                 yield log.entry(self._log / name)
 
-    def _named(self) -> set[str]:
-        return {entry.folder for entry in self.entries()}
+    def _folders(self) -> tuple[set[str], set[str]]:
+        """Return the folders that any entry names, and those that one in force does."""
+        entries = [*self._written(log.names(self._log))]
+        return {entry.folder for entry in entries}, {entry.folder for entry in log.in_force(entries)}
+
+    def _remove(self, folders: Iterable[str]) -> None:
+        for name in folders:
+            shutil.rmtree(self._files / name, ignore_errors=True)
 
     def _link(self, entry: Entry) -> bool:
         with self.staged("entry") as folder:
