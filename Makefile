@@ -34,7 +34,7 @@ soak: .venv/.ready-dev ## let 30 visitors use the app for ten minutes while resu
 
 spark: .venv-spark/.ready ## build HOME_DIR on Spark (Java 17 or newer): two executors on this machine
 	@echo "==> Building on Spark"
-	@DROPLINE_LAKE=$(HOME_DIR)/lake DROPLINE_QUALITY=$(HOME_DIR)/quality \
+	@DROPLINE_LAKE=$(HOME_DIR)/build/lake DROPLINE_QUALITY=$(HOME_DIR)/quality \
 	.venv-spark/bin/python spark.py build --exclude-resource-type unit_test
 
 setup: .venv/.ready ## make the environment that `up` needs
@@ -59,7 +59,7 @@ docs: setup ## write the data dictionary, and the dbt site (tables, lineage, who
 	@$(BIN)/python -m docs.dictionary > target/data-dictionary.md && mv target/data-dictionary.md docs/reference/
 	@echo "==> Writing docs/site/index.html"
 	@$(BIN)/dropline --home $(HOME_DIR) build
-	@export DROPLINE_LAKE=$(HOME_DIR)/lake DROPLINE_QUALITY=$(HOME_DIR)/quality; \
+	@export DROPLINE_LAKE=$(HOME_DIR)/build/lake DROPLINE_QUALITY=$(HOME_DIR)/quality; \
 	$(BIN)/dbt --quiet build --exclude-resource-type unit_test && \
 	$(BIN)/dbt --quiet docs generate --static --target-path docs/site
 	@mv docs/site/static_index.html docs/site/index.html

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import errno
-import os
 import subprocess
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -55,12 +54,17 @@ def _choose_home(
     ] = None,
 ) -> None:
     context.obj = Home.chosen(home)
-    if context.obj.address and not {"--help", "-h"} & set(sys.argv):
-        from dropline.ingest.mirror import sync
+    if {"--help", "-h"} & set(sys.argv):
+        return
+    if context.obj.address:
+        from dropline.ingest.lake import Lake
 
         with _bar("Pulling") as progress:
-            notes = sync(context.obj, progress=progress)
-        _note(notes)
+            Lake.shared(context.obj.lake, context.obj.address, progress)
+    elif (context.obj.lake / "batches").is_dir():
+        from dropline.ingest.migration import migrate
+
+        migrate(context.obj.lake)
 
 
 @app.command()
@@ -156,7 +160,6 @@ def forget(
     from dropline.ingest.retraction import remember
 
     typer.echo((remember if undo else take_back)(Lake.create(context.obj.lake), name).text())
-    _push(context.obj)
 
 
 @app.command()
@@ -176,7 +179,6 @@ def rename(
     from dropline.ingest.retraction import rename as call
 
     typer.echo(call(Lake.create(context.obj.lake), old, new).text())
-    _push(context.obj)
 
 
 @app.command()
@@ -192,7 +194,6 @@ def reparse(context: typer.Context) -> None:
     with _bar("Reading again") as progress:
         changes = read_again(Lake.create(context.obj.lake), progress=progress)
     typer.echo(changes.text())
-    _push(context.obj)
 
 
 @app.command()
@@ -225,7 +226,6 @@ def rollback(
     with _spinner("Going back") as say:
         chosen = publication.rollback(context.obj, name, progress=say)
     typer.echo(f"Published {chosen.name} again, made {chosen.made_at:%Y-%m-%d %H:%M} UTC: {context.obj.warehouse}")
-    _push(context.obj)
 
 
 @app.command()
@@ -247,15 +247,12 @@ def check(context: typer.Context) -> None:
 def verify(
     context: typer.Context,
     set_aside: Annotated[
-        bool, typer.Option("--set-aside", help="Move damaged batches to lake/damaged, so that all else works again.")
-    ] = False,
-    adopt: Annotated[
-        bool, typer.Option("--adopt", help="Vouch for readable batches that an older version wrote.")
+        bool, typer.Option("--set-aside", help="Leave damaged batches out, so that all else works again.")
     ] = False,
 ) -> None:
     """Read everything that the home holds, and say what is not as it was written.
 
-    Each file of the lake is held against the size and SHA-256 that were noted when it was written, each kept raw file
+    Each file of the lake is held against the size and SHA-256 in the log, each kept raw file
     against its own, rows against what they belong to, the published warehouse against the lake. Prints each fault with
     its file and what to do; exit code 1 if there is one. Ingests and builds may go on meanwhile.
 
@@ -264,14 +261,17 @@ def verify(
     from dropline.ingest.verification import verify as read_all
 
     with _bar("Verifying") as progress:
-        found = read_all(context.obj, set_aside=set_aside, adopt=adopt, progress=progress)
+        found = read_all(context.obj, set_aside=set_aside, progress=progress)
     typer.echo(found.text())
     damaged: list[str] = []
     if context.obj.address:
-        from dropline.ingest.mirror import damaged as read_bucket
+        from dropline.ingest.bucket import Bucket
+        from dropline.ingest.lake import Lake
 
+        lake = Lake(context.obj.lake)
+        parts = [part for entry in lake.entries() for part in entry.files.values()]
         with _bar("Verifying the bucket") as progress:
-            damaged = read_bucket(context.obj, progress=progress)
+            damaged = Bucket(context.obj.address).damaged(parts, progress=progress)
         typer.echo("\n".join([*damaged, f"{context.obj.address}: {len(damaged) or 'no'} faults"]))
     raise typer.Exit(1 if found.faults or damaged else 0)
 
@@ -294,7 +294,6 @@ def compact(
     with _bar("Merging") as progress:
         done = merge(Lake.create(context.obj.lake), purge=purge, progress=progress)
     typer.echo(done.text())
-    _push(context.obj)
 
 
 @app.command()
@@ -369,10 +368,6 @@ def open_app(
     """
     from dropline.app.serve import serve
 
-    if context.obj.address:
-        # Its parent is the dashboard, which this process becomes.
-        beside = [sys.executable, "-m", "dropline", "--home", context.obj.name, "follow", "--beside", str(os.getpid())]
-        subprocess.Popen(beside)  # noqa: S603 - ourselves
     serve(
         context.obj,
         port,
@@ -383,25 +378,6 @@ def open_app(
         no_sign_in=no_sign_in,
         allow_upload=allow_upload,
     )
-
-
-@app.command()
-def follow(
-    context: typer.Context,
-    beside: Annotated[int | None, typer.Option(hidden=True)] = None,
-) -> None:
-    """Keep the local mirror of a home on object storage up to date until Ctrl-C; `app` does it by itself.
-
-    A warehouse that another machine publishes is here within half a minute.
-    """
-    from dropline.ingest.mirror import follow as keep_up
-
-    if not context.obj.address:
-        _fail("only a home on object storage is followed: name one with --home s3://bucket/folder", 2)
-    if not beside:
-        typer.echo(f"{context.obj.root} follows {context.obj.address}; Ctrl-C ends it.")
-    with suppress(KeyboardInterrupt):
-        keep_up(context.obj, lambda said: _note([said]), beside=beside or os.getppid())
 
 
 @app.command()
@@ -648,7 +624,6 @@ def _ingest(
         lake = Lake.create(home.lake)
         summary = take_in(paths, lake, progress=progress, reread=reread, campaign=campaign)
     typer.echo(summary.text(with_ignored=list_ignored))
-    _push(home)
     return summary
 
 
@@ -661,21 +636,6 @@ def _preview(home: Home, paths: list[Path], *, campaign: str | None = None) -> S
     write(seen.runs, "table", sys.stdout.buffer)
     typer.echo(f"\n{seen.summary.text(dry=True)}")
     return seen.summary
-
-
-def _push(home: Home) -> None:
-    """Show to others what is new in a home on object storage."""
-    if home.address:
-        from dropline.ingest.mirror import push
-
-        with _bar("Pushing") as progress:
-            notes = push(home, progress=progress)
-        _note(notes)
-
-
-def _note(lines: list[str]) -> None:
-    for line in lines:
-        typer.echo(f"dropline: {line}", err=True)
 
 
 @contextmanager
@@ -702,7 +662,6 @@ def _build(home: Home) -> None:
         )
     typer.echo(report.text())
     _show_figures(home)
-    _push(home)
 
 
 def _show_figures(home: Home) -> None:

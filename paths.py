@@ -29,7 +29,7 @@ class Home:
 
     Attributes:
         root: the folder.
-        address: the shared home that the folder mirrors, `s3://bucket/prefix`; see ingest/mirror.py.
+        address: the bucket whose lake the folder copies, `s3://bucket/prefix`; see ingest/bucket.py.
 
     """
 
@@ -62,7 +62,7 @@ class Home:
 
     @property
     def lake(self) -> Path:
-        """The folder of the Parquet batches."""
+        """The folder of the lake: Parquet files and their log."""
         return self.root / "lake"
 
     @property

@@ -7,7 +7,6 @@ file again.
 from __future__ import annotations
 
 import hashlib
-import shutil
 import time
 import tomllib
 from collections import Counter
@@ -28,6 +27,7 @@ from dropline.expectations.catalogue import reason_of
 from dropline.expectations.marking import mark
 from dropline.ingest.intake import counted
 from dropline.ingest.lake import Lake
+from dropline.ingest.verification import damaged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -155,7 +155,7 @@ def is_current(home: Home) -> bool:
             made = connection.execute("select project_sha256, lake_batches from build_info").fetchone()
     except duckdb.Error:
         return False
-    return made == (_project_sha256(), list(Lake(home.lake).commits()))
+    return made == (_project_sha256(), Lake(home.lake).batches())
 
 
 def build(home: Home, *, progress: Progress | None = None) -> BuildReport:
@@ -174,7 +174,7 @@ def build(home: Home, *, progress: Progress | None = None) -> BuildReport:
             with _meanwhile(validation.load):
                 return _build(home, work, say)
         except (duckdb.Error, OSError) as error:
-            _stop_if_damaged(home, Lake(home.lake).batches())
+            _stop_if_damaged(home, Lake(home.lake))
             message = f"The build stopped: {error}\n{_unchanged(home)}"
             raise BuildFailed(message) from error
         finally:
@@ -190,7 +190,7 @@ def check(home: Home, *, progress: Progress | None = None) -> CheckReport:
     phases, places = _Phases(say), (home.lake, home.quality)
     with publication.alone(home, say), Lake(home.lake).reading():
         try:
-            Lake.create(home.lake)
+            Lake.create(home.lake).lay_out(_Workplace(home).lake)
             with phases("lake gate"):
                 lake = tuple(check_lake(*places, progress=say))
             marts = None
@@ -205,16 +205,15 @@ def check(home: Home, *, progress: Progress | None = None) -> CheckReport:
 
 def _build(home: Home, work: _Workplace, say: Progress) -> BuildReport:
     phases, project = _Phases(say), _project_sha256()
-    batches = Lake.create(home.lake).batches()
-    work.snapshot(batches)
+    lake = Lake.create(home.lake).lay_out(work.lake)
     with phases("checksums"):
-        _stop_if_damaged(home, batches, thorough=True)
+        _stop_if_damaged(home, lake)
     with phases("lake gate"):
         _stop_if_critical(home, "lake", check_lake(work.lake, home.quality, progress=say))
     with phases("models"):
         _run_models(home, work)
     with phases("marts gate"):
-        _write_build_info(work.database, list(Lake(work.lake).commits()), project)
+        _write_build_info(work.database, lake.batches(), project)
         found = check_marts(work.database, work.lake, home.quality, progress=say)
         _stop_if_critical(home, "warehouse", found)
     with phases("publish"):
@@ -242,7 +241,7 @@ class _Workplace:
     """`<home>/build`: the files of a build in the making.
 
     Attributes:
-        lake: all batches that the build knows of.
+        lake: the lake as of this build, laid out for the models; it stays until the next one, for Spark.
         scratch: the models' steps on the way.
 
     """
@@ -252,21 +251,12 @@ class _Workplace:
         self.database = self.root / "next.duckdb"
         self.scratch = self.root / "scratch.duckdb"
         self.lake = self.root / "lake"
-        self._home = home
 
     def clear(self) -> None:
         """Remove what this or a killed build left; dbt's own files stay."""
         for file in (self.database, self.scratch):
             file.unlink(missing_ok=True)
             publication.wal(file).unlink(missing_ok=True)
-        shutil.rmtree(self.lake, ignore_errors=True)
-
-    def snapshot(self, batches: Sequence[str]) -> None:
-        """Link the batches into a lake of their own: its readers see these and none that come meanwhile."""
-        folder = self.lake / "batches"
-        folder.mkdir(parents=True)
-        for batch in batches:
-            (folder / batch).symlink_to(self._home.lake / "batches" / batch, target_is_directory=True)
 
 
 @contextmanager
@@ -307,9 +297,8 @@ def _stop_if_critical(home: Home, place: str, findings: Sequence[Finding]) -> No
     raise GateFailed(message, critical)
 
 
-def _stop_if_damaged(home: Home, batches: Sequence[str], *, thorough: bool = False) -> None:
-    faults = Lake(home.lake).damaged(batches, thorough=thorough)
-    if faults:
+def _stop_if_damaged(home: Home, lake: Lake) -> None:
+    if faults := damaged(lake):
         message = "\n".join(
             ["The lake is damaged.", *(fault.text() for fault in faults[:SHOWN_ROWS]), _unchanged(home)]
         )

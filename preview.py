@@ -75,7 +75,8 @@ def preview(
         (work / "target").mkdir()
         with suppress(FileNotFoundError):  # of the last build: dbt need not parse again what it did then
             shutil.copy(home.root / "build/target/partial_parse.msgpack", work / "target")
-        places = transform.Places(lake.root, work / "quality", work / "next.duckdb", work / "scratch.duckdb", work)
+        read = lake.lay_out(work / "tables").root
+        places = transform.Places(read, work / "quality", work / "next.duckdb", work / "scratch.duckdb", work)
         if failures := transform.run(PROJECT, places, shown_rows=SHOWN_ROWS, up_to="int_runs__identified"):
             raise ModelsFailed("\n".join(each.text for each in failures), [each.node for each in failures])
         with duckdb.connect(str(places.scratch), read_only=True) as connection:

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dropline.errors import DroplineError
-from dropline.ingest.batches import fsync
+from dropline.ingest.parquet import fsync
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from dropline.ingest import log
 from dropline.ingest.formats.text import unpack
 
 if TYPE_CHECKING:
@@ -58,10 +59,10 @@ def part(content: bytes, line: int | None) -> Part:
 
 def _where(home: Home, batch: str) -> Iterator[Path]:
     """Yield the tables of raw files, the most likely first: of this batch, then of those before it."""
-    folders = sorted((home.lake / "batches").glob("*-*"), reverse=True)
-    for folder in sorted(folders, key=lambda each: (each.name != batch, each.name > batch)):
-        if (file := folder / "raw_files.parquet").is_file():
-            yield file
+    entries = log.read(home.lake / "log")[::-1]
+    for entry in sorted(entries, key=lambda each: (batch not in each.batches, each.batches[0] > batch)):
+        if part := entry.files.get("raw_files"):
+            yield home.lake / part.path
 
 
 def _content(file: Path, key: tuple[str, str, str]) -> bytes | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dropline.app.queries import USUAL_GOALS
 from dropline.app.queries.files import text
 from dropline.app.warehouse import Warehouse, WarehouseMissing
-from dropline.ingest.batches import commits
+from dropline.ingest import log
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,7 +25,7 @@ PUBLISHED = "select count(*) as figures from published_figures"
 
 def committed(home: Home) -> list[str]:
     """Return the names of the batches in the lake, oldest first."""
-    return [commit for commit in commits(home.lake / "batches") if "empty" not in commit]
+    return [batch for entry in log.read(home.lake / "log") for batch in entry.batches]
 
 
 def gate(home: Home) -> list[dict[str, Any]]:

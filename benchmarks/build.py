@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -145,10 +146,11 @@ def plot(costs: Mapping[str, Mapping[str, Cost]]) -> str:
 
 def home_with(home: Path, lake: Path) -> None:
     """Make a home whose lake holds the batches of another by links, so that nothing is written there."""
-    batches = home / "lake" / "batches"
-    batches.mkdir(parents=True)
-    for batch in Lake(lake).batches():
-        (batches / batch).symlink_to(lake / "batches" / batch, target_is_directory=True)
+    shutil.copytree(lake / "log", home / "lake" / "log")
+    (home / "lake" / "files").mkdir()
+    for entry in Lake(lake).entries():
+        if entry.files:
+            (home / "lake" / "files" / entry.folder).symlink_to(lake / "files" / entry.folder, target_is_directory=True)
 
 
 def floor(lake: str, folder: str) -> None:

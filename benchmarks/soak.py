@@ -38,6 +38,7 @@ from websockets.exceptions import WebSocketException
 from websockets.typing import Origin, Subprotocol
 
 from dropline.app.serve import ADDRESS, ROOT, command, environment
+from dropline.ingest.lake import Lake
 from dropline.paths import Home
 
 if TYPE_CHECKING:
@@ -252,7 +253,7 @@ def publish(home: Path, copy: Path) -> tuple[str, float, float]:
             file.write(b"\n")
     for step in ("ingest", str(copy)), ("build",):
         dropline(home, *step)
-    newest = max(path.name for path in (home / "lake" / "batches").iterdir())
+    newest = Lake(home / "lake").batches()[-1]
     return newest, (home / "warehouse.duckdb").stat().st_mtime, time.time() - began
 
 

@@ -51,7 +51,7 @@ ENGINES = (DUCKDB, executors(1), executors(2))
 def main() -> None:
     """Measure, print the tables, and write them to benchmarks/results/spark.md."""
     read = argparse.ArgumentParser(prog="python -m benchmarks.spark", description="Measure the models on Spark.")
-    read.add_argument("lakes", type=Path, nargs="+", help="folders with batches/")
+    read.add_argument("lakes", type=Path, nargs="+", help="lakes as a build lays them out: HOME/build/lake")
     read.add_argument("--rounds", type=int, default=2)
     given = read.parse_args()
     tables = [measured(lake.resolve(), given.rounds) for lake in given.lakes]
@@ -73,7 +73,7 @@ def measured(lake: Path, rounds: int) -> str:
             seconds = build(engine, lake)
             known = best.setdefault(engine.name, seconds)
             best[engine.name] = min(known, seconds, key=lambda models: sum(models.values()))
-    trials = ds.dataset(sorted(lake.glob("batches/*/trials.parquet"))).count_rows()
+    trials = ds.dataset(sorted(lake.glob("trials/*.parquet"))).count_rows()
     return _table(f"## {trials:,} trials", best)
 
 

@@ -23,9 +23,10 @@ from dropline.expectations import lake as lake_suites
 from dropline.expectations import marts as mart_suites
 from dropline.expectations import rows, validation
 from dropline.expectations.suite import SEVERITIES, Finding, fingerprint, sql
-from dropline.ingest.batches import batch_of, replacing
 from dropline.ingest.lake import Lake
+from dropline.ingest.parquet import replacing
 from dropline.ingest.schema import TABLES, TEXT
+from dropline.ingest.verification import batch_of
 from dropline.quoting import quoted
 
 if TYPE_CHECKING:

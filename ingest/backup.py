@@ -4,8 +4,8 @@
     <backup>/backup.json                        when it was finished, null until then
     <backup>/backup.lock                        held by the one who writes
 
-Batches never change: copying those that were listed gives the lake of one instant, and what the backup holds already is
-not copied again. A batch that a compacted one has replaced goes from the backup, too; no other is ever deleted there.
+Files of the lake never change: copying those that were listed, then the log, gives the lake of one instant, and what
+the backup holds already is not copied again.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from dropline.errors import DroplineError
-from dropline.ingest.batches import MANIFEST, arranged, batch_of, fsync, replacing, within
+from dropline.ingest import log
 from dropline.ingest.lake import Lake
-from dropline.ingest.verification import MARKER, verify
+from dropline.ingest.parquet import replacing
+from dropline.ingest.verification import MARKER, batch_of, verify
 from dropline.paths import Home
 
 if TYPE_CHECKING:
@@ -77,8 +78,7 @@ def backup(home: Home, root: Path, *, progress: Callable[[int, int, str], None] 
                     [
                         f"{copy.root} was copied, but it is not what was once written:",
                         *(fault.text() for fault in faults),
-                        f"Type `dropline verify`: if {home.root} is whole, type `dropline --home {copy.root} verify "
-                        "--set-aside` and back up again.",
+                        f"Type `dropline verify`: if {home.root} is whole, remove these files and back up again.",
                     ]
                 )
                 raise BackupFailed(message)
@@ -113,76 +113,49 @@ def _mark(copy: Home, *, finished: bool) -> None:
 
 
 def _copy(home: Home, copy: Home, progress: Callable[[int, int, str], None] | None) -> tuple[int, int]:
-    """Copy what is there now; return how many batches there are and how many of them were copied."""
-    source, target = Lake(home.lake), Lake(copy.lake)
+    """Copy what is there now: the files, then the log; return how many batches there are, and how many are new."""
+    source, target = Lake(home.lake), Lake.create(copy.lake)
     with ExitStack() as stack:
         # Opened before the lake is listed: whatever the warehouse was built from is in the list.
         warehouse = stack.enter_context(home.warehouse.open("rb")) if home.warehouse.exists() else None
         stack.enter_context(source.reading())
-        batches = source.batches()
-        if not batches:
+        logged = log.names(home.lake / "log")
+        if not (entries := source.entries(logged)):
             message = f"{home.root} holds no lake, so that there is nothing to back up: name a home with --home"
             raise BackupFailed(message)
-        known = {*batches, *source.commits()}
-        _require_kinship(home, source, target)
-        copied = 0
-        for done, batch in enumerate(batches):
+        batches, there = [batch for entry in entries for batch in entry.batches], {*target.batches()}
+        _require_kinship(home, copy)
+        for done, entry in enumerate(entries):
             if progress:
-                progress(done, len(batches), batch)
-            if not _same(source.folder(batch), target.folder(batch)):
-                _copy_batch(source.folder(batch), target)
-                copied += 1
+                progress(done, len(entries), entry.batches[0])
+            for part in entry.files.values():
+                _copy_file(home.lake / part.path, copy.lake / part.path)
+        for name in logged:
+            _copy_file(home.lake / "log" / name, copy.lake / "log" / name)
         target.sweep()
         if warehouse:
             with replacing(copy.warehouse) as file:
                 shutil.copyfileobj(warehouse, file, 1024 * 1024)
-        _copy_quality(home.quality, copy.quality, known)
-    return len(batches), copied
+        _copy_quality(home.quality, copy.quality, batches)
+    return len(batches), len({*batches} - there)
 
 
-def _require_kinship(home: Home, source: Lake, target: Lake) -> None:
-    """Raise BackupFailed when the backup holds what this home never had; what was set aside, it had."""
-    aside = arranged(home.lake / "damaged")[0]
-    for commit in target.commits().keys() - source.commits().keys():
-        if not any(within(commit, batch) for batch in aside):
-            message = f"{target.root} holds batch {commit}, which {home.root} never had: name another folder"
+def _require_kinship(home: Home, copy: Home) -> None:
+    """Raise BackupFailed when the backup has an entry that this home never had."""
+    for name in log.names(copy.lake / "log"):
+        own, other = (each.lake / "log" / name for each in (home, copy))
+        if not own.exists() or own.read_bytes() != other.read_bytes():
+            message = f"{other} is no commit of {home.root}: name another folder"
             raise BackupFailed(message)
 
 
-def _same(one: Path, other: Path) -> bool:
-    """Say whether two batches of one name are the same; where a manifest is missing, their sizes decide.
-
-    Raises BackupFailed when each is vouched for as something else.
-    """
-    if not other.exists():
-        return False
-    manifests = [folder / MANIFEST for folder in (one, other)]
-    if all(file.exists() for file in manifests):
-        if manifests[0].read_bytes() == manifests[1].read_bytes():
-            return True
-        message = (
-            f"{other} is not {one}, and batches never change: name another folder, or, if this is a backup of that "
-            "home, see with `dropline verify` which one is damaged"
-        )
-        raise BackupFailed(message)
-    sizes = [{file.name: file.stat().st_size for file in folder.iterdir()} for folder in (one, other)]
-    return sizes[0] == sizes[1]
-
-
-def _copy_batch(batch: Path, target: Lake) -> None:
-    """Copy a batch so that it appears whole or not at all."""
-    place = target.folder(batch.name)
-    for folder in (place.parent, target.root / "staging"):
-        folder.mkdir(parents=True, exist_ok=True)
-    with target.staged() as stage:
-        new = stage / "new"
-        shutil.copytree(batch, new)
-        for path in (*new.iterdir(), new):
-            fsync(path)
-        if place.exists():
-            place.rename(stage / "old")
-        new.rename(place)
-        fsync(place.parent)
+def _copy_file(file: Path, place: Path) -> None:
+    """Copy a file that never changes, so that it appears whole or not at all."""
+    if place.exists() and place.stat().st_size == file.stat().st_size:
+        return
+    place.parent.mkdir(exist_ok=True)
+    with replacing(place) as copied, file.open("rb") as opened:
+        shutil.copyfileobj(opened, copied, 1024 * 1024)
 
 
 def _copy_quality(source: Path, target: Path, batches: Collection[str]) -> None:

@@ -1,58 +1,62 @@
-"""The objects below one folder of an S3 bucket, through Arrow's file system; what goes wrong is said in words.
+"""A lake in an S3 bucket: the same files and the same log, whose entries are created by conditional puts.
 
-An object is seen whole or not at all, and by everybody as soon as it was put:
-https://docs.aws.amazon.com/AmazonS3/latest/userguide/Welcome.html#ConsistencyModel
+    s3://bucket/folder/lake/log/00000012.json, s3://bucket/folder/lake/files/<batch>-<x>/<table>.parquet
 
-Arrow finds the keys: environment, profile, role of the machine. They are never read here, and what Arrow says of a
-failure is not repeated but for its code.
+Every machine keeps a copy of what is in force. Keys come from the environment, a profile or the role of the machine.
 """
 
 from __future__ import annotations
 
+import configparser
 import hashlib
 import os
-import re
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+import obstore
+from obstore import exceptions
+from obstore.store import S3Store
 from pyarrow import fs
 
 from dropline.errors import DroplineError
+from dropline.ingest.log import DamagedEntry, Entry
+from dropline.ingest.parquet import replacing
 from dropline.paths import ENDPOINT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-    from pathlib import Path
+    from collections.abc import Callable, Collection, Iterator
 
+    from obstore.store import ClientConfig, RetryConfig, S3Config
+
+    from dropline.ingest.log import Part
+
+_ABANDONED: Final = timedelta(days=1)  # no push takes that long; what is older and named by nobody was killed
+_LOG: Final = "lake/log"
 _CHUNK: Final = 8 * 1024 * 1024
-_ATTEMPTS: Final = 4  # with growing pauses, about 4 s in all where nobody listens
-_CONNECT_S: Final = 5.0
-_CODE: Final = re.compile(r"AWS Error ([A-Z0-9_]+)")
 _KEYS: Final = (
     "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give this machine a role, that may list the "
     "bucket, and get, put and delete objects in the folder"
 )
-_NO_BUCKET: Final = "NO_SUCH_BUCKET"
 _WORDS: Final = {
-    _NO_BUCKET: "there is no such bucket. Make it, or correct the address",
-    "ACCESS_DENIED": f"access is denied. {_KEYS}",
-    "INVALID_ACCESS_KEY_ID": f"the access key is not known there. {_KEYS}",
-    "SIGNATURE_DOES_NOT_MATCH": f"the secret key is not that of the access key. {_KEYS}",
-    "NETWORK_CONNECTION": f"it cannot be reached. Check the network, and {ENDPOINT} for a server of your own",
+    "169.254.169.254": f"no keys are found. {_KEYS}",
+    "NoSuchBucket": "there is no such bucket. Make it, or correct the address",
+    "AccessDenied": f"access is denied. {_KEYS}",
+    "InvalidAccessKeyId": f"the access key is not known there. {_KEYS}",
+    "SignatureDoesNotMatch": f"the secret key is not that of the access key. {_KEYS}",
+    "error sending request": f"it cannot be reached. Check the network, and {ENDPOINT} for a server of your own",
 }
+_ADVICE: Final = "Put the object back from the copy of a machine that has it: docs/how-to/object-storage.md"
 
 
 class BucketUnusable(DroplineError):
     """The bucket cannot be read or written; the text says why and what to do."""
 
 
-class Object(NamedTuple):
-    """What the bucket tells of an object without its bytes."""
-
-    size_bytes: int
-    modified_at: datetime
+class DamagedObject(DroplineError):
+    """An object of the bucket is not what was put."""
 
 
 class Bucket:
@@ -60,107 +64,145 @@ class Bucket:
 
     def __init__(self, address: str) -> None:
         self.address = address
-        self._root = address.removeprefix("s3://")
+        name, _, folder = address.removeprefix("s3://").partition("/")
+        client: ClientConfig = {"connect_timeout": "5s"}
+        config: S3Config = _keys()
+        region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+        if endpoint := os.environ.get(ENDPOINT):
+            parts = urlsplit(endpoint)
+            if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.path.strip("/"):
+                message = f"{ENDPOINT}: expected http://host:port or https://host, without a path and without keys"
+                raise BucketUnusable(message)
+            config["endpoint"], client["allow_http"] = endpoint, parts.scheme == "http"
+        config["region"] = region or ("us-east-1" if endpoint else _region_of(name))
+        retries: RetryConfig = {"max_retries": 3, "retry_timeout": timedelta(seconds=20)}
         with self._in_words():
-            self._files = fs.S3FileSystem(
-                **_place(self._root.partition("/")[0]),
-                allow_delayed_open=True,  # what is small is put by one request
-                connect_timeout=_CONNECT_S,
-                retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=_ATTEMPTS),
+            self._store = S3Store(
+                name, prefix=folder or None, config=config, client_options=client, retry_config=retries
             )
 
-    def name(self, key: str) -> str:
-        """Return an object's address, to tell people."""
-        return f"{self.address}/{key}"
+    def log(self) -> set[str]:
+        """Return the names of the entries."""
+        names = {key.removeprefix(f"{_LOG}/") for key in self._listing(_LOG)}
+        if not names and self._listing("lake/batches"):
+            message = (
+                f"{self.address} was written by a version without a log: take its lake to a new folder of the bucket, "
+                "as docs/how-to/object-storage.md says"
+            )
+            raise BucketUnusable(message)
+        return names
 
-    def listing(self, folder: str) -> dict[str, Object]:
-        """Return all objects below a folder by their key; raises BucketUnusable when there is no bucket."""
+    def entry(self, name: str) -> Entry:
+        """Return an entry; raises DamagedObject."""
         with self._in_words():
-            below = fs.FileSelector(f"{self._root}/{folder}", recursive=True, allow_not_found=True)
-            found = [info for info in self._files.get_file_info(below) if info.is_file]
-            bucket = self._root.partition("/")[0]
-            if not found and self._files.get_file_info(bucket).type == fs.FileType.NotFound:
-                raise self._unusable(_NO_BUCKET)
-        return {info.path.removeprefix(f"{self._root}/"): Object(info.size, info.mtime) for info in found}
+            data = bytes(obstore.get(self._store, f"{_LOG}/{name}").bytes())
+        try:
+            return Entry.read(name, data)
+        except DamagedEntry as error:
+            message = f"{self.address}/{_LOG}/{name}: it is not what was put. {_ADVICE}"
+            raise DamagedObject(message) from error
 
-    def folders(self, folder: str) -> list[str]:
-        """Return the names of the folders right below a folder."""
+    def commit(self, root: Path, entry: Entry) -> bool:
+        """Put the files of an entry of the lake at `root`, then the entry; False when somebody has put that number."""
+        key = f"{_LOG}/{entry.name}"
         with self._in_words():
-            below = fs.FileSelector(f"{self._root}/{folder}", allow_not_found=True)
-            found = self._files.get_file_info(below)
-        return [info.base_name for info in found if info.type == fs.FileType.Directory]
+            for part in entry.files.values():
+                obstore.put(self._store, f"lake/{part.path}", root / part.path)
+            try:
+                obstore.put(self._store, key, entry.written(), mode="create")
+            except exceptions.AlreadyExistsError:  # by others, or by us when the answer was lost
+                return bytes(obstore.get(self._store, key).bytes()) == entry.written()
+        return True
 
-    def get(self, key: str) -> bytes | None:
-        """Return the bytes of a small object, None when there is none."""
+    def fetch(self, root: Path, part: Part) -> Part:
+        """Copy a file into the lake at `root`, and return it; raises DamagedObject when it is not what was put."""
+        file = root / part.path
+        file.parent.mkdir(exist_ok=True)
+        with replacing(file) as fresh:
+            self._read(part, fresh.write)
+        return part
+
+    def damaged(self, parts: Collection[Part], progress: Callable[[int, int, str], None]) -> list[str]:
+        """Read files to their ends, and return what is wrong with them."""
+        found = []
+        for done, part in enumerate(parts):
+            progress(done, len(parts), part.path)
+            try:
+                self._read(part, lambda _: None)
+            except DamagedObject as error:
+                found.append(str(error))
+        return found
+
+    def sweep(self, named: Collection[str]) -> None:
+        """Remove files in folders that no entry in force has `named` for a day: of killed pushes, or replaced."""
+        before = datetime.now(UTC) - _ABANDONED
+        listed = self._listing("lake/files")
+        recent = {key.split("/")[2] for key, put_at in listed.items() if put_at >= before}
+        doomed = [key for key in listed if key.split("/")[2] not in {*named, *recent}]
+        if doomed:
+            with self._in_words():
+                obstore.delete(self._store, doomed)
+
+    def _read(self, part: Part, write: Callable[[bytes], object]) -> None:
+        digest, size_bytes = hashlib.sha256(), 0
+        wrong = ""
         with self._in_words():
             try:
-                with self._files.open_input_stream(f"{self._root}/{key}") as stream:
-                    return bytes(stream.read())
-            except FileNotFoundError:
-                return None
+                for chunk in obstore.get(self._store, f"lake/{part.path}").stream(min_chunk_size=_CHUNK):
+                    data = bytes(chunk)
+                    digest.update(data)
+                    size_bytes += len(data)
+                    write(data)
+            except (exceptions.NotFoundError, FileNotFoundError):
+                wrong = "is missing"
+        if not wrong and size_bytes != part.size_bytes:
+            wrong = f"{size_bytes:,} bytes, where {part.size_bytes:,} were put"
+        if not wrong and digest.hexdigest() != part.sha256:
+            wrong = "its bytes are not those that were put: the SHA-256 differs"
+        if wrong:
+            message = f"{self.address}/lake/{part.path}: {wrong}. {_ADVICE}"
+            raise DamagedObject(message)
 
-    def put(self, key: str, data: bytes) -> None:
-        """Put a small object by one request."""
-        with self._in_words(), self._files.open_output_stream(f"{self._root}/{key}") as stream:
-            stream.write(data)
-
-    def download(self, key: str, file: Path | None = None) -> tuple[int, str]:
-        """Read an object, into `file` if there is one; return its size in bytes and its SHA-256.
-
-        Raises FileNotFoundError when there is no such object.
-        """
-        with self._in_words(), ExitStack() as stack:
-            stream = stack.enter_context(self._files.open_input_stream(f"{self._root}/{key}"))
-            return _copy(stream, stack.enter_context(file.open("wb")) if file else None)
-
-    def upload(self, file: Path, key: str) -> tuple[int, str]:
-        """Put a file; return the size in bytes and the SHA-256 of what was sent.
-
-        An object whose file could not be read to its end may be there, cut off.
-        """
-        path = f"{self._root}/{key}"
-        with file.open("rb") as source, self._in_words(), self._files.open_output_stream(path) as stream:
-            return _copy(source, stream)
-
-    def remove(self, folder: str) -> None:
-        """Remove a folder with all objects below it."""
+    def _listing(self, folder: str) -> dict[str, datetime]:
+        """Return the objects below a folder, and when each was put."""
         with self._in_words():
-            self._files.delete_dir(f"{self._root}/{folder}")
+            return {each["path"]: each["last_modified"] for page in obstore.list(self._store, folder) for each in page}
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:
-        """Say what Arrow raises; errors of this machine's disk, and objects that are not there, stay what they are."""
+        """Say what the store raises without repeating it: it may name keys."""
         try:
             yield
-        except OSError as error:
-            if error.errno is not None or isinstance(error, FileNotFoundError):
-                raise
-            code = _CODE.search(str(error))
-            raise self._unusable(code[1] if code else "") from None
-
-    def _unusable(self, code: str) -> BucketUnusable:
-        words = _WORDS.get(code, f"it answers {code or 'nothing of use'}. Check the address, and that it is S3")
-        message = f"{self.address}: {words}. Then repeat the command; what was committed before is untouched."
-        return BucketUnusable(message)
+        except exceptions.BaseError as error:
+            said = str(error)
+            words = next((words for code, words in _WORDS.items() if code in said), None)
+            words = words or "it does not answer as S3 does. Check the address"
+            message = f"{self.address}: {words}. Then repeat the command; what was committed before is untouched."
+            raise BucketUnusable(message) from None
 
 
-def _place(bucket: str) -> dict[str, Any]:
-    """Return where the bucket is; Arrow itself would take every bucket to be in the first region."""
-    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    if endpoint := os.environ.get(ENDPOINT):
-        parts = urlsplit(endpoint)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.path.strip("/"):
-            message = f"{ENDPOINT}: expected http://host:port or https://host, without a path and without keys"
-            raise BucketUnusable(message)
-        return {"scheme": parts.scheme, "endpoint_override": parts.netloc, "region": region or "us-east-1"}
-    return {"region": region or fs.resolve_s3_region(bucket)}
+def _region_of(bucket: str) -> str:
+    try:
+        return str(fs.resolve_s3_region(bucket))
+    except OSError:
+        message = f"s3://{bucket}: its region cannot be found out. Correct the address, or set AWS_REGION."
+        raise BucketUnusable(message) from None
 
 
-def _copy(source: Any, target: Any) -> tuple[int, str]:
-    size_bytes, digest = 0, hashlib.sha256()
-    while chunk := source.read(_CHUNK):
-        digest.update(chunk)
-        size_bytes += len(chunk)
-        if target:
-            target.write(chunk)
-    return size_bytes, digest.hexdigest()
+def _keys() -> S3Config:
+    """Return the keys of a profile; those of the environment and of the machine's role the store finds itself."""
+    if "AWS_ACCESS_KEY_ID" in os.environ:
+        return {}
+    profiles = configparser.ConfigParser()
+    profiles.read(os.environ.get("AWS_SHARED_CREDENTIALS_FILE") or Path("~/.aws/credentials").expanduser())
+    profile = os.environ.get("AWS_PROFILE", "default")
+    if not profiles.has_option(profile, "aws_access_key_id"):
+        return {}
+    section = profiles[profile]
+    keys: S3Config = {
+        "access_key_id": section["aws_access_key_id"],
+        "secret_access_key": section["aws_secret_access_key"],
+    }
+    if token := section.get("aws_session_token"):
+        keys["session_token"] = token
+    return keys

@@ -2,51 +2,101 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from contextlib import ExitStack
 from dataclasses import astuple, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
+import duckdb
 import pyarrow as pa
 
 from dropline.ingest.intake import Intake, printable, reject_text
-from dropline.ingest.kept import Kept, by_file, by_folder
+from dropline.ingest.kept import Kept
+from dropline.ingest.parquet import DamagedFile
 from dropline.ingest.resolve import Resolver, explains_first
 from dropline.ingest.rows import Outcome, tables
+from dropline.ingest.schema import TABLES
+from dropline.quoting import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from dropline.ingest.files import Found
-    from dropline.ingest.formats import Row
     from dropline.ingest.intake import Summary
-    from dropline.ingest.kept import Rows
     from dropline.ingest.lake import Batch, Key, Lake
 
-MAX_EXAMPLES: Final = 20
-
 _MAX_FILES_TOLD: Final = 20
-_SHOWN: Final = 100  # characters of a value
-_ALIKE: Final = 3  # examples of one column
-_NOT_TOLD: Final = frozenset({"raw_files.context_sha256", "hosts.facts", "server_configs.settings"})
 _REJECT_COLUMNS: Final = ("campaign", "source_path", "line", "reason", "hint")
-_NAMED: Final = {"exchanges": ("exchange",), "intervals": ("position", "exchange"), "observations": ("metric", "label")}
+_SHARED: Final = ("campaigns", "hosts")  # rows that come with one of several files
+# Size, time and digest stand in the key of a version; the contents are the same by that.
+_STATE: Final = ("campaign", "source_path", "format", "status", "trials", "context_sha256")
+_COMPARED: Final = {
+    table: [name for name in schema.names if name != "batch" and (table != "raw_files" or name in _STATE)]
+    for table, schema in TABLES.items()
+    if table not in _SHARED
+}
+_CURRENT: Final = """
+    create temp table current_files as
+    select campaign, source_path, max(batch) as batch
+    from all_raw_files
+    group by campaign, source_path
+    having arg_max(status, batch) <> 'forgotten';
 
+    create temp table current_trials as
+    select trial_id, batch from all_trials
+    semi join current_files using (campaign, source_path, batch)
+"""
+# A number for what belongs together in a file: itself, each trial with all below it, each reject.
+_DIGESTS: Final = """
+    with
 
-class Difference(NamedTuple):
-    """One value that comes out otherwise; `place` says where in the file: a report, an exchange."""
+    of_trials as (
+        select trial_id, hash(rows) as digest from exchanges as rows
+        union all
+        select trial_id, hash(rows) as digest from intervals as rows
+        union all
+        select trial_id, hash(rows) as digest from observations as rows where trial_id is not null
+    ),
 
-    campaign: str
-    source_path: str
-    place: str
-    column: str  # table.column
-    before: Any
-    after: Any
+    all_rows as (
+        select campaign, source_path, 'file' as kind, '' as item, hash(rows) as digest from raw_files as rows
+        union all
+        select campaign, source_path, 'configuration', '', hash(rows) from server_configs as rows
+        union all
+        select campaign, source_path, 'figure', '', hash(rows) from figures as rows
+        union all
+        select campaign, source_path, 'counter', '', hash(rows) from observations as rows where trial_id is null
+        union all
+        select campaign, source_path, 'reject', concat_ws(' ', line, reason, hint), hash(rows) from rejects as rows
+        union all
+        select campaign, source_path, 'trial', trial_id, hash(rows) from trials as rows
+        union all
+        select trials.campaign, trials.source_path, 'trial', trial_id, of_trials.digest
+        from of_trials
+        inner join trials using (trial_id)
+    )
 
-    def text(self) -> str:
-        """Return the difference in one line."""
-        place = f"{self.campaign}: {self.source_path}" + (f", {self.place}" if self.place else "")
-        return f"{place}: {self.column}: {_value(self.before)} -> {_value(self.after)}"
+    select campaign, source_path, kind, item, sum(digest) as digest, count(*) as held
+    from all_rows
+    where source_path is not null
+    group by campaign, source_path, kind, item
+"""
+_CHANGED: Final = """
+    select
+        campaign,
+        source_path,
+        count(*) filter (kind = 'trial' and was.digest is null) as trials_added,
+        count(*) filter (kind = 'trial' and now.digest is null) as trials_removed,
+        count(*) filter (kind = 'trial' and was.digest <> now.digest) as trials_changed,
+        coalesce(sum(now.held - coalesce(was.held, 0)) filter (kind = 'reject' and now.held > coalesce(was.held, 0)), 0)
+            as rejects_added,
+        coalesce(sum(was.held - coalesce(now.held, 0)) filter (kind = 'reject' and was.held > coalesce(now.held, 0)), 0)
+            as rejects_removed
+    from (select * from before semi join now.raw_files using (campaign, source_path)) as was
+    full join after as now using (campaign, source_path, kind, item)
+    where was.digest is distinct from now.digest
+    group by campaign, source_path
+"""
 
 
 @dataclass(slots=True)
@@ -100,7 +150,6 @@ class Reparsed:
         overtaken: files that another process has committed meanwhile; its version stays.
         batch: the batch that was written, None when nothing changes.
         changes: the files that were written again.
-        examples: values that changed, at most MAX_EXAMPLES.
 
     """
 
@@ -109,7 +158,6 @@ class Reparsed:
     overtaken: int = 0
     batch: str | None = None
     changes: list[FileChange] = field(default_factory=list)
-    examples: list[Difference] = field(default_factory=list)
 
     @property
     def rescued(self) -> list[FileChange]:
@@ -122,11 +170,10 @@ class Reparsed:
         return [c for c in self.changes if c.now == "rejected" and c.counts.trials_removed]
 
     def text(self) -> str:
-        """Return the changes for people: by file, some values before and after, then the sum."""
+        """Return the changes for people: by file, then the sum."""
         lines = [f"changed  {change.text()}" for change in self.changes[:_MAX_FILES_TOLD]]
         if more := len(self.changes) - len(lines):
             lines.append(f"changed  {more} more files")
-        lines += [f"for example  {example.text()}" for example in self.examples]
         return "\n".join([*map(printable, lines), self._sum()])
 
     def _sum(self) -> str:
@@ -156,8 +203,10 @@ def reparse(lake: Lake, *, progress: Callable[[int, int, str], None] | None = No
     """
     kept = Kept(lake)
     found = sorted(kept.survey(), key=explains_first)
+    if not found:
+        return Reparsed()
     with ExitStack() as stack:
-        reading = _Rereading(kept, found, lambda: stack.enter_context(lake.batch(kept.newest, reread=True)))
+        reading = _Rereading(lake, kept, found, lambda: stack.enter_context(lake.batch(kept.newest, reread=True)))
         for done, item in enumerate(found):
             if progress:
                 progress(done, len(found), item.path)
@@ -169,14 +218,14 @@ def reparse(lake: Lake, *, progress: Callable[[int, int, str], None] | None = No
 class _Rereading(Intake):
     """An intake that knows no version, but drops what comes out as it is in the lake."""
 
-    def __init__(self, kept: Kept, found: Sequence[Found], begin: Callable[[], Batch]) -> None:
+    def __init__(self, lake: Lake, kept: Kept, found: Sequence[Found], begin: Callable[[], Batch]) -> None:
         # What was never ingested in one call is not joined now: a like-named configuration may be another's.
         calls: dict[str, list[Found]] = defaultdict(list)
         for item in found:
             calls[kept.call(item)].append(item)
         self._resolvers = {call: Resolver.among(items, kept.read) for call, items in calls.items()}
         super().__init__(Resolver.among([], kept.read), {}, begin)
-        self._kept = kept
+        self._kept, self._held = kept, _Held(lake)
         self.told = Reparsed()
 
     def take(self, item: Found) -> None:
@@ -186,8 +235,7 @@ class _Rereading(Intake):
 
     def write(self, outcomes: list[Outcome], written: Mapping[str, pa.Table]) -> None:
         """Write and note the outcomes that differ from the lake."""
-        before = self._kept.rows([outcome.key for outcome in outcomes])
-        after = by_file(written)
+        differing = self._held.changes(written)
         changed = []
         for outcome in outcomes:
             if outcome.raw["content"] is None:
@@ -195,17 +243,13 @@ class _Rereading(Intake):
                 self.skip(outcome)
                 continue
             self.told.files += 1
-            old, new = before.get(outcome.key, {}), after[outcome.key]
-            self._add_shared(outcome, old, new)
-            comparison = Comparison(outcome.key, old, new)
-            if not comparison.differs:
+            if outcome.key not in differing and not self._held.is_news(outcome):
                 self.skip(outcome)
                 continue
             changed.append(outcome)
-            raw = old.get(("raw_files", ""))
-            was = raw["status"][0].as_py() if raw is not None else None
-            self.told.changes.append(FileChange(*outcome.key, was, outcome.raw["status"], comparison.counts))
-            self._exemplify(comparison.differences)
+            counts = differing.get(outcome.key, Counts())
+            status = self._kept.status(outcome.key)
+            self.told.changes.append(FileChange(*outcome.key, status, outcome.raw["status"], counts))
         if changed:
             super().write(changed, tables(changed))
 
@@ -215,82 +259,66 @@ class _Rereading(Intake):
         told, dropped = self.told, self._batch.dropped if self._batch else {}
         told.batch, told.overtaken = summary.batch, len(dropped)
         told.changes = [c for c in told.changes if (c.campaign, c.source_path) not in dropped]
-        told.examples = [e for e in told.examples if (e.campaign, e.source_path) not in dropped]
         return summary
 
-    def _exemplify(self, differences: Iterable[Difference]) -> None:
-        """Keep examples, only a few of each column, so that they tell of many."""
-        for difference in differences:
-            if len(self.told.examples) == MAX_EXAMPLES or difference.column in _NOT_TOLD:
-                continue
-            if sum(example.column == difference.column for example in self.told.examples) < _ALIKE:
-                self.told.examples.append(difference)
 
-    def _add_shared(self, outcome: Outcome, old: Rows, new: Rows) -> None:
-        """Add the rows that come with one of several files: a host, a campaign."""
-        for table in ("hosts", "campaigns"):
-            if outcome.rows.get(table):
-                fresh = tables([Outcome(outcome.raw, {table: outcome.rows[table]})])[table]
-                for key, row in by_folder(table, fresh).items():
-                    new[table, ""] = row
-                    if (latest := self._kept.latest(table, key)) is not None:
-                        old[table, ""] = latest
+class _Held:
+    """The rows of all current files as digests, to compare with what comes out now."""
 
+    def __init__(self, lake: Lake) -> None:
+        self._connection = duckdb.connect()
+        self._run("set timezone = 'UTC'; create schema held; create schema now")
+        for table in TABLES:
+            files = ", ".join(quoted(file) for file in lake.files(table))
+            options = "hive_partitioning = false, union_by_name = true, file_row_number = true"
+            self._run(f"create view all_{table} as from read_parquet([{files}], {options})")
+        self._run(_CURRENT)
+        for table, columns in _COMPARED.items():
+            current = "semi join current_trials using (trial_id, batch)"
+            if "source_path" in columns:
+                current = "semi join current_files using (campaign, source_path, batch)"
+            if table == "observations":  # those of trials name no file
+                current = (
+                    "where (trial_id, batch) in (from current_trials) or "
+                    "trial_id is null and (campaign, source_path, batch) in (from current_files)"
+                )
+            self._run(f"create view held.{table} as select {', '.join(columns)} from all_{table} {current}")  # noqa: S608
+        self._run(f"use held; create temp table before as {_DIGESTS}")
+        self._latest = {table: dict(self._shared(f"all_{table}", table, "batch, file_row_number")) for table in _SHARED}
 
-class Comparison:
-    """The rows of one file before and after.
+    def changes(self, written: Mapping[str, pa.Table]) -> dict[Key, Counts]:
+        """Return how the files of which `written` are all rows differ, those that do."""
+        for table, columns in _COMPARED.items():
+            self._connection.register("rows", written.get(table, TABLES[table].empty_table()).select(columns))
+            self._run(f"create or replace table now.{table} as from rows")
+        self._run(f"use now; create or replace temp table after as {_DIGESTS}")
+        rows = self._run(_CHANGED).fetchall()
+        return {(campaign, path): Counts(*map(int, counts)) for campaign, path, *counts in rows}
 
-    Attributes:
-        differs: whether anything differs at all.
-        differences: the values that differ in rows that were there before.
+    def is_news(self, outcome: Outcome) -> bool:
+        """Say whether a machine or campaign that comes with a file is not as the lake has it last."""
+        shared = {table: outcome.rows[table] for table in _SHARED if outcome.rows.get(table)}
+        for table, rows in (tables([Outcome(outcome.raw, shared)]) if shared else {}).items():
+            if table in shared:
+                self._connection.register("rows", rows)
+                if any(
+                    self._latest[table].get(owner) != digest for owner, digest in self._shared("rows", table, "all")
+                ):
+                    return True
+        return False
 
-    """
+    def _shared(self, rows: str, table: str, order: str) -> list[tuple[Any, int]]:
+        """Return digests of machines or campaigns, with whose they are."""
+        owner = "campaign" if table == "campaigns" else "(campaign, source_path)"
+        columns = ", ".join(name for name in TABLES[table].names if name != "batch")
+        return self._run(f"select {owner}, hash({columns}) from {rows} order by {order}").fetchall()  # noqa: S608 - ours
 
-    def __init__(self, key: Key, before: Rows, after: Rows) -> None:
-        self._key, self._after = key, after
-        self.counts = Counts()
-        self.differs = False
-        self.differences: list[Difference] = []
-        changed: set[str] = set()
-        for table, trial in sorted(before.keys() | after.keys()):
-            old, new = before.get((table, trial)), after.get((table, trial))
-            if old is not None and new is not None and old.equals(new):
-                continue
-            if trial and not (("trials", trial) in before and ("trials", trial) in after):
-                self._count_whole(table, old, new)
-            elif table == "rejects":
-                self._count_rejects(_rows(old), _rows(new))
-            elif found := [*self._differences(table, trial, _rows(old), _rows(new))]:
-                self.differs = True
-                self.differences += found
-                changed.add(trial)
-        self.counts.trials_changed = len(changed - {""})
-
-    def _count_whole(self, table: str, old: pa.Table | None, new: pa.Table | None) -> None:
-        """Count a trial that was not there before, or is no more."""
-        self.differs = True
-        if table == "trials":
-            self.counts.trials_added += new is not None
-            self.counts.trials_removed += old is not None
-
-    def _count_rejects(self, old: list[Row], new: list[Row]) -> None:
-        before, after = (Counter((r["line"], r["reason"], r["hint"]) for r in rows) for rows in (old, new))
-        self.counts.rejects_added += (after - before).total()
-        self.counts.rejects_removed += (before - after).total()
-        self.differs |= before != after
-
-    def _differences(self, table: str, trial: str, old: list[Row], new: list[Row]) -> Iterator[Difference]:
-        place = ""
-        if trial:
-            place = f"report {self._after['trials', trial]['report_index'][0].as_py() + 1}"
-        if len(old) != len(new):
-            yield Difference(*self._key, place, table, f"{len(old)} rows", f"{len(new)} rows")
-            return
-        for before, after in zip(old, new, strict=True):
-            where = " ".join(str(after[name]) for name in _NAMED.get(table, ()) if after[name] is not None)
-            for column, value in after.items():
-                if not _same(before[column], value):
-                    yield Difference(*self._key, f"{place} {where}".strip(), f"{table}.{column}", before[column], value)
+    def _run(self, query: str) -> duckdb.DuckDBPyConnection:
+        try:
+            return self._connection.execute(query)
+        except duckdb.Error as error:
+            message = f"The lake cannot be read ({str(error).splitlines()[0]}): type `dropline verify`"
+            raise DamagedFile(message) from error
 
 
 def rejects(lake: Lake) -> pa.Table:
@@ -313,17 +341,3 @@ def rejects_text(rejected: pa.Table) -> str:
     files = len({(row["campaign"], row["source_path"]) for row in rows})
     counts = f"{len(rows)} rejects in {files} files" if rows else "nothing is rejected"
     return "\n".join([*map(printable, lines), counts])
-
-
-def _rows(table: pa.Table | None) -> list[Row]:
-    rows: list[Row] = table.to_pylist() if table is not None else []
-    return rows
-
-
-def _same(one: object, other: object) -> bool:
-    return one == other or (one != one and other != other)
-
-
-def _value(value: object) -> str:
-    text = "nothing" if value is None else str(value)
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."

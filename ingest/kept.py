@@ -1,4 +1,4 @@
-"""The current files of a lake, taken for an ingest from where their bytes are kept, and the rows they once gave."""
+"""The current files of a lake, for an ingest from their kept bytes."""
 
 from __future__ import annotations
 
@@ -7,34 +7,21 @@ from collections import defaultdict
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
-from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from dropline.ingest.batches import joined, naming, widened
 from dropline.ingest.campaign import FILE_NAME, Campaign
 from dropline.ingest.files import HEAD_BYTES, Found, Kind, Scope, Unreadable, adopt, by_scope, recognise, too_large
 from dropline.ingest.formats import Reject
-from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from dropline.ingest.lake import Key, Lake, Place
-
-Rows = dict[tuple[str, str], pa.Table]  # (table, trial_id or nothing) -> its rows of one file
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _ROW_GROUPS: Final = 4  # whose contents are held at once
-_OF_FILES: Final = ("raw_files", "trials", "rejects", "server_configs", "figures")
-_OF_TRIALS: Final = ("exchanges", "intervals", "observations")
-# size and digest stand in the key of a version; the contents are the same by that.
-_STATE: Final = ("campaign", "source_path", "format", "status", "trials", "context_sha256")
 
 
 class Kept:
@@ -96,33 +83,10 @@ class Kept:
         """Return the same name for all campaigns that came together in one ingest."""
         return self._calls[item.scope.name]
 
-    def rows(self, keys: Iterable[Key]) -> dict[Key, Rows]:
-        """Return what the current versions of some files have in the lake."""
-        wanted: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
-        for key in keys:
-            if place := self._places.get(key):
-                wanted[place.folder].append((*key, place.batch))
-        found: dict[Key, Rows] = {}
-        for folder, those in wanted.items():
-            files = pa.table(list(zip(*those, strict=True)), ["campaign", "source_path", "batch"])
-            # batches older than a table have none of it
-            there = [name for name in _OF_FILES if self._file(name, folder).exists()]
-            tables = {name: self._select(name, folder, files) for name in there}
-            trials = tables["trials"].select(["trial_id", "batch"])
-            tables |= {name: self._select(name, folder, trials) for name in _OF_TRIALS}
-            if "source_path" in self._held("observations", folder):
-                watched = self._select("observations", folder, files).filter(pc.field("trial_id").is_null())
-                tables["observations"] = pa.concat_tables([tables["observations"], watched])
-            found |= by_file({name: rows.drop_columns("batch") for name, rows in tables.items()})
-        return found
-
-    def latest(self, table: str, key: Key) -> pa.Table | None:
-        """Return the newest row of `hosts` (of a folder) or `campaigns` (path empty), whatever file brought it."""
-        return self._latest[table].get(key)
-
-    @cached_property
-    def _latest(self) -> dict[str, dict[Key, pa.Table]]:
-        return {table: by_folder(table, self._lake.tables(table)) for table in ("hosts", "campaigns")}
+    def status(self, key: Key) -> str | None:
+        """Return what the lake holds a file to be, None when it has none of that name."""
+        place = self._places.get(key)
+        return place.status if place else None
 
     @cached_property
     def _refused(self) -> dict[Key, Reject]:
@@ -131,26 +95,8 @@ class Kept:
         rows = self._lake.tables("rejects", columns).filter(pc.field("source_sha256") == "")
         return {(r["campaign"], r["source_path"]): Reject(r["line"], r["reason"], r["hint"]) for r in rows.to_pylist()}
 
-    def _select(self, table: str, folder: str, wanted: pa.Table) -> pa.Table:
-        """Return the rows, but for contents, of the files or trials and batches that `wanted` names."""
-        schema = pa.schema([field for field in TABLES[table] if field.name != "content"])
-        held = self._held(table, folder)
-        columns = [name for name in schema.names if name in held]
-        *_, owner, batch = wanted.column_names
-        near = pc.field(owner).isin(pc.unique(wanted[owner])) & pc.field(batch).isin(pc.unique(wanted[batch]))
-        with naming(file := self._file(table, folder)):
-            rows = widened(pq.read_table(file, columns=columns, filters=near, partitioning=None), schema)
-        return rows.filter(pc.is_in(joined(rows, wanted.column_names), value_set=joined(wanted, wanted.column_names)))
-
-    def _held(self, table: str, folder: str) -> set[str]:
-        with naming(file := self._file(table, folder)):
-            return set(pq.read_schema(file).names)
-
-    def _file(self, table: str, folder: str) -> Path:
-        return self._lake.folder(folder) / f"{table}.parquet"
-
     def _content(self, place: Place) -> bytes:
-        data: bytes = self._contents(place.folder, place.row_group)[place.row].as_py()
+        data: bytes = self._contents(place.file, place.row_group)[place.row].as_py()
         return data
 
     def _scope(self, campaign: str, place: Place) -> Scope:
@@ -175,57 +121,3 @@ class Kept:
             merged = {call[campaign] for campaign in campaigns}
             call = {campaign: min(merged) if name in merged else name for campaign, name in call.items()}
         return call
-
-
-def by_file(tables: Mapping[str, pa.Table]) -> dict[Key, Rows]:
-    """Return the rows of every file."""
-    files: dict[Key, Rows] = defaultdict(dict)
-    owner: dict[str, Key] = {}
-    for name in _OF_FILES:
-        for key, rows in by_folder(name, tables.get(name, _plain(name).empty_table())).items():
-            if name != "trials":
-                files[key][name, ""] = rows
-                continue
-            for n, trial in enumerate(rows["trial_id"].to_pylist()):
-                owner[trial] = key
-                files[key][name, trial] = rows.slice(n, 1)
-    for name in _OF_TRIALS:
-        table = tables.get(name, _plain(name).empty_table())
-        for trial, rows in _runs(table, table["trial_id"].to_pylist()).items():
-            if trial in owner:
-                files[owner[trial]][name, trial] = rows
-    watched = tables.get("observations", _plain("observations").empty_table())
-    of_files = watched.filter(pc.field("trial_id").is_null() & pc.field("source_path").is_valid())
-    for key, rows in by_folder("observations", of_files).items():
-        files[key]["observations", ""] = rows
-    return files
-
-
-def by_folder(table: str, rows: pa.Table) -> dict[Key, pa.Table]:
-    """Return the rows by campaign and source_path (empty where there is none), as far as they can change.
-
-    Of several campaigns or hosts the last one counts.
-    """
-    paths = rows["source_path"].to_pylist() if "source_path" in rows.column_names else [""] * rows.num_rows
-    keys = list(zip(rows["campaign"].to_pylist(), paths, strict=True))
-    plain = rows.select(_STATE if table == "raw_files" else _plain(table).names)
-    if table in {"hosts", "campaigns"}:
-        return {key: plain.slice(n, 1) for n, key in enumerate(keys)}
-    return _runs(plain, keys)
-
-
-def _runs(rows: pa.Table, owners: list[Any]) -> dict[Any, pa.Table]:
-    """Return the rows of each owner; they mostly stand together."""
-    found: dict[Any, pa.Table] = {}
-    begin = 0
-    for owner, run in groupby(owners):
-        part = rows.slice(begin, sum(1 for _ in run))
-        begin += part.num_rows
-        found[owner] = pa.concat_tables([found[owner], part]) if owner in found else part
-    return found
-
-
-def _plain(table: str) -> pa.Schema:
-    """Return the columns to compare: neither the batch nor the contents."""
-    dropped = {"batch", "content"}
-    return pa.schema([field for field in TABLES[table] if field.name not in dropped])

@@ -14,11 +14,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dropline.ingest import servers
-from dropline.ingest.batches import naming
 from dropline.ingest.context import ServerConfig
 from dropline.ingest.files import Kind
 from dropline.ingest.lake import FORGOTTEN, Version
 from dropline.ingest.listing import listings
+from dropline.ingest.parquet import naming
 from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:

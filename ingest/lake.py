@@ -1,64 +1,51 @@
-"""The lake: a folder of batches, each a set of Parquet files that appears whole or not at all.
+"""The lake: Parquet files and a numbered log of commits.
 
-    batches/00000012-20261120T134501Z/    what readers see; ends in `reparse` when it brings no bytes: ingest/batches.py
-    batches/                              locked, shared, by whoever opens files after it has listed them
-    damaged/                              batches that were set aside
-    outbox/                               there in a mirror only: batches that wait to be pushed, ingest/mirror.py
-    staging/<id>/                         a batch in the making
-    staging/<id>.owner                    locked for as long as its process lives
-    lock                                  held to stage, to number and to commit
+    log/00000012.json              a commit: ingest/log.py
+    files/<batch>-<x>/             its files; locked for as long as its process writes them
+    empty/<table>.parquet          no rows: readers find every table and every column somewhere
+    remote                         the address of the bucket that has the same, where there is one: ingest/bucket.py
 
-Batches are ordered by their number; the time in the name is for people, so a clock that steps back
-does no harm. Readers wait for nobody: a batch never changes once it is there, and goes only when a compacted one has
-replaced it and nobody reads.
+A commit is the creation of the next entry, by a link on a disk and by a conditional put in a bucket: it succeeds once,
+for all tables or for none. Whoever comes second looks at what the first has brought and takes the next number. Readers
+wait for nobody: files never change, and go only when no entry in force names them and nobody reads.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import secrets
 import shutil
-import uuid
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
-from functools import partial
-from itertools import chain, dropwhile
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dropline.ingest.batches import (
-    Manifest,
-    TableFile,
-    arranged,
-    commits,
-    commits_of,
-    compacted,
-    digits,
-    faults,
-    following,
-    fsync,
-    naming,
-    number,
-    widened,
-)
+from dropline.ingest import log
+from dropline.ingest.log import Entry
+from dropline.ingest.migration import migrate
+from dropline.ingest.parquet import TableFile, fsync, naming, replacing, row_groups, widened
 from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
 
-    from dropline.ingest.batches import Fault, Part
+    from dropline.ingest.bucket import Bucket
+    from dropline.ingest.log import Part
+
+    Progress = Callable[[int, int, str], None]
 
 Key = tuple[str, str]  # campaign, source_path
 
-_EMPTY: Final = "00000000-empty"
 REREAD: Final = "reparse"  # ends the name of a batch that brings no new bytes
 FORGOTTEN: Final = "forgotten"  # status of a row of raw_files after which no version of the file counts
+_AT_ONCE: Final = 8  # files that are fetched at the same time: most of it is waiting
 
 
 class Version(NamedTuple):
@@ -72,8 +59,8 @@ class Version(NamedTuple):
 class Place(NamedTuple):
     """Where the lake keeps the current version of one file, and as what."""
 
-    folder: str  # the batch as it lies in the lake
-    batch: str  # the batch as it was committed, which stands in the rows
+    file: Path  # its table of raw files
+    batch: str
     origin: str  # the batch of the ingest that brought it; `batch` may have read it again
     row_group: int
     row: int
@@ -85,79 +72,65 @@ class Place(NamedTuple):
 
 
 class Lake:
-    """The batches under one folder. Making a Lake touches nothing; `create` and `batch` write."""
+    """The lake in one folder. Making a Lake touches nothing; `create`, `batch` and `replace` write."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._batches = root / "batches"
-        self._staging = root / "staging"
-        self.outbox = root / "outbox"
+        self._log, self._files = root / "log", root / "files"
+        self._committed: set[Path] = set()
 
     @classmethod
     def create(cls, root: Path) -> Lake:
-        """Return the lake at `root`.
-
-        A new one, and one whose newest batch an older version wrote with fewer columns, gets an empty batch: readers
-        find every table and every column somewhere.
-        """
+        """Return the lake at `root`, made if it is not there, without what dead processes left in it."""
         lake = cls(root)
-        lake._staging.mkdir(parents=True, exist_ok=True)
-        lake._batches.mkdir(exist_ok=True)
-        if not lake._knows_all_columns():
-            with lake.staged() as folder:
-                parts = {name: TableFile(folder, name).close() for name in TABLES}
-                with lake._locked():
-                    if not lake._knows_all_columns():
-                        lake._publish(folder, lake._next_name("columns") if lake._numbers() else _EMPTY, parts)
+        migrate(root)
+        for folder in (lake._log, lake._files, root / "empty"):
+            folder.mkdir(parents=True, exist_ok=True)
+        for table, schema in TABLES.items():
+            file = root / "empty" / f"{table}.parquet"
+            if not file.exists() or not pq.read_schema(file).equals(schema):
+                with replacing(file) as fresh:
+                    pq.write_table(schema.empty_table(), fresh)
+        lake.sweep()
         return lake
 
-    def _knows_all_columns(self) -> bool:
-        if not (batches := self.batches()):
-            return False
-        files = {name: self._batches / batches[-1] / f"{name}.parquet" for name in TABLES}
-        try:
-            held = {name: pq.read_schema(file).names for name, file in files.items() if file.exists()}
-        except (pa.ArrowException, OSError):  # damaged: whoever reads its rows names it
-            return True
-        return all(set(schema.names) <= set(held.get(name, ())) for name, schema in TABLES.items())
+    @classmethod
+    def shared(cls, root: Path, address: str, progress: Progress | None = None) -> Lake:
+        """Return the copy at `root` of the lake in a bucket, up to date; its commits go to the bucket."""
+        lake = cls.create(root)
+        (root / "remote").write_text(address, "utf-8")
+        lake.pull(progress)
+        return lake
+
+    def entries(self, names: Iterable[str] | None = None) -> list[Entry]:
+        """Return the entries in force, of all or of some that are named, in the order of their batches.
+
+        Raises DamagedFile.
+        """
+        return log.in_force(self._written(log.names(self._log) if names is None else names))
 
     def batches(self) -> list[str]:
-        """Return the names of all batches, oldest first; what a compacted one has replaced is none."""
-        return arranged(self._batches)[0]
+        """Return the names of all batches, oldest first; compaction changes neither them nor their order."""
+        return [batch for entry in self.entries() for batch in entry.batches]
 
     def commits(self) -> dict[str, str]:
-        """Return the batch that holds each commit; compaction never changes the commits nor their order."""
-        with self.reading():
-            return commits(self._batches)
-
-    @property
-    def shared(self) -> bool:
-        """Whether other machines write to it, too: a batch is seen when it was pushed."""
-        return self.outbox.is_dir()
-
-    def folder(self, batch: str) -> Path:
-        """Return where a batch lies."""
-        return self._batches / batch
+        """Return the folder that holds the rows of each batch."""
+        return {batch: entry.folder for entry in self.entries() for batch in entry.batches}
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Keep all batches that are listed from here on until the block ends; needs no right to write."""
-        if not self._batches.is_dir():
+        """Keep all files that are listed from here on until the block ends; needs no right to write."""
+        if not self._log.is_dir():
             yield
             return
-        with _locking(self._batches, fcntl.LOCK_SH):
+        with _locking(self._log, fcntl.LOCK_SH):
             yield
 
-    def damaged(self, batches: Iterable[str], *, thorough: bool = False) -> list[Fault]:
-        """Return what is wrong with the files of some batches, by size and footer; a thorough look reads all bytes."""
-        look = partial(faults, thorough=thorough)
-        with ThreadPoolExecutor(os.cpu_count()) as threads:  # digests are computed beside each other
-            return [*chain.from_iterable(threads.map(look, map(self.folder, batches)))]
-
     def files(self, table: str) -> list[Path]:
-        """Return the Parquet files of one table, oldest first; batches older than the table have none."""
-        files = (self._file(batch, table) for batch in self.batches())
-        return list(dropwhile(lambda file: not file.exists(), files))
+        """Return the Parquet files of one table, oldest first; the first has all columns and no rows."""
+        empty = self.root / "empty" / f"{table}.parquet"
+        named = (entry.files.get(table) for entry in self.entries())
+        return [*([empty] if empty.exists() else ()), *(self.root / part.path for part in named if part)]
 
     def tables(self, table: str, columns: Sequence[str] | None = None) -> pa.Table:
         """Return all rows of one table over all batches, superseded versions included."""
@@ -171,6 +144,24 @@ class Lake:
                     parts.append(widened(parquet.read(columns=wanted), empty.schema))
         return pa.concat_tables([empty, *parts])
 
+    def lay_out(self, folder: Path) -> Lake:
+        """Link all files in force into `folder`/<table>/, in their order, as the models read them.
+
+        What is returned is the lake of this instant; it is there for as long as this one is `reading`.
+        """
+        shutil.rmtree(folder, ignore_errors=True)
+        (folder / "log").mkdir(parents=True)
+        for entry in self.entries():
+            os.link(self._log / entry.name, folder / "log" / entry.name)
+        for name in ("files", "empty"):
+            (folder / name).symlink_to((self.root / name).absolute(), target_is_directory=True)
+        laid_out = Lake(folder)
+        for table in TABLES:
+            (folder / table).mkdir()
+            for place, file in enumerate(laid_out.files(table)):
+                (folder / table / f"{place:08}.parquet").symlink_to(file.absolute())
+        return laid_out
+
     def current_files(self, after: str = "") -> dict[Key, Version]:
         """Return the newest version of every file, without reading any content.
 
@@ -178,9 +169,9 @@ class Lake:
         """
         current: dict[Key, Version] = {}
         with self.reading():
-            for batch in self.batches():
-                if number(batch) > number(after):
-                    current.update(_versions(self._file(batch, "raw_files"), number(after)))
+            for entry in self.entries():
+                if entry.batches[-1] > after and (part := entry.files.get("raw_files")):
+                    current.update(_versions(self.root / part.path, after))
         return current
 
     def places(self) -> dict[Key, Place]:
@@ -188,8 +179,7 @@ class Lake:
         columns = ["campaign", "source_path", "batch", *Place._fields[5:]]
         places: dict[Key, Place] = {}
         with self.reading():
-            for folder in self.batches():
-                file = self._file(folder, "raw_files")
+            for file in self.files("raw_files"):
                 with naming(file), pq.ParquetFile(file) as parquet:
                     for group in range(parquet.num_row_groups):
                         rows = parquet.read_row_group(group, columns=columns)
@@ -199,12 +189,11 @@ class Lake:
                             key, batch = found[:2], found[2]
                             before = places.pop(key, None)
                             origin = before.origin if before and batch.endswith(REREAD) else batch
-                            places[key] = Place(folder, batch, origin, group, row, *found[3:])
+                            places[key] = Place(file, batch, origin, group, row, *found[3:])
         return {key: place for key, place in places.items() if place.status != FORGOTTEN}
 
-    def contents(self, folder: str, row_group: int) -> pa.ChunkedArray:
+    def contents(self, file: Path, row_group: int) -> pa.ChunkedArray:
         """Return the kept bytes of all files of one row group, null where they could not be had."""
-        file = self._file(folder, "raw_files")
         with naming(file), pq.ParquetFile(file) as parquet:
             return parquet.read_row_group(row_group, columns=["content"])["content"]
 
@@ -228,111 +217,121 @@ class Lake:
             return batch.commit()
 
     @contextmanager
-    def staged(self) -> Iterator[Path]:
-        """Yield a new folder for a batch in the making; what was not published of it is removed.
+    def staged(self, label: str = "staged") -> Iterator[Path]:
+        """Yield a new folder for files in the making; it is removed unless an entry came to name it."""
+        with ExitStack() as stack:
+            folder = self._claimed(label, stack)
+            try:
+                yield folder
+            finally:
+                if folder not in self._committed:
+                    shutil.rmtree(folder, ignore_errors=True)
 
-        The owner file comes first and goes last: a staging folder without one belongs to nobody.
-        """
-        with self._locked():
-            self._sweep()
-            folder = self._staging / uuid.uuid4().hex
-            owner = os.open(folder.with_suffix(".owner"), os.O_CREAT | os.O_RDWR, 0o644)
-            fcntl.flock(owner, fcntl.LOCK_EX)
-            folder.mkdir()
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.with_suffix(".owner").unlink(missing_ok=True)
-            os.close(owner)
+    def replace(self, old: Sequence[Entry], batches: Sequence[str], files: Mapping[str, Part]) -> bool:
+        """Commit `files` with the rows of some batches in the place of entries; False when one is replaced already."""
+        numbers = {entry.number for entry in old}
+        while True:
+            self.pull()
+            if not numbers <= {entry.number for entry in self.entries()}:
+                return False
+            if self.append(Entry(self.next_number(), tuple(batches), files, tuple(sorted(numbers)))):
+                return True
 
-    def replace(self, batches: Sequence[str], folder: Path, parts: Mapping[str, Part]) -> str | None:
-        """Publish the staged `folder` in the place of neighbouring batches; return its name, None if one is gone.
+    def append(self, entry: Entry) -> bool:
+        """Create an entry of the log, whose files are on the disk; False when its number is taken."""
+        folders = {(self.root / part.path).parent for part in entry.files.values()}
+        for folder in (*folders, self._files):
+            fsync(folder)
+        if (bucket := self.bucket()) and not bucket.commit(self.root, entry):
+            return False
+        created = self._link(entry) or bool(bucket)  # another process may have pulled it meanwhile
+        self._committed |= folders if created else set()
+        return created
 
-        The replaced folders stay until `sweep`; in a shared lake all stays as it is until the new one was pushed.
-        """
-        with self._locked():
-            if not set(batches) <= set(self.batches()):
-                return None
-            name = compacted(batches, shared=self.shared)
-            self._publish(folder, name, parts, [c for batch in batches for c in commits_of(self._batches / batch)])
-            return name
+    def next_number(self) -> int:
+        """Return the number that the next entry has, if nobody else takes it."""
+        names = log.names(self._log)
+        return int(names[-1][:8]) + 1 if names else 1
 
     def sweep(self) -> int:
-        """Remove the batches that were replaced; return how many must stay because somebody may read them."""
-        if not arranged(self._batches)[1]:
+        """Remove files that no entry in force names; return how many folders stay as somebody may read them."""
+        listed = {*os.listdir(self._files)}  # noqa: PTH208 - thousands of them
+        named, in_force = self._folders()
+        with ExitStack() as stack:
+            free = set()
+            for name in listed - named:
+                with suppress(OSError):  # its process lives, or has just ended
+                    stack.enter_context(_locking(self._files / name, fcntl.LOCK_EX | fcntl.LOCK_NB))
+                    free.add(name)
+            if free:
+                self._remove(free - self._folders()[0])  # one may have been committed before it was let go
+        if not (replaced := listed & named - in_force):
             return 0
-        with self.staged() as away, self._locked():
-            doomed = self._replaced()
-            try:
-                # Who reads now may have listed them before they were replaced; who begins later cannot.
-                with _locking(self._batches, fcntl.LOCK_EX | fcntl.LOCK_NB):
-                    pass
-            except OSError:  # somebody reads, or this file system has no such locks
-                return len(doomed)
-            for name in doomed:
-                (self._batches / name).rename(away / name)
+        try:  # Who reads now may have listed them before they were replaced; who begins later cannot.
+            with _locking(self._log, fcntl.LOCK_EX | fcntl.LOCK_NB):
+                self._remove(replaced)
+        except OSError:  # somebody reads, or this file system has no such locks
+            return len(replaced)
         return 0
 
-    def set_aside(self, batch: str) -> Path:
-        """Move a batch to `damaged`, where nobody reads it, and return where it lies now."""
-        aside = self.root / "damaged"
-        with self._locked():
-            aside.mkdir(exist_ok=True)
-            moved = aside / batch
-            if moved.exists():  # it was put back, and is damaged again
-                moved = aside / f"{batch}.{uuid.uuid4().hex[:8]}"
-            (self._batches / batch).rename(moved)
-            for folder in (self._batches, aside):
-                fsync(folder)
-        return moved
+    def bucket(self) -> Bucket | None:
+        """Return the bucket that has the same lake."""
+        remote = self.root / "remote"
+        if not remote.exists():
+            return None
+        from dropline.ingest.bucket import Bucket
 
-    def _replaced(self) -> list[str]:
-        """Return the replaced folders whose rows are all elsewhere: one that was put back by hand is not ours."""
-        _, replaced = arranged(self._batches)
-        held = commits(self._batches).keys() if replaced else set()
-        return [name for name in replaced if held >= {*commits_of(self._batches / name)}]
+        return Bucket(remote.read_text("utf-8"))
 
-    def _file(self, batch: str, table: str) -> Path:
-        return self._batches / batch / f"{table}.parquet"
+    def pull(self, progress: Progress | None = None) -> None:
+        """Fetch what others have committed to the bucket: first the files, then the entries that name them."""
+        if not (bucket := self.bucket()):
+            return
+        here = log.names(self._log)
+        fetched = [bucket.entry(name) for name in sorted(bucket.log() - {*here})]
+        entries = log.in_force([*self._written(here), *fetched])
+        parts = [part for entry in entries for part in entry.files.values() if not (self.root / part.path).exists()]
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            for done, part in enumerate(pool.map(lambda part: bucket.fetch(self.root, part), parts), 1):
+                if progress:
+                    progress(done, len(parts), part.path)
+        for entry in fetched:
+            self._link(entry)
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        with (self.root / "lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
+    def _claimed(self, label: str, stack: ExitStack) -> Path:
+        """Return a new folder that is locked until `stack` ends."""
+        while True:
+            folder = self._files / f"{label}-{secrets.token_hex(4)}"
+            folder.mkdir()
+            with suppress(FileNotFoundError):  # swept before it was locked
+                stack.enter_context(_locking(folder, fcntl.LOCK_EX))
+                if folder.exists():
+                    return folder
 
-    def _sweep(self) -> None:
-        """Remove what dead processes left in staging; the caller holds the lake's lock."""
-        for owner in self._owned_by_the_dead():
-            shutil.rmtree(owner.with_suffix(""), ignore_errors=True)
-            owner.unlink(missing_ok=True)
+    def _written(self, names: Iterable[str]) -> Iterator[Entry]:
+        for name in names:
+            with naming(self._log / name):
+                yield log.entry(self._log / name)
 
-    def _owned_by_the_dead(self) -> Iterator[Path]:
-        for owner in self._staging.glob("*.owner"):
+    def _folders(self) -> tuple[set[str], set[str]]:
+        """Return the folders that any entry names, and those that one in force does."""
+        entries = [*self._written(log.names(self._log))]
+        return {entry.folder for entry in entries}, {entry.folder for entry in log.in_force(entries)}
+
+    def _remove(self, folders: Iterable[str]) -> None:
+        for name in folders:
+            shutil.rmtree(self._files / name, ignore_errors=True)
+
+    def _link(self, entry: Entry) -> bool:
+        with self.staged("entry") as folder:
+            with replacing(folder / entry.name) as fresh:
+                fresh.write(entry.written())
             try:
-                with owner.open() as held:
-                    fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    yield owner
-            except (BlockingIOError, FileNotFoundError):  # alive, or just gone
-                continue
-
-    def _publish(self, folder: Path, name: str, parts: Mapping[str, Part], held: Sequence[str] | None = None) -> None:
-        for file in folder.iterdir():
-            fsync(file)
-        Manifest(tuple(held or [name]), parts).write(folder)
-        place = self.outbox if self.shared and name != _EMPTY else self._batches
-        folder.rename(place / name)
-        fsync(place)
-
-    def _next_name(self, label: str) -> str:
-        after = following(max(self._numbers()), shared=self.shared)
-        return f"{digits(after)}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}{label}"
-
-    def _numbers(self) -> set[int]:
-        """Return the numbers that are taken: a batch that was set aside can come back."""
-        folders = (self._batches, self.root / "damaged", self.outbox)
-        return {number(name) for folder in folders for name in arranged(folder)[0]}
+                os.link(folder / entry.name, self._log / entry.name)
+            except FileExistsError:
+                return False
+        fsync(self._log)
+        return True
 
 
 class Batch:
@@ -347,13 +346,11 @@ class Batch:
 
     def __init__(self, lake: Lake, after: str | None = None, *, reread: bool = False) -> None:
         self._lake, self._reread = Lake.create(lake.root), reread
-        self._lake.sweep()
+        self._after = (self._lake.batches() or [""])[-1] if after is None else after
+        self._number, self._began = self._lake.next_number(), datetime.now(UTC)
         self._stack = ExitStack()
-        self._folder = self._stack.enter_context(self._lake.staged())
-        with self._lake._locked():
-            self._name = self._next_name()
-            self._after = self._lake.batches()[-1] if after is None else after
-        self._writers = {name: TableFile(self._folder, name) for name in TABLES}
+        self._folder = self._stack.enter_context(self._lake.staged(self.name))
+        self._writers: dict[str, TableFile] = {}
         self.dropped: dict[Key, Version] = {}
         self.dropped_trials = 0
 
@@ -368,59 +365,59 @@ class Batch:
     ) -> None:
         self.discard()
 
+    @property
+    def name(self) -> str:
+        """Its name, unless another batch is committed before it."""
+        return f"{self._number:08}-{self._began:%Y%m%dT%H%M%SZ}{REREAD if self._reread else ''}"
+
     def add(self, table: str, rows: pa.Table) -> None:
         """Append rows to one table of the batch."""
         if rows.num_rows:
-            self._writers[table].write(_in_batch(rows, TABLES[table], self._name))
+            if table not in self._writers:
+                self._writers[table] = TableFile(self._folder, table)
+            self._writers[table].write(_in_batch(rows, TABLES[table], self.name))
 
     def commit(self) -> str | None:
         """Make the batch visible and return its name; None when others had committed all of it."""
-        parts = {name: writer.close() for name, writer in self._writers.items()}
-        with self._lake._locked():
-            others = self._lake.current_files(self._after)
-            if others:
-                own = dict(_versions(self._folder / "raw_files.parquet"))
-                self.dropped = {k: v for k, v in own.items() if k in others and (self._reread or others[k] == v)}
-                if own and len(self.dropped) == len(own):
-                    self.dropped_trials = parts["trials"].rows
-                    return None
-            # The number was a guess; it stands in every row.
-            if self.dropped or number(self._name) <= max(self._lake._numbers()):
-                name = self._next_name()
-                parts = self._rewrite(name)
-                self._name = name
-            self._lake._publish(self._folder, self._name, parts)
-        return self._name
+        parts = ready = {table: writer.close() for table, writer in self._writers.items()}
+        own = dict(_versions(self._lake.root / parts["raw_files"].path)) if "raw_files" in parts else {}
+        while True:
+            self._lake.pull()
+            number, others = self._lake.next_number(), self._lake.current_files(self._after)
+            dropped = {k: v for k, v in own.items() if k in others and (self._reread or others[k] == v)}
+            if own and len(dropped) == len(own):
+                self.dropped, self.dropped_trials = dropped, parts["trials"].rows if "trials" in parts else 0
+                return None
+            if dropped.keys() != self.dropped.keys() or number != self._number:
+                self._number, self.dropped = number, dropped
+                ready = self._rewritten(parts)
+            if self._lake.append(Entry(self._number, (self.name,), ready)):
+                return self.name
 
     def discard(self) -> None:
-        """Remove what is staged; does nothing after a commit."""
+        """Remove what was not committed."""
         for writer in self._writers.values():
             writer.abandon()
         self._stack.close()
 
-    def _next_name(self) -> str:
-        return self._lake._next_name(REREAD if self._reread else "")
-
-    def _rewrite(self, name: str) -> dict[str, Part]:
-        """Write the staged files again under another batch name and without the dropped files."""
-        fresh = self._folder / "rewritten"
-        fresh.mkdir()
-        trials: set[str] = set()
-        parts: dict[str, Part] = {}
-        for table, schema in TABLES.items():
-            staged = self._folder / f"{table}.parquet"
-            with pq.ParquetFile(staged) as old, closing(TableFile(fresh, table)) as new:
-                for group in range(old.num_row_groups):
-                    rows = old.read_row_group(group)
-                    doomed = self._doomed(rows, trials)
-                    if table == "trials":
-                        trials.update(rows.filter(doomed)["trial_id"].to_pylist())
-                    new.write(_in_batch(rows.filter(pc.invert(doomed)), schema, name))
-            parts[table] = new.close()
-            (fresh / staged.name).replace(staged)
-        fresh.rmdir()
+    def _rewritten(self, parts: Mapping[str, Part]) -> dict[str, Part]:
+        """Write the files again: with another name of the batch, and without the files that were dropped."""
+        folder = self._stack.enter_context(self._lake.staged(self.name))
+        trials = {*self._trials_dropped(parts)}
         self.dropped_trials = len(trials)
-        return parts
+        written = {}
+        for table, part in parts.items():
+            file = TableFile(folder, table)
+            for rows in row_groups(self._lake.root / part.path, table):
+                kept = rows.filter(pc.invert(self._doomed(rows, trials)))
+                file.write(_in_batch(kept, TABLES[table], self.name))
+            written[table] = file.close()
+        return {table: part for table, part in written.items() if part.rows}
+
+    def _trials_dropped(self, parts: Mapping[str, Part]) -> Iterator[str]:
+        if self.dropped and "trials" in parts:
+            for rows in row_groups(self._lake.root / parts["trials"].path, "trials"):
+                yield from rows.filter(self._doomed(rows, set()))["trial_id"].to_pylist()
 
     def _doomed(self, rows: pa.Table, trials: set[str]) -> pa.Array:
         if "source_path" in rows.column_names:
@@ -441,13 +438,13 @@ def _locking(folder: Path, how: int) -> Iterator[None]:
         os.close(handle)
 
 
-def _versions(raw_files: Path, after: int = -1) -> Iterator[tuple[Key, Version]]:
-    """Yield the files of a batch that were committed after a number; a compacted one may hold both kinds."""
+def _versions(raw_files: Path, after: str = "") -> Iterator[tuple[Key, Version]]:
+    """Yield the files that were committed after a batch; what was compacted may hold both kinds."""
     columns = ["campaign", "source_path", "batch", *Version._fields]
     with naming(raw_files):
         rows = pq.read_table(raw_files, columns=columns, partitioning=None)
         for campaign, path, batch, *version in zip(*(rows[c].to_pylist() for c in columns), strict=True):
-            if after < 0 or number(batch) > after:
+            if batch > after:
                 yield (campaign, path), Version(*version)
 
 

@@ -15,14 +15,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dropline.errors import DroplineError
-from dropline.ingest.batches import joined, naming, widened
 from dropline.ingest.campaign import slug
 from dropline.ingest.lake import FORGOTTEN
+from dropline.ingest.parquet import joined, naming, row_groups, widened
 from dropline.ingest.rows import NO_CONTEXT, trial_id
 from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from dropline.ingest.lake import Batch, Key, Lake
 
@@ -200,12 +200,12 @@ class Purge:
 def _copy(lake: Lake, batch: Batch, files: Mapping[Key, str], names: Mapping[str, str]) -> None:
     """Write the rows of some versions of files again; of campaigns in `names` as those of another."""
     wanted = pa.array(["\0".join((*key, of)) for key, of in files.items()], pa.string())
-    commits = lake.commits()
-    for folder in dict.fromkeys(commits[of] for of in sorted({*files.values()})):
+    needed = {*files.values()}
+    for entry in [entry for entry in lake.entries() if not needed.isdisjoint(entry.batches)]:
         ids: dict[str, str] = {}  # trials by the id that they had
         trials = pa.array([], pa.string())
         for table in ("trials", *(name for name in TABLES if name not in {"trials", *_OF_CAMPAIGNS})):
-            for rows in _row_groups(lake, folder, table):
+            for rows in row_groups(lake.root / entry.files[table].path, table) if table in entry.files else ():
                 of_files = "source_path" in rows.column_names
                 chosen = rows.filter(_among(rows, _OF_FILE, wanted) if of_files else _among(rows, _OF_TRIAL, trials))
                 if table == "trials":
@@ -231,15 +231,6 @@ def _newest(lake: Lake, table: str, files: Iterable[Key], names: Mapping[str, st
         if campaign in names and (any(among) if folder else kept):
             last[key] = number
     return rows.take(pa.array([*last.values()], pa.int64()))
-
-
-def _row_groups(lake: Lake, folder: str, table: str) -> Iterator[pa.Table]:
-    file = lake.folder(folder) / f"{table}.parquet"
-    if not file.exists():  # the batch is older than the table
-        return
-    with naming(file), pq.ParquetFile(file) as parquet:
-        for group in range(parquet.num_row_groups):
-            yield widened(parquet.read_row_group(group), TABLES[table])
 
 
 def _renamed(table: str, rows: pa.Table, names: Mapping[str, str], ids: dict[str, str]) -> pa.Table:

@@ -1,7 +1,7 @@
 """The Arrow schemas of the lake: the one contract between the readers and dbt.
 
-Every table of a batch is one Parquet file with exactly these columns. Units are in the names (`_s`, `_ms`,
-`_bytes`, `_ratio` from 0 to 1); a `rate` stands beside its `rate_unit`. Null means that no source said it.
+Each table of which a commit has rows is one Parquet file with exactly these columns. Units are in the names (`_s`,
+`_ms`, `_bytes`, `_ratio` from 0 to 1); a `rate` stands beside its `rate_unit`. Null means that no source said it.
 """
 
 from typing import Final

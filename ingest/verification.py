@@ -2,48 +2,95 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections import Counter
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import duckdb
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from dropline.ingest.batches import (
-    MANIFEST,
-    DamagedFile,
-    Fault,
-    Manifest,
-    batch_of,
-    commits_of,
-    digest_of,
-    faults,
-    joined,
-    measured,
-    naming,
-    sha256_of,
-)
+from dropline.ingest import log
 from dropline.ingest.intake import printable
 from dropline.ingest.lake import Lake
+from dropline.ingest.log import DamagedEntry
+from dropline.ingest.parquet import reason, sha256_of
+from dropline.ingest.schema import TABLES
 from dropline.quoting import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator
     from pathlib import Path
 
+    from dropline.ingest.log import Entry, Part
     from dropline.paths import Home
 
 MARKER: Final = "backup.json"  # in a home that is a backup: ingest/backup.py
 
-_OF_FILES: Final = ("campaign", "source_path", "batch")
-_OF_TRIALS: Final = ("trial_id", "batch")
-_OF_RAW: Final = (*_OF_FILES, "size_bytes", "sha256", "trials", "content")
+_ADVICE: Final = "type `dropline verify --set-aside`, or put the file back from a backup"
 _AGAIN: Final = "type `dropline verify --set-aside`, then ingest its files again"
 _SHOWN: Final = 3  # names in one fault
+_CONTRADICTIONS: Final = {
+    "raw_files": """
+        select format('{}: {} is of batch {}', campaign, source_path, batch)
+        from raw_files
+        where batch not in (select unnest($batches))
+        union all
+        select format('the kept bytes of {}: {} are not those of its SHA-256', campaign, source_path)
+        from raw_files
+        where octet_length(content) <> size_bytes or sha256(content) <> sha256
+    """,
+    "trials": """
+        with
+        held as (select campaign, source_path, batch, count(*) as trials from trials group by all)
+        select
+            case
+                when raw_files.source_path is null
+                    then format('{}: {} has trials and no raw file', campaign, source_path)
+                else format(
+                    '{}: {} has {} trials, and raw_files says {}',
+                    campaign, source_path, coalesce(held.trials, 0), raw_files.trials
+                )
+            end
+        from raw_files
+        full join held using (campaign, source_path, batch)
+        where raw_files.source_path is null or coalesce(held.trials, 0) <> raw_files.trials
+    """,
+    **{
+        table: f"""
+            select format('{{}} rows belong to no trial and no file of the batch', count(*))
+            from {table}
+            anti join trials using (trial_id, batch)
+            having count(*) > 0
+        """  # noqa: S608 - ours
+        for table in ("exchanges", "intervals")
+    },
+    "observations": """
+        select format('{} rows belong to no trial and no file of the batch', count(*))
+        from observations
+        where case
+            when trial_id is not null then (trial_id, batch) not in (select (trial_id, batch) from trials)
+            else source_path is not null
+                and (campaign, source_path, batch) not in (select (campaign, source_path, batch) from raw_files)
+        end
+        having count(*) > 0
+    """,
+}
+
+
+class Fault(NamedTuple):
+    """What is wrong with one file, and what to do about it; of a file of the lake the entry that names it."""
+
+    path: Path
+    reason: str
+    advice: str
+    entry: str = ""
+
+    def text(self) -> str:
+        """Return the fault in two lines."""
+        return f"{self.path}: {self.reason}\n    -> {self.advice}"
 
 
 @dataclass(slots=True)
@@ -53,170 +100,146 @@ class Verified:
     Attributes:
         batches: how many batches were looked at.
         faults: what is wrong, with what to do.
-        unvouched: batches without a manifest: they can be read, but nothing says that they are what was written.
-        adopted: batches that were given a manifest by what they hold now.
-        set_aside: where damaged batches lie now.
+        set_aside: where damaged files lie now.
 
     """
 
     batches: int = 0
     faults: list[Fault] = field(default_factory=list)
-    unvouched: list[str] = field(default_factory=list)
-    adopted: list[str] = field(default_factory=list)
     set_aside: list[Path] = field(default_factory=list)
 
     def text(self) -> str:
         """Return the outcome for people: each fault with its file and what to do, then the sum."""
         lines = [fault.text() for fault in self.faults]
-        lines += [f"set aside  {folder}: ingest its files again, then build" for folder in self.set_aside]
-        if self.unvouched:
-            lines.append(
-                f"{len(self.unvouched)} batches can be read, but nothing vouches for them, as an older version wrote "
-                "them: `dropline verify --adopt` takes them as they are"
-            )
-        if self.adopted:
-            lines.append(f"{len(self.adopted)} batches are vouched for from now on, as they are")
+        lines += [f"set aside  {place}: ingest its files again, then build" for place in self.set_aside]
         lines.append(f"{self.batches} batches verified, {len(self.faults) or 'no'} faults")
         return "\n".join(map(printable, lines))
 
 
-def verify(
-    home: Home,
-    *,
-    set_aside: bool = False,
-    adopt: bool = False,
-    progress: Callable[[int, int, str], None] | None = None,
-) -> Verified:
+def verify(home: Home, *, set_aside: bool = False, progress: Callable[[int, int, str], None] | None = None) -> Verified:
     """Read everything that `home` holds and say what is not as it was written; ingests and builds may go on.
 
-    Every file of every batch is held against its manifest (size, SHA-256, rows), every kept raw file against its own
-    SHA-256, rows against the trials and files that they belong to, the published warehouse against the lake. With
-    `set_aside` damaged batches are moved out of the lake, whole; with `adopt` readable batches of old get a manifest.
-    `progress` is called with (done, total, batch) before each batch.
+    Every file is held against the log (size, SHA-256), every kept raw file against its own SHA-256, rows against the
+    trials and files that they belong to, the published warehouse against the lake. With `set_aside` damaged batches
+    are left out from now on, and moved to lake/damaged. `progress` is called with (done, total, batch) before each.
     """
     lake, told = Lake(home.lake), Verified()
     with lake.reading():
-        batches = lake.batches()
-        for batch in batches:
+        entries, told.faults = _entries(home.lake / "log")
+        for entry in entries:
             if progress:
-                progress(told.batches, len(batches), batch)
-            told.batches += 1
-            folder = lake.folder(batch)
-            found = faults(folder, thorough=True) or list(_contradictions(folder))
-            told.faults += found
-            if not found and not (folder / MANIFEST).exists():
-                told.unvouched.append(batch)
-                if adopt:
-                    _adopt(folder)
-    if adopt:
-        told.adopted, told.unvouched = told.unvouched, []
-    told.faults += [*_around(home, lake)]
+                progress(told.batches, len(entries), entry.batches[0])
+            told.batches += len(entry.batches)
+            told.faults += faults(home.lake, entry) or list(_contradictions(home.lake, entry))
+    told.faults += _around(home, {batch for entry in entries for batch in entry.batches})
     if set_aside:
-        told.set_aside = [lake.set_aside(batch) for batch in dict.fromkeys(f.batch for f in told.faults) if batch]
+        for name in dict.fromkeys(fault.entry for fault in told.faults if fault.entry):
+            told.set_aside += _set_aside(lake, name, {entry.name: entry for entry in entries}.get(name))
     return told
 
 
-def _adopt(folder: Path) -> None:
-    Manifest((folder.name,), {file.stem: measured(file) for file in sorted(folder.glob("*.parquet"))}).write(folder)
+def damaged(lake: Lake) -> list[Fault]:
+    """Return what is wrong with the files in force, by their SHA-256."""
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        return [*chain.from_iterable(threads.map(partial(faults, lake.root), lake.entries()))]
 
 
-def _contradictions(folder: Path) -> Iterator[Fault]:
-    """Yield what does not add up in a batch whose files are what was written."""
-    told: dict[str, list[str]] = {}
+def faults(root: Path, entry: Entry) -> list[Fault]:
+    """Return what is wrong with the files of one entry of the lake at `root`."""
+    wrong = ((root / part.path, _wrong(root / part.path, part)) for part in entry.files.values())
+    return [Fault(file, said, _ADVICE, entry.name) for file, said in wrong if said]
+
+
+def _wrong(file: Path, part: Part) -> str:
     try:
-        told["raw_files"], counted = _raw_files(folder / "raw_files.parquet", {*commits_of(folder)})
-        with naming(file := folder / "trials.parquet"):
-            trials = pq.read_table(file, columns=[*_OF_FILES, "trial_id"], partitioning=None)
-        told["trials"] = _miscounted(counted, trials)
-        for table in ("exchanges", "intervals", "observations"):
-            if (file := folder / f"{table}.parquet").exists():
-                told[table] = _orphans(file, trials, list(counted))
-    except DamagedFile as error:
-        yield Fault(folder, str(error), _AGAIN, folder.name)
-    for table, reasons in told.items():
-        if reasons:
-            more = f" and {len(reasons) - _SHOWN} more" if len(reasons) > _SHOWN else ""
-            yield Fault(folder / f"{table}.parquet", "; ".join(reasons[:_SHOWN]) + more, _AGAIN, folder.name)
+        size_bytes = file.stat().st_size
+        if size_bytes != part.size_bytes:
+            return f"{size_bytes:,} bytes, where {part.size_bytes:,} were written"
+        if sha256_of(file) != part.sha256:
+            return "its bytes are not those that were written: the SHA-256 differs"
+    except OSError as error:
+        return reason(error)
+    return ""
 
 
-def _raw_files(file: Path, commits: set[str]) -> tuple[list[str], dict[tuple[str, ...], int | None]]:
-    """Return what is wrong with the kept bytes, and how many trials each file says that it has."""
-    wrong: list[str] = []
-    counted: dict[tuple[str, ...], int | None] = {}
-    with naming(file), pq.ParquetFile(file) as parquet:
-        for group in range(parquet.num_row_groups):
-            rows = parquet.read_row_group(group, columns=_OF_RAW)
-            plain = zip(*(rows[name].to_pylist() for name in _OF_RAW[:-1]), strict=True)
-            for (campaign, path, batch, size, sha256, trials), content in zip(plain, rows["content"], strict=True):
-                counted[campaign, path, batch] = trials
-                if batch not in commits:
-                    wrong.append(f"{campaign}: {path} is of batch {batch}")
-                elif content.is_valid and (content.as_buffer().size, _sha256(content)) != (size, sha256):
-                    wrong.append(f"the kept bytes of {campaign}: {path} are not those of its SHA-256")
-    return wrong, counted
+def _entries(folder: Path) -> tuple[list[Entry], list[Fault]]:
+    """Return the entries in force, and what is wrong with others."""
+    read: list[Entry] = []
+    wrong: list[Fault] = []
+    for name in log.names(folder):
+        try:
+            read.append(log.entry(folder / name))
+        except (DamagedEntry, OSError) as error:
+            wrong.append(Fault(folder / name, reason(error), _ADVICE, name))
+    return log.in_force(read), wrong
 
 
-def _sha256(content: pa.BinaryScalar) -> str:
-    return hashlib.sha256(content.as_buffer()).hexdigest()
+def _set_aside(lake: Lake, name: str, entry: Entry | None) -> Iterator[Path]:
+    """Leave an entry out from now on, and yield where its files are now; one that a bucket has is fetched again."""
+    if lake.bucket():  # which has the whole ones
+        for part in entry.files.values() if entry else ():
+            (lake.root / part.path).unlink(missing_ok=True)
+        if not entry:
+            (lake.root / "log" / name).unlink()
+        lake.pull()
+        return
+    aside = lake.root / "damaged"
+    aside.mkdir(exist_ok=True)
+    place = lake.root / "files" / entry.folder if entry else lake.root / "log" / name
+    if not entry or lake.replace([entry], (), {}):
+        place.rename(aside / place.name)
+        yield aside / place.name
 
 
-def _miscounted(counted: dict[tuple[str, ...], int | None], trials: pa.Table) -> list[str]:
-    held = Counter(zip(*(trials[name].to_pylist() for name in _OF_FILES), strict=True))
-    wrong = [f"{campaign}: {path} has trials and no raw file" for campaign, path, _ in held.keys() - counted.keys()]
-    for key, said in counted.items():
-        if said is not None and said != held[key]:
-            wrong.append(f"{key[0]}: {key[1]} has {held[key]} trials, and raw_files says {said}")
-    return wrong
+def _contradictions(root: Path, entry: Entry) -> Iterator[Fault]:
+    """Yield what does not add up in an entry whose files are what was written."""
+    with duckdb.connect() as connection:
+        for table, schema in TABLES.items():
+            connection.register(f"no_{table}", schema.empty_table())
+            rows = f"select * from no_{table}"  # noqa: S608 - ours
+            if part := entry.files.get(table):
+                file = quoted(root / part.path)
+                rows += f" union all by name select * from read_parquet({file}, hive_partitioning = false)"  # noqa: S608
+            connection.execute(f"create view {table} as {rows}")
+        for table, query in _CONTRADICTIONS.items():
+            given = {"batches": list(entry.batches)} if "$batches" in query else {}
+            if wrong := [said for (said,) in connection.execute(query, given).fetchall()]:
+                more = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
+                named = root / "files" / entry.folder / f"{table}.parquet"
+                yield Fault(named, "; ".join(wrong[:_SHOWN]) + more, _AGAIN, entry.name)
 
 
-def _orphans(file: Path, trials: pa.Table, files: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return how many rows have a trial, or a file of their own, that the batch does not hold."""
-    known_trials = joined(trials, _OF_TRIALS)
-    known_files = pa.array(["\0".join(key) for key in files], pa.string())
-    of_nobody = 0
-    with naming(file), pq.ParquetFile(file) as parquet:
-        columns = [name for name in (*_OF_TRIALS, *_OF_FILES[:2]) if name in parquet.schema_arrow.names]
-        for group in range(parquet.num_row_groups):
-            rows = parquet.read_row_group(group, columns=columns)
-            known = pc.is_in(joined(rows, _OF_TRIALS), value_set=known_trials)
-            if "source_path" in columns:
-                alone = pc.is_null(rows["trial_id"])
-                own = pc.is_in(joined(rows, _OF_FILES), value_set=known_files)
-                known = pc.or_(known, pc.and_(alone, pc.or_(own, pc.is_null(rows["source_path"]))))
-            of_nobody += rows.num_rows - pc.sum(known).as_py() if rows.num_rows else 0
-    return [f"{of_nobody} rows belong to no trial and no file of the batch"] if of_nobody else []
-
-
-def _around(home: Home, lake: Lake) -> Iterator[Fault]:
-    """Yield what is wrong beside the batches: findings, the warehouse, the marker of a backup."""
+def _around(home: Home, batches: Iterable[str]) -> Iterator[Fault]:
+    """Yield what is wrong beside the lake: findings, the warehouse, the marker of a backup."""
     # The lake is looked at last: a build may have published, and the gate checked, what was committed meanwhile.
     findings = sorted((home.quality / "findings").glob("lake-*.parquet"))
     built = yield from _warehouse(home.warehouse)
-    known = {"00000000-empty"}
-    for batch in lake.batches():
-        try:
-            known |= {batch, *commits_of(lake.folder(batch))}
-        except DamagedFile:  # told before
-            continue
+    later = _entries(home.lake / "log")[0]
+    known = {"00000000-empty", *batches, *(batch for entry in later for batch in entry.batches)}
     for file in findings:
-        if reason := _altered(file):
-            yield Fault(file, reason, "remove it; the next `dropline build` checks its batch again")
+        if said := _altered(file):
+            yield Fault(file, said, "remove it; the next `dropline build` checks its batch again")
         if (batch := batch_of(file)) not in known:
             yield Fault(file, f"findings of batch {batch}, which is gone", "the next `dropline build` removes it")
     if gone := [batch for batch in built if batch not in known]:
-        reason = f"built from {len(gone)} batches that are gone, first {gone[0]}"
-        yield Fault(home.warehouse, reason, "type `dropline build` to publish it anew")
+        said = f"built from {len(gone)} batches that are gone, first {gone[0]}"
+        yield Fault(home.warehouse, said, "type `dropline build` to publish it anew")
     yield from _backup(home.root / MARKER)
 
 
+def batch_of(findings: Path) -> str:
+    """Return the batch that a file of findings is about; see expectations/gate.py."""
+    return findings.name.removeprefix("lake-").partition(".")[0]
+
+
 def _altered(findings: Path) -> str:
-    """Say what is wrong with a file of findings; a build removes those that it replaces."""
+    """Say what is wrong with a file of findings, whose name ends in its digest; a build removes what it replaces."""
     try:
-        same = digest_of(findings) in {"", sha256_of(findings)}
+        same = findings.stem.partition(".")[2] in {"", sha256_of(findings)}
     except FileNotFoundError:
         return ""
     except OSError as error:
-        return f"cannot be read ({error.strerror})"
+        return reason(error)
     return "" if same else "its bytes are not those that were written: the SHA-256 differs"
 
 

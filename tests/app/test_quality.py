@@ -13,6 +13,7 @@ import pytest
 from dropline.app import queries, words
 from dropline.app.queries import quality as questions
 from dropline.app.warehouse import Warehouse
+from dropline.ingest.log import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +34,9 @@ def refusing_home(warehouse_home: Path, tmp_path_factory: pytest.TempPathFactory
     home = tmp_path_factory.mktemp("refusing")
     shutil.copy(warehouse_home / "warehouse.duckdb", home)
     shutil.copytree(warehouse_home / "quality", home / "quality")
-    (home / "lake" / "batches" / "99999999-later").mkdir(parents=True)
+    (home / "lake" / "log").mkdir(parents=True)
+    later = Entry(9, ("99999999-later",), {})
+    (home / "lake" / "log" / later.name).write_bytes(later.written())
     with duckdb.connect(str(home / "warehouse.duckdb")) as database:
         database.executemany(
             "insert into quality_findings by name select $1 as finding_id, 'rejected' as finding, "

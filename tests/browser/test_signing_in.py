@@ -165,7 +165,7 @@ def test_an_editor_brings_a_file_into_the_lake(context: BrowserContext, guarded:
     page.set_input_files("input[type=file]", next(CAPTURE.rglob("*perfdhcp*.txt")))
     page.get_by_role("button", name="Keep it").click(timeout=30_000)
     expect(page.get_by_text("The file is in the lake")).to_be_visible(timeout=60_000)
-    assert list((guarded.home / "lake" / "batches").glob("0*"))
+    assert list((guarded.home / "lake" / "log").glob("0*"))
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import pytest
 
 from dropline import pipeline
 from dropline.expectations import Finding
+from dropline.ingest.lake import Lake
 
 PROJECT = Path(pipeline.__file__).parent
 
@@ -41,7 +42,7 @@ def test_the_file_says_when_and_from_what_it_was_built(published_home):
         "from build_info",
     )
     assert age
-    assert (dbt, duck, batches) == ("1.11.16", duckdb.__version__, ["00000000-empty"])
+    assert (dbt, duck, batches) == ("1.11.16", duckdb.__version__, [])
     undescribed = "select column_name from duckdb_columns() where table_name = 'build_info' and comment is null"
     assert rows_of(warehouse, undescribed) == []
 
@@ -55,7 +56,7 @@ def test_older_clients_can_read_the_file(published_home):
 
 def test_a_build_leaves_nothing_but_the_warehouse_and_what_speeds_up_the_next(published_home):
     left = {file.name for file in (published_home / "build").iterdir()}
-    assert left <= {"target", "logs"}
+    assert left <= {"target", "logs", "lake"}
     assert not list(published_home.rglob("*.wal"))
     assert not list(PROJECT.glob("warehouse.duckdb*"))
 
@@ -199,8 +200,8 @@ def test_a_project_that_cannot_be_parsed_says_so(small_project, home):
 
 def test_an_unreadable_batch_stops_the_build_and_changes_nothing(built_home, batch):
     before = state_of(built_home.warehouse)
-    name = batch().trial("t1").commit(built_home.lake)
-    (built_home.lake / "batches" / name / "trials.parquet").write_bytes(b"PAR1 torn")
+    batch().trial("t1").commit(built_home.lake)
+    Lake(built_home.lake).files("trials")[-1].write_bytes(b"PAR1 torn")
     with pytest.raises(pipeline.BuildFailed, match=r"trials\.parquet"):
         pipeline.build(built_home)
     assert state_of(built_home.warehouse) == before
@@ -208,12 +209,11 @@ def test_an_unreadable_batch_stops_the_build_and_changes_nothing(built_home, bat
 
 def test_a_killed_build_leaves_nothing_that_the_next_one_trips_over(built_home):
     left = built_home.root / "build"
-    (left / "lake" / "batches" / "00000009-gone").mkdir(parents=True)
     for name in ("next.duckdb", "next.duckdb.wal", "scratch.duckdb"):
         (left / name).write_bytes(b"half")
     work = pipeline._Workplace(built_home)
     work.clear()
-    assert {file.name for file in left.iterdir()} <= {"target", "logs"}
+    assert {file.name for file in left.iterdir()} <= {"target", "logs", "lake"}
 
 
 def test_the_environment_is_as_it_was_after_a_build(small_project, home, monkeypatch):

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from moto.server import ThreadedMotoServer
 
-from dropline.ingest import mirror
 from dropline.ingest.lake import Lake
 from dropline.paths import Home
 from tests.buckets import SECRET, ask
@@ -70,12 +69,12 @@ def address(server, tmp_path, monkeypatch):
 
 @pytest.fixture
 def machine(address, tmp_path, monkeypatch):
-    """What makes the mirror of the bucket on another machine, that is, in another cache."""
+    """What makes the copy of the bucket on another machine, that is, in another cache."""
 
     def named(name):
         monkeypatch.setenv("DROPLINE_CACHE", str(tmp_path / name))
         home = Home.chosen(address)
-        mirror.sync(home)
+        Lake.shared(home.lake, home.address)
         return home
 
     return named

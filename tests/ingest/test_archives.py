@@ -15,6 +15,7 @@ from dropline.ingest import archives
 from dropline.ingest.files import IntakeError
 from dropline.ingest.intake import ingest
 from dropline.ingest.show import show
+from tests.lakes import leftovers
 
 ROOT = Path(__file__).parents[2]
 ENDINGS = ["tar", "tar.gz", "tgz", "zip"]
@@ -53,7 +54,7 @@ def test_the_members_of_an_archive_are_kept_as_files_of_a_folder(ending, tree, l
     assert sorted(of(lake, "raw_files", "source_path", "sha256")) == plain
     again = ingest([tmp_path / "sent"], lake)
     assert (again.batch, again.seen, again.skipped) == (None, packed.seen, packed.seen)
-    assert not list((lake.root / "staging").iterdir()), "what was unpacked is gone"
+    assert not leftovers(lake), "what was unpacked is gone"
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -309,6 +310,6 @@ def test_what_a_killed_ingest_unpacked_goes_with_the_next_one(bare, lake, tmp_pa
     (tmp_path / "sent").mkdir()
     pack(bare, tmp_path / "sent" / "runs.tgz")
     subprocess.run([sys.executable, "-c", KILLED, tmp_path / "sent", lake.root], cwd=ROOT, check=False)
-    assert [path for path in (lake.root / "staging").iterdir() if path.is_dir()]
+    assert leftovers(lake)
     assert ingest([tmp_path / "sent"], lake).trials == 2
-    assert not list((lake.root / "staging").iterdir())
+    assert not leftovers(lake)

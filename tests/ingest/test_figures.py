@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from dropline.ingest import figures, formats
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.text import MAX_REJECTS
-from dropline.ingest.lake import Lake
-from dropline.ingest.schema import FIGURES, TABLES
+from dropline.ingest.schema import FIGURES
 
 ROOT = Path(__file__).parents[2]
 SEEDS = ROOT / "seeds"
@@ -340,20 +339,6 @@ def test_a_damaged_gzip_keeps_what_could_be_read() -> None:
     assert sum(isinstance(part, dict) for part in parts) > 100
     assert isinstance(parts[-1], Reject)
     assert "gzip file is damaged" in parts[-1].reason
-
-
-def test_a_lake_from_before_there_were_figures_gets_their_table_and_keeps_its_batches(tmp_path: Path) -> None:
-    lake = Lake.create(tmp_path)
-    campaign = pa.Table.from_pylist([{"campaign": "c", "batch": ""}], schema=TABLES["campaigns"])
-    lake.commit({"campaigns": campaign})
-    for file in tmp_path.glob("batches/*/figures.parquet"):
-        file.unlink()
-    before = lake.batches()
-    assert lake.tables("figures").num_rows == 0
-    assert Lake.create(tmp_path).batches()[:-1] == before
-    assert [file.parent.name for file in lake.files("figures")] == lake.batches()[-1:]
-    lake.files("campaigns")[1].unlink()
-    assert len(lake.files("campaigns")) == 3, "what is lost from a later batch is not passed over"
 
 
 CORPUS = [

@@ -1,6 +1,5 @@
 """The lake: batches appear whole, in order, once."""
 
-import fcntl
 from datetime import datetime
 
 import pyarrow as pa
@@ -9,7 +8,9 @@ import pytest
 
 from dropline.ingest import lake as lake_module
 from dropline.ingest.lake import Lake, Version
+from dropline.ingest.parquet import sha256_of
 from dropline.ingest.schema import TABLES
+from tests.lakes import leftovers
 
 
 def raw_files(**sha256_of):
@@ -58,7 +59,7 @@ def lake(tmp_path):
 
 
 def test_a_new_lake_has_every_table_with_its_schema_and_no_rows(lake):
-    assert lake.batches() == ["00000000-empty"]
+    assert lake.batches() == []
     for name, schema in TABLES.items():
         (file,) = lake.files(name)
         assert pq.read_schema(file).equals(schema)
@@ -92,11 +93,15 @@ def test_looking_at_a_lake_that_is_not_there_makes_nothing(tmp_path):
 def test_a_committed_batch_is_whole_numbered_and_compressed(lake):
     name = lake.commit({"raw_files": raw_files(a="1"), "trials": trials(a="1")})
     assert name.startswith("00000001-")
-    assert sorted(p.stem for p in (lake.root / "batches" / name).iterdir()) == sorted([*TABLES, "manifest"])
+    (entry,) = lake.entries()
+    assert (entry.number, entry.batches, entry.files.keys()) == (1, (name,), {"raw_files", "trials"})
+    for part in entry.files.values():
+        file = lake.root / part.path
+        assert (part.rows, part.size_bytes, part.sha256) == (1, file.stat().st_size, sha256_of(file))
     assert lake.tables("trials", ["batch", "trial_id"]).to_pylist() == [{"batch": name, "trial_id": "a-1"}]
     metadata = pq.read_metadata(lake.files("raw_files")[-1])
     assert metadata.row_group(0).column(0).compression == "ZSTD"
-    assert not list((lake.root / "staging").iterdir())
+    assert not leftovers(lake)
 
 
 def test_the_newest_version_of_a_file_counts_and_the_old_one_stays(lake):
@@ -120,36 +125,16 @@ def test_a_clock_that_steps_back_does_not_change_the_order(lake, monkeypatch):
     monkeypatch.setattr(lake_module, "datetime", Clock)
     for sha256 in "123":
         lake.commit({"raw_files": raw_files(a=sha256)})
-    assert [name[:8] for name in lake.batches()] == ["00000000", "00000001", "00000002", "00000003"]
+    assert [name[:8] for name in lake.batches()] == ["00000001", "00000002", "00000003"]
     assert lake.current_files()[("c", "a")].sha256 == "3"
-
-
-def test_folders_that_are_no_batches_are_not_read(lake):
-    for name in ("00000009", "x-1", ".00000009-tmp"):
-        (lake.root / "batches" / name).mkdir()
-    assert lake.batches() == ["00000000-empty"]
 
 
 def test_leaving_without_commit_leaves_nothing(lake):
     with pytest.raises(KeyboardInterrupt), lake.batch() as batch:
         batch.add("raw_files", raw_files(a="1"))
         raise KeyboardInterrupt
-    assert not list((lake.root / "staging").iterdir())
+    assert not leftovers(lake)
     assert lake.current_files() == {}
-
-
-def test_staging_of_the_dead_is_swept_and_of_the_living_kept(lake):
-    dead = lake.root / "staging" / "dead"
-    dead.mkdir()
-    (dead / "trials.parquet").write_bytes(b"half")
-    dead.with_suffix(".owner").touch()
-    with lake.batch() as living:
-        living.add("raw_files", raw_files(a="1"))
-        lake.commit({"raw_files": raw_files(b="1")})
-        assert not dead.exists()
-        assert not dead.with_suffix(".owner").exists()
-        assert living.commit()
-    assert set(lake.current_files()) == {("c", "a"), ("c", "b")}
 
 
 def test_two_batches_begun_at_once_get_two_numbers(lake):
@@ -160,7 +145,7 @@ def test_two_batches_begun_at_once_get_two_numbers(lake):
         one, two = first.commit(), second.commit()
     assert (one[:8], two[:8]) == ("00000001", "00000002")
     assert lake.tables("trials", ["batch"]).to_pylist() == [{"batch": two}]
-    assert lake.batches() == ["00000000-empty", one, two]
+    assert lake.batches() == [one, two]
 
 
 def test_what_another_batch_has_committed_meanwhile_is_dropped_with_all_its_rows(lake):
@@ -180,6 +165,7 @@ def test_what_another_batch_has_committed_meanwhile_is_dropped_with_all_its_rows
 
 
 def test_what_was_committed_before_the_batch_began_but_after_the_look_is_dropped_too(lake):
+    lake.commit({"raw_files": raw_files(z="1")})
     newest = lake.batches()[-1]
     lake.commit({"raw_files": raw_files(a="1"), "trials": trials(a="1")})
     with lake.batch(after=newest) as late:
@@ -197,16 +183,8 @@ def test_a_batch_that_others_have_committed_whole_is_not_written(lake):
         assert first.commit()
         assert second.commit() is None
     assert second.dropped_trials == 1
-    assert len(lake.batches()) == 2
-    assert not list((lake.root / "staging").iterdir())
-
-
-def test_reading_takes_no_lock(lake):
-    lake.commit({"raw_files": raw_files(a="1")})
-    with (lake.root / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        assert lake.current_files()
-        assert lake.tables("raw_files").num_rows == 1
+    assert len(lake.batches()) == 1
+    assert not leftovers(lake)
 
 
 def test_current_files_does_not_read_contents(lake, monkeypatch):
@@ -227,19 +205,61 @@ def test_rows_that_break_the_schema_are_refused_before_anything_is_visible(lake)
     broken = trials(a="1").set_column(0, pa.field("trial_id", pa.string()), pa.array([None], pa.string()))
     with pytest.raises((ValueError, TypeError)):
         lake.commit({"trials": broken})
-    assert lake.batches() == ["00000000-empty"]
-    assert not list((lake.root / "staging").iterdir())
+    assert lake.batches() == []
+    assert not leftovers(lake)
 
 
-def test_a_lake_of_an_older_version_gets_its_new_columns_and_keeps_its_rows(tmp_path):
-    lake = Lake.create(tmp_path)
+def test_what_the_dead_left_is_swept_and_what_the_living_write_is_kept(lake):
+    dead = lake.root / "files" / "00000001-20261120T134501Z-dead"
+    dead.mkdir()
+    (dead / "trials.parquet").write_bytes(b"half")
+    with lake.batch() as living:
+        living.add("raw_files", raw_files(a="1"))
+        lake.commit({"raw_files": raw_files(b="1")})
+        assert not dead.exists()
+        assert living.commit()
+    assert set(lake.current_files()) == {("c", "a"), ("c", "b")}
+    assert not leftovers(lake)
+
+
+def test_a_number_is_given_once_and_whoever_comes_second_takes_the_next(lake, monkeypatch):
+    number = Lake.next_number
+
+    def beaten(of):
+        monkeypatch.setattr(Lake, "next_number", number)
+        found = number(of)
+        lake.commit({"raw_files": raw_files(b="1")})
+        return found
+
+    with lake.batch() as batch:
+        batch.add("raw_files", raw_files(a="1"))
+        monkeypatch.setattr(Lake, "next_number", beaten)
+        name = batch.commit()
+    assert [entry.number for entry in lake.entries()] == [1, 2]
+    assert lake.batches()[1] == name
+    assert lake.tables("raw_files", ["source_path", "batch"]).to_pylist()[1] == {"source_path": "a", "batch": name}
+
+
+def test_a_lake_is_laid_out_as_of_one_instant(lake, tmp_path):
     lake.commit({"raw_files": raw_files(a="1"), "trials": trials(a="1")})
-    for file in tmp_path.glob("batches/*/trials.parquet"):
-        pq.write_table(pq.read_table(file, partitioning=None).drop_columns("details"), file)
-    before = lake.batches()
+    laid_out = lake.lay_out(tmp_path / "tables")
+    lake.commit({"raw_files": raw_files(b="1"), "trials": trials(b="1")})
+    assert {(c, path) for c, path in laid_out.current_files()} == {("c", "a")}
+    found = {
+        table: [pq.read_table(file) for file in sorted((tmp_path / "tables" / table).iterdir())] for table in TABLES
+    }
+    assert {table: pa.concat_tables(files).num_rows for table, files in found.items() if len(files) > 1} == {
+        "raw_files": 1,
+        "trials": 1,
+    }
+    assert all(files[0].schema.equals(TABLES[table]) for table, files in found.items())
 
-    assert Lake.create(tmp_path).batches()[:-1] == before
-    assert Lake.create(tmp_path).batches()[:-1] == before, "once is enough"
-    assert lake.tables("trials").num_rows == 1
-    newest = lake.files("trials")[-1]
-    assert pq.read_schema(newest).names == TABLES["trials"].names
+
+def test_files_of_an_older_version_are_read_in_the_columns_of_today(lake):
+    lake.commit({"raw_files": raw_files(a="1"), "trials": trials(a="1")})
+    file = lake.files("trials")[-1]
+    pq.write_table(pq.read_table(file, partitioning=None).drop_columns("details"), file)
+    assert lake.tables("trials").schema.equals(TABLES["trials"])
+    old = lake.root / "empty" / "trials.parquet"
+    pq.write_table(pq.read_table(old).drop_columns("details"), old)
+    assert pq.read_schema(Lake.create(lake.root).files("trials")[0]).equals(TABLES["trials"])

@@ -11,15 +11,15 @@ from pathlib import Path
 import duckdb
 import pytest
 from test_lake import trials
-from test_lake_damage import flip, kept
+from test_lake_damage import kept
 
 from dropline.ingest import backup as backup_module
 from dropline.ingest.backup import BackupFailed, backup
-from dropline.ingest.batches import Manifest
 from dropline.ingest.compaction import compact
 from dropline.ingest.lake import Lake
 from dropline.ingest.verification import MARKER, verify
 from dropline.paths import Home
+from tests.lakes import flip, leftovers
 
 ROOT = Path(__file__).parents[2]
 
@@ -47,7 +47,7 @@ print(last)
 
 
 def commit(home, path):
-    return Lake(home.lake).commit({"raw_files": kept(**{path: b"1"}), "trials": trials(**{path: "1"})})
+    return Lake.create(home.lake).commit({"raw_files": kept(**{path: b"1"}), "trials": trials(**{path: "1"})})
 
 
 def publish(home):
@@ -87,11 +87,11 @@ def copy(tmp_path):
 
 
 def test_a_backup_is_a_home_with_all_that_was_in_the_other(home, copy):
-    assert "3 batches, 3 of them copied now, and the published warehouse" in backup(home, copy.root).text()
+    assert "2 batches, 2 of them copied now, and the published warehouse" in backup(home, copy.root).text()
     assert Lake(copy.lake).batches() == Lake(home.lake).batches()
     assert Lake(copy.lake).tables("raw_files") == Lake(home.lake).tables("raw_files")
     assert copy.warehouse.read_bytes() == home.warehouse.read_bytes()
-    assert (findings(copy), (copy.quality / "gate.json").read_text()) == (findings(home), "3")
+    assert (findings(copy), (copy.quality / "gate.json").read_text()) == (findings(home), "2")
     assert verify(copy).faults == []
     assert json.loads((copy.root / MARKER).read_text())["finished_at"]
 
@@ -107,11 +107,11 @@ def test_it_can_be_moved_and_worked_with(home, copy, tmp_path):
 
 def test_a_second_backup_copies_only_what_is_new(home, copy):
     backup(home, copy.root)
-    before = {file: file.stat().st_ino for file in copy.lake.glob("batches/*/*")}
+    before = {file: file.stat().st_ino for file in copy.lake.glob("files/*/*")}
     commit(home, "c")
     publish(home)
     assert backup(home, copy.root).copied == 1
-    assert before.items() <= {file: file.stat().st_ino for file in copy.lake.glob("batches/*/*")}.items()
+    assert before.items() <= {file: file.stat().st_ino for file in copy.lake.glob("files/*/*")}.items()
     assert findings(copy) == findings(home)
     assert backup(home, copy.root).copied == 0
 
@@ -119,32 +119,25 @@ def test_a_second_backup_copies_only_what_is_new(home, copy):
 def test_what_was_compacted_in_the_home_is_replaced_in_the_backup(home, copy):
     backup(home, copy.root)
     compact(Lake(home.lake))
-    assert backup(home, copy.root).copied == 1
-    assert [path.name for path in (copy.lake / "batches").iterdir()] == ["00000000-00000002-compacted"]
+    assert backup(home, copy.root).copied == 0
+    assert len(Lake(copy.lake).entries()) == 1
+    assert not leftovers(Lake(copy.lake))
     assert verify(copy).faults == []
-
-
-def test_what_was_set_aside_in_the_home_stays_in_the_backup(home, copy):
-    backup(home, copy.root)
-    lost = Lake(home.lake).batches()[1]
-    Lake(home.lake).set_aside(lost)
-    backup(home, copy.root)
-    assert lost in Lake(copy.lake).batches()
 
 
 def test_what_is_committed_and_built_meanwhile_gives_no_mixture(home, copy, monkeypatch):
     before = built_from(home)
-    copy_batch = backup_module._copy_batch
+    copy_file = backup_module._copy_file
 
-    def beside_a_build(batch, target):
-        monkeypatch.setattr(backup_module, "_copy_batch", copy_batch)
+    def beside_a_build(file, place):
+        monkeypatch.setattr(backup_module, "_copy_file", copy_file)
         commit(home, "c")
         publish(home)
         compact(Lake(home.lake))
-        copy_batch(batch, target)
+        copy_file(file, place)
 
-    monkeypatch.setattr(backup_module, "_copy_batch", beside_a_build)
-    assert backup(home, copy.root).batches == 3
+    monkeypatch.setattr(backup_module, "_copy_file", beside_a_build)
+    assert backup(home, copy.root).batches == 2
     assert built_from(copy) == before
     assert [f"lake-{batch}.parquet" for (batch,) in before] == findings(copy)
     assert verify(copy).faults == []
@@ -194,11 +187,12 @@ def test_a_full_disk_is_told_in_words(home, copy, monkeypatch):
 
 def test_a_damaged_copy_is_told_and_can_be_made_good(home, copy):
     backup(home, copy.root)
-    flip(Lake(copy.lake).files("trials")[1], 40)
-    with pytest.raises(BackupFailed, match=r"trials\.parquet: (.|\n)*--set-aside"):
+    damaged = Lake(copy.lake).files("trials")[1]
+    flip(damaged, 40)
+    with pytest.raises(BackupFailed, match=r"trials\.parquet: (.|\n)*remove these files and back up again"):
         backup(home, copy.root)
-    verify(copy, set_aside=True)
-    assert backup(home, copy.root).copied == 1
+    damaged.unlink()
+    backup(home, copy.root)
     assert verify(copy).faults == []
 
 
@@ -219,19 +213,9 @@ def test_a_folder_that_holds_something_else_is_left_alone(home, copy, tmp_path):
     for path in "xyz":
         commit(other, path)
     backup(other, copy.root)
-    with pytest.raises(BackupFailed, match=r"never had|is not"):
+    with pytest.raises(BackupFailed, match=r"is no commit of"):
         backup(home, copy.root)
     assert Lake(copy.lake).tables("trials") == Lake(other.lake).tables("trials")
-
-
-def test_a_batch_of_the_same_name_with_other_rows_is_never_replaced(home, copy):
-    backup(home, copy.root)
-    folder = Lake(home.lake).folder(Lake(home.lake).batches()[1])
-    manifest = Manifest.of(folder)
-    Manifest(manifest.commits, manifest.tables | {"trials": manifest.tables["trials"]._replace(rows=5)}).write(folder)
-    with pytest.raises(BackupFailed, match="batches never change"):
-        backup(home, copy.root)
-    assert Lake(copy.lake).tables("trials").num_rows == 2
 
 
 def test_a_home_without_a_lake_and_a_second_writer_are_refused(home, copy, tmp_path):

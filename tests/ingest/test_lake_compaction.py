@@ -1,13 +1,11 @@
 """Compaction: fewer batches, the same rows; killed, doubled or beside ingests and readers."""
 
-import fcntl
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,14 +16,16 @@ from hypothesis import strategies as st
 from test_lake import exchanges, raw_files, trials
 
 from dropline.errors import DroplineError
-from dropline.ingest import batches, compaction
-from dropline.ingest.batches import DamagedFile, Manifest, sha256_of
+from dropline.ingest import compaction
 from dropline.ingest.compaction import compact
 from dropline.ingest.history import rejects, reparse
 from dropline.ingest.intake import ingest
 from dropline.ingest.kept import Kept
 from dropline.ingest.lake import Lake
+from dropline.ingest.parquet import DamagedFile
 from dropline.ingest.schema import TABLES
+from dropline.ingest.verification import damaged
+from tests.lakes import flip, leftovers, rewritten
 
 ROOT = Path(__file__).parents[2]
 KILLS = 21  # a third at renames, a third over all file operations, a third in the last of them
@@ -44,7 +44,7 @@ def run(lake, last_step=None):
     steps = die_at(last_step)
     compact(Lake(lake))
     if last_step is None:
-        renames = [place for place, step in enumerate(steps, start=1) if step == "os.rename"]
+        renames = [place for place, step in enumerate(steps, start=1) if step in ("os.rename", "os.link")]
         (lakes / "steps").write_text(json.dumps([len(steps), renames]))
     os._exit(0)
 
@@ -87,17 +87,9 @@ print(looks)
 """
 
 
-class Clock:
-    """One instant for all: the names of two lakes are the same then."""
-
-    @staticmethod
-    def now(zone):
-        return datetime(2026, 11, 20, tzinfo=UTC)
-
-
 @pytest.fixture
 def lake(tmp_path):
-    """Five batches: two versions of a file, one file read again, rejects, columns that came later."""
+    """Four batches: two versions of a file, one file read again, one more."""
     lake = Lake.create(tmp_path / "lake")
     lake.commit({"raw_files": raw_files(a="1", b="1"), "trials": trials(a="1", b="1"), "exchanges": exchanges("a-1")})
     lake.commit({"raw_files": raw_files(a="2"), "trials": trials(a="2")})
@@ -110,49 +102,33 @@ def lake(tmp_path):
 
 
 def everything(lake):
-    """All that a reader can ask of a lake, but for where the rows lie."""
-    places = [(key, place[1:3], place[5:]) for key, place in lake.places().items()]
-    return (
-        {table: lake.tables(table) for table in TABLES},
-        list(lake.current_files().items()),
-        places,
-        [*lake.commits()],
-    )
+    """All that a reader can ask of a lake, but for where the rows are; batches by their place in the order."""
+    number = {batch: number for number, batch in enumerate(lake.batches())}
+    places = [
+        (key, number[place.batch], number[place.origin], place.sha256, place.status)
+        for key, place in lake.places().items()
+    ]
+    tables = {
+        table: [row | {"batch": number[row["batch"]]} for row in lake.tables(table).to_pylist()] for table in TABLES
+    }
+    return tables, list(lake.current_files().items()), places, len(number)
 
 
-def folders(lake):
-    return sorted(path.name for path in (lake.root / "batches").iterdir())
+def test_many_commits_become_one_and_every_row_stays_in_its_place(lake):
+    before, batches = everything(lake), lake.batches()
+    assert compact(lake).text() == "4 commits merged into 1; the lake has 1 now"
+    (entry,) = lake.entries()
+    assert (entry.number, entry.replaces, list(entry.batches)) == (5, (1, 2, 3, 4), batches)
+    assert (everything(lake), damaged(lake), leftovers(lake)) == (before, [], set())
+    assert compact(lake).text() == "1 commits; nothing to merge"
+    lake.commit({"raw_files": raw_files(d="1")})
+    assert lake.batches()[-1].startswith("00000006-")
 
 
-def test_many_batches_become_one_and_every_row_stays_in_its_place(lake):
-    before, commits = everything(lake), list(lake.commits())
-    assert compact(lake).text() == "5 batches merged into 1; the lake has 1 now"
-    assert lake.batches() == folders(lake) == ["00000000-00000004-compacted"]
-    assert everything(lake) == before
-    assert lake.commits() == dict.fromkeys(commits, lake.batches()[0])
-    assert not list((lake.root / "staging").iterdir())
-    assert compact(lake).text() == "1 batches; nothing to merge"
-
-
-def test_the_merged_batch_is_vouched_for(lake):
-    compact(lake)
-    [batch] = lake.batches()
-    for table, part in Manifest.of(lake.folder(batch)).tables.items():
-        file = lake.folder(batch) / f"{table}.parquet"
-        written = (file.stat().st_size, pq.read_metadata(file).num_rows, sha256_of(file))
-        assert (part.size_bytes, part.rows, part.sha256) == written
-    assert lake.damaged([batch], thorough=True) == []
-
-
-def test_what_comes_after_a_compaction_is_numbered_after_it_and_merged_with_the_next(lake):
-    compact(lake)
-    name = lake.commit({"raw_files": raw_files(a="3")})
-    assert name.startswith("00000005-")
-    assert lake.current_files(after="00000004-x") == {("c", "a"): lake.current_files()["c", "a"]}
-    compact(lake)
-    assert lake.batches() == ["00000000-00000005-compacted"]
-    assert set(lake.current_files(after="00000003-x")) == {("c", "a"), ("c", "c")}
-    assert lake.current_files()["c", "a"].sha256 == "3"
+def test_large_entries_stay_as_they_are(lake):
+    sizes = [sum(part.size_bytes for part in entry.files.values()) for entry in lake.entries()]
+    assert compact(lake, large_bytes=max(sizes)).merged == 2
+    assert [entry.number for entry in lake.entries()] == [1, 5, 4]
 
 
 def test_an_ingest_that_began_before_the_compaction_still_leaves_out_what_others_brought(lake):
@@ -161,97 +137,70 @@ def test_an_ingest_that_began_before_the_compaction_still_leaves_out_what_others
         late.add("trials", trials(d="1", e="1"))
         lake.commit({"raw_files": raw_files(d="1"), "trials": trials(d="1")})
         compact(lake)
-        assert late.commit().startswith("00000006-")
+        assert late.commit().startswith("00000007-")
     assert set(late.dropped) == {("c", "d")}
     assert Counter(lake.tables("trials", ["trial_id"])["trial_id"].to_pylist())["d-1"] == 1
 
 
-def test_large_batches_and_batches_beside_a_gap_stay_as_they_are(lake):
-    sizes = {batch: sum(f.stat().st_size for f in lake.folder(batch).iterdir()) for batch in lake.batches()}
-    assert compact(lake, large_bytes=min(sizes.values())).into == ()
-    names = lake.batches()
-    lake.set_aside(names[2])
-    assert compact(lake).into == ("00000000-00000001-compacted", "00000003-00000004-compacted")
-    (lake.root / "damaged" / names[2]).rename(lake.folder(names[2]))
-    assert [name[:8] for name in lake.batches()] == ["00000000", "00000002", "00000003"]
-    assert compact(lake).into == ("00000000-00000004-compacted",)
-
-
 def test_row_groups_of_many_batches_are_gathered_and_stay_bounded(lake, monkeypatch):
     before = lake.tables("raw_files")
-    monkeypatch.setattr(batches, "GROUP_ROWS", 3)
+    monkeypatch.setattr("dropline.ingest.parquet.GROUP_ROWS", 3)
     compact(lake)
-    metadata = pq.read_metadata(lake.files("raw_files")[0])
+    metadata = pq.read_metadata(lake.files("raw_files")[-1])
     assert [metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)] == [3, 2]
     assert lake.tables("raw_files") == before
     place = lake.places()["c", "c"]
-    assert lake.contents(place.folder, place.row_group)[place.row].as_py() == b"1"
+    assert lake.contents(place.file, place.row_group)[place.row].as_py() == b"1"
 
 
 def test_a_batch_of_an_older_version_gets_the_columns_that_it_lacks(lake):
-    folder = lake.folder(lake.batches()[1])
-    (folder / "manifest.json").unlink()
-    (folder / "figures.parquet").unlink()
-    pq.write_table(pq.read_table(folder / "trials.parquet").drop_columns("details"), folder / "trials.parquet")
+    rewritten(lake, "trials", lambda rows: rows.drop_columns("details"), 1)
     compact(lake)
-    assert pq.read_schema(lake.files("trials")[0]).equals(TABLES["trials"])
+    assert pq.read_schema(lake.files("trials")[-1]).equals(TABLES["trials"])
     assert lake.tables("trials").num_rows == 5
 
 
 def test_a_batch_of_a_newer_version_is_left_alone(lake):
-    folder, before = lake.folder(lake.batches()[1]), folders(lake)
-    (folder / "manifest.json").unlink()
-    rows = pq.read_table(folder / "trials.parquet")
-    pq.write_table(rows.append_column("colour", pa.nulls(rows.num_rows, pa.string())), folder / "trials.parquet")
+    before = lake.entries()
+    rewritten(lake, "trials", lambda rows: rows.append_column("colour", pa.nulls(rows.num_rows, pa.string())))
     with pytest.raises(DroplineError, match=r"trials\.parquet has columns .*colour"):
         compact(lake)
-    assert folders(lake) == before
+    assert [entry.number for entry in lake.entries()] == [entry.number for entry in before]
 
 
 def test_a_damaged_batch_is_never_merged(lake):
-    file, before = lake.files("trials")[1], folders(lake)
-    content = bytearray(file.read_bytes())
-    content[40] ^= 1
-    file.write_bytes(content)
+    before = lake.entries()
+    flip(lake.files("trials")[1], 40)
     with pytest.raises(DamagedFile, match=r"trials\.parquet: .*SHA-256"):
         compact(lake)
-    assert folders(lake) == before
+    assert lake.entries() == before
 
 
 def test_replaced_batches_stay_until_their_reader_has_ended(lake):
-    first = lake.folder(lake.batches()[1])
+    first = lake.files("trials")[1]
     with lake.reading():
         done = compact(lake)
-        assert done.waiting == 5
+        assert done.waiting == 4
         assert "deleted by the next ingest" in done.text()
-        assert lake.batches() == ["00000000-00000004-compacted"]
-        assert (first / "trials.parquet").exists()
+        assert len(lake.entries()) == 1
+        assert first.exists()
         lake.commit({"raw_files": raw_files(d="1")})
         assert first.exists()
     lake.commit({"raw_files": raw_files(e="1")})
-    assert folders(lake) == lake.batches() == ["00000000-00000004-compacted", *lake.batches()[1:]]
+    assert not first.exists()
+    assert not leftovers(lake)
 
 
 def test_a_reader_needs_no_right_to_write(lake):
     compact(lake)
-    for path in (lake.root / "batches", lake.root):
+    for path in (lake.root / "log", lake.root):
         path.chmod(0o555)
     try:
         with lake.reading():
             assert lake.current_files()
     finally:
-        for path in (lake.root, lake.root / "batches"):
+        for path in (lake.root, lake.root / "log"):
             path.chmod(0o755)
-
-
-def test_a_folder_that_was_put_back_by_hand_is_ignored_and_not_deleted(lake):
-    before = everything(lake)
-    compact(lake)
-    stranger = lake.root / "batches" / "00000002-20250101T000000Z"
-    stranger.mkdir()
-    lake.commit({})
-    assert stranger.exists()
-    assert everything(lake)[0] == before[0]
 
 
 def test_history_is_read_again_from_a_compacted_lake_as_from_any_other(tree, tmp_path):
@@ -266,8 +215,6 @@ def test_history_is_read_again_from_a_compacted_lake_as_from_any_other(tree, tmp
     compact(lake)
 
     assert rejects(lake) == rejects(plain)
-    keys = list(lake.current_files())
-    assert Kept(lake).rows(keys) == Kept(plain).rows(keys)
     assert reparse(lake).text() == reparse(plain).text()
     assert "nothing changes" in reparse(lake).text()
     assert ingest([tree], lake).batch is None
@@ -275,13 +222,14 @@ def test_history_is_read_again_from_a_compacted_lake_as_from_any_other(tree, tmp
 
 def test_a_rereading_that_began_before_the_compaction_finds_its_bytes(tree, tmp_path):
     lake = Lake(tmp_path / "lake")
+    ingest([tree / "configs"], lake)
     ingest([tree], lake)
     kept = Kept(lake)
     assert compact(lake).waiting == 2
     assert all(kept.read(item, 1 << 30)[0] for item in kept.survey())
     del kept
     assert lake.sweep() == 0
-    assert folders(lake) == ["00000000-00000001-compacted"]
+    assert not leftovers(lake)
 
 
 def test_killed_at_any_instant_it_leaves_every_trial_exactly_once(lake, tmp_path):
@@ -292,14 +240,14 @@ def test_killed_at_any_instant_it_leaves_every_trial_exactly_once(lake, tmp_path
     before, states = everything(lake), Counter()
     for name in ("unharmed", *(f"{kind}-{n}" for kind in ("rename", "any", "end") for n in range(KILLS // 3))):
         killed = Lake(lakes / name)
-        merged = len(killed.batches()) == 1
-        states["not merged" if not merged else "swept" if len(folders(killed)) == 1 else "not swept"] += 1
+        merged = len(killed.entries()) == 1
+        states["not merged" if not merged else "not swept" if leftovers(killed) else "swept"] += 1
         assert everything(killed) == before
-        assert killed.damaged(killed.batches(), thorough=True) == []
+        assert damaged(killed) == []
         killed.commit({"raw_files": raw_files(z="1")})
         compact(killed)
-        assert folders(killed) == ["00000000-00000005-compacted"]
-        assert not list((killed.root / "staging").iterdir())
+        assert len(killed.entries()) == 1
+        assert not leftovers(killed)
     # The instants lay on both sides of the rename and of the sweep, or this would say nothing of them.
     assert min(states["not merged"], states["not swept"], states["swept"]) > 0, states
 
@@ -320,7 +268,8 @@ def test_beside_two_ingests_and_a_reader_nothing_is_lost_or_doubled(tmp_path):
     assert int(running[0].stdout.read()) > 1
     assert merged > 0
     compact(lake)
-    assert lake.batches() == folders(lake) == [f"00000000-{2 * each:08}-compacted"]
+    assert len(lake.entries()) == 1
+    assert not leftovers(lake)
     counted = Counter(lake.tables("trials", ["trial_id"])["trial_id"].to_pylist())
     assert counted == Counter(f"{who}{number}-1" for who in ("one", "two") for number in range(each))
 
@@ -334,23 +283,10 @@ def test_of_two_compactions_at_once_one_gives_way(lake, monkeypatch):
         return merge(lake, run, doomed)
 
     monkeypatch.setattr(compaction, "_merge", after_another)
-    assert compact(lake).into == ()
-    assert lake.batches() == folders(lake) == ["00000000-00000004-compacted"]
+    assert compact(lake).into == 0
+    assert len(lake.entries()) == 1
+    assert not leftovers(lake)
     assert everything(lake) == before
-
-
-def test_the_lock_of_the_lake_is_not_held_while_rows_are_merged(lake, monkeypatch):
-    merged, free = compaction._merged, []
-
-    def looking(lake, run, table, folder, doomed):
-        with (lake.root / "lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            free.append(table)
-        return merged(lake, run, table, folder, doomed)
-
-    monkeypatch.setattr(compaction, "_merged", looking)
-    compact(lake)
-    assert free == list(TABLES)
 
 
 FILES = st.dictionaries(st.sampled_from("abc"), st.sampled_from("12"), min_size=1, max_size=3)
@@ -361,8 +297,7 @@ STEPS = st.lists(st.one_of(FILES, st.tuples(FILES), st.sampled_from([3_000_000, 
 @given(STEPS)
 def test_no_sequence_of_ingests_and_compactions_can_be_told_from_the_ingests_alone(steps):
     """A dictionary is an ingest of files, a tuple reads them again, a number compacts up to that size."""
-    with tempfile.TemporaryDirectory() as root, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dropline.ingest.lake.datetime", Clock)
+    with tempfile.TemporaryDirectory() as root:
         plain, compacted = Lake.create(Path(root) / "plain"), Lake.create(Path(root) / "compacted")
         for step in steps:
             if isinstance(step, int):

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 def dbt(folder: Path, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {
         **os.environ,
-        "DROPLINE_LAKE": str(home / "lake"),
+        "DROPLINE_LAKE": str(home / "build" / "lake"),
         "DROPLINE_QUALITY": str(home / "quality"),
         "DROPLINE_BUILD": str(folder / "warehouse.duckdb"),
         "DROPLINE_SCRATCH": str(folder / "scratch.duckdb"),

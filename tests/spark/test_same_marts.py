@@ -38,7 +38,7 @@ def in_duckdb(examples_home, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("duckdb")
     database = folder / "warehouse.duckdb"
     places = transform.Places(
-        examples_home / "lake", examples_home / "quality", database, folder / "scratch.duckdb", folder
+        examples_home / "build" / "lake", examples_home / "quality", database, folder / "scratch.duckdb", folder
     )
     assert transform.run(ROOT, places, shown_rows=3) == []
     return database
@@ -50,7 +50,7 @@ def in_spark(examples_home, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("spark")
     environment = {
         **os.environ,
-        "DROPLINE_LAKE": str(examples_home / "lake"),
+        "DROPLINE_LAKE": str(examples_home / "build" / "lake"),
         "DROPLINE_QUALITY": str(examples_home / "quality"),
         "DROPLINE_SPARK_WAREHOUSE": str(folder),
     }

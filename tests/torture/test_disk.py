@@ -12,6 +12,7 @@ import pytest
 
 from dropline.ingest.lake import Lake
 from dropline.paths import Home
+from tests.lakes import leftovers
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -34,10 +35,9 @@ truncate -s -60k "$1/ballast"
 if "$2" -m dropline --home "$1/home" ingest "$3" 2>"$1.err"; then echo "it fitted"; exit 3; fi
 test "$(used "$@")" = "$before"
 rm "$1/ballast"
-test -z "$(ls "$1/home/lake/staging")" || "$2" -m dropline --home "$1/home" status >/dev/null
 "$2" -m dropline --home "$1/home" ingest "$3" >/dev/null
 test "$(used "$@")" -gt "$before"
-test -z "$(ls "$1/home/lake/staging")"
+test "$(ls "$1/home/lake/files" | wc -l)" = 2
 """
 
 READ_ONLY = """
@@ -82,7 +82,7 @@ def test_what_cannot_be_written_is_said_and_leaves_the_home_as_it_was(home, rest
     assert not home.warehouse.exists()
     done = subprocess.run(command(home.root, *rest), cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert not list((home.lake / "staging").iterdir())
+    assert not leftovers(Lake(home.lake))
 
 
 @needs_mounts

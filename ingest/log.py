@@ -1,0 +1,123 @@
+"""The log of the lake: numbered entries, each of which commits Parquet files that never change.
+
+    log/00000012.json                              {batches, files: {table: path, rows, size_bytes, sha256}, replaces}
+    files/00000012-20261120T134501Z-<x>/<table>.parquet    only tables that have rows
+
+An entry is in force until another replaces it. The batches in it are those whose rows its files hold: its own, or, of
+a compaction, those of all entries that it replaces.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from dropline.errors import DroplineError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_NAME: Final = re.compile(r"[0-9]{8}\.json")
+_PATH: Final = re.compile(r"files/[0-9A-Za-z][0-9A-Za-z-]*/[a-z_]+\.parquet")  # a log may come from a bucket
+
+
+class DamagedEntry(DroplineError):
+    """An entry of the log is not what was written."""
+
+
+class Part(NamedTuple):
+    """One Parquet file as it was written; its path begins at the lake."""
+
+    path: str
+    rows: int
+    size_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What one commit did.
+
+    Attributes:
+        batches: whose rows are in the files, oldest first.
+        files: the file of each table that has rows.
+        replaces: the numbers of the entries that are in force no longer.
+
+    """
+
+    number: int
+    batches: tuple[str, ...]
+    files: Mapping[str, Part]
+    replaces: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of its file in the log."""
+        return f"{self.number:08}.json"
+
+    @property
+    def folder(self) -> str:
+        """The name of the folder of its files, empty when it has none."""
+        return next((Path(part.path).parent.name for part in self.files.values()), "")
+
+    def written(self) -> bytes:
+        """Return it as it is written."""
+        body = {
+            "batches": list(self.batches),
+            "files": {table: part._asdict() for table, part in self.files.items()},
+            "replaces": list(self.replaces),
+        }
+        return json.dumps(body | {"sha256": _digest_of(body)}, indent=1).encode() + b"\n"
+
+    @classmethod
+    def read(cls, name: str, data: bytes) -> Entry:
+        """Return the entry in the file `name`; raises DamagedEntry when it is not what was written."""
+        try:
+            said = json.loads(data)
+            if said.pop("sha256") != _digest_of(said):
+                raise ValueError(name)
+            files = {table: Part(**part) for table, part in said["files"].items()}
+            if not all(_PATH.fullmatch(part.path) for part in files.values()):
+                raise ValueError(name)
+            return cls(int(name[:8]), tuple(said["batches"]), files, tuple(said["replaces"]))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            message = f"{name} is not what was written"
+            raise DamagedEntry(message) from error
+
+
+def names(log: Path) -> list[str]:
+    """Return the names of all entries, oldest first."""
+    return sorted(filter(_NAME.fullmatch, os.listdir(log))) if log.is_dir() else []  # noqa: PTH208 - thousands of them
+
+
+def read(log: Path) -> list[Entry]:
+    """Return the entries in force, in the order of their batches; raises DamagedEntry or OSError."""
+    return in_force(entry(log / name) for name in names(log))
+
+
+def entry(file: Path) -> Entry:
+    """Return one entry of a log; raises DamagedEntry or OSError."""
+    found = file.stat()
+    return _entry(str(file), found.st_ino, found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(maxsize=100_000)
+def _entry(file: str, *_: int) -> Entry:
+    return Entry.read(Path(file).name, Path(file).read_bytes())
+
+
+def in_force(entries: Iterable[Entry]) -> list[Entry]:
+    """Return the entries that no other has replaced and that have batches, in the order of these."""
+    every = [*entries]
+    gone = {number for each in every for number in each.replaces}
+    return sorted((each for each in every if each.batches and each.number not in gone), key=lambda e: e.batches[0])
+
+
+def _digest_of(body: object) -> str:
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,109 @@
+"""Homes of before the log: each batch, a folder in batches/ with a manifest, becomes an entry."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import shutil
+from typing import TYPE_CHECKING, Final
+
+import pyarrow.parquet as pq
+
+from dropline.errors import DroplineError
+from dropline.ingest.log import Entry, Part
+from dropline.ingest.parquet import fsync, naming, replacing, sha256_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_NAME: Final = re.compile(r"([0-9]{8,18})-(?:([0-9]{8,18})-compacted(?:[0-9a-f]{8})?|[0-9A-Za-z]+)")
+_SHARE: Final = 10**10  # ten random digits follow the eight that count where a home was shared
+_EMPTY: Final = "00000000-empty"
+
+
+def migrate(root: Path) -> None:
+    """Give the lake at `root` a log if it has batches of before; killed at any instant, the next call completes it."""
+    old, ready = root / "batches", root / "log.ready"
+    if not (old.is_dir() or ready.is_dir()):
+        return
+    with (root / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if old.is_dir():
+            _write(root, ready)
+            old.rename(root / "files")
+            fsync(root)
+        if ready.is_dir():
+            ready.rename(root / "log")
+            fsync(root)
+        shutil.rmtree(root / "staging", ignore_errors=True)
+
+
+def _write(root: Path, ready: Path) -> None:
+    """Write the entries of all batches, those included that a mirror of a bucket had not pushed yet."""
+    if (outbox := root / "outbox").is_dir():
+        for waiting in outbox.iterdir():
+            waiting.rename(root / "batches" / waiting.name)
+        outbox.rmdir()
+    fresh = root / "log.fresh"
+    for folder in (fresh, ready):
+        shutil.rmtree(folder, ignore_errors=True)
+    fresh.mkdir()
+    folders = [root / "batches" / name for name in _current(os.listdir(root / "batches"))]  # noqa: PTH208 - names
+    last = max((_counted(_span(folder.name)[1]) for folder in folders), default=0)
+    for number, folder in enumerate(folders, max(1, last - len(folders) + 1)):
+        entry = _entry(number, folder)
+        with replacing(fresh / entry.name) as file:
+            file.write(entry.written())
+    fresh.rename(ready)
+
+
+def _current(names: list[str]) -> Iterator[str]:
+    """Yield the batches, oldest first, but for those that a compacted one has replaced."""
+    end = -1
+    for name in sorted(filter(_NAME.fullmatch, names), key=lambda name: (_span(name)[0], -_span(name)[1], name)):
+        first, last = _span(name)
+        if last > end and name != _EMPTY:
+            yield name
+        if first < last:
+            end = max(end, last)
+
+
+def _entry(number: int, folder: Path) -> Entry:
+    """Return the entry of one batch: what its manifest says, or, where an older version wrote none, what it holds."""
+    batches: tuple[str, ...] = (folder.name,)
+    if (manifest := folder / "manifest.json").exists():
+        try:
+            said = json.loads(manifest.read_bytes())
+            batches = tuple(batch for batch in said["commits"] if batch != _EMPTY)
+            files = {
+                table: Part(f"files/{folder.name}/{table}.parquet", part["rows"], part["size_bytes"], part["sha256"])
+                for table, part in said["tables"].items()
+            }
+        except (ValueError, KeyError, TypeError) as error:
+            message = f"{manifest} is not what was written: put it back from a backup, or move {folder} elsewhere"
+            raise DroplineError(message) from error
+    elif len(set(_span(folder.name))) > 1:
+        message = f"{manifest} is missing: put it back from a backup, or move {folder} elsewhere"
+        raise DroplineError(message)
+    else:
+        files = {file.stem: _measured(file) for file in sorted(folder.glob("*.parquet"))}
+    return Entry(number, batches, {table: part for table, part in files.items() if part.rows})
+
+
+def _measured(file: Path) -> Part:
+    with naming(file):
+        rows = pq.read_metadata(file).num_rows
+    return Part(f"files/{file.parent.name}/{file.name}", rows, file.stat().st_size, sha256_of(file))
+
+
+def _span(name: str) -> tuple[int, int]:
+    """Return the first and the last number that a batch stands for."""
+    match = _NAME.fullmatch(name)
+    return (int(match[1]), int(match[2] or match[1])) if match else (-1, -1)
+
+
+def _counted(number: int) -> int:
+    return number // _SHARE if number >= _SHARE else number

@@ -1,0 +1,94 @@
+"""A home of before the log: made by an earlier version, and opened by this one."""
+
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from dropline.ingest.history import reparse
+from dropline.ingest.lake import Lake
+from dropline.ingest.migration import migrate
+from dropline.ingest.verification import verify
+from dropline.paths import Home
+from tests.lakes import leftovers
+
+# Written by the commit 9b04306: two ingests that were compacted, and a third. The campaigns are of one trial each.
+PACKED = Path(__file__).with_name("home-before-the-log.tar.gz")
+ROOT = Path(__file__).parents[2]
+KILLED = """
+import os, sys
+from pathlib import Path
+from dropline.ingest.migration import migrate
+from tests.dying import die_at
+
+die_at(int(sys.argv[2]))
+migrate(Path(sys.argv[1]))
+os._exit(0)
+"""
+
+
+@pytest.fixture
+def home(tmp_path):
+    with tarfile.open(PACKED) as packed:
+        packed.extractall(tmp_path / "home", filter="data")
+    return Home.chosen(tmp_path / "home")
+
+
+def assert_whole(home):
+    lake = Lake.create(home.lake)
+    assert [(entry.number, len(entry.batches)) for entry in lake.entries()] == [(2, 2), (3, 1)]
+    assert {row["campaign"]: row["batch"][:8] for row in lake.tables("trials").to_pylist()} == {
+        "one": "00000001",
+        "two": "00000002",
+        "three": "00000003",
+    }
+    assert verify(home).text() == "3 batches verified, no faults"
+    assert not leftovers(lake)
+    return lake
+
+
+def test_every_batch_becomes_an_entry_and_life_goes_on(home):
+    migrate(home.lake)
+    assert not (home.lake / "batches").exists()
+    lake = assert_whole(home)
+    assert lake.commit({"trials": lake.tables("trials").slice(0, 1)}).startswith("00000004-")
+    assert {(place.origin, place.batch) for place in lake.places().values()} == {
+        (batch, batch) for batch in lake.batches()[:3]
+    }
+
+
+def test_what_was_read_then_can_be_read_again(home):
+    told = reparse(Lake.create(home.lake))
+    assert (told.files, told.without_bytes) == (9, 0)
+    assert told.lost == []
+    assert Lake(home.lake).tables("trials").num_rows >= 3
+
+
+def test_the_command_line_opens_it(home):
+    command = [sys.executable, "-m", "dropline", "--home", home.root, "status"]
+    assert "3 batches" in subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_killed_at_any_instant_it_is_completed_by_the_next(home, tmp_path):
+    killed = 0
+    for step in range(1, 200, 4):
+        copy = Home.chosen(shutil.copytree(home.root, tmp_path / "copies" / str(step)))
+        status = subprocess.run([sys.executable, "-c", KILLED, copy.lake, str(step)], cwd=ROOT, check=False).returncode
+        assert_whole(copy)
+        if status == 0:
+            break
+        killed += 1
+    assert killed > 2
+
+
+def test_batches_without_a_manifest_and_those_that_waited_for_a_bucket_come_along(home):
+    batches = home.lake / "batches"
+    (newest,) = batches.glob("00000003-*")
+    (newest / "manifest.json").unlink()
+    (home.lake / "outbox").mkdir()
+    newest.rename(home.lake / "outbox" / newest.name)
+    assert_whole(home)
+    assert not (home.lake / "outbox").exists()
