@@ -1,8 +1,8 @@
-"""The course after a power cut, held against a real Kea that perfdhcp's avalanche asks for leases.
+"""The requests of a cold start, held against a real Kea that perfdhcp's avalanche asks for leases.
 
-Kea gets a small share of a processor, so that it is the bottleneck on every machine. Its rate wavers then: the requests
-that the clients need are compared to a half, the times to a factor of 2.5. One exchange in place of two, or clients
-without back-off, are further off.
+Kea gets a small share of a processor, so that it is the bottleneck on every machine; its rate wavers by a third then. One
+exchange in place of two needs 1.5 to 1.9 times fewer requests. The time until the last client has a lease is not judged:
+it jumps by a whole time-out with the luck of the last one.
 """
 
 from __future__ import annotations
@@ -68,12 +68,13 @@ def configuration(folder: Path) -> str:
     return json.dumps({"Dhcp4": kea})
 
 
-def throttle() -> Path:
+def throttle(stack: ExitStack) -> Path:
     """A new control group that limits the processor time of its processes, of version 2 or 1."""
     root = Path("/sys/fs/cgroup")
     unified = (root / "cgroup.controllers").exists()
     group = (root if unified else root / "cpu") / SERVER
     group.mkdir()
+    stack.callback(group.rmdir)
     if unified:
         (group / "cpu.max").write_text(f"{QUOTA_US} {PERIOD_US}")
     else:
@@ -93,8 +94,7 @@ def kea(tmp_path: Path) -> Iterator[None]:
             for name in (SERVER, CLIENTS):
                 ip("netns", "add", name)
                 stack.callback(ip, "netns", "delete", name)
-            group = throttle()
-            stack.callback(group.rmdir)
+            group = throttle(stack)
             ip("link", "add", "s0", "netns", SERVER, "type", "veth", "peer", "name", "c0", "netns", CLIENTS)
         except (OSError, subprocess.CalledProcessError) as error:
             pytest.skip(f"no network namespaces or control groups here: {error}")
@@ -133,15 +133,12 @@ def timers() -> Timers:
     return Timers((*exchange(0), *exchange(7)), 7, 14)
 
 
-def test_clients_of_a_real_kea_repeat_as_often_and_wait_as_long_as_is_simulated(kea: None) -> None:
+def test_clients_of_a_real_kea_repeat_as_often_as_is_simulated(kea: None) -> None:
     capacity = number(r"Rate: ([\d.]+) ", perfdhcp("-r", "2500", "-R", "1000000", "-p", "5"))
     clients = round(CLIENTS_PER_LPS * capacity)
     printed = perfdhcp("--scenario", "avalanche", "-R", str(clients), "-b", "mac=00:0c:02:00:00:00")
-    took = number(r"It took 00:00:([\d.]+) to provision", printed)
     sent = number(r"sent \+ resent: (\d+)", printed)
     edges = np.concatenate((np.arange(0, 200, 0.2), np.arange(200, 1000, 5)))
     queue = int(Path("/proc/sys/net/core/rmem_default").read_text("ascii")) / REQUEST_BYTES
     course = simulate(edges, flow(clients, 0, 0, edges), steady(0, edges), Server(capacity, queue), timers())
-    waiting = np.flatnonzero(course.without_lease >= 1)
-    assert sent == pytest.approx(course.sent.sum(), rel=0.5)
-    assert 1 / 2.5 < took / edges[waiting[-1] + 2] < 2.5
+    assert sent == pytest.approx(course.sent.sum(), rel=0.4)
