@@ -1,8 +1,8 @@
 """The requests of a cold start, held against a real Kea that perfdhcp's avalanche asks for leases.
 
-Kea gets a small share of a processor, so that it is the bottleneck on every machine; its rate wavers by a third then. One
-exchange in place of two needs 1.5 to 1.9 times fewer requests. The time until the last client has a lease is not judged:
-it jumps by a whole time-out with the luck of the last one.
+Kea gets a small share of a processor, so that it is the bottleneck on every machine; its rate wavers by a third then.
+One exchange in place of two needs 1.5 to 1.9 times fewer requests. The time until the last client has its lease is not
+judged: it jumps by a whole time-out with the luck of the last one.
 """
 
 from __future__ import annotations
