@@ -88,7 +88,7 @@ def test_ingesting_again_adds_nothing_wherever_the_tree_lies(tree, lake, tmp_pat
         summary = ingest([again], lake)
         assert counts(summary) == (first.seen, 0, first.seen, 0)
         assert (summary.trials, summary.batch) == (0, None)
-    assert len(lake.batches()) == 2
+    assert len(lake.batches()) == 1
 
 
 def test_a_changed_file_supersedes_its_old_version_which_stays(tree, lake):
@@ -460,7 +460,7 @@ def test_the_machine_named_as_server_is_the_host_of_the_trials(tree, lake):
 def test_an_ingest_into_no_lake_yet_makes_one(bare, tmp_path):
     lake = Lake(tmp_path / "new" / "lake")
     assert ingest([bare], lake).trials == 2
-    assert len(lake.batches()) == 2
+    assert len(lake.batches()) == 1
 
 
 def test_all_captures_in_one_call_end_as_trials_counters_context_or_a_reject_that_says_why(lake):
