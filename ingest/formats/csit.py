@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats.json_documents import each_document, items, mapping
+from dropline.ingest.formats.text import head_text
 from dropline.ingest.formats.throughput import (
     CONNECTIONS,
     FRAMES,
@@ -20,7 +21,6 @@ from dropline.ingest.formats.throughput import (
     TRANSACTIONS,
     Trial,
     Unusable,
-    head_text,
     number,
     whole,
     words,

@@ -15,13 +15,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats.json_documents import each_document, items, mapping
+from dropline.ingest.formats.text import head_text
 from dropline.ingest.formats.throughput import (
     CONNECTIONS,
     MBITS,
     TRANSACTIONS,
     Trial,
     Unusable,
-    head_text,
     mean_rate,
     number,
     steady,

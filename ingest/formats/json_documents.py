@@ -73,14 +73,11 @@ def each_document(
             if isinstance(document, Reject):
                 yield document
                 continue
-            found = trials(*document)
-            while True:
-                try:
-                    yield next(found).conclude()
-                except StopIteration:
-                    break
-                except Unusable as fault:
-                    yield Reject(document[0], fault.reason, fault.hint)
+            try:
+                for trial in trials(*document):
+                    yield trial.conclude()
+            except Unusable as fault:
+                yield Reject(document[0], fault.reason, fault.hint)
 
     return account(data, read, expected)
 
