@@ -16,14 +16,7 @@ from typing import TYPE_CHECKING, Final
 from dropline.ingest.formats import Reject, Report
 from dropline.ingest.formats.testcenter_rfc2544 import TOOL, several_trials, trial_of
 from dropline.ingest.formats.text import HEAD_BYTES, unpack
-from dropline.ingest.formats.throughput import (
-    MAX_TABLE_BYTES,
-    Columns,
-    Record,
-    Trial,
-    Unusable,
-    words,
-)
+from dropline.ingest.formats.throughput import MAX_TABLE_BYTES, Columns, Record, Trial, Unusable, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -46,11 +46,7 @@ class Source(NamedTuple):
 
 
 def _source(
-    kind: str,
-    content: bytes | None,
-    name: str,
-    parse: Callable[[bytes], Facts] | None,
-    command: str,
+    kind: str, content: bytes | None, name: str, parse: Callable[[bytes], Facts] | None, command: str
 ) -> Source:
     pattern = re.compile(content, re.MULTILINE) if content else None
     return Source(kind, pattern, re.compile(name, re.IGNORECASE), parse, command)
@@ -125,13 +121,7 @@ _SOURCES: Final = (
         versions.parse_database,
         "postgres --version` or `mariadbd --version",
     ),
-    _source(
-        "lspci",
-        rb"(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] \S",
-        "lspci",
-        lspci.parse,
-        "lspci",
-    ),
+    _source("lspci", rb"(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] \S", "lspci", lspci.parse, "lspci"),
     _source(
         "cgroup",
         rb"/sys/fs/cgroup/(?:\S+/)?(?:cpu|memory)\.max:",
@@ -155,13 +145,7 @@ _SOURCES: Final = (
     ),
     _source("index", rb"\S+ rc=-?[0-9]+ [0-9]+ bytes: ", "index", None, "collect.sh"),
     _source("hostname", None, "hostname", oneliners.parse_hostname, "hostname"),
-    _source(
-        "virtualisation",
-        None,
-        "(?:systemd-)?detect-virt",
-        oneliners.parse_virtualisation,
-        "systemd-detect-virt",
-    ),
+    _source("virtualisation", None, "(?:systemd-)?detect-virt", oneliners.parse_virtualisation, "systemd-detect-virt"),
     _source(
         "clock_source",
         None,
