@@ -121,12 +121,7 @@ class Trial(ABC):
         return f"values of {', '.join(metrics)}" if metrics else f"of {self.tool}"
 
     def observe(
-        self,
-        metric: str,
-        value: float | None,
-        unit: str,
-        label: str | None = None,
-        t_s: float | None = None,
+        self, metric: str, value: float | None, unit: str, label: str | None = None, t_s: float | None = None
     ) -> None:
         """Add a row of schema.OBSERVATIONS, unless there is no value, or there are MAX_SERIES."""
         if value is not None and len(self.observations) < MAX_SERIES:

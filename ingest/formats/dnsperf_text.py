@@ -43,11 +43,7 @@ _VALUES: Final[dict[str, re.Pattern[str]]] = {
     }.items()
 }
 _LARGEST: Final = 1e15  # no option can mean more
-_SECTIONS: Final = {
-    "Statistics:": "total",
-    "Interval Statistics:": "interval",
-    "Connection Statistics:": "connection",
-}
+_SECTIONS: Final = {"Statistics:": "total", "Interval Statistics:": "interval", "Connection Statistics:": "connection"}
 BLOCK: Final = r"Statistics:[ \t]*(?=[\r\n]|\Z)|Queries sent:[ \t]+\d[\d,]*[ \t]*(?=[\r\n]|\Z)"
 _SENT: Final = re.compile(r"(?:\A|[\r\n])[ \t]*Queries sent:[ \t]+\d[\d,]*[ \t]*[\r\n]")
 # dnsperf-tcp, a fork of 2.1 by Sinodun, has other words.

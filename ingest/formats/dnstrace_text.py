@@ -49,10 +49,7 @@ _COUNTERS: Final = {
     "Total Errors": "errors",
     "Number of domains secured using DNSSEC": "dnssec_secured",
 }
-_TOLD: Final = (
-    *("connection_errors", "io_errors", "id_mismatches", "truncated", "expected"),
-    "dnssec_secured",
-)
+_TOLD: Final = (*("connection_errors", "io_errors", "id_mismatches", "truncated", "expected"), "dnssec_secured")
 
 
 class TableTrial(Trial):

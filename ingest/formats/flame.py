@@ -183,12 +183,7 @@ class _Run(Trial):
         return bool(match)
 
     def _observe_period(
-        self,
-        t_s: float | None,
-        sent: int | None,
-        received: int | None,
-        average_ms: object,
-        in_flight: object,
+        self, t_s: float | None, sent: int | None, received: int | None, average_ms: object, in_flight: object
     ) -> None:
         self._replies += received or 0
         if sent and t_s:

@@ -372,13 +372,7 @@ _STARTS: Final[tuple[tuple[str, Stage, Handler], ...]] = (
     ("INFO: in avalanche scenario ", Stage.NOTHING, _accept),
     *(
         (start, Stage.NOTHING, _accept)
-        for start in (
-            "Set MAC to ",
-            "Set DUID to ",
-            "Truncated DHCPv",
-            "Script started",
-            "Script done",
-        )
+        for start in ("Set MAC to ", "Set DUID to ", "Truncated DHCPv", "Script started", "Script done")
     ),
     *(
         (f"WARNING: {start} ", Stage.NOTHING, _accept)

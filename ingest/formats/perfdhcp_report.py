@@ -26,10 +26,7 @@ _REMEDIES: Final[tuple[tuple[str, str], ...]] = (
         "without an interface, server is required",
         "give a server address, or -l with an interface that exists on the client",
     ),
-    (
-        "Failed to convert string to address",
-        "give IP addresses, no host names, and check the interface behind -l",
-    ),
+    ("Failed to convert string to address", "give IP addresses, no host names, and check the interface behind -l"),
     ("There is no address for interface", "give the interface an address, or choose another -l"),
     ("failed to connect to remote endpoint", "check the route from the client to the server"),
     ("are mismatched", "use -4 with an IPv4 server and -6 with an IPv6 server"),
@@ -37,10 +34,7 @@ _REMEDIES: Final[tuple[tuple[str, str], ...]] = (
         "Failed to bind socket",
         "run it as root, which ports below 1024 need; stop the program that holds the port, or choose another with -L",
     ),
-    (
-        "Packets exchange not specified",
-        "leave out -W with -i, and switch off rapid commit in the server for -i -c",
-    ),
+    ("Packets exchange not specified", "leave out -W with -i, and switch off rapid commit in the server for -i -c"),
     ("unable to open", "check the path of the file that the option names"),
     ("wrong command line option", "look in `perfdhcp -h` for the option and its value"),
     ("send failed", "check the link of the client: it went down during the trial"),
@@ -71,12 +65,7 @@ def _report(trial: Trial) -> Report:
         exchanges=trial.exchanges,
         intervals=_intervals(trial.interims, slots, options.report_s if options else None),
         observations=Records.named(OBSERVED, trial.observations),
-        warnings=[
-            *faults,
-            *_notes(trial, options),
-            *_figures(trial.exchanges),
-            *_lines(trial, options),
-        ],
+        warnings=[*faults, *_notes(trial, options), *_figures(trial.exchanges), *_lines(trial, options)],
     )
 
 

@@ -182,14 +182,7 @@ class Trial:
         self.give_up()
         return True
 
-    def observe(
-        self,
-        metric: str,
-        value: float,
-        unit: str,
-        label: str | None = None,
-        t_s: float | None = None,
-    ) -> None:
+    def observe(self, metric: str, value: float, unit: str, label: str | None = None, t_s: float | None = None) -> None:
         """Add a row of schema.OBSERVATIONS, unless there are MAX_SERIES."""
         if len(self.observations) < MAX_SERIES:
             # A whole number beyond 2^53 is none that Arrow takes for a double.

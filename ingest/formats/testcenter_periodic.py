@@ -44,14 +44,8 @@ _KINDS: Final = {
     "txstreamblockresults": "TxStream",
 }
 # Where to find the frames of a kind: those with TestCenter's signature first, all frames else.
-_SENT: Final = {
-    "Generator": ("generatorsigframecount", "totalframecount"),
-    "TxStream": ("framecount",),
-}
-_RECEIVED: Final = {
-    "RxStream": ("sigframecount", "framecount"),
-    "Analyzer": ("sigframecount", "totalframecount"),
-}
+_SENT: Final = {"Generator": ("generatorsigframecount", "totalframecount"), "TxStream": ("framecount",)}
+_RECEIVED: Final = {"RxStream": ("sigframecount", "framecount"), "Analyzer": ("sigframecount", "totalframecount")}
 _SERIES: Final = (
     ("frame_rate", ("totalframerate", "framerate", "sigframerate"), "frames/s"),
     ("bit_rate_l1", ("l1bitrate",), "bit/s"),

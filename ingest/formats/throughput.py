@@ -273,10 +273,7 @@ def each_row(table: Table, trial_of: Callable[[Record], Trial | None]) -> Iterat
 
 
 def each_table(
-    text: bytes,
-    is_header: Callable[[Columns], bool],
-    read: Callable[[Table], Iterable[Report | Reject]],
-    expected: str,
+    text: bytes, is_header: Callable[[Columns], bool], read: Callable[[Table], Iterable[Report | Reject]], expected: str
 ) -> Iterator[Report | Reject]:
     """Yield what every table of a text comes to, and the reject of the lines before the first header."""
     for table in tables(text, is_header):

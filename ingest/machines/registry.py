@@ -65,11 +65,7 @@ _SOURCES: Final = (
     _source("cpuinfo", rb"processor\s*:\s*[0-9]", "cpuinfo", cpuinfo.parse, "cat /proc/cpuinfo"),
     _source("lsblk", rb'\{\s*"blockdevices"', "lsblk.*", lsblk.parse, "lsblk -J -b"),
     _source(
-        "ip_link",
-        rb'\[\s*(?:\{\s*\}\s*,\s*)*\{\s*"ifindex"',
-        "ip-(?:link|addr).*",
-        ip_link.parse,
-        "ip -j -d link",
+        "ip_link", rb'\[\s*(?:\{\s*\}\s*,\s*)*\{\s*"ifindex"', "ip-(?:link|addr).*", ip_link.parse, "ip -j -d link"
     ),
     _source(
         "ethtool",
@@ -108,11 +104,7 @@ _SOURCES: Final = (
     ),
     _source("kea_report", rb"Kea source configure results", "kea-.*-W", None, "kea-dhcp4 -W"),
     _source(
-        "perfdhcp_version",
-        rb"VERSION: [0-9]+\.[0-9]",
-        "perfdhcp-(?:v|version)",
-        versions.parse_perfdhcp,
-        "perfdhcp -v",
+        "perfdhcp_version", rb"VERSION: [0-9]+\.[0-9]", "perfdhcp-(?:v|version)", versions.parse_perfdhcp, "perfdhcp -v"
     ),
     _source(
         "database_version",
@@ -137,11 +129,7 @@ _SOURCES: Final = (
         "grep . /sys/devices/system/cpu/vulnerabilities/*",
     ),
     _source(
-        "sysctl",
-        rb"(?:net|kernel|vm|fs|dev)\.[a-z0-9_.]+ = ",
-        "sysctl.*",
-        oneliners.parse_sysctl,
-        "sysctl net.core",
+        "sysctl", rb"(?:net|kernel|vm|fs|dev)\.[a-z0-9_.]+ = ", "sysctl.*", oneliners.parse_sysctl, "sysctl net.core"
     ),
     _source("index", rb"\S+ rc=-?[0-9]+ [0-9]+ bytes: ", "index", None, "collect.sh"),
     _source("hostname", None, "hostname", oneliners.parse_hostname, "hostname"),
