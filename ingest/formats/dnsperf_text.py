@@ -10,7 +10,7 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from dropline.ingest.formats.dns_text import Trial
+from dropline.ingest.formats.dns_text import Run
 from dropline.ingest.formats.text import LONGEST, count, number, plural, quote
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def is_block(text: str, last: re.Pattern[str]) -> bool:
     return "Queries sent:" in text and _SENT.search(text) is not None and last.search(text) is not None
 
 
-class PerfTrial(Trial):
+class PerfRun(Run):
     """One process of dnsperf or resperf.
 
     Attributes:
@@ -206,11 +206,11 @@ class PerfTrial(Trial):
             size = self.figure("Average packet size", group)
             self.observe(metric, size if completed or not group else None, "bytes")
         if sent and completed == 0:
-            self.notes.append("No query was answered: is the server up, and does the client reach it?")
+            self.warnings.append("No query was answered: is the server up, and does the client reach it?")
         if self.first_warning:
             line, text = self.first_warning
             printed = plural(self.warnings_count, "warning")
-            self.notes.append(f"{self.tool} printed {printed}; line {line}: {quote(text)}.")
+            self.warnings.append(f"{self.tool} printed {printed}; line {line}: {quote(text)}.")
 
 
 def _is_short(value: str) -> bool:
