@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dropline.ingest.formats import Observed, Row
 
 
-@dataclass
+@dataclass(slots=True)
 class Draft:
     """What a reader has found out about one trial so far; what no source states stays None.
 
