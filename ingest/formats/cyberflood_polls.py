@@ -11,9 +11,9 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject, Report
-from dropline.ingest.formats.cyberflood import TOOL, instant
+from dropline.ingest.formats.cyberflood import TOOL
 from dropline.ingest.formats.json_documents import documents, items, mapping
-from dropline.ingest.formats.text import head_text
+from dropline.ingest.formats.text import head_text, instant
 from dropline.ingest.formats.throughput import (
     MBITS,
     TRANSACTIONS,

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from dropline.ingest.formats import READERS, Reject
+from dropline.ingest.formats.text import instant
 from dropline.ingest.watched import WATCHERS, Sample, recognise, samples
 
 CAPTURES = Path(__file__).parents[1] / "captures"
@@ -487,7 +488,7 @@ def test_download_of_the_console_of_cloudwatch():
     ],
 )
 def test_instants(value, at):
-    assert samples.instant(value) == at
+    assert instant(value) == at
 
 
 def test_a_broken_file_makes_few_rejects():
