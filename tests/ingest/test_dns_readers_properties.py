@@ -55,10 +55,7 @@ tokens = st.sampled_from(
         *(b"using interface a, XDP threads 1, UDP, native mode\n", b"duration: 3 s\n", b"\xd9\xa3"),
     )
 )
-edits = st.lists(
-    st.tuples(st.integers(0, 15_000), st.integers(0, 300), tokens | st.binary(max_size=20)),
-    max_size=6,
-)
+edits = st.lists(st.tuples(st.integers(0, 15_000), st.integers(0, 300), tokens | st.binary(max_size=20)), max_size=6)
 
 
 @st.composite

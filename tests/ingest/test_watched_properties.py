@@ -76,10 +76,7 @@ tokens = st.sampled_from(
         ),
     )
 )
-edits = st.lists(
-    st.tuples(st.integers(0, 16_000), st.integers(0, 300), tokens | st.binary(max_size=20)),
-    max_size=6,
-)
+edits = st.lists(st.tuples(st.integers(0, 16_000), st.integers(0, 300), tokens | st.binary(max_size=20)), max_size=6)
 
 
 anything = st.recursive(
