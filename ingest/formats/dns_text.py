@@ -40,7 +40,7 @@ class State(NamedTuple):
     usage: bool
 
 
-class Run(Draft, ABC):
+class TextRun(Draft, ABC):
     """What the lines of one process have said so far; every tool has a kind of its own.
 
     Attributes:
@@ -169,7 +169,7 @@ class Run(Draft, ABC):
             yield f"{more} more lines are not of {self.tool}."
 
 
-def read(data: bytes, kind: type[Run], line: int = 1) -> Iterator[Report | Reject]:
+def read(data: bytes, kind: type[TextRun], line: int = 1) -> Iterator[Report | Reject]:
     """Yield what each process in the text of `data`, which begins in `line`, comes to, in the order of the file.
 
     Takes UTF-8, UTF-16 with its mark, and gzip of these, with LF, CRLF or CR. Never raises for bad
@@ -179,8 +179,8 @@ def read(data: bytes, kind: type[Run], line: int = 1) -> Iterator[Report | Rejec
     return parts(data, lambda text: _trials(text, kind, line), advice)
 
 
-def _trials(text: bytes, kind: type[Run], first: int) -> Iterator[Report | Reject]:
-    current: Run | None = None
+def _trials(text: bytes, kind: type[TextRun], first: int) -> Iterator[Report | Reject]:
+    current: TextRun | None = None
     for _, line, trial in _walk(text, kind, first):
         if current is not None and trial is not current:
             yield current.conclude()
@@ -189,7 +189,7 @@ def _trials(text: bytes, kind: type[Run], first: int) -> Iterator[Report | Rejec
     yield (current or kind()).conclude()
 
 
-def _walk(text: bytes, kind: type[Run], first: int = 1) -> Iterator[tuple[int, str, Run]]:
+def _walk(text: bytes, kind: type[TextRun], first: int = 1) -> Iterator[tuple[int, str, TextRun]]:
     """Yield number and text of every line, and the trial that is to read it."""
     trial = kind()
     for number, line, ended in lines(text, first):

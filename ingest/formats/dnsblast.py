@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.dns_text import Run
+from dropline.ingest.formats.dns_text import TextRun
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, clean, count, head_text, is_marked, number, parts, unpack
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _parts(line: str) -> Iterator[_Status | str]:
         yield text
 
 
-class _Run(Run):
+class _Run(TextRun):
     tool = NAME
     expected = "expected the status lines of dnsblast: `Sent: [..] - Received: [..] - ...`"
     silence = (

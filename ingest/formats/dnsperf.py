@@ -31,7 +31,10 @@ CLUES: Final = (*_TITLES, "Queries per second:")
 _TIMEOUT: Final = "[Timeout] Query timed out"
 _INTERVAL: Final = re.compile(r"(\d{1,12}\.\d{6}): (\d{1,15}\.\d{6}|-?nan|inf)", re.ASCII)
 _TARGET: Final = re.compile(r"Sending (?:queries|updates) \(to (\S+)\)")
-_ESSENTIAL: Final = (*("Queries sent", "Queries completed", "Queries lost"), *("Run time (s)", "Queries per second"))
+_ESSENTIAL: Final = (
+    *("Queries sent", "Queries completed", "Queries lost"),
+    *("Run time (s)", "Queries per second"),
+)
 _PERCENTILES: Final = (50, 90, 95, 99)
 # Below this first rate nothing can have been measured: see _intervals.
 _BOGUS_RATE: Final = 0.001

@@ -10,7 +10,7 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from dropline.ingest.formats.dns_text import Run
+from dropline.ingest.formats.dns_text import TextRun
 from dropline.ingest.formats.text import LONGEST, count, number, plural, quote
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def is_block(text: str, last: re.Pattern[str]) -> bool:
     return "Queries sent:" in text and _SENT.search(text) is not None and last.search(text) is not None
 
 
-class PerfRun(Run):
+class PerfRun(TextRun):
     """One process of dnsperf or resperf.
 
     Attributes:

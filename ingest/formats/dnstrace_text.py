@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from dropline.ingest.formats.dns_text import Run
+from dropline.ingest.formats.dns_text import TextRun
 from dropline.ingest.formats.text import LONGEST, count, number, plural
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _COUNTERS: Final = {
 _TOLD: Final = (*("connection_errors", "io_errors", "id_mismatches", "truncated", "expected"), "dnssec_secured")
 
 
-class TableRun(Run):
+class TableRun(TextRun):
     """One process of dnstrace or dnspyre.
 
     Attributes:

@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats.dns_text import Run, read
+from dropline.ingest.formats.dns_text import TextRun, read
 from dropline.ingest.formats.text import LONGEST, count, head_text, is_marked, json_object, number
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     return read(data, _Run, line)
 
 
-class _Run(Run):
+class _Run(TextRun):
     tool = NAME
     expected = "expected the text of flame, or the JSON Lines of its -o"
     usage_hint = "call it with a target, without --help"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats.dns_text import Run, read
+from dropline.ingest.formats.dns_text import TextRun, read
 from dropline.ingest.formats.text import LONGEST, count, head_text, is_marked, number, plural
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     return read(data, _Run, line)
 
 
-class _Run(Run):
+class _Run(TextRun):
     tool = NAME
     expected = "expected the output of kxdpgun, from `using interface` or `total queries` on"
     remedies = (

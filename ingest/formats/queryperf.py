@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats.dns_text import Run, read
+from dropline.ingest.formats.dns_text import TextRun, read
 from dropline.ingest.formats.text import count, head_text, number
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     return read(data, _Run, line)
 
 
-class _Run(Run):
+class _Run(TextRun):
     tool = NAME
     expected = f"expected the output of queryperf, from `{_TITLE}` on"
 

@@ -44,7 +44,10 @@ _COLUMNS: Final = {
 }
 # A latency is printed as 0 in a bucket that has none of these.
 _COUNTED_BY: Final = {"avg_latency": "responses_per_sec", "conn_avg_latency": "connections"}
-_ESSENTIAL: Final = (*("Queries sent", "Queries completed", "Queries lost"), *("Run time (s)", "Maximum throughput"))
+_ESSENTIAL: Final = (
+    *("Queries sent", "Queries completed", "Queries lost"),
+    *("Run time (s)", "Maximum throughput"),
+)
 _RAMP_S: Final = 60.0
 _MAX_RATE: Final = 100_000.0
 

@@ -75,27 +75,21 @@ def parts(
 ) -> Iterator[Report | Reject]:
     """Yield what `read` finds in the text of `data`, and what is wrong with the gzip around it.
 
-    Takes what `opened` does; what follows the first MAX_ROWS rows is one reject with `advice`, and so is what would be
-    rejected beyond MAX_REJECTS.
-    """
-    text, fault = opened(data, advice, limit)
-    if text or (text is not None and not fault):
-        yield from few_rejects(_few_rows(read(text), advice), advice)
-    yield from fault
-
-
-def opened(data: bytes, advice: str, limit: int = MAX_TEXT_BYTES) -> tuple[bytes | None, list[Reject]]:
-    """Return the text of `data` and what is wrong with the gzip around it; no text but a reject where it is too much.
-
-    Takes UTF-8, UTF-16 with its mark, and gzip of these. Too much is more than `limit` bytes, or than MAX_LINES.
+    Takes UTF-8, UTF-16 with its mark, and gzip of these; more than `limit` bytes of text, or than MAX_LINES, is one
+    reject with `advice`; so is what follows the first MAX_ROWS rows, and what would be rejected beyond MAX_REJECTS.
     """
     text, fault = unpack(data, limit + 1)
     if len(text) > limit:
-        return None, [Reject(1, f"more than {limit // 1024**2} MiB of text", advice)]
+        yield Reject(1, f"more than {limit // 1024**2} MiB of text", advice)
+        return
     # What is read of a line may need a hundred times its bytes.
     if max(text.count(b"\n"), text.count(b"\r")) > MAX_LINES:
-        return None, [Reject(1, f"more than {MAX_LINES} lines", advice)]
-    return text, [fault] if fault else []
+        yield Reject(1, f"more than {MAX_LINES} lines", advice)
+        return
+    if text or not fault:
+        yield from few_rejects(_few_rows(read(text), advice), advice)
+    if fault:
+        yield fault
 
 
 def lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str, bool]]:

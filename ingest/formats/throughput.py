@@ -6,13 +6,13 @@ import csv
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice
+from itertools import groupby, islice
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from dropline.ingest.formats import Reject, Report, text
 from dropline.ingest.formats.base import Draft
-from dropline.ingest.formats.text import HEAD_BYTES, count, lines, opened, quote, unpack
+from dropline.ingest.formats.text import HEAD_BYTES, count, lines, parts, quote, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -291,30 +291,21 @@ def account(
 ) -> Iterator[Report | Reject]:
     """Yield what `read` finds in the text of `data`; rejects that follow each other become one.
 
-    `data` is UTF-8 or UTF-16, perhaps in gzip. What is left of a damaged gzip is read; more than
-    MAX_TABLE_BYTES or MAX_LINES is one reject, and so is a text in which nothing was found.
+    `data` is what `text.parts` takes, of at most MAX_TABLE_BYTES; a text in which nothing was found is one reject, too.
     """
-    text, fault = opened(data, "split the file into one file per test", MAX_TABLE_BYTES)
-    if text is None:
-        yield from fault
-        return
-    waiting: Reject | None = None
-    more = found = 0
-    for part in (*read(text), *fault):
-        found += 1
-        if waiting and isinstance(part, Reject) and part not in fault:
-            more, last = more + 1, part.line
-            continue
-        if waiting:
-            yield _with_more(waiting, more, last)
-        waiting, more = (part, 0) if isinstance(part, Reject) else (None, 0)
-        last = part.line
-        if isinstance(part, Report):
-            yield part
-    if waiting:
-        yield _with_more(waiting, more, last)
-    if not found:
-        yield Reject(1, "there is no result in it", expected)
+
+    def merged(text: bytes) -> Iterator[Report | Reject]:
+        empty = True
+        for are_rejects, found in groupby(read(text), lambda part: isinstance(part, Reject)):
+            empty = False
+            if are_rejects:
+                yield _as_one(cast("Iterator[Reject]", found))
+            else:
+                yield from found
+        if empty:
+            yield Reject(1, "there is no result in it", expected)
+
+    return parts(data, merged, "split the file into one file per test", MAX_TABLE_BYTES)
 
 
 def has_table(head: bytes, is_header: Callable[[Columns], bool]) -> bool:
@@ -394,7 +385,10 @@ def _key(caption: str) -> tuple[str, str]:
     return _SURPLUS.sub("", name), (unit or "").strip().replace("\u00b5", "u").replace("\u03bc", "u")
 
 
-def _with_more(reject: Reject, more: int, last: int) -> Reject:
-    if not more:
-        return reject
-    return Reject(reject.line, f"{reject.reason}; and {more} more up to line {last}", reject.hint)
+def _as_one(rejects: Iterator[Reject]) -> Reject:
+    first = last = next(rejects)
+    more = 0
+    for more, last in enumerate(rejects, 1):  # noqa: B007
+        pass
+    reason = f"{first.reason}; and {more} more up to line {last.line}" if more else first.reason
+    return Reject(first.line, reason, first.hint)
