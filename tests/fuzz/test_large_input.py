@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dropline.ingest.formats import base, dnsblast, perfdhcp, perfdhcp_report, text
+from dropline.ingest.formats import base, dnsblast, ixload, perfdhcp, perfdhcp_report, text
 
 MB = 1024 * 1024
 MAX_MEMORY_MB = 700
@@ -126,11 +126,12 @@ def test_values_of_a_report_are_kept_up_to_a_limit_and_the_rest_is_told(monkeypa
     for module in (base, perfdhcp_report):
         monkeypatch.setattr(module, "MAX_SERIES", 10)
     (blasted,) = dnsblast.parse(STATUS * 100)
+    (loaded,) = ixload.parse((CAPTURES / "spirent/ixload_HTTP_Client.csv").read_bytes())
     head, interim, rest = PERFDHCP.partition(b"sent: 739/739")
     (report,) = perfdhcp.parse(head + INTERIM * 100 + interim + rest)
-    assert len(blasted.observations) == 10
+    assert len(blasted.observations) == len(loaded.observations) == 10
     assert {row["position"] for row in report.intervals} == set(range(10))
-    for found in (blasted, report):
+    for found in (blasted, loaded, report):
         assert [warning for warning in found.warnings if "first 10 " in warning]
 
 
