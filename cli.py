@@ -330,15 +330,16 @@ def export(
     For example: dropline export everything --format csv --raw
     """
     from dropline.app.dump import FORMATS, appearing, dump
-    from dropline.app.warehouse import Warehouse
+    from dropline.app.warehouse import Identity
     from dropline.ingest.lake import Lake
     from dropline.ingest.unpack import unpack
 
     if form not in FORMATS:
         _fail(f"--format {form}: expected {' or '.join(FORMATS)}", 2)
+    warehouse = Identity.of(context.obj.warehouse).path  # or says what to type
     with appearing(folder) as made:
         with _bar("Writing tables") as progress:
-            rows = dump(Warehouse.open(context.obj.warehouse), made, form, raw=raw, progress=progress)
+            rows = dump(warehouse, made, form, raw=raw, progress=progress)
         said = f"{len(rows)} tables, {sum(rows.values()):,} rows"
         if raw:
             with _bar("Writing raw files") as progress:
@@ -707,7 +708,7 @@ def _build(home: Home) -> None:
 def _show_figures(home: Home) -> None:
     """Show what was measured, as far as it goes on a screen."""
     from dropline.app.export import write
-    from dropline.app.own import own_figures
+    from dropline.app.status import own_figures
     from dropline.app.warehouse import Warehouse
 
     figures = own_figures(Warehouse.open(home.warehouse))

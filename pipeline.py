@@ -23,7 +23,7 @@ import duckdb
 
 from dropline import publication, transform
 from dropline.errors import DroplineError
-from dropline.expectations import check_lake, check_marts, docs
+from dropline.expectations import check_lake, check_marts
 from dropline.expectations.catalogue import reason_of
 from dropline.expectations.marking import mark
 from dropline.ingest.intake import counted
@@ -129,7 +129,6 @@ class CheckReport:
 
     lake: tuple[Finding, ...]
     marts: tuple[Finding, ...] | None
-    pages: Path  # the same as pages of Great Expectations
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -144,7 +143,7 @@ class CheckReport:
         missing = "" if self.marts is not None else " There is no warehouse yet."
         verdict = "The checks pass" if self.passed else "The checks fail"
         counted = f"{verdict}: {len(self.lake) + len(parts['warehouse'])} findings.{missing}"
-        return "\n".join([*lines, counted, f"The results as pages of Great Expectations: {self.pages}"])
+        return "\n".join([*lines, counted])
 
 
 def is_current(home: Home) -> bool:
@@ -198,12 +197,10 @@ def check(home: Home, *, progress: Progress | None = None) -> CheckReport:
             if home.warehouse.exists():
                 with phases("marts gate"):
                     marts = tuple(check_marts(home.warehouse, *places, progress=say))
-            with phases("pages"):
-                pages = docs.write(home.quality)
         except (duckdb.Error, OSError) as error:
             message = f"The check stopped: {error}"
             raise BuildFailed(message) from error
-    return CheckReport(lake, marts, pages, phases.seconds)
+    return CheckReport(lake, marts, phases.seconds)
 
 
 def _build(home: Home, work: _Workplace, say: Progress) -> BuildReport:

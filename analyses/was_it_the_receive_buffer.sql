@@ -3,8 +3,9 @@ with
 
 accounting as (
 
-    select * from {{ ref('query_accounting') }}
-    where sent > coalesce(answered, received)
+    select * from {{ ref('packet_accounting') }}
+    where protocol = 'DNS'
+        and sent > coalesce(answered, received)
         and (lost_in_receive_buffer is not null or lost_in_server is not null)
 
 ),

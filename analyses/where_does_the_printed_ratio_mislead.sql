@@ -3,7 +3,7 @@ with
 
 accounting as (
 
-    select * from {{ ref('query_accounting') }}
+    select * from {{ ref('packet_accounting') }}
 
 ),
 

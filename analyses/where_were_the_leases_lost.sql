@@ -3,8 +3,8 @@ with
 
 accounting as (
 
-    select * from {{ ref('lease_accounting') }}
-    where unanswered > 0 and lost_in_server is not null
+    select * from {{ ref('packet_accounting') }}
+    where protocol like 'DHCP%' and unanswered > 0 and lost_in_server is not null
 
 ),
 

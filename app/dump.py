@@ -1,4 +1,4 @@
-"""Everything leaves as plain files: each table of the warehouse, and what its columns mean."""
+"""Export of every table of the warehouse to plain files, with the meaning of each column."""
 
 from __future__ import annotations
 
@@ -8,21 +8,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-from pyarrow import csv
-
 from dropline.errors import DroplineError
+from dropline.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from dropline.app.warehouse import Warehouse
+    import duckdb
 
-FORMATS: Final = ("parquet", "csv")
+# Of each format, how DuckDB writes it.
+FORMATS: Final = {"parquet": "format parquet, compression zstd", "csv": "format csv, header"}
 COLUMNS: Final = "columns.csv"
 
-_ROWS: Final = 65_536  # that are in memory at once
 _NESTED: Final = frozenset({"list", "array", "map", "struct"})
 _DESCRIBED: Final = """
     select
@@ -34,13 +31,18 @@ _DESCRIBED: Final = """
     where database_name = 'warehouse' and not internal
     order by table_name, column_index
 """
+_TABLES: Final = """
+    select table_name from duckdb_tables()
+    where database_name = 'warehouse' and not internal
+    order by table_name
+"""
 _README: Final = """Written by `dropline export` from a warehouse of {built_at:%Y-%m-%d %H:%M:%S} UTC.
 
 tables/        {tables} tables as {form}
 columns.csv    every column of them: its type, and what it means
 """
 _CSV: Final = """
-The CSV is UTF-8 with commas and a line of names; texts stand in quotes, so that an empty text differs from no value;
+The CSV is UTF-8 with commas and a line of names; an empty text is "", no value is nothing;
 lists, maps and structures are JSON; times carry their offset from UTC.
 """
 _RAW: Final = """
@@ -78,7 +80,7 @@ def appearing(folder: Path) -> Iterator[Path]:
 
 
 def dump(
-    warehouse: Warehouse,
+    warehouse: Path,
     folder: Path,
     form: str,
     *,
@@ -87,42 +89,35 @@ def dump(
 ) -> dict[str, int]:
     """Write every table to `folder`/tables in one of FORMATS, COLUMNS and a README; return the rows of each table.
 
-    The rows stream: memory is bounded by a few record batches. In CSV nested values are JSON. `raw` only says whether
-    the README tells of raw files. `progress` is called with (done, total, table) before each table.
+    In CSV nested values are JSON. `raw` only says whether the README tells of raw files. `progress` is called with
+    (done, total, table) before each table.
     """
+    import duckdb
+
     (folder / "tables").mkdir()
-    described = warehouse.query(_DESCRIBED)
-    with (folder / COLUMNS).open("wb") as file:
-        csv.write_csv(described, file)
-    tables = dict.fromkeys(described["table_name"].to_pylist())
     rows = {}
-    for done, table in enumerate(tables):
-        if progress:
-            progress(done, len(tables), table)
-        rows[table] = _write(warehouse, table, folder / "tables" / f"{table}.{form}", form)
-    built = warehouse.query("select built_at from build_info").to_pylist()[0]
-    readme = _README.format(tables=len(tables), form=form.upper(), **built)
+    with duckdb.connect(":memory:", config={"memory_limit": "1GB", "temp_directory": ""}) as database:
+        database.execute(
+            f"set timezone = 'UTC'; attach {quoted(str(warehouse))} as warehouse (read_only); use warehouse"
+        )
+        database.execute(f"copy ({_DESCRIBED}) to {quoted(str(folder / COLUMNS))} (format csv)")
+        tables = [str(name) for (name,) in database.execute(_TABLES).fetchall()]
+        for done, table in enumerate(tables):
+            if progress:
+                progress(done, len(tables), table)
+            file = quoted(str(folder / "tables" / f"{table}.{form}"))
+            copied = database.execute(f"copy ({_rows(database, table, form)}) to {file} ({FORMATS[form]})").fetchone()
+            rows[table] = copied[0] if copied else 0
+        (built,) = database.execute("select built_at from build_info").fetchone() or (None,)
+    readme = _README.format(tables=len(tables), form=form.upper(), built_at=built)
     (folder / "README.txt").write_text(readme + _CSV * (form == "csv") + _RAW * raw, "utf-8")
     return rows
 
 
-def _write(warehouse: Warehouse, table: str, file: Path, form: str) -> int:
-    written = 0
-    with warehouse.database.cursor() as cursor:
-        cursor.execute("use warehouse")
-        relation = cursor.table(table)
-        if form == "csv":
-            nested = [name for name, kind in zip(relation.columns, relation.types, strict=True) if kind.id in _NESTED]
-            texts = ", ".join(f'to_json("{name}") as "{name}"' for name in nested)
-            relation = relation.project(f"* replace ({texts})" if nested else "*")
-        reader = relation.to_arrow_reader(_ROWS)
-        make = csv.CSVWriter if form == "csv" else _parquet_writer
-        with make(file, reader.schema) as out:
-            for rows in reader:
-                out.write_batch(rows)
-                written += rows.num_rows
-    return written
-
-
-def _parquet_writer(file: Path, schema: pa.Schema) -> pq.ParquetWriter:
-    return pq.ParquetWriter(file, schema, compression="zstd")
+def _rows(database: duckdb.DuckDBPyConnection, table: str, form: str) -> str:
+    found = database.table(table)
+    nested = [name for name, kind in zip(found.columns, found.types, strict=True) if kind.id in _NESTED]
+    if form != "csv" or not nested:
+        return f'from "{table}"'
+    texts = ", ".join(f'to_json("{name}") as "{name}"' for name in nested)
+    return f'select * replace ({texts}) from "{table}"'  # noqa: S608 - names of the warehouse

@@ -1,4 +1,4 @@
-"""Query results on their way out: as a table for people, or as CSV, JSON, Markdown, Arrow or Parquet."""
+"""Query results as a table for people, or as CSV, JSON, Markdown, Arrow or Parquet."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ BINARY: Final = ("arrow", "parquet")
 def write(rows: pa.Table, form: str, out: IO[bytes]) -> None:
     """Write `rows` to `out` in one of `FORMATS`; what is not `BINARY` is UTF-8 text that ends with a line feed.
 
-    Arrow is the streaming format of the Arrow specification ("IPC Streaming Format"): it goes through pipes, and a
-    file of it can be mapped into memory and read without a copy. It alone has a type for intervals of DuckDB; the
-    others get them as DuckDB prints them.
+    Arrow is the IPC streaming format. It alone has a type for intervals of DuckDB; the others get them as DuckDB prints
+    them.
     """
     if form == "arrow":
         import pyarrow as pa
@@ -41,25 +40,15 @@ def write(rows: pa.Table, form: str, out: IO[bytes]) -> None:
 
 
 def _with_intervals_as_text(rows: pa.Table) -> pa.Table:
+    import duckdb
     import pyarrow as pa
 
     for index, field in enumerate(rows.schema):
         if pa.types.is_interval(field.type):
-            texts = [None if value is None else interval(*value) for value in rows[index].to_pylist()]
-            rows = rows.set_column(index, field.name, pa.array(texts, pa.string()))
+            column = pa.table({"value": rows[index]})
+            texts = duckdb.from_arrow(column).project("cast(value as varchar)").to_arrow_table()
+            rows = rows.set_column(index, field.name, texts[0])
     return rows
-
-
-def interval(months: int, days: int, nanoseconds: int) -> str:
-    """Return an interval as DuckDB prints it: `1 year 2 months 3 days 01:02:03.5`."""
-    years, months = int(months / 12), months - 12 * int(months / 12)
-    counts = ((years, "year"), (months, "month"), (days, "day"))
-    parts = [f"{count} {unit}{'' if abs(count) == 1 else 's'}" for count, unit in counts if count]
-    if nanoseconds or not parts:
-        seconds, fraction = divmod(abs(nanoseconds) // 1000, 1_000_000)
-        clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-        parts.append("-" * (nanoseconds < 0) + clock + f".{fraction:06}".rstrip("0").rstrip("."))
-    return " ".join(parts)
 
 
 def _write_csv(rows: pa.Table, out: IO[bytes]) -> None:

@@ -44,15 +44,14 @@ def to_compare(labels: Mapping[str, str], configuration_ids: Sequence[str], text
         )
 
 
-def to_trend(warehouse: Warehouse, loss_goal: str, series_id: str, text: str) -> None:
+def to_trend(warehouse: Warehouse, loss_goal: str | None, series_id: str, text: str) -> None:
     """Offer the runs of a series in the order of time."""
     found = [each for each in trends.series(warehouse, loss_goal).to_pylist() if each["series_id"] == series_id]
-    goal = next(each for each in queries.loss_goals(warehouse) if each["loss_goal"] == loss_goal)
+    goal = next((each for each in queries.loss_goals(warehouse) if each["loss_goal"] == loss_goal), None)
     for each in found:
-        address = {
-            "goal": words.loss_goal(loss_goal, goal["loss_limit"], goal["loss_basis"]),
-            "series": words.series(each["label"], each["runs"], each["changes"]),
-        }
+        address = {"series": words.series(each["label"], each["runs"], each["changes"])}
+        if goal is not None:
+            address["goal"] = words.loss_goal(goal["loss_goal"], goal["loss_limit"], goal["loss_basis"])
         st.page_link("views/trends.py", label=text, icon=":material/trending_up:", query_params=address)
 
 

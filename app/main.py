@@ -6,13 +6,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from dropline.app import behind, door, history, state
+from dropline.app import auth, behind, state
 
 HERE = Path(__file__).parent
 VIEWS = HERE / "views"  # a folder named pages/ would let Streamlit serve its files past this navigation
 
 st.set_page_config(page_title="Dropline", page_icon=str(HERE / "icon.png"), layout="wide")
-door.enter()
+auth.require_role()
 page = st.navigation(
     [
         st.Page(VIEWS / "overview.py", title="Overview", icon=":material/leaderboard:", default=True),
@@ -35,4 +35,3 @@ with behind.recorded() as questions:
     page.run()
 if questions:
     state.offer_sql(questions)
-history.keep_steps()  # last, where it takes no room from what is above

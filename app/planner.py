@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -39,35 +38,29 @@ _LIMITS: Final[dict[str, tuple[float, float, float]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """One input of the calculator; `unit` is a count, `s` or a ratio (0 to 1); `group` is where a form shows it."""
+class Parameter(NamedTuple):
+    """One input of the calculator; `unit` is a count, `s` or a ratio (0 to 1); `group` is where a form shows it.
+
+    `minimum` and `maximum` are the least and the most that make sense.
+    """
 
     name: str
     label: str
     unit: str
     help: str
     group: str
-
-    @property
-    def default(self) -> float:
-        """What it is when nothing is said."""
-        return _LIMITS[self.name][0]
-
-    @property
-    def minimum(self) -> float:
-        """The least that makes sense."""
-        return _LIMITS[self.name][1]
-
-    @property
-    def maximum(self) -> float:
-        """The most that makes sense."""
-        return _LIMITS[self.name][2]
+    default: float
+    minimum: float
+    maximum: float
 
     @property
     def full_label(self) -> str:
         """The label for a place where the line above it is not seen, with its unit if that is a time."""
         return self.label.replace("...", "New clients") + (" (s)" if self.unit == "s" else "")
+
+
+def _parameter(name: str, label: str, unit: str, help_text: str, group: str) -> Parameter:
+    return Parameter(name, label, unit, help_text, group, *_LIMITS[name])
 
 
 _CLIENTS, _NEW, _EVENTS, _TIMERS, _ALLOWANCES = (
@@ -78,85 +71,85 @@ _CLIENTS, _NEW, _EVENTS, _TIMERS, _ALLOWANCES = (
     "Allowances",
 )
 PARAMETERS: Final[tuple[Parameter, ...]] = (
-    Parameter("clients", "Clients", "clients", "How many devices hold a lease.", _CLIENTS),
-    Parameter("lease_s", "Lease time", "s", "The valid lifetime that the server gives.", _CLIENTS),
-    Parameter("ip_version", "IP version", "version", "4 or 6: it decides when clients renew and repeat.", _CLIENTS),
-    Parameter(
+    _parameter("clients", "Clients", "clients", "How many devices hold a lease.", _CLIENTS),
+    _parameter("lease_s", "Lease time", "s", "The valid lifetime that the server gives.", _CLIENTS),
+    _parameter("ip_version", "IP version", "version", "4 or 6: it decides when clients renew and repeat.", _CLIENTS),
+    _parameter(
         "preferred_ratio", "Preferred lifetime", "ratio",
         "DHCPv6 only: the preferred lifetime as a share of the valid one. 0: 0.625, as Kea does when it is not set.",
         _CLIENTS,
     ),
-    Parameter(
+    _parameter(
         "t1_ratio", "T1", "ratio",
         "When clients renew, as a share of the lease, in DHCPv6 of its preferred lifetime: half, unless the server "
         "sends another T1.", _CLIENTS,
     ),
-    Parameter(
+    _parameter(
         "t2_ratio", "T2", "ratio",
         "When clients without an answer ask any server, as a share of the same. 0: 0.875 in DHCPv4, 0.8 in DHCPv6. "
         "Not before T1.", _CLIENTS,
     ),
-    Parameter(
+    _parameter(
         "renewing_ratio", "Share that renews", "ratio",
         "The others let the lease run out and come for a new one, with four messages in place of two.", _CLIENTS,
     ),
-    Parameter(
+    _parameter(
         "leases_per_client", "Leases per client", "leases",
         "2 where a client takes an address and a prefix (IA_NA and IA_PD): each counts as a lease.", _CLIENTS,
     ),
-    Parameter(
+    _parameter(
         "arriving_clients", "New clients", "clients", "How many devices come for a new lease ...", _NEW,
     ),
-    Parameter("arrival_window_s", "... within", "s", "The time over which they come.", _NEW),
-    Parameter(
+    _parameter("arrival_window_s", "... within", "s", "The time over which they come.", _NEW),
+    _parameter(
         "moves_per_client_h", "Moves per client and hour", "moves",
         "How often a client moves to another network, where it needs a new lease.", _NEW,
     ),
-    Parameter(
+    _parameter(
         "boot_ratio", "Share that boots at once", "ratio",
         "The share of all clients that starts together: the morning, a building's power coming back.", _EVENTS,
     ),
-    Parameter(
+    _parameter(
         "boot_window_s", "Boot wave lasts", "s",
         "The time over which these clients start, and over which the clients to recover come back.", _EVENTS,
     ),
-    Parameter(
+    _parameter(
         "down_clients", "Clients to recover", "clients",
         "How many come back at once: a power cut, a region that was cut off.", _EVENTS,
     ),
-    Parameter(
+    _parameter(
         "remembering_ratio", "Share that remembers its lease", "ratio",
         "Of the clients that boot or come back: those that ask for the lease they had (INIT-REBOOT, CONFIRM), with two "
         "messages in place of four.", _EVENTS,
     ),
-    Parameter(
+    _parameter(
         "outage_s", "Server is down for", "s",
         "Clients keep running: those that reach T1 meanwhile come again when their timers say so, those that come, or "
         "lose their lease, as soon as the server is back.", _EVENTS,
     ),
-    Parameter(
+    _parameter(
         "recovery_s", "Recover within", "s", "How soon all who have no lease shall have one.", _EVENTS,
     ),
-    Parameter(
+    _parameter(
         "first_timeout_s", "First time-out", "s",
         "After how long a client repeats. 0: as in the RFC, 4 s (DHCPv4) or 1 s (DHCPv6). It doubles each time.",
         _TIMERS,
     ),
-    Parameter(
+    _parameter(
         "longest_timeout_s", "Longest time-out", "s",
         "Where the doubling ends. 0: as in the RFC, 64 s (DHCPv4) or 3600 s (DHCPv6, SOL_MAX_RT).", _TIMERS,
     ),
-    Parameter(
+    _parameter(
         "renewal_cost_ratio", "Cost of a renewal", "ratio",
         "What a renewal costs the server, over what a new lease costs it. 1 is on the safe side.", _ALLOWANCES,
     ),
-    Parameter("relay_ratio", "Relay ratio", "ratio", "LPS through your relays over LPS without.", _ALLOWANCES),
-    Parameter(
+    _parameter("relay_ratio", "Relay ratio", "ratio", "LPS through your relays over LPS without.", _ALLOWANCES),
+    _parameter(
         "ha_ratio", "High-availability ratio", "ratio",
         "LPS with HA over LPS without; see ha_speedup. Leave it at 1 when comparing with figures measured with HA.",
         _ALLOWANCES,
     ),
-    Parameter(
+    _parameter(
         "utilisation_ratio", "Highest utilisation", "ratio",
         "How much of the measured LPS you are willing to use; the rest is head-room: laboratory figures are a maximum.",
         _ALLOWANCES,
@@ -477,12 +470,21 @@ def course(
     starting = returning + came
     remembered = remembering * returning / starting if starting else 0.0
     capacity = measured_lps * values["relay_ratio"] * values["ha_ratio"] * values["utilisation_ratio"]
-    lease_cost = leases + remembered * (renewal - leases)
+    # a new lease takes two exchanges, each half of it; whoever remembers one asks once
+    offer_cost = leases / 2 + remembered * (renewal - leases / 2)
     return recovery.simulate(
         edges,
         staying + recovery.flow(returning, 0, wave, edges),
         recovery.flow(running_per_s * until_s, 0, until_s, edges) if until_s else 0 * edges[1:],
-        recovery.Server(capacity, capacity / lease_cost * max(0.0, timers.waits[0].low), lease_cost, renewal, goodput),
+        recovery.Server(
+            capacity,
+            capacity / offer_cost * max(0.0, timers.waits[0].low),
+            offer_cost,
+            leases / 2,
+            1 - remembered,
+            renewal,
+            goodput,
+        ),
         timers,
         recovery.after_outage(timers, came, running_per_s * min(outage_s, t1_s), outage_s, t1_s, edges),
         (t1_s, leaving),

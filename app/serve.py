@@ -1,20 +1,22 @@
-"""Start the dashboard for the command line, and be it."""
+"""Run the dashboard; it replaces the process of the command line."""
 
 from __future__ import annotations
 
 import gc
+import json
 import os
 import pkgutil
 import socket
 import sys
 import time
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 from urllib.parse import urlsplit
 
-from dropline.app import sign_in
+from dropline.app import auth
 from dropline.app.trying import ALLOWED
 from dropline.errors import DroplineError
 from dropline.paths import Home
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
 
     from streamlit.starlette import App
 
-    from dropline.app.shield import Policy
-    from dropline.app.sign_in import SignIn
+    from dropline.app.auth import SignIn
+    from dropline.app.middleware import Policy
 
 ROOT: Final = Path(__file__).parent.parent
 ADDRESS: Final = "127.0.0.1"
@@ -71,16 +73,16 @@ def serve(
         Unguarded: the address can be reached by others, there is no sign-in, and `no_sign_in` was not said.
     """
     if secrets:
-        os.environ[sign_in.FILE] = str(secrets.absolute())
-    guarded = sign_in.configured(home)
-    if guarded is None and not sign_in.is_loopback(address) and not no_sign_in:
+        os.environ[auth.FILE] = str(secrets.absolute())
+    sign_in = auth.configured(home)
+    if sign_in is None and not auth.is_loopback(address) and not no_sign_in:
         message = (
             f"--address {address}: everybody who reaches it would read everything. Configure sign-in (see "
             "docs/how-to/sign-in.md), or say `--no-sign-in` if that is what you want."
         )
         raise Unguarded(message)
     claim(port, address)
-    print(f"Dropline is at {shown(address, port, guarded)}; Ctrl-C ends it.", flush=True)
+    print(f"Dropline is at {shown(address, port, sign_in)}; Ctrl-C ends it.", flush=True)
     os.chdir(ROOT)  # where .streamlit/config.toml lies
     given = environment(home) | ({ALLOWED: "1"} if allow_upload else {})
     program = command(port, open_browser=open_browser, address=address, hosts=hosts)
@@ -103,10 +105,10 @@ def environment(home: Home) -> dict[str, str]:
     return {"MALLOC_ARENA_MAX": "2", **os.environ, "DROPLINE_HOME": str(home.root)}
 
 
-def shown(address: str, port: int, guarded: SignIn | None) -> str:
+def shown(address: str, port: int, sign_in: SignIn | None) -> str:
     """Return the address to type into a browser."""
-    if guarded:
-        return guarded.origin
+    if sign_in:
+        return sign_in.origin
     everywhere = address in ("0.0.0.0", "::")  # noqa: S104 - named, not bound to
     return f"http://{'localhost' if everywhere else f'[{address}]' if ':' in address else address}:{port}"
 
@@ -128,67 +130,47 @@ def claim(port: int, address: str = ADDRESS) -> None:
 
 
 def listen(port: int, address: str) -> socket.socket:
-    """Return a socket bound to the address; what connects meanwhile waits until somebody answers.
-
-    Raises:
-        OSError: it cannot be had.
-    """
-    family, _, _, _, place = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
-    listener = socket.socket(family)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(place)
-    except OSError:
-        listener.close()
-        raise
-    return listener
+    """Return a socket that listens; what connects meanwhile waits until somebody answers."""
+    return socket.create_server((address, port), family=socket.AF_INET6 if ":" in address else socket.AF_INET)
 
 
-def policy(address: str, hosts: Sequence[str], guarded: SignIn | None) -> Policy:
-    """Return whom the shield lets through at an address."""
-    from dropline.app.shield import Policy
+def policy(address: str, hosts: Sequence[str], sign_in: SignIn | None) -> Policy:
+    """Return whose requests the middleware lets through at an address."""
+    from dropline.app.middleware import Policy
 
-    origin = guarded.origin if guarded else None
+    origin = sign_in.origin if sign_in else None
     own = {"localhost", ADDRESS, "::1", address, urlsplit(origin or "").hostname or "", *hosts}
     return Policy(
-        hosts=frozenset(filter(None, (name.lower() for name in own))),
-        any_address=not sign_in.is_loopback(address),
+        hosts=frozenset(name.lower() for name in own if name),
+        any_address=not auth.is_loopback(address),
         origin=origin,
-        until=_identified(guarded) if guarded else None,
+        until=partial(_identified_until, sign_in) if sign_in else None,
     )
 
 
-def _identified(guarded: SignIn) -> Callable[[Mapping[str, str]], float | None]:
-    """Return what says until when the cookies of a browser let it see something."""
-    import json
-
+def _identified_until(sign_in: SignIn, cookies: Mapping[str, str]) -> float | None:
     # No public function reads the cookie outside a page; the version of Streamlit is pinned, and this is tested.
     from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
     from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks
 
-    def until(cookies: Mapping[str, str]) -> float | None:
-        try:
-            claims = json.loads(_get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME) or b"{}")
-            if claims.get("origin") != guarded.origin:
-                return None
-            return guarded.person(claims, time.time()).until
-        except (sign_in.NotAdmitted, ValueError):
-            return None
-
-    return until
+    try:
+        claims = json.loads(_get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME) or b"{}")
+        return sign_in.person(claims, time.time()).until if claims.get("origin") == sign_in.origin else None
+    except (auth.NotAdmitted, ValueError):
+        return None
 
 
 def application(
     home: Home, address: str = ADDRESS, hosts: Sequence[str] = (), when_ready: Callable[[], Any] = bool
 ) -> App:
     """Return the dashboard of a home as an ASGI application."""
-    guarded = sign_in.configured(home)
-    os.environ["STREAMLIT_SECRETS_FILES"] = "[]"  # only what is passed here; not what lies in somebody's home directory
+    sign_in = auth.configured(home)
+    os.environ["STREAMLIT_SECRETS_FILES"] = "[]"  # only what is passed here; not what is in somebody's home directory
 
     import streamlit as st
     from starlette.middleware import Middleware
 
-    from dropline.app.shield import Shield
+    from dropline.app.middleware import Guard
 
     @asynccontextmanager
     async def ready(_: App) -> AsyncIterator[None]:
@@ -199,8 +181,8 @@ def application(
 
     return st.App(
         ROOT / "app" / "main.py",
-        secrets={"auth": _for_streamlit(guarded, sign_in.cookie_secret(home))} if guarded else None,
-        middleware=[Middleware(Shield, policy=policy(address, hosts, guarded))],
+        secrets={"auth": sign_in.for_streamlit(auth.cookie_secret(home))} if sign_in else None,
+        middleware=[Middleware(Guard, policy=policy(address, hosts, sign_in))],
         lifespan=ready,
     )
 
@@ -208,9 +190,8 @@ def application(
 def settle() -> None:
     """Import what pages need before anybody asks, and leave it out of the rounds of the garbage collector.
 
-    Pages run in threads: what one of them imports is half there for the others, and Altair takes pandas as it finds
-    it. After every run Streamlit collects garbage; going through all that is imported, which is none, took longer than
-    many a page, and everybody waited.
+    Pages run in threads: what one of them is importing is half there for the others. Streamlit collects garbage after
+    every run; going through all imported objects, none of which is garbage, took longer than many a page.
     """
     from dropline import app
 
@@ -221,38 +202,16 @@ def settle() -> None:
     gc.freeze()
 
 
-def _for_streamlit(guarded: SignIn, cookie_secret: str) -> dict[str, Any]:
-    auth = dict(guarded.auth)
-    scope = auth.pop("scope", "openid email profile")
-    return auth | {"client_kwargs": {"scope": scope}, "cookie_secret": cookie_secret}
-
-
-def main() -> None:
+def main(address: str = ADDRESS, port: int = 8501, host: list[str] | None = None, browser: bool = False) -> None:
     """Serve the home that DROPLINE_HOME names until a signal ends it."""
-    import argparse
-
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--address", default=ADDRESS)
-    parser.add_argument("--port", type=int, default=8501)
-    parser.add_argument("--host", action="append", default=[])
-    parser.add_argument("--browser", action="store_true")
-    asked = parser.parse_args()
-    try:
-        _run(asked.address, asked.port, asked.host, open_browser=asked.browser)
-    except KeyboardInterrupt:  # uvicorn raises it anew when it has closed everything
-        print("Dropline is closed.", file=sys.stderr)
-        sys.exit(INTERRUPTED)
-
-
-def _run(address: str, port: int, hosts: Sequence[str], *, open_browser: bool) -> None:
     import webbrowser
 
     import uvicorn
 
-    home = Home.chosen()
-    page = shown(address, port, sign_in.configured(home))
+    home, hosts = Home.chosen(), host or ()
+    page = shown(address, port, auth.configured(home))
     settings = uvicorn.Config(
-        application(home, address, hosts, (lambda: webbrowser.open(page)) if open_browser else bool),
+        application(home, address, hosts, partial(webbrowser.open, page) if browser else bool),
         ws="websockets-sansio",  # as Streamlit runs it
         ws_max_size=2**24,
         access_log=False,
@@ -261,8 +220,14 @@ def _run(address: str, port: int, hosts: Sequence[str], *, open_browser: bool) -
         limit_concurrency=MOST_CONNECTIONS,
         timeout_graceful_shutdown=GRACE_S,
     )
-    uvicorn.Server(settings).run([listen(port, address)])
+    try:
+        uvicorn.Server(settings).run([listen(port, address)])
+    except KeyboardInterrupt:  # uvicorn raises it anew when it has closed everything
+        print("Dropline is closed.", file=sys.stderr)
+        sys.exit(INTERRUPTED)
 
 
 if __name__ == "__main__":
-    main()
+    import typer
+
+    typer.run(main)

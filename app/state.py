@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, Required, TypedDict, Unpack
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dropline.app import status, taking, words
+from dropline.app import downloads, status, words
 from dropline.app.charts import theme
 from dropline.app.queries import quality
 from dropline.app.warehouse import Identity, Warehouse, WarehouseError
@@ -196,11 +196,11 @@ def chart(
         asked: the questions whose answers it draws, as from `behind.recorded`.
         on_select: called when the visitor chooses something in the chart.
     """
-    with st.container(gap="xxsmall", key=f"{taking.CHART}-{key}"):
+    with st.container(gap="xxsmall", key=f"chart-{key}"):
         height: Any = drawn.height if isinstance(drawn.height, int) else "content"
         with reserved(theme.room(drawn)):
             st.altair_chart(drawn, width="stretch", height=height, key=key, on_select=on_select or "ignore")
-        taking.row(drawn, key, asked)
+        downloads.row(drawn, key, asked)
 
 
 def table(
@@ -256,16 +256,17 @@ def went_back() -> bool:
     return context is not None and context.is_history_navigation
 
 
+class Shown(TypedDict, total=False):
+    """How a table to choose from is shown: as by `table`, and with `column_order` if not all columns are."""
+
+    alt: Required[str]
+    config: Mapping[str, Any] | None
+    height: int | Literal["auto", "content"]
+    column_order: Sequence[str] | None
+
+
 def choose_row(
-    rows: pd.DataFrame,
-    ids: Sequence[str],
-    name: str,
-    *,
-    alt: str,
-    otherwise: int | None = None,
-    config: Mapping[str, Any] | None = None,
-    height: int | Literal["auto", "content"] = "auto",
-    column_order: Sequence[str] | None = None,
+    rows: pd.DataFrame, ids: Sequence[str], name: str, *, otherwise: int | None = None, **shown: Unpack[Shown]
 ) -> int | None:
     """Show rows to choose one of, and return its place; the address names it, as `name`, by how its id begins.
 
@@ -273,23 +274,11 @@ def choose_row(
         rows: what is shown, in order; cells are text, never markup.
         ids: the key of each row.
         name: the parameter of the address.
-        alt: what the table holds, for screen readers.
         otherwise: the place of the row that is chosen where the address names none.
-        config: column_config by column.
-        height: pixels; `auto` fits up to ten rows, `content` all.
-        column_order: the columns that are shown; all, unless it is given.
+        shown: how.
     """
-    chosen = _choose(
-        rows.reset_index(drop=True),
-        ids,
-        name,
-        "single-row",
-        alt=alt,
-        otherwise=() if otherwise is None else (otherwise,),
-        config=config,
-        height=height,
-        column_order=column_order,
-    )
+    places = [] if otherwise is None else [otherwise]
+    chosen = _choose(rows.reset_index(drop=True), ids, name, "single-row", places, shown)
     return chosen[0] if chosen else None
 
 
@@ -298,14 +287,13 @@ def choose_rows(
     ids: Sequence[str],
     name: str,
     *,
-    alt: str,
     bounds: Mapping[str, Sequence[str]] | None = None,
-    config: Mapping[str, Any] | None = None,
-    height: int | Literal["auto", "content"] = "auto",
+    **shown: Unpack[Shown],
 ) -> list[int]:
     """Show rows to choose any of, like `choose_row` with the bounds of `table`, and return their places in order."""
-    shown, columns = _with_bounds(rows.reset_index(drop=True), bounds or {})
-    return _choose(shown, ids, name, "multi-row", alt=alt, config=columns | dict(config or {}), height=height)
+    signed, columns = _with_bounds(rows.reset_index(drop=True), bounds or {})
+    shown["config"] = columns | dict(shown.get("config") or {})
+    return _choose(signed, ids, name, "multi-row", [], shown)
 
 
 def _choose(
@@ -313,15 +301,11 @@ def _choose(
     ids: Sequence[str],
     name: str,
     mode: Literal["single-row", "multi-row"],
-    *,
-    alt: str,
-    otherwise: Sequence[int] = (),
-    config: Mapping[str, Any] | None,
-    height: int | Literal["auto", "content"],
-    column_order: Sequence[str] | None = None,
+    otherwise: list[int],
+    shown: Shown,
 ) -> list[int]:
     asked = tuple(filter(None, st.query_params.get_all(name)))
-    places = [place for place, each in enumerate(ids) if asked and each.startswith(asked)] or list(otherwise)
+    places = [place for place, each in enumerate(ids) if asked and each.startswith(asked)] or otherwise
     times_back = st.session_state.get(f"{name}-back", 0) + went_back()
     st.session_state[f"{name}-back"] = times_back
     picked = st.dataframe(
@@ -332,14 +316,14 @@ def _choose(
         selection_default={"selection": {"rows": places if mode == "multi-row" else places[:1]}},
         # other rows are another choice, as a place would mean another row; so is what Back brings
         key=f"{name}-{zlib.crc32(' '.join(ids).encode())}-{times_back}",
-        column_config=dict(config or {}),
-        column_order=column_order,
-        height=_pixels(height, len(rows)),
+        column_config=dict(shown.get("config") or {}),
+        column_order=shown.get("column_order"),
+        height=_pixels(shown.get("height", "auto"), len(rows)),
         placeholder=MISSING,
-        alt=alt,
+        alt=shown["alt"],
     )
-    chosen = sorted(place for place in picked.selection.rows if place < len(ids)) or list(otherwise)
-    if chosen and (asked or chosen != list(otherwise)):
+    chosen = sorted(place for place in picked.selection.rows if place < len(ids)) or otherwise
+    if chosen and (asked or chosen != otherwise):
         st.query_params[name] = [ids[place][:ID_LENGTH] for place in chosen]
     elif name in st.query_params:
         del st.query_params[name]

@@ -1,14 +1,18 @@
-"""What a home holds, in a few lines."""
+"""The state of a home in a few lines, and the capacities that were measured in it."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
+from dropline.app.queries import USUAL_GOALS
+from dropline.app.queries.files import text
 from dropline.app.warehouse import Warehouse, WarehouseMissing
 from dropline.ingest.batches import commits
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from dropline.paths import Home
 
 CAMPAIGNS = """
@@ -28,7 +32,7 @@ def gate(home: Home) -> list[dict[str, Any]]:
     """Return the last result of every suite of the gate; empty before the first build.
 
     Each has suite, checked_at (ISO 8601), expectations, successes, failures, severity (of the gravest failure; None if
-    all hold), findings (name -> count) and seconds.
+    all hold) and findings (name -> count).
     """
     file = home.quality / "gate.json"
     if not file.exists():
@@ -65,3 +69,8 @@ def describe(home: Home) -> str:
         held = sum(suite["successes"] for suite in suites)
         lines.append(f"gate       {held} expectations hold, {failed} do not")
     return "\n".join(lines)
+
+
+def own_figures(warehouse: Warehouse) -> pa.Table:
+    """Return a row for each measured configuration: its capacity, and between what the rate at its loss limit lies."""
+    return warehouse.query(text("own_figures"), USUAL_GOALS)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import duckdb
 
 from dropline.app import behind, sql_guard
-from dropline.app.remembered import Answers
 from dropline.errors import DroplineError
 from dropline.quoting import quoted
 
@@ -90,7 +89,8 @@ class Warehouse:
 
     identity: Identity
     database: duckdb.DuckDBPyConnection
-    answers: Answers
+    remembered_bytes: int = 0
+    _remembered: dict[str, tuple[int, pa.Table]] = field(default_factory=dict)
 
     @classmethod
     def open(cls, path: Path, limits: Limits = LIMITS, remembered_bytes: int = 0) -> Warehouse:
@@ -102,7 +102,7 @@ class Warehouse:
         Args:
             path: the file.
             limits: settings of DuckDB.
-            remembered_bytes: of answers of `query` that are kept to be given again.
+            remembered_bytes: of answers of `query` that are kept to be given again: a publication never changes.
 
         Raises:
             WarehouseMissing: there is no such file.
@@ -122,7 +122,7 @@ class Warehouse:
             raise WarehouseUnreadable(message) from error
         database.execute("set enable_external_access = false")
         database.execute("set lock_configuration = true")
-        return cls(identity, database, Answers(remembered_bytes))
+        return cls(identity, database, remembered_bytes)
 
     def query(self, sql: str, params: Mapping[str, Any] | None = None) -> pa.Table:
         """Answer one SELECT; `$name` in its text stands for `params["name"]`.
@@ -131,12 +131,18 @@ class Warehouse:
             QueryRefused: the text is something else, or DuckDB cannot answer it.
         """
         question = behind.pasteable(sql, params or {})
-        answer = self.answers.find(question)
+        _, answer = self._remembered.get(question, (0, None))
         if answer is None:
             answer = self._answer(sql, params or {})
-            self.answers.keep(question, answer)
+            self._remember(question, answer)
         behind.note(question)
         return answer
+
+    def _remember(self, question: str, answer: pa.Table) -> None:
+        """Keep an answer; forget all of them when they take too many bytes."""
+        self._remembered[question] = len(question) + answer.nbytes, answer
+        if sum(size for size, _ in list(self._remembered.values())) > self.remembered_bytes:
+            self._remembered.clear()
 
     def _answer(self, sql: str, params: Mapping[str, Any]) -> pa.Table:
         with self.database.cursor() as cursor:

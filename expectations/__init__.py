@@ -1,4 +1,4 @@
-"""What the data must be like, and the gate that holds it against that.
+"""Expectations of the data, and the gate that checks them.
 
 Great Expectations decides; it is imported only when there is something to check.
 """

@@ -1,23 +1,19 @@
 """The gate: every batch of the lake is checked once, every warehouse before it is published.
 
-<quality>/findings/lake-<batch>.<digest>.parquet    what was found in a batch, in how many rows, and by which suites
+<quality>/findings/lake-<batch>.<digest>.parquet    the findings of a batch, and the digest of its suites
 <quality>/gate.json                                 the last result of every suite
-<quality>/docs/                                     the same as Great Expectations' own pages: expectations/docs.py
 
-The digest is the SHA-256 of the file, so that `dropline verify` can vouch for it.
+The digest in the name is the SHA-256 of the file, so that `dropline verify` can vouch for it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import threading
-import time
 from collections import Counter, defaultdict
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import duckdb
 import pyarrow as pa
@@ -25,172 +21,81 @@ import pyarrow.parquet as pq
 
 from dropline.expectations import lake as lake_suites
 from dropline.expectations import marts as mart_suites
-from dropline.expectations import rows
-from dropline.expectations.suite import SEVERITIES, Finding, fingerprint
+from dropline.expectations import rows, validation
+from dropline.expectations.suite import SEVERITIES, Finding, fingerprint, sql
 from dropline.ingest.batches import batch_of, replacing
 from dropline.ingest.lake import Lake
 from dropline.ingest.schema import TABLES, TEXT
 from dropline.quoting import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from dropline.expectations.suite import Suite
-    from dropline.expectations.validation import Judge
+
+    Progress = Callable[[str], None]
 
 _COLUMNS: Final = ("finding", "severity", "batch", "campaign", "source_path", "trial_id", "detail")
 _SCHEMA: Final = pa.schema([(name, TEXT) for name in _COLUMNS])
-_EMPTY: Final = "00000000-empty"
-_EXAMPLES: Final = 10  # rows of a finding whose words gate.json keeps
-
-_CURRENT: Final = """
-    select findings.*
-    from findings
-    left join (
-        select campaign, source_path, max(batch) as batch
-        from raw_files
-        semi join findings using (campaign, source_path)
-        group by campaign, source_path
-    ) as newest
-        on findings.campaign = newest.campaign
-        and findings.source_path = newest.source_path
-    where newest.batch is null or newest.batch = findings.batch
-    order by all
-"""
-
-# Few files have several versions: those are found by a hash, and only what shares one is compared.
-_BUILT_LAKE: Final = """
-    create temp view built_files as
-    select campaign, source_path, batch, hash(campaign, source_path) as file_hash
-    from all_raw_files
-    where batch in (select unnest(lake_batches) from build_info);
-
-    create temp table superseded_files as
-    select campaign, source_path, batch
-    from built_files
-    where file_hash in (select file_hash from built_files group by file_hash having count(*) > 1)
-    qualify batch < max(batch) over (partition by campaign, source_path);
-
-    create temp view lake_trials as
-    select trial_id
-    from all_trials
-    anti join superseded_files using (campaign, source_path, batch)
-    where batch in (select unnest(lake_batches) from build_info);
-
-    create temp view lake_findings as
-    select finding, severity, trial_id
-    from all_findings
-    semi join built_files using (campaign, source_path, batch)
-    anti join superseded_files using (campaign, source_path, batch);
-"""
+_EMPTY: Final = "00000000-empty"  # has no findings; with it, there is a file to read
 
 
-def check_lake(lake: Path, quality: Path, *, progress: Callable[[str], None] | None = None) -> list[Finding]:
-    """Check every batch that these suites have not seen; return what is wrong with current files.
+def check_lake(lake: Path, quality: Path, *, progress: Progress | None = None) -> list[Finding]:
+    """Check every batch that these suites have not checked; return what is wrong with current files.
 
-    A finding about a version of a file that a newer batch supersedes is kept but not returned:
-    taking in a repaired file heals the gate. Raises duckdb.Error when a batch cannot be read.
+    A finding about a version of a file that a newer batch supersedes is kept but not returned: ingesting a repaired
+    file heals the gate. Raises duckdb.Error when a batch cannot be read.
     """
     folder = quality / "findings"
     folder.mkdir(parents=True, exist_ok=True)
     suites = fingerprint(lake_suites.SUITES)
     batches = Lake(lake).commits()
     _forget_all_but(folder, {_EMPTY, *batches})
-    seen = _seen(folder)
-    if seen.get(_EMPTY, {}).get("suites") != suites:
-        _write_findings(folder, _EMPTY, [], {"suites": suites})
-    unseen = [batch for batch in batches if seen.get(batch, {}).get("suites") != suites]
-    if unseen:
-        _check_batches(lake, folder, {batch: batches[batch] for batch in unseen}, suites, progress)
-    found = _current_findings(lake, folder)
-    spent: Counter[str] = Counter()
-    looked_at: Counter[str] = Counter()
-    for of_batch in _seen(folder).values():
-        spent.update(of_batch.get("seconds", {}))
-        looked_at.update(of_batch.get("rows", {}))
-    _record(quality, "lake", lake_suites.SUITES, found, spent, looked_at)
-    return found
+    checked = _checked(folder, suites)
+    unchecked = {batch: place for batch, place in batches.items() if batch not in checked}
+    found: dict[str | None, list[Finding]] = defaultdict(list)
+    if unchecked:
+        with _connected() as connection:
+            _open_batches(connection, lake, unchecked)
+            for finding in _check(connection, lake_suites.SUITES, progress):
+                found[finding.batch].append(finding)
+    for batch in {_EMPTY, *unchecked} - checked:
+        _write_findings(folder, batch, found[batch], suites)
+    current = _current_findings(lake, folder)
+    _record(quality, "lake", lake_suites.SUITES, current)
+    return current
 
 
-def check_marts(
-    warehouse: Path,
-    lake: Path,
-    quality: Path,
-    *,
-    progress: Callable[[str], None] | None = None,
-) -> list[Finding]:
-    """Hold a warehouse file against the marts' suites and the batches that it was built from.
+def check_marts(warehouse: Path, lake: Path, quality: Path, *, progress: Progress | None = None) -> list[Finding]:
+    """Check a warehouse file against the marts' suites and the batches that it was built from.
 
     Raises duckdb.Error when the file cannot be read or lacks a table.
     """
-    found: list[Finding] = []
-    spent: dict[str, float] = {}
-    looked_at: dict[str, int] = {}
-    with _judge_in_the_making() as judge, _connected() as connection:
+    with _connected() as connection:
         # Attached, not connected: this process may hold the file open with other settings.
         connection.execute(f"attach {quoted(warehouse)} as warehouse (read_only)")
         connection.execute("use warehouse")
         _view(connection, "all_trials", Lake(lake).files("trials"))
         _view(connection, "all_raw_files", Lake(lake).files("raw_files"))
         _view(connection, "all_findings", _findings_files(quality / "findings"))
-        connection.execute(_BUILT_LAKE)
-        for suite in mart_suites.SUITES:
-            if progress:
-                progress(f"checking {suite.name}")
-            began = time.perf_counter()
-            profiles = rows.profiles(connection, suite)
-            found += rows.findings(connection, suite, judge().failed(suite, profiles.values()))
-            spent[suite.name] = time.perf_counter() - began
-            looked_at[suite.name] = sum(profile.rows for profile in profiles.values())
-    _record(quality, "marts", mart_suites.SUITES, found, spent, looked_at)
+        connection.execute(sql("built_lake"))
+        found = _check(connection, mart_suites.SUITES, progress)
+    _record(quality, "marts", mart_suites.SUITES, found)
     return found
 
 
-def _check_batches(
-    lake: Path,
-    folder: Path,
-    batches: Mapping[str, str],
-    suites: str,
-    progress: Callable[[str], None] | None,
-) -> None:
-    profiles: dict[str, dict[str | None, rows.Profile]] = {}
-    spent: dict[str, float] = {}
-    found: dict[str | None, list[Finding]] = defaultdict(list)
-    with _judge_in_the_making() as judge, _connected() as connection:
-        _open_batches(connection, lake, batches)
-        for suite in lake_suites.SUITES:
+def _check(connection: duckdb.DuckDBPyConnection, suites: Sequence[Suite], progress: Progress | None) -> list[Finding]:
+    """Count and keep the rows that fail, have Great Expectations judge the counts, and return the rows as findings."""
+    counts: dict[str, int] = {}
+    with ThreadPoolExecutor(1) as beside:
+        beside.submit(validation.load)  # takes seconds, while DuckDB counts
+        for suite in suites:
             if progress:
                 progress(f"checking {suite.name}")
-            began = time.perf_counter()
-            profiles[suite.name] = rows.profiles(connection, suite)
-            spent[suite.name] = time.perf_counter() - began
-        for suite in lake_suites.SUITES:
-            for finding in rows.findings(connection, suite, judge().failed(suite, profiles[suite.name].values())):
-                found[finding.batch].append(finding)
-    for batch in batches:
-        looked_at = {name: of[batch].rows for name, of in profiles.items() if batch in of}
-        seconds = {name: total / len(batches) for name, total in spent.items()}
-        _write_findings(folder, batch, found[batch], {"suites": suites, "seconds": seconds, "rows": looked_at})
-
-
-@contextmanager
-def _judge_in_the_making() -> Iterator[Callable[[], Judge]]:
-    """Import Great Expectations, which takes seconds, while DuckDB counts; the judge is there when it is asked for."""
-    from dropline.expectations import validation
-
-    importing = threading.Thread(target=validation.load)
-    importing.start()
-
-    @cache
-    def judge() -> Judge:
-        importing.join()
-        return validation.Judge()
-
-    try:
-        yield judge
-    finally:
-        importing.join()
+            counts |= rows.count_failing(connection, suite)
+    failed = validation.failed(suites, counts)
+    return [finding for suite in suites for finding in rows.findings(connection, suite, failed)]
 
 
 def _connected() -> duckdb.DuckDBPyConnection:
@@ -232,7 +137,7 @@ def _current_findings(lake: Path, folder: Path) -> list[Finding]:
     with _connected() as connection:
         _view(connection, "raw_files", raw_files)
         _view(connection, "findings", _findings_files(folder))
-        return [Finding(*row) for row in connection.execute(_CURRENT).fetchall()]
+        return [Finding(*row) for row in connection.execute(sql("current_findings")).fetchall()]
 
 
 def _view(connection: duckdb.DuckDBPyConnection, name: str, files: Iterable[Path]) -> None:
@@ -256,21 +161,22 @@ def _forget_all_but(folder: Path, batches: Collection[str]) -> None:
             file.unlink()
 
 
-def _seen(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return by which suites each batch was checked, and the seconds and rows of each."""
-    seen: dict[str, dict[str, Any]] = {}
+def _checked(folder: Path, suites: str) -> set[str]:
+    """Return the batches that these very suites have checked."""
+    checked = set()
     for file in _findings_files(folder):
         try:
             metadata = pq.read_schema(file).metadata or {}
-            seen[batch_of(file)] = json.loads(metadata.get(b"dropline.gate", b"{}"))
-        except (pa.ArrowInvalid, ValueError):
+        except pa.ArrowInvalid:
             continue
-    return seen
+        if metadata.get(b"dropline.gate") == suites.encode():
+            checked.add(batch_of(file))
+    return checked
 
 
-def _write_findings(folder: Path, batch: str, found: Sequence[Finding], seen: Mapping[str, Any]) -> None:
+def _write_findings(folder: Path, batch: str, found: Sequence[Finding], suites: str) -> None:
     columns = {name: [getattr(finding, name) for finding in found] for name in _COLUMNS}
-    table = pa.table(columns, schema=_SCHEMA.with_metadata({"dropline.gate": json.dumps(seen)}))
+    table = pa.table(columns, schema=_SCHEMA.with_metadata({"dropline.gate": suites}))
     written = pa.BufferOutputStream()
     pq.write_table(table, written, compression="zstd")
     data = written.getvalue()
@@ -282,32 +188,20 @@ def _write_findings(folder: Path, batch: str, found: Sequence[Finding], seen: Ma
             old.unlink()
 
 
-def _record(
-    quality: Path,
-    part: str,
-    suites: Sequence[Suite],
-    found: Sequence[Finding],
-    spent: Mapping[str, float],
-    looked_at: Mapping[str, int],
-) -> None:
+def _record(quality: Path, part: str, suites: Sequence[Suite], found: Sequence[Finding]) -> None:
     """Put the results of one part, `lake` or `marts`, into gate.json."""
-    details: dict[str, list[str]] = defaultdict(list)
-    for finding in found:
-        details[finding.finding].append(finding.detail)
+    counts = Counter(finding.finding for finding in found)
     results = []
     for suite in suites:
-        failed = [one for one in suite.expectations if one.code in details]
+        failed = {code: each for code, each in suite.expectations.items() if code in counts}
         results.append(
             {
                 "suite": suite.name,
-                "rows": looked_at.get(suite.name, 0),
                 "expectations": len(suite.expectations),
                 "successes": len(suite.expectations) - len(failed),
                 "failures": len(failed),
-                "severity": min((one.severity for one in failed), key=SEVERITIES.index, default=None),
-                "findings": {one.code: len(details[one.code]) for one in failed},
-                "examples": {one.code: details[one.code][:_EXAMPLES] for one in failed},
-                "seconds": round(spent.get(suite.name, 0), 3),
+                "severity": min((each.severity for each in failed.values()), key=SEVERITIES.index, default=None),
+                "findings": {code: counts[code] for code in failed},
             }
         )
     file = quality / "gate.json"

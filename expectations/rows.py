@@ -1,77 +1,61 @@
-"""The rows of a suite's query in DuckDB: how many fail each expectation, and which they are.
+"""The rows that fail a suite: counted and kept by DuckDB in one scan of the suite's query.
 
-Great Expectations would need all of them in memory; here they are counted in one scan, which keeps only those that
-fail.
+Great Expectations would need all rows in memory to look at them itself; it judges the counts.
 """
 
 from __future__ import annotations
 
 from string import Formatter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-import duckdb
+from typing import TYPE_CHECKING, Any, Final
 
 from dropline.expectations.suite import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator
 
-    from dropline.expectations.suite import Expectation, Suite
+    import duckdb
+
+    from dropline.expectations.suite import Suite
 
 FETCHED_ROWS: Final = 100_000
 _SUBJECT: Final = ("batch", "campaign", "source_path", "trial_id", "configuration_id", "loss_goal")
 
 
-class Profile(NamedTuple):
-    """What one scan tells of a suite's rows: how many there are, and how many fail, by the expectation's code."""
-
-    rows: int
-    failing: dict[str, int]
-
-
-def profiles(connection: duckdb.DuckDBPyConnection, suite: Suite) -> dict[str | None, Profile]:
-    """Count the rows of a suite and those that fail each expectation, in one scan; `findings` tells which they are.
-
-    Returns a profile for every batch that has rows; a query without a `batch` gives the one profile of None.
-    """
+def count_failing(connection: duckdb.DuckDBPyConnection, suite: Suite) -> dict[str, int]:
+    """Return how many rows fail each expectation of a suite, and keep them in a table for `findings`."""
     known, columns = _known(connection, suite)
-    flags = {f"fails_{place}": each for place, each in enumerate(suite.expectations)}
-    tested = ", ".join(f"coalesce({each.fails}, false) as {flag}" for flag, each in flags.items())
-    told = {*_SUBJECT, *(name for each in suite.expectations for _, name, _, _ in _WORDS.parse(each.detail) if name)}
-    kept = ", ".join(f"{name} := {name}" for name in [*flags, *sorted(told & {*columns} - {"batch"})])
+    flags = ", ".join(
+        f"coalesce(not ({each.holds}), false) as fails_{code}" for code, each in suite.expectations.items()
+    )
+    fails = [f"fails_{code}" for code in suite.expectations]
+    told = {name for each in suite.expectations.values() for _, name, _, _ in _WORDS.parse(each.detail) if name}
+    kept = ", ".join([*fails, *sorted({*_SUBJECT, *told} & {*columns})])
     connection.execute(f"""
         create or replace temp table {_table(suite)} as
-        select
-            {"batch" if "batch" in columns else "null"} as batch,
-            count(*) as rows,
-            {", ".join(f"count(*) filter (where {flag})" for flag in flags)},
-            list(struct_pack({kept})) filter (where {" or ".join(flags)}) as failing
-        from (select *, {tested} from ({known}))
-        group by all
+        select {kept}
+        from (select *, {flags} from ({known}))
+        where {" or ".join(fails)}
     """)  # noqa: S608 - ours
-    counted = connection.table(_table(suite)).select(duckdb.StarExpression(exclude=["failing"]))
-    codes = [each.code for each in suite.expectations]
-    return {
-        batch: Profile(rows, dict(zip(codes, failing, strict=True))) for batch, rows, *failing in counted.fetchall()
-    }
+    counts = ", ".join(f"count(*) filter (where {flag})" for flag in fails)
+    [counted] = connection.table(_table(suite)).aggregate(counts).fetchall()
+    return dict(zip(suite.expectations, counted, strict=True))
 
 
-def findings(connection: duckdb.DuckDBPyConnection, suite: Suite, failed: Sequence[Expectation]) -> Iterator[Finding]:
-    """Yield a finding for every row of the last `profiles` of a suite that fails one of the expectations `failed`."""
-    if not failed:
+def findings(connection: duckdb.DuckDBPyConnection, suite: Suite, failed: Collection[str]) -> Iterator[Finding]:
+    """Yield a finding for every row kept by `count_failing` that fails one of the expectations named in `failed`."""
+    expectations = {code: each for code, each in suite.expectations.items() if code in failed}
+    if not expectations:
         return
-    failing = connection.table(_table(suite)).select("batch, unnest(failing, recursive := true)")
+    failing = connection.table(_table(suite))
     if suite.origins:
         origins = connection.table(suite.origins).select("batch", "trial_id", "campaign", "source_path")
         failing = failing.join(origins, "batch, trial_id", "left")
-    tests = {f"fails_{suite.expectations.index(each)}": each for each in failed}
     for some in failing.to_arrow_reader(FETCHED_ROWS):
         for row in some.to_pylist():
             subject = {key: row.get(key) for key in _SUBJECT}
-            for flag, each in tests.items():
-                if row[flag]:
-                    detail = _WORDS.vformat(each.detail, (), row)
-                    yield Finding(each.code, each.severity, detail=detail, **subject)
+            for code, each in expectations.items():
+                if row[f"fails_{code}"]:
+                    yield Finding(code, each.severity, detail=_WORDS.vformat(each.detail, (), row), **subject)
 
 
 def _table(suite: Suite) -> str:
@@ -79,7 +63,7 @@ def _table(suite: Suite) -> str:
 
 
 def _known(connection: duckdb.DuckDBPyConnection, suite: Suite) -> tuple[str, list[str]]:
-    """Return the suite's query with null for NaN, and its columns: to Great Expectations such a value is missing."""
+    """Return the suite's query with null for NaN, which is no known value either, and its columns."""
     relation = connection.sql(suite.query)
     typed = zip(relation.columns, relation.types, strict=True)
     numbers = [name for name, kind in typed if str(kind) in ("DOUBLE", "FLOAT")]

@@ -1,82 +1,57 @@
-"""The words of the gate: expectations, suites of them, and findings; plain data, cheap to read."""
+"""Expectations, suites of them, and findings: plain data, cheap to import."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack, get_args
-
-from dropline.quoting import quoted
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 Severity = Literal["critical", "warning", "info"]
 SEVERITIES: Final[tuple[Severity, ...]] = get_args(Severity)
-
-
-class Kind(StrEnum):
-    """The classes of great_expectations.expectations that say what is expected."""
-
-    BETWEEN = "ExpectColumnValuesToBeBetween"
-    IN_SET = "ExpectColumnValuesToBeInSet"
-    NOT_NULL = "ExpectColumnValuesToNotBeNull"
-    PAIR = "ExpectColumnPairValuesAToBeGreaterThanB"
+_QUERIES: Final = Path(__file__).parent / "queries"
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """One thing that the rows of a table are expected to be.
+    """One thing that every row of a suite's query must meet.
 
     Attributes:
-        code: the finding that a failing row gives; unique over all suites.
         severity: `critical` stops the build; `warning` marks the figures concerned; `info` is shown beside them.
-        reason: the physical or logical ground, one sentence.
-        detail: what to say of a failing row; a format string over the columns of the suite's query.
-        kind: the class of Great Expectations that says it.
-        arguments: its arguments.
+        holds: SQL over the columns of the query; a row fails where it is false, not where a value is unknown.
+        detail: what to say of a failing row; a format string over the columns of the query.
+        why: the physical or logical reason, one sentence.
 
     """
 
-    code: str
     severity: Severity
-    reason: str
+    holds: str
     detail: str
-    kind: Kind
-    arguments: dict[str, Any] = field(default_factory=dict)
+    why: str
 
-    @property
-    def fails(self) -> str:
-        """The SQL predicate of the rows that the class finds unexpected, in a relation in which NaN is null."""
-        of = self.arguments
-        match self.kind:
-            case Kind.PAIR:
-                return f"{of['column_B']} > {of['column_A']}"
-            case Kind.NOT_NULL:
-                return f"{of['column']} is null"
-            case Kind.IN_SET:
-                words = ", ".join(map(quoted, of["value_set"]))
-                return f"{of['column']} not in ({words})"
-            case Kind.BETWEEN:
-                below = "<=" if of.get("strict_min") else "<"
-                bounds = ((below, of.get("min_value")), (">", of.get("max_value")))
-                return " or ".join(f"{of['column']} {sign} {bound}" for sign, bound in bounds if bound is not None)
+
+critical = partial(Expectation, "critical")
+warning = partial(Expectation, "warning")
+info = partial(Expectation, "info")
 
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """The expectations of one table, and the SQL that puts the columns they need beside each other.
+    """The expectations of one table by the code of their finding, and the query whose rows must meet them.
 
     The query gives `campaign`, `source_path`, `trial_id` and, of marts, `configuration_id` and `loss_goal` where there
-    are any: they tell whom a finding is about. Of a long table it may leave the first two to `origins`, a table that
-    tells them by `batch` and `trial_id`: they are looked up for the rows that fail.
+    are any: they tell what a finding is about. Of a long table it may leave the first two to `origins`, a table that
+    has them by `batch` and `trial_id`; only the rows that fail are joined to it.
     """
 
     name: str
     query: str
-    expectations: tuple[Expectation, ...]
+    expectations: Mapping[str, Expectation]
     origins: str = ""
 
 
@@ -98,52 +73,14 @@ class Finding:
     loss_goal: str | None = None
 
 
-class Words(TypedDict):
-    """What every expectation says for itself; see Expectation."""
-
-    code: str
-    severity: Severity
-    reason: str
-    detail: str
+def sql(name: str) -> str:
+    """Return the SQL in queries/<name>.sql."""
+    return (_QUERIES / f"{name}.sql").read_text("utf-8")
 
 
-def not_above(lower: str, upper: str, **words: Unpack[Words]) -> Expectation:
-    """Expect column `lower` <= column `upper` wherever both are known."""
-    pair = {"column_A": upper, "column_B": lower, "or_equal": True}
-    ignore = {"ignore_row_if": "either_value_is_missing"}
-    return Expectation(**words, kind=Kind.PAIR, arguments=pair | ignore)
-
-
-def at_least(column: str, low: float, **words: Unpack[Words]) -> Expectation:
-    """Expect column >= `low` wherever it is known."""
-    return Expectation(**words, kind=Kind.BETWEEN, arguments={"column": column, "min_value": low})
-
-
-def at_most(column: str, high: float, **words: Unpack[Words]) -> Expectation:
-    """Expect column <= `high` wherever it is known."""
-    return Expectation(**words, kind=Kind.BETWEEN, arguments={"column": column, "max_value": high})
-
-
-def above(column: str, low: float, **words: Unpack[Words]) -> Expectation:
-    """Expect column > `low` wherever it is known."""
-    bound = {"column": column, "min_value": low, "strict_min": True}
-    return Expectation(**words, kind=Kind.BETWEEN, arguments=bound)
-
-
-def between(column: str, low: float, high: float, **words: Unpack[Words]) -> Expectation:
-    """Expect `low` <= column <= `high` wherever it is known."""
-    bounds = {"column": column, "min_value": low, "max_value": high}
-    return Expectation(**words, kind=Kind.BETWEEN, arguments=bounds)
-
-
-def one_of(column: str, values: Iterable[str], **words: Unpack[Words]) -> Expectation:
-    """Expect a column to hold one of `values` wherever it is known."""
-    return Expectation(**words, kind=Kind.IN_SET, arguments={"column": column, "value_set": sorted(values)})
-
-
-def present(column: str, **words: Unpack[Words]) -> Expectation:
-    """Expect a column to be known in every row."""
-    return Expectation(**words, kind=Kind.NOT_NULL, arguments={"column": column})
+def suite(name: str, /, *, origins: str = "", **expectations: Expectation) -> Suite:
+    """Return the suite of the query in queries/<name>.sql; each expectation is named after its finding."""
+    return Suite(name, sql(name), expectations, origins)
 
 
 def fingerprint(suites: Iterable[Suite]) -> str:

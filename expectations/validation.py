@@ -1,4 +1,4 @@
-"""Great Expectations at work: it judges what DuckDB has counted. Nobody but this module and the docs imports it."""
+"""Great Expectations at work: it judges what DuckDB has counted. No other module imports it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ import logging
 import os
 from typing import TYPE_CHECKING, Any
 
-from dropline.expectations.suite import Kind
-
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Mapping, Sequence
 
-    from dropline.expectations.rows import Profile
-    from dropline.expectations.suite import Expectation, Suite
+    from dropline.expectations.suite import Suite
 
 
 def load() -> Any:
@@ -25,51 +22,34 @@ def load() -> Any:
     return great_expectations
 
 
-class Judge:
-    """Holds profiles against their suites: of every expectation, no row may fail."""
+def failed(suites: Sequence[Suite], counts: Mapping[str, int]) -> set[str]:
+    """Return the expectations of which not exactly 0 rows fail; `counts` has the failing rows of each.
 
-    def __init__(self) -> None:
-        self._gx = load()
-        context = self._gx.get_context(mode="ephemeral")
-        context.variables.progress_bars = {"globally": False}
-        self._frames = (
-            context.data_sources.add_pandas("gate")
-            .add_dataframe_asset("profiles")
-            .add_batch_definition_whole_dataframe("frame")
-        )
+    Raises RuntimeError when Great Expectations could not judge one.
+    """
+    import pandas as pd
 
-    def failed(self, suite: Suite, profiles: Collection[Profile]) -> list[Expectation]:
-        """Return the expectations of a suite that do not hold in all of several profiles of it.
-
-        Raises RuntimeError when Great Expectations could not judge one.
-        """
-        if not profiles:
-            return []
-        import pandas as pd
-
-        none_fails = getattr(self._gx.expectations, Kind.BETWEEN)
-        gx_suite = self._gx.ExpectationSuite(
-            name=suite.name,
-            expectations=[
-                none_fails(
-                    column=each.code,
-                    min_value=0,
-                    max_value=0,
-                    severity=each.severity,
-                    description=each.reason,
-                    meta={"place": place},
-                )
-                for place, each in enumerate(suite.expectations)
-            ],
-        )
-        frame = pd.DataFrame([profile.failing for profile in profiles])
-        result = self._frames.get_batch({"dataframe": frame}).validate(gx_suite, result_format="BOOLEAN_ONLY")
-        failed = []
-        for outcome in result.results:
-            expectation = suite.expectations[outcome.expectation_config.meta["place"]]
-            if outcome.exception_info.get("raised_exception", True):
-                message = f"{suite.name}: {expectation.code} could not be checked: {outcome.exception_info}"
-                raise RuntimeError(message)
-            if not outcome.success:
-                failed.append(expectation)
-        return failed
+    gx = load()
+    context = gx.get_context(mode="ephemeral")
+    context.variables.progress_bars = {"globally": False}
+    frames = context.data_sources.add_pandas("gate").add_dataframe_asset("failing_rows")
+    batch = frames.add_batch_definition_whole_dataframe("counts").get_batch({"dataframe": pd.DataFrame([counts])})
+    declared = gx.ExpectationSuite(
+        name="gate",
+        expectations=[
+            gx.expectations.ExpectColumnValuesToBeBetween(
+                column=code, min_value=0, max_value=0, severity=each.severity, description=each.why
+            )
+            for suite in suites
+            for code, each in suite.expectations.items()
+        ],
+    )
+    failing = set()
+    for outcome in batch.validate(declared, result_format="BOOLEAN_ONLY").results:
+        code = outcome.expectation_config.kwargs["column"]
+        if outcome.exception_info.get("raised_exception", True):
+            message = f"{code} could not be checked: {outcome.exception_info}"
+            raise RuntimeError(message)
+        if not outcome.success:
+            failing.add(code)
+    return failing

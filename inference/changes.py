@@ -179,7 +179,7 @@ def trend(values: ArrayLike, alpha: float = 0.009, brackets: Brackets | None = N
         price = max(price, shuffled_price(split.residuals(), alpha))
         if price > listed:
             split = _Split.cheapest(series, split.noise, price)
-    if split.gains and brackets is not None:
+    if split.gains and brackets is not None and _differ(brackets, slice(None), slice(None)):
         split = split.without(lambda place: _is_doubtful(split, place, brackets))
     return split.told([_p_value(gain * listed / price, prices, alpha) for gain in split.gains])
 
@@ -225,19 +225,14 @@ class _Split:
 
     def told(self, p_values: list[float]) -> Trend:
         levels, dips = self.levels()
-        spreads = _spread_changes(self)
-        steps = [levels[index] - levels[index - 1] for index in self.bounds[1:-1]]
+        marks = levels[self.bounds[:-1]]
+        steps = np.diff(marks)
+        goes_on = steps[1:] * steps[:-1] > 0
+        drifts = np.append(goes_on, False) | np.append(False, goes_on)
         changes = [
-            Change(
-                index,
-                float(levels[index - 1]),
-                float(levels[index]),
-                p_value,
-                any(step * beside > 0 for beside in (*steps[max(place - 1, 0) : place], *steps[place + 1 : place + 2])),
-                is_spread_changed,
-            )
-            for place, (index, step, p_value, is_spread_changed) in enumerate(
-                zip(self.bounds[1:-1], steps, p_values, spreads, strict=True)
+            Change(index, float(before), float(after), p_value, bool(is_drift), is_spread_changed)
+            for index, before, after, p_value, is_drift, is_spread_changed in zip(
+                self.bounds[1:-1], marks, marks[1:], p_values, drifts, _spread_changes(self), strict=False
             )
         ]
         return Trend(changes, levels, dips, self.noise)
@@ -278,8 +273,6 @@ def shuffled_price(residuals: NDArray[np.float64], alpha: float) -> float:
 def _is_doubtful(split: _Split, place: int, brackets: Brackets) -> bool:
     """Return whether ramps that differ may be all that changed: the estimates of both sides overlap, or the runs do."""
     before, after = (slice(*split.bounds[start : start + 2]) for start in (place - 1, place))
-    if not _differ(brackets, slice(None), slice(None)):
-        return False
     sides = [split.series[runs] for runs in (before, after)]
     own_error = math.sqrt(sum(float(side.var(ddof=1)) / side.size for side in sides))
     if abs(sides[0].mean() - sides[1].mean()) <= OWN_ERRORS * own_error:

@@ -6,10 +6,13 @@ give the same course. A period lasts a second at first and then a hundredth of t
 on, when those who got their leases together renew them together. In each period the server answers up to its capacity,
 first whom it kept in its queue; it keeps others up to the size of the queue and drops the rest, in proportion among
 those who sent. Whoever is dropped sends again when his timer ends; whoever is in the queue does not repeat, which holds
-while the queue is no longer than the capacity times the first time-out.
+while the queue is no longer than the capacity times the first time-out. A new lease takes two exchanges, DISCOVER and
+REQUEST or SOLICIT and REQUEST: whoever is answered in the first asks at once in the second, which backs off by itself.
 
 Timers of new leases: RFC 2131, 4.1 (4, 8, 16, 32, 64 s, each plus or minus 1 s); RFC 8415, 7.6 and 15 (SOL_TIMEOUT 1 s,
-doubled up to SOL_MAX_RT 3600 s, each spread by RAND, a tenth of the time-out before it). Timers of renewals: RFC 2131,
+doubled up to SOL_MAX_RT 3600 s, each spread by RAND, a tenth of the time-out before it). Timers of the second exchange,
+after which the client begins anew: RFC 2131, 3.1 (four repetitions in 60 s); RFC 8415, 18.2.2 (REQ_TIMEOUT 1 s,
+REQ_MAX_RT 30 s, REQ_MAX_RC 10). Timers of renewals: RFC 2131,
 4.4.5 (half the time left until T2, then until the end of the lease, at least 60 s); RFC 8415, 7.6 (REN_TIMEOUT and
 REB_TIMEOUT 10 s, doubled up to 600 s). Whoever renews in vain until his lease ends asks for a new one.
 """
@@ -33,6 +36,8 @@ _SPREAD_S: Final = 1.0  # RFC 2131, 4.1
 _RAND: Final = 0.1  # RFC 8415, 15
 _SHORTEST_RENEWAL_S: Final = 60.0  # RFC 2131, 4.4.5
 _REN_TIMEOUT_S, _REN_MAX_RT_S = 10.0, 600.0  # RFC 8415, 7.6; the same for REB
+_REQUESTS_V4_S: Final = 60.0  # RFC 2131, 3.1: 4, 8, 16, 32 s
+_REQ_MAX_RT_S, _REQUESTS_V6_S = 30.0, 1.05 * 31 + 5 * 30  # RFC 8415, 7.6: ten waits
 _EVERY_WAIT_S: Final = 2 * HOUR  # equal waits are followed one by one when they end within this time
 _INSTANT_S: Final = 1e-6  # nothing comes in a shorter time
 _STEP: Final = 0.01  # length of a period, as a share of the time since the event or since T1
@@ -61,9 +66,10 @@ class Wait(NamedTuple):
 
 
 class Timers(NamedTuple):
-    """The waits of all attempts: those for a new lease first, from `renewal` on those for renewals."""
+    """The waits of all attempts: to get an offer first, from `request` on to get what was offered, then renewals."""
 
     waits: tuple[Wait, ...]
+    request: int
     renewal: int
 
 
@@ -73,7 +79,9 @@ class Server(NamedTuple):
     Attributes:
         capacity_lps: new leases that it gives, per second.
         queue: how many requests it keeps for later; `inf` for all.
-        lease_cost: what a client without a lease costs it, in new leases.
+        offer_cost: what the first exchange of a client without a lease costs it, in new leases.
+        request_cost: what the second one costs it.
+        requesting: the share of these clients that need a second one; the others remember their lease.
         renewal_cost: what a renewal costs it, in new leases.
         goodput: what is left of the capacity when more is asked: pairs of (asked, answered), both over the capacity,
             in rising order; the capacity itself without any.
@@ -82,7 +90,9 @@ class Server(NamedTuple):
 
     capacity_lps: float
     queue: float
-    lease_cost: float = 1.0
+    offer_cost: float = 0.5
+    request_cost: float = 0.5
+    requesting: float = 1.0
     renewal_cost: float = 1.0
     goodput: tuple[tuple[float, float], ...] = ()
 
@@ -101,7 +111,7 @@ class Course(NamedTuple):
         edges: where the periods begin and end, in seconds after the event, shape (periods + 1,).
         overdue: clients that wait at the start, because the server was down.
         arrived: clients that send for the first time.
-        served: clients that are answered.
+        served: clients that have what they asked for.
         waiting: clients without an answer at the end of the period.
         renewing: those of them whose lease is still valid.
         sent: requests.
@@ -164,6 +174,12 @@ def timers(
         waits = _doubling(first * (1 + _RAND / 2), longest, math.inf, 0)
         shortest = min(first, longest)
         waits[0] = waits[0]._replace(low=shortest, high=shortest * (1 + _RAND))  # 18.2.1: its RAND is above zero
+    request = len(waits)
+    if ip_version == 4:
+        waits += _doubling(first, longest, _REQUESTS_V4_S, request, _SPREAD_S)
+    else:
+        waits += _doubling(first * (1 + _RAND / 2), min(longest, _REQ_MAX_RT_S), _REQUESTS_V6_S, request)
+    waits[-1] = waits[-1]._replace(then=0)
     renewal = len(waits)
     for remaining in (t2_s - t1_s, lease_s - t2_s):
         if ip_version == 4:
@@ -172,7 +188,7 @@ def timers(
             waits += _doubling(_REN_TIMEOUT_S, _REN_MAX_RT_S, remaining, len(waits))
     if waits[-1].then == len(waits):
         waits[-1] = waits[-1]._replace(then=0)
-    return Timers(tuple(waits), renewal)
+    return Timers(tuple(waits), request, renewal)
 
 
 def periods(t1_s: float, lease_s: float) -> Array:
@@ -211,7 +227,7 @@ def after_outage(timers: Timers, starting: float, renewing: float, outage_s: flo
     if outage_s <= 0:
         return due
     without_end = np.append(edges, math.inf)
-    new, renewals = range(timers.renewal), range(timers.renewal, len(timers.waits))
+    new, renewals = range(timers.request), range(timers.renewal, len(timers.waits))
     since = max(0.0, outage_s - t1_s)
     for clients, attempts, ago in ((starting, [*new], 0.0), (renewing, [*renewals, *new], since)):
         begun = 0.0
@@ -253,12 +269,20 @@ def simulate(
         raise ValueError(message)
     first = np.stack((starting, renewing), axis=1)
     begins = [0, timers.renewal % len(timers.waits)]
-    costs = np.where(np.arange(len(timers.waits)) < timers.renewal, server.lease_cost, server.renewal_cost)
+    offered, requested, renewed = (
+        slice(timers.request),
+        slice(timers.request, timers.renewal),
+        slice(timers.renewal, None),
+    )
+    costs = np.empty(len(timers.waits))
+    costs[offered], costs[requested], costs[renewed] = server.offer_cost, server.request_cost, server.renewal_cost
+    further = server.requesting * server.request_cost  # what an offer costs more as soon as it is made
     means = np.array([wait.mean for wait in timers.waits])
     calendar = np.zeros((len(timers.waits), edges.size)) if overdue is None else overdue.copy()
     backing_off = calendar.sum(axis=1)
     counts = np.zeros((5, edges.size - 1))
-    start, queued, queued_cost, queued_valid = float(backing_off.sum()), 0.0, 0.0, 0.0
+    queued = np.zeros(len(timers.waits))
+    start = float(backing_off.sum())
     renew_s, leaving = again or (0.0, 0.0)
     to_renew = -np.cumsum(leaving)  # those served so far are added, those counted are taken off
     for period, length in enumerate(np.diff(edges)):
@@ -266,19 +290,26 @@ def simulate(
         backing_off -= due
         repeated = due.sum()
         np.add.at(due, begins, first[period])
-        sent, cost = due.sum(), float(costs @ due)
-        able = length * server.answers((queued_cost + cost) / length)
-        kept = queued * max(0.0, 1 - able / queued_cost) if queued_cost > able else 0.0
-        served_share = min(1.0, max(0.0, able - queued_cost) / cost) if cost > 0 else 1.0
-        left = sent * (1 - served_share)
-        taken = min(left, max(0.0, server.queue - kept))
-        served = queued - kept + sent - left
-        old, new = (kept / queued if queued else 0.0), (taken / sent if sent else 0.0)
-        queued_cost = queued_cost * old + cost * new
-        queued_valid = queued_valid * old + due[timers.renewal :].sum() * new
-        queued = kept + taken
+        asked = float(costs @ (queued + due) + further * (queued + due)[offered].sum())
+        able = length * server.answers(asked / length)
+        queued_cost = float(costs @ queued)
+        kept = queued * max(0.0, 1 - able / queued_cost) if queued_cost > able else 0 * queued
+        offers = server.requesting * (queued - kept)[offered].sum()
+        served = (queued - kept).sum() - offers
+        if offers:
+            due[timers.request] += offers
+        share = _served_share(max(0.0, able - queued_cost), float(costs @ due), further * due[offered].sum())
+        offers = server.requesting * share * due[offered].sum()
+        if offers:
+            due[timers.request] += offers
+        sent = due.sum()
+        served += share * sent - offers
+        dropped = due * (1 - share)
+        left = dropped.sum()
+        taken = min(left, max(0.0, server.queue - kept.sum()))
+        queued = kept + dropped * (taken / left if left else 0.0)
         if left > taken:
-            dropped = due * ((left - taken) / sent)
+            dropped *= (left - taken) / left
             # in a long period a client sends more than once
             more = float(dropped @ np.maximum(length / means - 1, 0))
             sent, repeated = sent + more, repeated + more
@@ -287,15 +318,25 @@ def simulate(
                 begin, shares = _repeats(edges, period, wait.low, wait.high)
                 calendar[wait.then, begin : begin + shares.size] += dropped[attempt] * shares
                 backing_off[wait.then] += dropped[attempt]
-        valid = queued_valid + backing_off[timers.renewal :].sum()
+        valid = (queued + backing_off)[renewed].sum()
         if again:
             to_renew[period:] += served
             renewals = max(0.0, float(to_renew[period]))
             to_renew -= renewals
             begin, shares = _repeats(edges, period, renew_s, renew_s)
             first[begin : begin + shares.size, 1] += renewals * shares[: len(first) - begin]
-        counts[:, period] = served, queued + backing_off.sum(), valid, sent, repeated
+        counts[:, period] = served, (queued + backing_off).sum(), valid, sent, repeated
     return Course(edges, start, first.sum(axis=1), *counts)
+
+
+def _served_share(able: float, cost: float, further: float) -> float:
+    """Return the share of what is due that is served, when so served a part costs `further` at once.
+
+    The share s costs s `cost`, and the requests that follow the offers cost s x s `further`.
+    """
+    if able >= cost + further:
+        return 1.0
+    return 2 * able / (cost + math.sqrt(cost * cost + 4 * further * able))
 
 
 def _halving(remaining: float, number: int) -> list[Wait]:

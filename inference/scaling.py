@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
+    _Ends = tuple[float | None, float | None]
 
 PARAMETERS: Final = 3
 SPREAD: Final = 2  # the most threads must be at least so many times the fewest
@@ -82,11 +83,6 @@ class Refusal(NamedTuple):
     """Why no law is fitted, in words."""
 
     reason: str
-
-
-class _Data(NamedTuple):
-    threads: Array  # one value per run
-    rates: Array  # divided by their mean, so that all columns of a fit have a similar size
 
 
 def law(threads: float, rate_one_thread: float, sigma: float, kappa: float) -> float:
@@ -202,16 +198,17 @@ def _superlinear(threads: Array, rates: Array) -> str | None:
 
 def _fit(threads: Array, rates: Array) -> Fit | Refusal:
     scale = float(rates.mean())
-    data = _Data(threads, rates / scale)
-    weights, squares = _least(data, np.ones_like(threads), threads, threads * (threads - 1))
+    yields = rates / scale / threads  # by their mean, so that all columns of a fit have a similar size
+    pairs = threads * (threads - 1)
+    weights, squares = _least(yields, np.ones_like(threads), threads, pairs)
     apart, serial, pairwise = (float(weight) for weight in weights)
     one = apart + serial
     if one < _NOTHING:
         return Refusal("The rates fall so steeply that the law knows no rate of one thread.")
     sigma, kappa = serial / one, pairwise / one
-    residuals = data.rates * (one + serial * (threads - 1) + pairwise * threads * (threads - 1)) / threads - 1
+    residuals = yields * (one + serial * (threads - 1) + pairwise * pairs) - 1
     residual = _missed(threads, residuals)
-    reason = _unconvincing(data, squares, residual)
+    reason = _unconvincing(threads, yields, squares, residual)
     if reason:
         return Refusal(reason)
     error = _error(threads, residuals)
@@ -219,30 +216,36 @@ def _fit(threads: Array, rates: Array) -> Fit | Refusal:
         return Fit(Estimate(scale / one), Estimate(sigma), Estimate(kappa), None, residual)
     variance, freedom = error
     limit = squares + max(float(stdtrit(freedom, (1 + _LEVEL) / 2)) ** 2 * variance, _NOTHING)
-    one_ends = _ends(lambda value: _squares_at_one(data, value), one, limit, (0, math.inf))
-    kappa_ends = _ends(lambda value: _squares_at_kappa(data, value), kappa, limit, (0, math.inf))
+
+    def ends(low: float, high: float, value: float, *columns: Callable[[float], Array]) -> _Ends:
+        """Profile the law whose columns are those at a fixed value."""
+        return _ends(lambda fixed: _least(yields, *(column(fixed) for column in columns))[1], value, limit, (low, high))
+
+    one_ends = _ends(lambda fixed: _squares_at_one(threads, yields, fixed), one, limit, (0, math.inf))
+    kappa_ends = ends(0, math.inf, kappa, lambda fixed: 1 + fixed * pairs, lambda fixed: threads + fixed * pairs)
     peak = None
     if kappa_ends[0]:
         at = max(math.sqrt(apart / pairwise), 1.0)
-        peak = Estimate(at, *_ends(lambda value: _squares_at_peak(data, value), at, limit, (1, math.inf)))
+        # kappa = (1 - sigma) / peak^2
+        peak = Estimate(at, *ends(1, math.inf, at, lambda fixed: 1 + pairs / fixed**2, lambda _: threads))
     return Fit(
         Estimate(scale / one, *_inverse(scale, one_ends)),
-        Estimate(sigma, *_ends(lambda value: _squares_at_sigma(data, value), sigma, limit, (0, 1))),
+        Estimate(sigma, *ends(0, 1, sigma, lambda fixed: 1 + fixed * (threads - 1), lambda _: pairs)),
         Estimate(kappa, *kappa_ends),
         peak,
         residual,
     )
 
 
-def _unconvincing(data: _Data, squares: float, residual: float) -> str | None:
+def _unconvincing(threads: Array, yields: Array, squares: float, residual: float) -> str | None:
     """Return what stands against a fit once it is there: `squares` its relative errors, `residual` their size."""
     if residual > WORST_RESIDUAL:
         return f"The law misses the rates by {residual:.0%}, more than {WORST_RESIDUAL:.0%}: they do not follow it."
-    runs = len(data.rates)
-    if runs > PARAMETERS:
-        flat = _least(data, data.threads)[1] / (runs - 1) <= squares / (runs - PARAMETERS)
+    rates = yields * threads
+    if len(rates) > PARAMETERS:
+        flat = _least(yields, threads)[1] / (len(rates) - 1) <= squares / (len(rates) - PARAMETERS)
     else:
-        flat = data.rates.max() < (1 + TOLERANCE) * data.rates.min()
+        flat = rates.max() < (1 + TOLERANCE) * rates.min()
     if flat:
         return "A constant describes the rates as well as the law: they do not show that threads matter."
     return None
@@ -276,41 +279,23 @@ def _grouped(threads: Array, values: Array) -> list[Array]:
     return [values[threads == count] for count in np.unique(threads)]
 
 
-def _least(data: _Data, *columns: Array) -> tuple[Array, float]:
+def _least(yields: Array, *columns: Array) -> tuple[Array, float]:
     """Return the non-negative weights of `columns` in N / X(N) and the least sum of squared relative errors."""
-    weights, norm = nnls(np.column_stack(columns) * (data.rates / data.threads)[:, None], np.ones_like(data.rates))
+    weights, norm = nnls(np.column_stack(columns) * yields[:, None], np.ones_like(yields))
     return weights, float(norm) ** 2
 
 
-def _squares_at_sigma(data: _Data, sigma: float) -> float:
-    threads = data.threads
-    return _least(data, 1 + sigma * (threads - 1), threads * (threads - 1))[1]
-
-
-def _squares_at_kappa(data: _Data, kappa: float) -> float:
-    pairwise = kappa * data.threads * (data.threads - 1)
-    return _least(data, 1 + pairwise, data.threads + pairwise)[1]
-
-
-def _squares_at_peak(data: _Data, peak: float) -> float:
-    # kappa = (1 - sigma) / peak^2
-    return _least(data, 1 + data.threads * (data.threads - 1) / peak**2, data.threads)[1]
-
-
-def _squares_at_one(data: _Data, one: float) -> float:
+def _squares_at_one(threads: Array, yields: Array, one: float) -> float:
     """`one` is 1/lambda: what the fixed rate of one thread leaves over is shared by contention and coherency."""
-    per_thread = data.rates / data.threads
-    serial, pairwise = per_thread * (data.threads - 1), per_thread * data.threads * (data.threads - 1)
-    left = 1 - one * per_thread
+    serial = yields * (threads - 1)
+    pairwise, left = serial * threads, 1 - one * yields
     weights, norm = nnls(np.column_stack([serial, pairwise]), left)
     if weights[0] > one:  # sigma stays within 1
         norm = nnls(pairwise[:, None], left - one * serial)[1]
     return float(norm) ** 2
 
 
-def _ends(
-    squares_at: Callable[[float], float], estimate: float, limit: float, bounds: tuple[float, float]
-) -> tuple[float | None, float | None]:
+def _ends(squares_at: Callable[[float], float], estimate: float, limit: float, bounds: tuple[float, float]) -> _Ends:
     """Return the profile-likelihood interval: where the least squares at a fixed value reach `limit`.
 
     The values within are one interval: the parameters within the limit are a convex set, and each value that is
@@ -332,7 +317,7 @@ def _ends(
     return end(bounds[0]), end(bounds[1])
 
 
-def _inverse(scale: float, ends: tuple[float | None, float | None]) -> tuple[float | None, float | None]:
+def _inverse(scale: float, ends: _Ends) -> _Ends:
     low, high = ends
     return scale / high if high else None, scale / low if low else None
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.campaign import FIELDS
 from dropline.ingest.formats.perfdhcp_options import told_by_command
-from dropline.ingest.names import without_archive
+from dropline.ingest.names import Name, split, without_archive
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea
 from dropline.ingest.vocabulary import normalise
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from dropline.ingest.campaign import Campaign
     from dropline.ingest.formats import Row
-    from dropline.ingest.names import Name
 
 # Our column -> key of the sidecar. Several keys may tell of one column; all are read.
 SIDECAR_FIELDS: Final[tuple[tuple[str, str], ...]] = (
@@ -63,6 +62,7 @@ _REPETITION: Final = re.compile(
 _DIGITS: Final = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,6})?")
 _CONFIGURATION: Final = tuple(name for name, _ in CONFIGURATION)
 _FILE_NAME: Final = "file name"
+_BANNER: Final = "banner"
 _SIDECAR_OF: Final = "sidecar "
 _SET_UP: Final = frozenset({"backend", "threading", "scenario"})  # a sidecar that tells one of these describes it
 _MAX_OBSERVATIONS: Final = 1000
@@ -129,14 +129,17 @@ class Context:
         observations = ",".join(map(_digested, self.observations))
         return hashlib.sha256(f"{before[:-1]},[{observations}],{after[1:]}".encode()).hexdigest()
 
-    def resolve(self, facts: Row, *, alone: bool = True, rates: Collection[float] = ()) -> Row:
+    def resolve(
+        self, facts: Row, *, alone: bool = True, rates: Collection[float] = (), banner: str | None = None
+    ) -> Row:
         """Return the columns of schema.TRIALS for a report: its own facts and what they leave open.
 
         The text goes first, except for `scenario`, of which a generator knows only its own. What a
         sidecar says of one process (its times, exit code, rate and signal) is left out when the
         report is not alone in its file, or the file not alone with its sidecar. A trial is complete
         when its text or its sidecar knows that all requests were sent, and nobody interrupted it.
-        `rates` are what all reports of the file offered: by them the file's name is understood.
+        `rates` are what all reports of the file offered: by them the file's name is understood. The name in the
+        `banner` before the report tells of the set-up, too.
         """
         unsaid = frozenset() if alone and not self.shared else _OF_ONE_PROCESS
         if facts.get("command"):  # the text's own and the one as it was called differ by the program's folder
@@ -156,7 +159,7 @@ class Context:
             **facts,
             **self.own,
             "context_path": context_path(self.path, resolved, counted),
-            "name_words": self._name_words(facts, resolved, sources, offered, alone=alone),
+            "name_words": self._name_words(facts, resolved, sources, offered, banner, alone=alone),
             **resolved,
             "completed": completed,
             "context_sources": sorted(sources.items()),
@@ -174,18 +177,32 @@ class Context:
         return level
 
     def _name_words(
-        self, facts: Row, resolved: Row, sources: dict[str, str], rates: Collection[float], *, alone: bool
+        self,
+        facts: Row,
+        resolved: Row,
+        sources: dict[str, str],
+        rates: Collection[float],
+        banner: str | None,
+        *,
+        alone: bool,
     ) -> str | None:
-        """Return the words of the file's name that tell its set-up; a repetition in it is taken unless one is known."""
-        if not self.name:
-            return None
-        said = self.name.says(rates, lambda word: _is_known(word, self.path, facts, resolved), alone=alone)
-        if said.repetition is not None and resolved.get("repetition") is None:
-            resolved["repetition"], sources["repetition"] = said.repetition, _FILE_NAME
-        if not said.words or any(c in _SET_UP and source.startswith(_SIDECAR_OF) for c, _, source in self.claims):
-            return None
-        sources["name_words"] = _FILE_NAME
-        return said.words
+        """Return the words of file name and banner that tell the set-up; a repetition is taken unless one is known."""
+
+        def known(word: str) -> bool:
+            return _is_known(word, self.path, facts, resolved)
+
+        words: dict[str, str] = {}
+        if self.name:
+            said = self.name.says(rates, known, alone=alone)
+            if said.repetition is not None and resolved.get("repetition") is None:
+                resolved["repetition"], sources["repetition"] = said.repetition, _FILE_NAME
+            if said.words and not any(c in _SET_UP and s.startswith(_SIDECAR_OF) for c, _, s in self.claims):
+                words = dict.fromkeys(said.words.split(" "), _FILE_NAME)
+        if banner:
+            words = dict.fromkeys(Name(split(banner)).words(known), _BANNER) | words
+        if words:
+            sources["name_words"] = ", ".join(sorted({*words.values()}, reverse=True))
+        return " ".join(words) or None
 
 
 class ServerConfigs:

@@ -47,6 +47,7 @@ _RULES: Final = (
 _BY_CAMPAIGN: Final = "named under `ignore:` in campaign.yaml"
 _LINKED: Final = "a link to a file that is found under its own name"
 _MESSAGES: Final = (".err", ".stderr")
+_FAULT: Final = re.compile(r"(?:, line (\d+))?(?:: )?(.*)", re.DOTALL)  # of a campaign.yaml, behind its path
 _ENDING: Final = re.compile(r"(?<=[^/])\.[A-Za-z][^./]*\Z")
 
 
@@ -81,11 +82,15 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The folder to which a campaign belongs: that of its campaign.yaml, else the one given."""
+    """The folder to which a campaign belongs: that of its campaign.yaml, else the one given.
+
+    Of an unusable campaign.yaml `fault` says why.
+    """
 
     folder: Path
     name: str
     campaign: Campaign | None = None
+    fault: str | None = None
 
 
 class Ignored(NamedTuple):
@@ -93,6 +98,14 @@ class Ignored(NamedTuple):
 
     path: str
     rule: str
+
+
+class Refused(NamedTuple):
+    """A folder, or its campaign.yaml, that cannot be taken in: why, and how many files are refused with it."""
+
+    path: str
+    rejects: tuple[Reject, ...]
+    files: int
 
 
 class Found:
@@ -318,14 +331,17 @@ def _beside(name: str, templates: tuple[str, ...]) -> list[str]:
 
 
 def walk(
-    paths: Iterable[Path], ignored: list[Ignored] | None = None, room: Callable[[], Path] | None = None
+    paths: Iterable[Path],
+    ignored: list[Ignored] | None = None,
+    room: Callable[[], Path] | None = None,
+    refused: list[Refused] | None = None,
 ) -> Iterator[list[Found]]:
     """Yield the files under `paths` scope by scope, each file once; of them only every campaign.yaml is read.
 
     What a rule leaves out by its name is appended to `ignored`: what _RULES and campaign.yaml name, and links to files
     that are found anyway. A tar or zip archive is a folder: its members are written to a new folder in `room()`, which
-    must stay as long as they are read. Raises IntakeError for a path that is not there, CampaignError for an unusable
-    campaign.yaml and for two of one name.
+    must stay as long as they are read. Raises IntakeError for a path that is not there, and CampaignError for two
+    campaign.yaml of one name; files under an unusable one are counted in `refused`, without which it is raised, too.
     """
     roots: set[Path] = set()
     for path in paths:
@@ -346,12 +362,12 @@ def walk(
             single[root.parent].add(root.name)
             continue
         for items in walker.folder(root, unpacked):
-            _refuse_shared_name(items[0].scope, owners)
-            yield items
+            if _is_usable(items, owners, refused):
+                yield items
     for folder, names in single.items():
         items = _walk_single(folder, names)
-        _refuse_shared_name(items[0].scope, owners)
-        yield items
+        if _is_usable(items, owners, refused):
+            yield items
 
 
 def _walk_single(folder: Path, names: set[str]) -> list[Found]:
@@ -493,11 +509,11 @@ def _scope(folder: Path, place: Path, has_campaign: bool) -> Scope | None:
     if not has_campaign:
         return None
     try:
-        data, _ = read(place / FILE_NAME)
+        campaign = Campaign.parse(read(place / FILE_NAME)[0], str(folder / FILE_NAME))
     except Unreadable as error:
-        message = f"{folder / FILE_NAME}: {error}"
-        raise CampaignError(message) from None
-    campaign = Campaign.parse(data, str(folder / FILE_NAME))
+        return Scope(folder, slug(folder.name), fault=f"{folder / FILE_NAME}: {error}")
+    except CampaignError as error:
+        return Scope(folder, slug(folder.name), fault=str(error))
     return Scope(folder, campaign.campaign, campaign)
 
 
@@ -508,14 +524,24 @@ def _found(file: str, scope: Scope, place: str = "", reject: Reject | None = Non
     return Found(place or file, scope, path, reject=reject)
 
 
-def _refuse_shared_name(scope: Scope, owners: dict[str, Path]) -> None:
-    """Note whose name it is; refuse a second campaign.yaml with it."""
+def _is_usable(items: Sequence[Found], owners: dict[str, Path], refused: list[Refused] | None) -> bool:
+    """Note whose name it is, and refuse a second campaign.yaml with it; an unusable one goes to those `refused`."""
+    scope = items[0].scope
+    if scope.fault:
+        if refused is None:
+            raise CampaignError(scope.fault)
+        path, hint = str(scope.folder / FILE_NAME), "repair it, and ingest the folder again"
+        faults = (_FAULT.findall(fault.removeprefix(path))[0] for fault in scope.fault.split("\n"))
+        rejects = tuple(Reject(int(line or 1), reason, hint) for line, reason in faults)
+        refused.append(Refused(path, rejects, len(items)))
+        return False
     if scope.campaign and (other := owners.setdefault(scope.name, scope.folder)) != scope.folder:
         message = (
             f"{scope.folder / FILE_NAME} and {other / FILE_NAME} are both named {scope.name!r}; "
             "give every campaign a name of its own"
         )
         raise CampaignError(message)
+    return True
 
 
 def _adopt_machine_facts(items: list[Found]) -> None:

@@ -1,7 +1,8 @@
 """Which campaign a folder is: what campaign.yaml or the caller names it, else what the lake knows it as.
 
 A folder that nobody names has the name of the folder, and is known again by its place on disk, or by its bytes where it
-was moved. Another folder of a name that is taken gets its parent's name before its own.
+was moved or renamed. Another folder of a name that is taken gets its parent's name before its own. One whose files the
+lake has from a folder further in or out is refused, as they would count twice.
 """
 
 from __future__ import annotations
@@ -10,16 +11,19 @@ import hashlib
 import re
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dropline.ingest.campaign import slug
-from dropline.ingest.files import IntakeError, Scope, Unreadable, read
+from dropline.ingest.files import IntakeError, Refused, Scope, Unreadable, read
+from dropline.ingest.formats import Reject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from dropline.ingest.files import Found
     from dropline.ingest.known import Held, Known
+
+_SAMPLED: Final = 20  # files of a folder whose bytes are looked for
 
 
 class Renamed(NamedTuple):
@@ -38,6 +42,7 @@ class Identities:
     Attributes:
         notes: what people should know of the names, one sentence each.
         renamed: campaigns that go on under another name.
+        refused: folders that cannot be taken in.
 
     """
 
@@ -51,11 +56,14 @@ class Identities:
         self._taken: dict[str, Path] = {}
         self.notes: list[str] = []
         self.renamed: list[Renamed] = []
+        self.refused: list[Refused] = []
 
     def named(self, scopes: Iterable[list[Found]]) -> Iterator[list[Found]]:
         """Yield the files of some scopes under the names that they have in the lake."""
         for items in scopes:
             scope = items[0].scope
+            if (other := self._overlapping(scope, items)) and self._refuses(other, items):
+                continue
             name = self._described(scope, items) if scope.campaign else self._bare(scope, items)
             self._taken[name] = scope.folder
             if name != scope.name:
@@ -97,7 +105,48 @@ class Identities:
         for name in dict.fromkeys((scope.name, earlier)):  # names were ASCII only before 0.2
             if name not in self._taken and self._known.is_held(name) and self._is(name, items):
                 return name
-        return self._free(scope)
+        return self._of_bytes(scope, items) or self._free(scope)
+
+    def _overlapping(self, scope: Scope, items: list[Found]) -> tuple[str, str] | None:
+        """Return the campaign, and its folder further in or out, that has these very files in the lake."""
+        here = f"{scope.folder}/"
+        others = ((f"{place}/", names) for place, names in self._known.places.items() if f"{place}/" != here)
+        near = [(place, names) for place, names in others if place.startswith(here) or here.startswith(place)]
+        own = {here + item.path for item in items} if near else set()
+        for place, names in near:
+            for name in names:
+                there = self._known.of_scope(name).items()
+                if any(file.status != "context" and place + path in own for (_, path), file in there):
+                    return name, place.rstrip("/")
+        return None
+
+    def _refuses(self, other: tuple[str, str], items: list[Found]) -> bool:
+        """Refuse a folder whose files are in the lake as those of another; one that has a name is only told of it."""
+        (name, place), scope = other, items[0].scope
+        reason = f"its files are in the lake already, as those of {place}, which is campaign {name}"
+        if scope.campaign or self._given or self._at(scope.folder):
+            self.notes.append(f"{scope.folder}: {reason}: `dropline forget` what counts twice")
+            return False
+        hint = f"ingest {place}, or type `dropline forget {name}` first, or give this folder a name with --campaign"
+        self.refused.append(Refused(str(scope.folder), (Reject(1, reason, hint),), len(items)))
+        return True
+
+    def _of_bytes(self, scope: Scope, items: list[Found]) -> str | None:
+        """Return the campaign of which a folder has all results; tell of those of which it has some."""
+        sample = items[:: len(items) // _SAMPLED + 1]
+        for name in sorted(self._known.with_bytes({*filter(None, map(_digest, sample))})):
+            same = [*self._same(items, name)] if name not in self._taken else []
+            if not any(same):
+                continue
+            results = sum(file.status != "context" for file in self._known.of_scope(name).values())
+            if sum(same) == results:
+                self.notes.append(f"{scope.folder}: kept as campaign {name}, all of whose results it has")
+                return name
+            self.notes.append(
+                f"{scope.folder}: campaign {name} has {sum(same)} of its files, too; `--campaign {name}` makes it that "
+                "campaign"
+            )
+        return None
 
     def _at(self, folder: Path) -> str | None:
         """Return the campaign that a folder is in the lake."""
@@ -152,7 +201,12 @@ class Identities:
 def _has(item: Found, held: Held) -> bool:
     if item.size not in {0, held.size_bytes}:  # 0 where nobody looked
         return False
+    return _digest(item) == held.sha256
+
+
+def _digest(item: Found) -> str | None:
+    """Return the digest of a file's bytes, None where they cannot be had."""
     try:
-        return hashlib.sha256(read(item.where)[0]).hexdigest() == held.sha256
+        return hashlib.sha256(read(item.where)[0]).hexdigest()
     except Unreadable:
-        return False
+        return None

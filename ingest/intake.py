@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dropline.ingest.context import ServerConfig
-    from dropline.ingest.files import Found
+    from dropline.ingest.files import Found, Refused
     from dropline.ingest.formats import Row
     from dropline.ingest.known import Chosen
     from dropline.ingest.lake import Batch, Key, Lake, Version
@@ -78,6 +78,15 @@ class Summary:
         self.superseded += other.superseded
         self.campaigns = sorted({*self.campaigns, *other.campaigns})
         self.rejects += other.rejects
+
+    def refuse(self, folders: Iterable[Refused]) -> None:
+        """Count the files of folders that cannot be taken in, and tell why; nothing of them is written."""
+        for path, rejects, files in folders:
+            self.seen += files
+            self.rejected += files
+            raw = {"campaign": "", "source_path": path, "sha256": ""}
+            waiting = f": {counted(files, 'file', 'files')} of the folder {'waits' if files == 1 else 'wait'} for it"
+            self.rejects += (reject_row(raw, replace(each, hint=each.hint + waiting)) for each in rejects)
 
     def commit(self, batch: Sink | None) -> None:
         """Commit what was written, and take off what others have committed meanwhile."""
@@ -171,9 +180,10 @@ def ingest(
     A file is skipped when the lake holds it with the same bytes and the same context. A scope of which the lake holds
     every file, of the same size and time, is skipped unread, unless `reread`. Many files are shared by several
     processes. `campaign` names folders that have no campaign.yaml; campaigns have the names that they would get in the
-    lake `named_in`, if it is not this one. `progress` is called with (done, total, path) for
-    each file that is read. Raises IntakeError for a path that is not there and CampaignError for an unusable
-    campaign.yaml, both before anything is written; leaves nothing behind when it is interrupted.
+    lake `named_in`, if it is not this one. `progress` is called with (done, total, path) for each file that is read.
+    Files under an unusable campaign.yaml are rejected, and what the lake has of them stays as it is. Raises IntakeError
+    for a path that is not there and CampaignError for two campaigns of one name, both before anything is written;
+    leaves nothing behind when it is interrupted.
     """
     with lake.reading(), ExitStack() as stack:
         room = cache(lambda: stack.enter_context(lake.staged()))  # for what archives hold
@@ -196,7 +206,7 @@ def _ingest(
     newest = (lake.batches() or [""])[-1]
     reader = partial(_read, max_bytes=max_bytes)
     left_out: list[Ignored] = []
-    scopes = identities.named(walk(paths, left_out, room))
+    scopes = identities.named(walk(paths, left_out, room, identities.refused))
     found = choose(scopes, known, partial(_looked, read=reader, max_bytes=max_bytes), reread=reread)
     unread = found.unread
     skipped = unread.files - unread.rejected - len(unread.ignored)
@@ -204,6 +214,7 @@ def _ingest(
     seen = unread.files + len(left_out) - len(unread.ignored)
     summary = Summary(seen, 0, skipped, unread.rejected, left_out, notes=identities.notes)
     summary.campaigns, summary.rejects = sorted(unread.campaigns), [*known.rejects(unread.rejects)]
+    summary.refuse(identities.refused)
     resolver = _resolver(found, known, reader)
     summary.notes += _doubts(found.listings, resolver)
     # Only where no campaign.yaml names the campaign can two scopes claim one place in the lake.

@@ -111,6 +111,14 @@ class Known:
             if held.scope == scope and held.status != FORGOTTEN
         }
 
+    def with_bytes(self, digests: Iterable[str]) -> set[str]:
+        """Return the scopes with current files, of which a file has or had one of some digests."""
+        wanted, found = pa.array(sorted(digests), pa.string()), set[str]()
+        for file, group, _ in self._groups:
+            rows = self._read(file, group, ("campaign", "scope", "sha256"))
+            found.update(rows["scope"].filter(pc.is_in(rows["sha256"], value_set=wanted)).to_pylist())
+        return {scope for scope in found if self.of_scope(scope)}
+
     def all_of(self, items: Sequence[Found]) -> dict[Key, Held] | None:
         """Return the files of a scope as the lake holds them; None when one may have changed, or explained others.
 

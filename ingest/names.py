@@ -91,6 +91,11 @@ class Name(NamedTuple):
         words = [word for at in range(len(self.tokens)) if (word := self._word(at, dropped)) and not known(word)]
         return Said(" ".join(words) or None, said)
 
+    def words(self, known: Callable[[str], bool]) -> list[str]:
+        """Return the words of the set-up where every number that no other word explains belongs to it."""
+        words = (self._word(at, ()) for at in range(len(self.tokens)))
+        return [word for word in words if word and not known(word)]
+
     def _repetition(self, own: Collection[Slot]) -> Slot | None:
         """Return the number that may count repetitions: one said to, else the last or first that stands for itself."""
         left = [

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from dropline.ingest.campaign import Campaign, Method
 from dropline.ingest.context import WATCHED, Context
-from dropline.ingest.formats import Reject, Report, Row
+from dropline.ingest.formats import Reject, Report, Row, banners
 from dropline.ingest.formats.perfdhcp_options import UNKNOWN_OPTIONS
 from dropline.ingest.lake import Version
 from dropline.ingest.records import Records
@@ -135,8 +135,9 @@ def output(
     raw["trials"] = len(reports)
     outcome = Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]})
     rates = {rate for report in reports if (rate := report.facts.get("offered_rate")) is not None}
-    for index, report in enumerate(reports):
-        _add_trial(outcome, report, index, context, rates, alone=len(reports) == 1)
+    named = banners.names(content.data, reports)
+    for index, (report, banner) in enumerate(zip(reports, named, strict=True)):
+        _add_trial(outcome, report, index, context, rates, banner, alone=len(reports) == 1)
     return outcome
 
 
@@ -268,12 +269,19 @@ def _raw(
 
 
 def _add_trial(
-    outcome: Outcome, report: Report, index: int, context: Context, rates: Collection[float], *, alone: bool
+    outcome: Outcome,
+    report: Report,
+    index: int,
+    context: Context,
+    rates: Collection[float],
+    banner: str | None,
+    *,
+    alone: bool,
 ) -> None:
     raw = outcome.raw
     own_id = trial_id(raw["campaign"], raw["source_path"], raw["sha256"], index)
     trial = {
-        **context.resolve({"tool": raw["format"], **report.facts}, alone=alone, rates=rates),
+        **context.resolve({"tool": raw["format"], **report.facts}, alone=alone, rates=rates, banner=banner),
         "trial_id": own_id,
         "campaign": raw["campaign"],
         "source_path": raw["source_path"],

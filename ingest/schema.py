@@ -57,7 +57,7 @@ TRIALS: Final = _table(
     ("source_path", TEXT),  # relative to the campaign's folder, with forward slashes
     ("source_sha256", TEXT),
     ("context_path", TEXT),  # folder of the file without the levels that other columns tell of
-    ("name_words", TEXT),  # words of the file's name that tell its set-up, where no path template reads it
+    ("name_words", TEXT),  # words of file name and banner that tell the set-up
     ("report_index", pa.int32()),  # 0 for the first report of a file
     ("source_line", pa.int32()),  # where the report begins, from 1
     ("tool", TEXT),

@@ -3,14 +3,26 @@
     achieved_rate, loss_ratio and three marks) to `run_capacities`, one row per run and loss goal.
 -#}
 {% macro run_brackets() -%}
+with_excess as (
+
+    select
+        *,
+        -- what is lost beyond the limit, per second: a straight line where each further request costs the same
+        case when not coalesce(is_generator_limited, false) then offered_rate * (loss_ratio - loss_limit) end as excess
+    from judged_steps
+    where loss_ratio is not null
+
+),
+
 with_first_exceeding as (
 
     select
         *,
         min(offered_rate) filter (where loss_ratio > loss_limit or coalesce(is_unsustained, false))
-            over (partition by run_id, loss_goal) as first_exceeding_rate
-    from judged_steps
-    where loss_ratio is not null
+            over (partition by run_id, loss_goal) as first_exceeding_rate,
+        lead(offered_rate) over (partition by run_id, loss_goal order by offered_rate) as next_rate,
+        lead(excess) over (partition by run_id, loss_goal order by offered_rate) as next_excess
+    from with_excess
 
 ),
 
@@ -28,6 +40,8 @@ bracketed as (
         {{ value_at_highest('loss_ratio', 'offered_rate') }} filter (where passes) as last_passing_loss,
         {{ value_at_highest('is_generator_limited', 'offered_rate') }} filter (where passes) as is_last_passing_limited,
         any_value(loss_ratio) filter (where offered_rate = first_exceeding_rate) as first_exceeding_loss,
+        any_value(offered_rate - excess * (next_rate - offered_rate) / nullif(next_excess - excess, 0))
+            filter (where offered_rate = first_exceeding_rate) as first_excess_rate,
         coalesce(any_value(is_pace_lost) filter (where offered_rate = first_exceeding_rate), false)
             as is_first_exceeding_pace_lost,
         coalesce(
@@ -62,32 +76,70 @@ with_status as (
 
 ),
 
+with_shares as (
+
+    select
+        *,
+        {{ share_of_bracket('last_passing_loss', 'first_exceeding_loss', 'loss_limit', otherwise=0) }} as share_low,
+        {{ share_of_bracket(
+            log_of_loss('last_passing_loss'), log_of_loss('first_exceeding_loss'), log_of_loss('loss_limit'), otherwise=1
+        ) }} as share_by_logarithm,
+        case
+            when first_exceeding_loss > loss_limit and loss_limit > 0
+                then (first_excess_rate - last_passing_rate) / (first_exceeding_rate - last_passing_rate)
+        end as share_of_line
+    from with_status
+
+),
+
+with_mirrored_line as (
+
+    select
+        *,
+        -- a line that falls short of the low estimate contradicts it: it may as well be too low by as much
+        share_low + abs(share_of_line - share_low) as share_by_line
+    from with_shares
+
+),
+
+with_share_high as (
+
+    select
+        *,
+        case
+            when coalesce(share_by_line, 2) > 1 then share_by_logarithm
+            -- a logarithm of no loss is the floor's, and too low where the loss sets in suddenly
+            when last_passing_loss < {{ least_loss() }} then share_by_line
+            else least(share_by_line, share_by_logarithm)
+        end as share_high
+    from with_mirrored_line
+
+),
+
 with_crossing as (
 
     select
         *,
         case
-            when status = 'bracketed'
-                then bracket_low + {{ share_of_bracket('last_passing_loss', 'first_exceeding_loss', 'loss_limit', otherwise=0) }}
-                * (bracket_high - bracket_low)
+            when status = 'bracketed' then bracket_low + share_low * (bracket_high - bracket_low)
             when status = 'exceeded_at_first_step' then 0
             else least(bracket_low, rate)
         end as crossing_low,
         case
-            when status = 'bracketed'
-                then bracket_low + {{ share_of_bracket(
-                    log_of_loss('last_passing_loss'), log_of_loss('first_exceeding_loss'), log_of_loss('loss_limit'), otherwise=1
-                ) }} * (bracket_high - bracket_low)
+            when status = 'bracketed' then bracket_low + share_high * (bracket_high - bracket_low)
             when status = 'exceeded_at_first_step' then bracket_high
         end as crossing_high
-    from with_status
+    from with_share_high
 
 ),
 
 run_capacities as (
 
     select
-        *,
+        {{ all_but(
+            'with_crossing',
+            'first_excess_rate, share_low, share_by_logarithm, share_of_line, share_by_line, share_high'
+        ) }},
         case when status = 'bracketed' then (crossing_low + crossing_high) / 2 end as rate_interpolated
     from with_crossing
 
@@ -107,17 +159,25 @@ run_capacities as (
 
 {#- The logarithm of a loss of at least 0.1 %, less for lower limits; null for zero. -#}
 {% macro log_of_loss(loss) -%}
-    ln(nullif(greatest({{ loss }}, least(0.001, loss_limit / 25)), 0))
+    ln(nullif(greatest({{ loss }}, {{ least_loss() }}), 0))
+{%- endmacro %}
+
+{#- The least loss that is told from none. -#}
+{% macro least_loss() -%}
+    least(0.001, loss_limit / 25)
 {%- endmacro %}
 
 {#- True, or an error that says what can be asked for. -#}
-{% macro is_limit_a_share() -%}
+{% macro is_limit_a_share(name) -%}
     case
-        when not loss_limit between 0 and 1
+        when not {{ name }}_limit between 0 and 1
             then
                 error(concat(
-                    'The loss limit ', loss_limit, ' is no share from 0 to 1.',
-                    case when loss_limit between 1 and 100 then concat(' ', loss_limit, ' % is ', loss_limit / 100, '.') end
+                    'The {{ name }} limit ', {{ name }}_limit, ' is no share from 0 to 1.',
+                    case
+                        when {{ name }}_limit between 1 and 100
+                            then concat(' ', {{ name }}_limit, ' % is ', {{ name }}_limit / 100, '.')
+                    end
                 ))
         else true
     end
@@ -131,7 +191,9 @@ run_capacities as (
 {%- endmacro %}
 
 {% macro run_rates_at_function() -%}
-create or replace macro run_rates_at(loss_limit, loss_basis := 'worst_exchange', configuration_ids := null) as table
+create or replace macro run_rates_at(
+    loss_limit, loss_basis := 'worst_exchange', configuration_ids := null, error_limit := 0.001
+) as table
 with
 
 judged_steps as (
@@ -146,12 +208,13 @@ judged_steps as (
         achieved_rate,
         is_generator_limited,
         is_pace_lost,
-        coalesce(is_unsustained or error_ratio > 0.001, false) as is_unsustained,
+        coalesce(is_unsustained or error_ratio > error_limit, false) as is_unsustained,
         coalesce({{ loss_on('loss_basis') }}, {{ refused_basis() }}) as loss_ratio
     from run_steps
     where
         (configuration_ids is null or list_contains(configuration_ids, configuration_id))
-        and {{ is_limit_a_share() }}
+        and {{ is_limit_a_share('loss') }}
+        and {{ is_limit_a_share('error') }}
 
 ),
 
@@ -180,7 +243,9 @@ inner join runs on run_capacities.run_id = runs.run_id
 {%- endmacro %}
 
 {% macro lps_at_function() -%}
-create or replace macro lps_at(loss_limit, loss_basis := 'worst_exchange', configuration_ids := null) as table
+create or replace macro lps_at(
+    loss_limit, loss_basis := 'worst_exchange', configuration_ids := null, error_limit := 0.001
+) as table
 with
 
 rated_runs as (
@@ -192,7 +257,9 @@ rated_runs as (
         campaigns.discard_lowest,
         campaigns.discard_highest,
         campaigns.discard_from_runs
-    from run_rates_at(loss_limit, loss_basis := loss_basis, configuration_ids := configuration_ids) as rates
+    from run_rates_at(
+        loss_limit, loss_basis := loss_basis, configuration_ids := configuration_ids, error_limit := error_limit
+    ) as rates
     inner join runs on rates.run_id = runs.run_id
     left join campaigns on rates.campaign = campaigns.campaign
 

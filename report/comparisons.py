@@ -29,53 +29,7 @@ def pairs(scope: Scope, figures: Sequence[Row]) -> list[Row]:
     The ratio is that to which interval and verdict belong: of the rates at the limit where both were estimated.
     """
     of = {row["configuration_id"]: row for row in figures}
-    rows = scope.rows(
-        """
-        with
-
-        pairs as (
-
-            select
-                'threading' as factor, product, product_version, protocol, ha_mode, backend, 'multi' as threading,
-                threads, 'single' as reference, 'leases/s' as rate_unit, lps_single as reference_rate,
-                lps_multi as rate, ratio_interpolated, ci_low, ci_high, p_value_holm, verdict,
-                runs_single as reference_runs, runs_multi as runs,
-                configuration_id_single as baseline_configuration_id,
-                configuration_id_multi as treatment_configuration_id,
-                campaign_single as reference_campaign, campaign
-            from multithreading_speedup
-            union all
-            select
-                'ha_mode', product, product_version, protocol, ha_mode, backend, threading, threads, 'single server',
-                'leases/s', lps_without_ha, lps_with_ha, ratio_interpolated, ci_low, ci_high, p_value_holm, verdict,
-                runs_without_ha, runs_with_ha, configuration_id_without_ha, configuration_id_with_ha,
-                campaign_without_ha, campaign
-            from ha_speedup
-            union all
-            select
-                'backend', product, product_version, protocol, ha_mode, backend, threading, threads, reference_backend,
-                rate_unit, reference_rate, rate, ratio_interpolated, ci_low, ci_high, p_value_holm, verdict,
-                runs_reference, runs_backend, configuration_id_reference, configuration_id_backend,
-                campaign_reference, campaign
-            from backend_ratio
-            where loss_goal = 'isc' and reference_backend < backend
-
-        )
-
-        select pairs.*, fairness.grade, fairness.differences, fairness.unstated_aspects
-        from pairs
-        left join comparison_fairness as fairness
-            on pairs.factor = fairness.factor
-            and pairs.baseline_configuration_id = fairness.baseline_configuration_id
-            and pairs.treatment_configuration_id = fairness.treatment_configuration_id
-        where list_contains($ids, pairs.baseline_configuration_id)
-            and list_contains($ids, pairs.treatment_configuration_id)
-        order by
-            pairs.campaign, pairs.product, pairs.product_version, pairs.protocol, pairs.ha_mode <> 'none',
-            pairs.ha_mode, pairs.backend, pairs.reference, pairs.threads, pairs.baseline_configuration_id,
-            pairs.treatment_configuration_id
-        """
-    )
+    rows = scope.rows("pairs")
     sides = [(row["baseline_configuration_id"], row["treatment_configuration_id"]) for row in rows]
     in_turn = queries.are_in_turn(scope.warehouse, sides)
     return [

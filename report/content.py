@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.app import words
@@ -20,28 +21,7 @@ MACHINE_UNITS: Final = {
     "cpu_mhz": "cpu clock, MHz",
     "nic_speed_mbps": "nic speed, Mbit/s",
 }
-METHOD: Final = (
-    "Capacity of a run: its steps are ordered by offered rate; the capacity is the achieved rate at the last step "
-    "before the loss first exceeds the limit.",
-    "Figure of a configuration: the mean of its runs after the campaign's rule has left out some of the lowest "
-    "and highest. It is a lower bound of what these runs reach (≥): the last step that passed lies below the limit. <: "
-    "a run's first step already lost more than the limit.",
-    "Rate at the limit: where the loss reaches the limit, between the last step that passed and the first that failed. "
-    "The 95 % interval is Student's, of the runs that do not dip, from the lower end of an estimate linear in the loss "
-    "to the upper end of one in its logarithm. Where the steps are coarser than five times the runs' spread, and for a "
-    "single run, no interval can be had: the bracket of steps is what is known. Open upwards where no step exceeded "
-    "the limit. Published figures have neither.",
-    "Ratio: of the rates at the limit, half-way between both estimates; its 95 % interval has Welch's margins. "
-    "Published single figures are divided as they are, without an interval.",
-    "Verdict: faster or slower where the interval leaves 1 out and p, corrected by Holm for all tests of its kind, is "
-    "at most 0.05; probably where only the interval of the pair alone does: among many pairs one such is no surprise. "
-    "Ratios that are not told apart have no colour.",
-    "Runs are taken as independent. Neighbours that resemble each other widen the interval, from eight runs on. Of "
-    "configurations measured one after the other, instead of in turn, drift of the machine counts as a difference.",
-    "Fairness: the worst of what differs besides the factor compared: same, minor, unknown (one side does not say), "
-    "unfair.",
-    "⚠ and ✖: findings touch the figure; they are listed at the end.",
-)
+METHOD: Final = Path(__file__).with_name("method.txt")
 
 
 def report(warehouse: Warehouse, campaigns: Sequence[str] = ()) -> Report:
@@ -51,17 +31,8 @@ def report(warehouse: Warehouse, campaigns: Sequence[str] = ()) -> Report:
         ReportError: a campaign is not in the warehouse.
     """
     scope = chosen(warehouse, campaigns)
-    told = scope.rows(
-        """
-        select
-            campaign, title, origin, description, started_on, source_url, configurations, runs, trials, files,
-            rejected_files, discard_lowest, discard_highest, discard_from_runs, first_started_at, last_started_at
-        from campaigns
-        where list_contains($campaigns, campaign)
-        order by origin, campaign
-        """
-    )
-    configurations = scope.rows("select * from configurations where list_contains($ids, configuration_id)")
+    told = scope.rows("campaigns")
+    configurations = scope.rows("configurations")
     figures = capacities.figures(scope)
     pairs = comparisons.pairs(scope, figures)
     sections = [
@@ -120,21 +91,7 @@ def _summary(told: Sequence[Row], configurations: Sequence[Row], pairs: Sequence
 
 
 def _accounting(scope: Scope) -> Section:
-    rows = scope.rows(
-        """
-        select
-            configuration_id, tool, backend, offered_rate, count(*) as trials, sum(sent) as sent,
-            sum(ratio_printed * sent) / nullif(sum(sent), 0) as ratio_printed,
-            sum(ratio_true * sent) / nullif(sum(sent), 0) as ratio_true,
-            sum(lost_in_receive_buffer) as lost_in_receive_buffer, sum(lost_at_closed_port) as lost_at_closed_port,
-            sum(lost_in_server) as lost_in_server, sum(probes) as probes, sum(probes_failed) as probes_failed,
-            bool_or(is_server_restarted) as is_server_restarted, bool_or(is_pace_lost) as is_pace_lost
-        from query_accounting
-        where list_contains($ids, configuration_id) and ratio_printed is not null and ratio_true is not null
-        group by all
-        order by backend nulls last, configuration_id, offered_rate nulls first
-        """
-    )
+    rows = scope.rows("accounting")
     table = Table.of(
         "Answered share as the generator prints it, and as the counters of the server and the network have it",
         (
@@ -192,7 +149,8 @@ def _method(scope: Scope, told: Sequence[Row], configurations: Sequence[Row], fi
             for rows in used.values()
         ),
     )
-    return Section("method", "Method", (Points((*texts, *METHOD)), rules, generators))
+    rules_of_all = (" ".join(text.split()) for text in METHOD.read_text("utf-8").split("\n\n"))
+    return Section("method", "Method", (Points((*texts, *rules_of_all)), rules, generators))
 
 
 def _rule(row: Row) -> str:
@@ -203,16 +161,7 @@ def _rule(row: Row) -> str:
 
 
 def _machines(scope: Scope) -> Section:
-    hosts = scope.rows(
-        """
-        select distinct on (host_id) * exclude (facts, campaign, host_id, origin)
-        from hosts
-        where host_id in (
-            select coalesce(host_id, testbed) from configurations where list_contains($ids, configuration_id)
-        )
-        order by host_id, campaign
-        """
-    )
+    hosts = scope.rows("machines")
     tables = (
         Table.of(
             f"Machine {host['name']}",
@@ -236,17 +185,7 @@ def _fact(name: str, value: Any) -> str:
 
 
 def _servers(scope: Scope) -> Section:
-    rows = scope.rows(
-        """
-        select configurations.configuration_id, server.*
-        from configurations
-        inner join (
-            select distinct on (server_config_id) * from server_configurations order by server_config_id, campaign
-        ) as server on configurations.server_config_id = server.server_config_id
-        where list_contains($ids, configurations.configuration_id)
-        order by configurations.campaign, configurations.configuration, configurations.configuration_id
-        """
-    )
+    rows = scope.rows("servers")
     numbers = {
         "Threads": "threads",
         "Queue, packets": "packet_queue_size",
@@ -275,26 +214,7 @@ def _servers(scope: Scope) -> Section:
 
 
 def _findings(scope: Scope) -> Section:
-    rows = scope.rows(
-        """
-        with
-
-        kinds as (
-
-            select
-                severity, finding, subject, case when severity <> 'info' then configuration_id end as configuration_id,
-                count(*) as times,
-                min({'place': coalesce(source_path, ''), 'id': finding_id, 'detail': coalesce(detail, '')}) as example
-            from quality_findings
-            where list_contains($campaigns, campaign)
-            group by all
-
-        )
-
-        select * from kinds
-        order by severity <> 'suspect', severity <> 'warning', finding, subject, example
-        """
-    )
+    rows = scope.rows("findings")
     if not rows:
         return Section("findings", "Findings", (Paragraph("Nothing was found against these campaigns."),))
     table = Table.of(

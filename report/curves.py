@@ -64,27 +64,7 @@ def _curve(scope: Scope, figure: Row, runs: Sequence[Row], medians: Sequence[Row
 
 def seconds(scope: Scope) -> Section:
     """Return a chart of each exchange of the trials that give the capacities, where interim lines were printed."""
-    decisive = scope.rows(
-        """
-        select
-            run_capacity.configuration_id, trials.trial_id, trials.batch, trials.offered_rate, trials.rate_unit,
-            trials.source_path
-        from run_capacity
-        inner join capacity
-            on run_capacity.configuration_id = capacity.configuration_id
-            and run_capacity.loss_goal = capacity.loss_goal
-        inner join trials
-            on run_capacity.run_id = trials.run_id
-            and run_capacity.last_passing_rate = trials.offered_rate
-        where run_capacity.loss_goal = 'isc'
-            and list_contains($ids, run_capacity.configuration_id)
-            and trials.trial_id in (select trial_id from trial_intervals where t_s is not null)
-        qualify row_number() over (
-            partition by run_capacity.configuration_id
-            order by abs(run_capacity.rate - capacity.rate_median), run_capacity.run_id, trials.trial_id
-        ) = 1
-        """
-    )
+    decisive = scope.rows("decisive_trials")
     by_id = {row["configuration_id"]: row for row in decisive}
     charts = [chart for each in scope.ids if each in by_id for chart in _of_trial(scope, by_id[each])]
     intro = Paragraph(
@@ -112,20 +92,10 @@ def _of_trial(scope: Scope, trial: Row) -> Iterable[Chart]:
             f"{words.number(trial['offered_rate'])} {trial['rate_unit']} offered; {told}. {trial['source_path']}",
             "Time since the start (s)",
             "Packets per second",
-            tuple(
-                Series(
-                    name,
-                    name,
-                    tuple(
-                        (
-                            row["t_s"],
-                            row["packets_per_s"],
-                            f"{row['t_s']:.0f} s: {words.number(row['packets_per_s'])} packets/s {name}",
-                        )
-                        for row in these
-                    ),
-                    True,
-                )
-                for name, these in series.items()
-            ),
+            tuple(Series(name, name, _points(these, name), True) for name, these in series.items()),
         )
+
+
+def _points(rows: Sequence[Row], name: str) -> tuple[tuple[float, float, str], ...]:
+    at = ((row["t_s"], row["packets_per_s"]) for row in rows)
+    return tuple((t_s, rate, f"{t_s:.0f} s: {words.number(rate)} packets/s {name}") for t_s, rate in at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +20,17 @@ KINDS: Final = {"paragraph": Paragraph, "points": Points, "table": Table, "chart
 
 def render(report: Report) -> str:
     """Return the report as an HTML document; every text is escaped by the template."""
+    return _templates().get_template("template.html").render(report=report, svg=svg)
+
+
+def svg(chart: Chart, key: str) -> Markup:
+    """Draw a chart as an `svg` element; `key` begins the ids in it and is unique in the page."""
+    drawn = _templates().get_template("chart.svg").render(chart=chart, key=key, **figures.plot(chart))
+    return Markup(drawn)  # noqa: S704 - escaped by the template
+
+
+@cache
+def _templates() -> jinja2.Environment:
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -27,8 +39,5 @@ def render(report: Report) -> str:
         lstrip_blocks=True,
     )
     templates.tests |= {name: lambda block, kind=kind: isinstance(block, kind) for name, kind in KINDS.items()}
-    return templates.get_template("template.html").render(report=report, svg=_svg)
-
-
-def _svg(chart: Chart, key: str) -> Markup:
-    return Markup(figures.svg(chart, key))  # noqa: S704 - built as a tree, which escapes what it holds
+    templates.filters["at"] = "{:.1f}".format
+    return templates

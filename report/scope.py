@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from dropline.app import words
 from dropline.errors import DroplineError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from dropline.app.warehouse import Warehouse
 
 Row = dict[str, Any]
+_QUERIES: Final = Path(__file__).parent / "queries"
 
 
 class ReportError(DroplineError):
@@ -34,8 +36,9 @@ class Scope:
     ids: list[str]
     labels: Mapping[str, str]
 
-    def rows(self, sql: str) -> list[Row]:
-        """Answer a SELECT that names `$campaigns` or `$ids`."""
+    def rows(self, name: str) -> list[Row]:
+        """Return the answer to queries/<name>.sql, which names `$campaigns` or `$ids`."""
+        sql = (_QUERIES / f"{name}.sql").read_text("utf-8")
         known = {"campaigns": self.campaigns, "ids": [*self.ids, ""]}
         return printable(self.warehouse.query(sql, {name: some for name, some in known.items() if f"${name}" in sql}))
 

@@ -182,6 +182,17 @@ def test_the_calculator_says_the_same_in_sql_and_on_the_command_line(warehouse_h
     assert round(json.loads(asked.stdout)[0]["needed_lps"], 2) == needed
 
 
+def test_an_unusable_campaign_yaml_gives_exit_code_1_with_its_key_and_the_rest_goes_on(tmp_path):
+    for name, text in (("good", "campaign: good\n"), ("bad", "campaign: bad\nbackend: mysql\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "rate740.txt").write_bytes(REPORT.read_bytes())
+        (tmp_path / name / "campaign.yaml").write_text(text)
+    done = dropline("ingest", str(tmp_path / "good"), str(tmp_path / "bad"), home=tmp_path / "home")
+    assert done.returncode == 1
+    assert f"{tmp_path / 'bad' / 'campaign.yaml'}, line 2: backend: there is no such key" in done.stdout
+    assert "4 files = 2 ingested + 0 skipped + 2 rejected + 0 ignored" in done.stdout
+
+
 def test_the_calculator_works_before_anything_was_ingested(tmp_path):
     asked = dropline("needs", "--clients", "86400", home=tmp_path)
     assert asked.returncode == 0

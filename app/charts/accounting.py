@@ -1,4 +1,4 @@
-"""Where the queries of a trial went: answered, or lost on which part of the way."""
+"""Where the requests of a trial went: answered, or lost on which part of the way."""
 
 from __future__ import annotations
 
@@ -11,31 +11,32 @@ from dropline.app.charts import theme
 if TYPE_CHECKING:
     import pandas as pd
 
-REQUIRED: Final = ("place", "queries", "share_ratio", "shown")
+REQUIRED: Final = ("place", "requests", "share_ratio", "shown")
 ANSWERED: Final = "answered"
 
 
-def queries(parts: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
-    """Draw one bar per place where queries went; what was answered in another colour than what was lost.
+def requests(parts: pd.DataFrame, what: str, finding: str, detail: str) -> alt.LayerChart:
+    """Draw one bar per place where requests went; what was answered in another colour than what was lost.
 
     Args:
-        parts: the columns of `REQUIRED`: where, how many queries, their share of those sent (0..1), both in words.
+        parts: the columns of `REQUIRED`: where, how many, their share of those sent (0..1), both in words.
+        what: queries, requests.
         finding: the title.
         detail: what stands below the title.
     """
     parts = parts.loc[:, list(REQUIRED)]
     base = alt.Chart(parts).encode(
         x=alt.X(
-            "queries:Q",
-            title="Queries",
+            "requests:Q",
+            title=what.capitalize(),
             axis=theme.RATE_AXIS,
             # room for the figure beside the longest bar
-            scale=alt.Scale(domain=[0, 1.6 * max(float(parts["queries"].max()), 1)]),
+            scale=alt.Scale(domain=[0, 1.6 * max(float(parts["requests"].max()), 1)]),
         ),
         y=alt.Y("place:N", sort=None, title=None, axis=theme.ROW_AXIS),
         tooltip=[
             alt.Tooltip("place:N", title="Where"),
-            alt.Tooltip("queries:Q", title="Queries", format=",.0f"),
+            alt.Tooltip("requests:Q", title=what.capitalize(), format=",.0f"),
             alt.Tooltip("share_ratio:Q", title="Of those sent", format=".2%"),
         ],
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dropline.app.queries import MOST_ROWS
+from dropline.app.queries.files import text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,13 +25,7 @@ def run_capacities_at(warehouse: Warehouse, configuration_ids: Sequence[str], li
         basis: worst_exchange, packet or lease.
     """
     return warehouse.query(
-        """
-        select configuration_id, run_id, repetition, rate, rate_unit, status
-        from run_rates_at($limit, loss_basis := $basis, configuration_ids := $ids)
-        where rate is not null
-        order by configuration_id, repetition, run_id
-        limit $most
-        """,
+        text("compare_run_capacities_at"),
         {"ids": list(configuration_ids), "limit": limit, "basis": basis, "most": MOST_ROWS},
     )
 
@@ -47,25 +42,7 @@ def capacities_at(warehouse: Warehouse, configuration_ids: Sequence[str], limit:
         basis: worst_exchange, packet or lease.
     """
     return warehouse.query(
-        """
-        select
-            configurations.* exclude (runs, trials, rate_unit),
-            capacities.rate_unit,
-            capacities.runs,
-            capacities.rate,
-            capacities.rate_at_most,
-            capacities.interval_kind,
-            capacities.ci_low,
-            capacities.ci_high,
-            capacities.rate_interpolated,
-            capacities.status,
-            null as qualifier,
-            null as quality,
-            null as findings
-        from lps_at($limit, loss_basis := $basis, configuration_ids := $ids) as capacities
-        inner join configurations using (configuration_id)
-        order by capacities.rate desc nulls last, configuration_id
-        """,
+        text("compare_capacities_at"),
         {"ids": list(configuration_ids), "limit": limit, "basis": basis},
     )
 
@@ -82,92 +59,14 @@ def verdicts(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence[s
         and of `differences`: grade (same where nothing known differs), unfair, unknown and minor (counts).
     """
     return warehouse.query(
-        """
-        with
-
-        chosen as (
-
-            select unnest($ids) as id, generate_subscripts($ids, 1) as place
-
-        ),
-
-        pairs as (
-
-            select one.id as a, other.id as b, one.place as place_a, other.place as place_b
-            from chosen as one
-            inner join chosen as other on one.place < other.place
-
-        ),
-
-        compared as (
-
-            select pairs.*, tested.*
-            from pairs, lateral (select * from compare(pairs.a, pairs.b) where loss_goal = $loss_goal) as tested
-
-        ),
-
-        numbered as (
-
-            select
-                *,
-                row_number() over (order by p_value nulls last, place_a, place_b) as test,
-                count(p_value) over () as tests
-            from compared
-
-        ),
-
-        adjusted as (
-
-            select
-                *,
-                case when p_value is not null then
-                    max(least(1, (tests - test + 1) * p_value)) over (order by test rows unbounded preceding)
-                end as p_value_holm
-            from numbered
-
-        ),
-
-        fairness as (
-
-            select
-                pairs.a,
-                pairs.b,
-                count(*) filter (where grade = 'unfair') as unfair,
-                count(*) filter (where grade = 'unknown') as unknown,
-                count(*) filter (where grade = 'minor') as minor
-            from pairs, lateral (select grade from differences(pairs.a, pairs.b)) as differing
-            group by pairs.a, pairs.b
-
-        )
-
-        select
-            pairs.a as configuration_id_a,
-            pairs.b as configuration_id_b,
-            coalesce(ratio_interpolated, ratio) as ratio,
-            ci_low, ci_high, p_value, p_value_holm, runs_a, runs_b,
-            case
-                when p_value_holm is null then 'not testable'
-                when verdict in ('faster', 'slower') and p_value_holm > 0.05 then 'probably ' || verdict
-                else verdict
-            end as verdict,
-            case
-                when unfair > 0 then 'unfair' when unknown > 0 then 'unknown' when minor > 0 then 'minor' else 'same'
-            end as grade,
-            coalesce(unfair, 0) as unfair,
-            coalesce(unknown, 0) as unknown,
-            coalesce(minor, 0) as minor
-        from pairs
-        left join adjusted on pairs.a = adjusted.a and pairs.b = adjusted.b
-        left join fairness on pairs.a = fairness.a and pairs.b = fairness.b
-        order by pairs.place_a, pairs.place_b
-        """,
+        text("compare_verdicts"),
         {"ids": list(configuration_ids), "loss_goal": loss_goal},
     )
 
 
 def differences(warehouse: Warehouse, one: str, other: str) -> pa.Table:
     """Return what differs between two configurations, worst first: aspect, item, value_a, value_b, grade, why."""
-    return warehouse.query("select * from differences($one, $other)", {"one": one, "other": other})
+    return warehouse.query(text("compare_differences"), {"one": one, "other": other})
 
 
 def fairness(warehouse: Warehouse, one: str, other: str) -> pa.Table:
@@ -176,11 +75,6 @@ def fairness(warehouse: Warehouse, one: str, other: str) -> pa.Table:
     None where the two differ in several factors, so that the warehouse compares them in none.
     """
     return warehouse.query(
-        """
-        select distinct factor, grade, differences, unstated_aspects from comparison_fairness
-        where (baseline_configuration_id = $one and treatment_configuration_id = $other)
-            or (baseline_configuration_id = $other and treatment_configuration_id = $one)
-        order by factor
-        """,
+        text("compare_fairness"),
         {"one": one, "other": other},
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from dropline.app.queries import MOST_ROWS
+from dropline.app.queries.files import text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,12 +17,7 @@ if TYPE_CHECKING:
 
 def counts(warehouse: Warehouse) -> pa.Table:
     """Count the findings: severity, finding, subject, campaign, findings; the gravest and most frequent first."""
-    return warehouse.query("""
-        select severity, finding, subject, campaign, count(*) as findings
-        from quality_findings
-        group by severity, finding, subject, campaign
-        order by severity <> 'suspect', severity <> 'warning', findings desc, finding, subject, campaign
-        """)
+    return warehouse.query(text("quality_counts"))
 
 
 def findings(
@@ -33,16 +29,7 @@ def findings(
 ) -> pa.Table:
     """Return the findings that meet every filter, gravest first, at most 5,000; an empty filter lets all pass."""
     return warehouse.query(
-        """
-        select * from quality_findings
-        where (len($severities) = 0 or list_contains($severities, severity))
-            and (len($findings) = 0 or list_contains($findings, finding))
-            and (len($subjects) = 0 or list_contains($subjects, subject))
-            and (len($campaigns) = 0 or list_contains($campaigns, campaign))
-        order by
-            severity <> 'suspect', severity <> 'warning', finding, campaign, source_path nulls last, subject_id, detail
-        limit $most
-        """,
+        text("quality_findings"),
         {
             "severities": list(severities),
             "findings": list(findings),
@@ -58,35 +45,19 @@ def rejects(warehouse: Warehouse) -> pa.Table:
 
     One row per reason and campaign: reject_id, detail (line, reason and what to do), campaign, files, source_paths.
     """
-    return warehouse.query("""
-        select
-            md5(concat_ws('|', campaign, detail)) as reject_id,
-            detail,
-            campaign,
-            count(*) as files,
-            list(source_path order by source_path) as source_paths
-        from quality_findings
-        where finding = 'rejected'
-        group by detail, campaign
-        order by files desc, detail, campaign
-        """)
+    return warehouse.query(text("quality_rejects"))
 
 
 def campaigns(warehouse: Warehouse) -> pa.Table:
     """Return the measured campaigns, that with the newest trial first."""
-    return warehouse.query("""
-        select campaign, title, configurations, runs, trials, files, rejected_files, last_started_at, last_batch
-        from campaigns
-        where origin = 'measured'
-        order by last_started_at desc nulls last, campaign
-        """)
+    return warehouse.query(text("quality_campaigns"))
 
 
 def source_of(warehouse: Warehouse, figure_id: str) -> dict[str, Any]:
     """Return where a published figure stands: source_title, location, source_url."""
     return _row(
         warehouse.query(
-            "select source_title, location, source_url from published_figures where figure_id = $figure_id",
+            text("quality_source_of"),
             {"figure_id": figure_id},
         )
     )
@@ -94,7 +65,7 @@ def source_of(warehouse: Warehouse, figure_id: str) -> dict[str, Any]:
 
 def built(warehouse: Warehouse) -> dict[str, Any]:
     """Return when the warehouse was built (UTC) and from which batches: built_at, lake_batches."""
-    return _row(warehouse.query("select built_at, lake_batches from build_info"))
+    return _row(warehouse.query(text("quality_built")))
 
 
 def _row(table: pa.Table) -> dict[str, Any]:

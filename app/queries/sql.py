@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from dropline.app.queries.files import text
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -26,32 +28,18 @@ def examples() -> dict[str, str]:
 
 def tables(warehouse: Warehouse) -> dict[str, str]:
     """Return the tables by name, with their descriptions."""
-    found = warehouse.query("""
-        select table_name, comment from duckdb_tables()
-        union all
-        select view_name, comment from duckdb_views() where not internal
-        order by table_name
-    """).to_pylist()
+    found = warehouse.query(text("sql_tables")).to_pylist()
     return {row["table_name"]: " ".join((row["comment"] or "").split()) for row in found}
 
 
 def columns(warehouse: Warehouse, table: str) -> pa.Table:
     """Return column_name, data_type and comment of a table, in its order."""
     return warehouse.query(
-        """
-        select column_name, lower(data_type) as data_type, comment from duckdb_columns()
-        where table_name = $table and not internal
-        order by column_index
-        """,
+        text("sql_columns"),
         {"table": table},
     )
 
 
 def functions(warehouse: Warehouse) -> pa.Table:
     """Return the functions that the warehouse brings: call and comment."""
-    return warehouse.query("""
-        select concat(function_name, '(', array_to_string(parameters, ', '), ')') as call, comment
-        from duckdb_functions()
-        where database_name = 'warehouse'
-        order by function_name
-        """)
+    return warehouse.query(text("sql_functions"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dropline.app.queries import MOST_ROWS
+from dropline.app.queries.files import text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,24 +19,7 @@ def loss_curves(warehouse: Warehouse, tool: str, protocol: str | None, rate_unit
     Beside offered_rate and loss_ratio (the medians of the runs): configuration_id, configuration, backend and runs.
     """
     return warehouse.query(
-        """
-        select
-            configurations.configuration_id,
-            any_value(configurations.configuration) as configuration,
-            any_value(configurations.backend) as backend,
-            run_steps.offered_rate,
-            median(run_steps.loss_worst_exchange) as loss_ratio,
-            count(*) as runs
-        from run_steps
-        inner join configurations on run_steps.configuration_id = configurations.configuration_id
-        where configurations.tool = $tool
-            and configurations.protocol is not distinct from $protocol
-            and configurations.rate_unit is not distinct from $rate_unit
-            and run_steps.loss_worst_exchange is not null
-        group by configurations.configuration_id, run_steps.offered_rate
-        order by configurations.configuration_id, run_steps.offered_rate
-        limit $most
-        """,
+        text("tried_loss_curves"),
         {"tool": tool, "protocol": protocol, "rate_unit": rate_unit, "most": MOST_ROWS},
     )
 
@@ -45,13 +29,6 @@ def capacities(
 ) -> pa.Table:
     """Return configuration, rate and status of each measured capacity within a loss goal, fastest first."""
     return warehouse.query(
-        """
-        select configuration, rate, status from capacity
-        where origin = 'measured' and loss_goal = $loss_goal and rate is not null
-            and tool = $tool
-            and protocol is not distinct from $protocol
-            and rate_unit is not distinct from $rate_unit
-        order by rate desc, configuration_id
-        """,
+        text("tried_capacities"),
         {"tool": tool, "protocol": protocol, "rate_unit": rate_unit, "loss_goal": loss_goal},
     )

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 MOST = 12
 BASES = {"worst_exchange": "worst exchange", "lease": "whole leases", "packet": "all packets"}
 OWN = "a limit of my own"
-FIRST_GOAL = "isc"
 HARDWARE = (
     *("testbed", "cpu model", "cpu cores", "cpu threads", "cpu mhz", "memory bytes", "nic model", "nic speed mbps"),
     *("disks", "os name", "os version", "kernel", "virtualisation"),
@@ -43,7 +42,6 @@ def main() -> None:
     st.title("Compare")
     warehouse = state.warehouse_or_stop()
     labels = queries.labels(warehouse)
-    goals = {goal["loss_goal"]: goal for goal in queries.loss_goals(warehouse)}
     chosen = state.choose_many(
         "Configurations",
         "configurations",
@@ -51,6 +49,7 @@ def main() -> None:
         most=MOST,
         placeholder=f"choose two to {MOST}",
     )
+    goals = {goal["loss_goal"]: goal for goal in queries.loss_goals(warehouse, queries.rate_units(warehouse, chosen))}
     limit = _choose_limit(goals)
     if not chosen:
         _suggest(warehouse, labels)
@@ -74,24 +73,25 @@ def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
     texts = {name: words.loss_goal(name, goal["loss_limit"], goal["loss_basis"]) for name, goal in goals.items()}
     named = _named(goals)
     find_goal = partial(_find_goal, named)
+    first = next(iter(goals.values()))
     _apply_address(goals, texts)
+    _follow_selection(goals)
 
     def apply_goal() -> None:
         goal = goals.get(st.session_state["goal"])
         if goal is not None and goal["loss_limit"] is not None:
-            st.session_state["limit"] = _percent(goal["loss_limit"])
-            st.session_state["basis"] = goal["loss_basis"]
+            _take(goal)
 
     left, middle, right = st.columns([2, 1, 2])
     with left:
-        goal = state.choose_one("Loss goal", "goal", {**texts, OWN: OWN}, on_change=apply_goal) or FIRST_GOAL
+        goal = state.choose_one("Loss goal", "goal", {**texts, OWN: OWN}, on_change=apply_goal) or first["loss_goal"]
     unlimited = goal in goals and goals[goal]["loss_limit"] is None
     with middle:
         percent = st.number_input(
             "Limit (%)",
             min_value=0.0,
             max_value=100.0,
-            value=_percent(goals[FIRST_GOAL]["loss_limit"]),
+            value=_percent(first["loss_limit"]),
             step=0.1,
             format="%g",
             key="limit",
@@ -104,7 +104,7 @@ def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
         basis = st.segmented_control(
             "Loss of",
             list(BASES),
-            default=goals[FIRST_GOAL]["loss_basis"],
+            default=first["loss_basis"],
             format_func=BASES.__getitem__,
             required=True,
             key="basis",
@@ -113,8 +113,23 @@ def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
             disabled=unlimited,
         )
     if unlimited:
-        return Limit(None, goals[FIRST_GOAL]["loss_basis"], goal)
+        return Limit(None, first["loss_basis"], goal)
     return Limit(_ratio(percent), basis, named.get((_ratio(percent), basis)))
+
+
+def _take(goal: Mapping[str, Any]) -> None:
+    st.session_state["limit"] = _percent(goal["loss_limit"])
+    st.session_state["basis"] = goal["loss_basis"]
+
+
+def _follow_selection(goals: Mapping[str, dict[str, Any]]) -> None:
+    """The usual goal of what was chosen before gives way to that of what is chosen now."""
+    usual = next(iter(goals))
+    before = st.session_state.get("usual", usual)
+    st.session_state["usual"] = usual
+    if before != usual and st.session_state.get("goal") == before:
+        st.session_state["goal"] = usual
+        _take(goals[usual])
 
 
 def _apply_address(goals: Mapping[str, dict[str, Any]], texts: Mapping[str, str]) -> None:
@@ -155,14 +170,14 @@ def _ratio(percent: float) -> float:
 
 
 def _capacities(warehouse: Warehouse, chosen: list[str], limit: Limit) -> pa.Table:
-    if limit.goal is not None or limit.ratio is None:
-        return queries.capacities(warehouse, limit.goal or FIRST_GOAL, chosen)
-    return comparing.capacities_at(warehouse, chosen, limit.ratio, limit.basis)
+    if limit.goal is None and limit.ratio is not None:
+        return comparing.capacities_at(warehouse, chosen, limit.ratio, limit.basis)
+    return queries.capacities(warehouse, limit.goal or queries.usual_goal(), chosen)
 
 
 def _suggest(warehouse: Warehouse, labels: Mapping[str, str]) -> None:
     st.info("Choose the configurations to compare, or begin with one of these.", icon=":material/compare_arrows:")
-    frame = frames.capacities(queries.capacities(warehouse, FIRST_GOAL), labels)
+    frame = frames.capacities(queries.capacities(warehouse, queries.usual_goal()), labels)
     best = frame.drop_duplicates("backend").head(MOST)
     alike = ["origin", "product", "protocol", "backend", "ha_mode"]
     pairs = frame.drop_duplicates([*alike, "threading"])
@@ -199,10 +214,10 @@ def _draw_capacities(warehouse: Warehouse, frame: pd.DataFrame, limit: Limit, as
         return
     ids = list(frame["configuration_id"])
     with behind.recorded() as asked_too:
-        if limit.goal is not None or limit.ratio is None:
-            singles = queries.run_capacities(warehouse, limit.goal or FIRST_GOAL, ids).to_pandas()
-        else:
+        if limit.goal is None and limit.ratio is not None:
             singles = comparing.run_capacities_at(warehouse, ids, limit.ratio, limit.basis).to_pandas()
+        else:
+            singles = queries.run_capacities(warehouse, limit.goal or queries.usual_goal(), ids).to_pandas()
     known = frame.set_index("configuration_id")
     for place, (unit, part) in enumerate(frame.groupby("rate_unit", sort=True)):
         points = singles[singles["configuration_id"].isin(part["configuration_id"])]

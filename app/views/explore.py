@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 import streamlit as st
 
-from dropline.app import frames, links, queries, state, words
+from dropline.app import frames, goals, links, queries, state, words
 from dropline.app.queries import explore, trends
 
 if TYPE_CHECKING:
@@ -52,9 +52,7 @@ def main() -> None:
             help="Several words: all of them have to be there, in whatever case.",
         )
     with right:
-        goals = {goal["loss_goal"]: goal for goal in queries.loss_goals(warehouse)}
-        texts = {name: words.loss_goal(name, goal["loss_limit"], goal["loss_basis"]) for name, goal in goals.items()}
-        goal = state.choose_one("Loss goal", "goal", texts) or next(iter(goals))
+        goal = goals.choose(warehouse)
     chosen = _choose_facets(warehouse, goal, search or "")
     found = explore.configurations(warehouse, goal, search or "", chosen)
     if not found.num_rows:
@@ -65,7 +63,7 @@ def main() -> None:
     _lead_on(warehouse, frame.iloc[places], goal)
 
 
-def _choose_facets(warehouse: Warehouse, goal: str, search: str) -> dict[str, list[str]]:
+def _choose_facets(warehouse: Warehouse, goal: str | None, search: str) -> dict[str, list[str]]:
     """Offer every facet and, below it, how many configurations its values would leave.
 
     The counts are drawn after the choices, on which they depend; a count within an option would change the option.
@@ -146,7 +144,7 @@ def _choose_configurations(frame: pd.DataFrame) -> list[int]:
     )
 
 
-def _lead_on(warehouse: Warehouse, chosen: pd.DataFrame, goal: str) -> None:
+def _lead_on(warehouse: Warehouse, chosen: pd.DataFrame, goal: str | None) -> None:
     if chosen.empty:
         st.info(
             "Choose one row to open its runs, trend and speed-ups, or several to compare.", icon=":material/touch_app:"
@@ -163,7 +161,7 @@ def _lead_on(warehouse: Warehouse, chosen: pd.DataFrame, goal: str) -> None:
         st.caption("Run, trend and speed-ups are there for one row.")
 
 
-def _lead_on_from_one(warehouse: Warehouse, labels: dict[str, str], one: pd.Series[Any], goal: str) -> None:
+def _lead_on_from_one(warehouse: Warehouse, labels: dict[str, str], one: pd.Series[Any], goal: str | None) -> None:
     configuration_id = str(one["configuration_id"])
     runs = queries.runs(warehouse, configuration_id)
     if runs.num_rows:

@@ -101,7 +101,7 @@ def _news(warehouse: Warehouse) -> None:
 
 def _version_changes(warehouse: Warehouse) -> None:
     st.markdown("**Since the version before**, within a loss of 2.5 % of any exchange")
-    rows = overview.version_changes(warehouse, GOAL).to_pandas()
+    rows = overview.version_changes(warehouse).to_pandas()
     if rows.empty:
         st.info("No set-up was measured with two versions yet. Ingest runs of another version of the same set-up.")
         return
@@ -131,7 +131,7 @@ def _version_changes(warehouse: Warehouse) -> None:
         height="auto" if len(rows) < MOST_KINDS else 240,
     )
     if place is not None:
-        links.to_trend(warehouse, GOAL, rows["series_id"].iloc[place], "Open the trend")
+        links.to_trend(warehouse, None, rows["series_id"].iloc[place], "Open the trend")
 
 
 def _fresh_findings(warehouse: Warehouse) -> None:

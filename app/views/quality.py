@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import shlex
-import zipfile
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -19,7 +16,6 @@ from dropline.paths import Home
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-    from pathlib import Path
 
     from dropline.app.warehouse import Warehouse
 
@@ -222,7 +218,6 @@ def _gate(suites: list[dict[str, Any]]) -> None:
                     ", ".join(f"{words.findings([name])}: {count:,}" for name, count in suite["findings"].items())
                     for suite in suites
                 ],
-                "Seconds": [suite["seconds"] for suite in suites],
                 "Checked": [datetime.fromisoformat(suite["checked_at"]) for suite in suites],
             }
         ),
@@ -231,42 +226,10 @@ def _gate(suites: list[dict[str, Any]]) -> None:
         config={
             "Suite": st.column_config.TextColumn(width="medium"),
             "Rows found": st.column_config.TextColumn(width="medium"),
-            "Seconds": st.column_config.NumberColumn(format="%.2f s"),
             "Checked": st.column_config.DatetimeColumn(format=TIME, timezone="UTC", help="UTC"),
         },
         height="content",
     )
-    _offer_pages()
-
-
-def _offer_pages() -> None:
-    """Offer Great Expectations' own pages as an archive: what the app served itself would run in its origin."""
-    quality = Home.chosen().quality
-    pages = quality / "docs"
-    if not pages.exists():
-        st.caption("`dropline check` writes the same results as pages of Great Expectations, to open in a browser.")
-        return
-    older = (quality / "gate.json").stat().st_mtime > pages.stat().st_mtime
-    st.caption(
-        "The same as pages of Great Expectations: unpack the archive and open index.html; nothing is loaded from "
-        f"elsewhere. {'A build has checked again since; `dropline check` writes them anew.' if older else ''}"
-    )
-    st.download_button(
-        "Download the pages",
-        partial(_archive, pages),
-        "dropline-quality.zip",
-        "application/zip",
-        on_click="ignore",
-        icon=":material/download:",
-    )
-
-
-def _archive(folder: Path) -> bytes:
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
-        for page in sorted(folder.rglob("*.html")):
-            file.write(page, page.relative_to(folder))
-    return archive.getvalue()
 
 
 def _result(suite: dict[str, Any]) -> str:

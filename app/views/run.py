@@ -20,10 +20,14 @@ if TYPE_CHECKING:
 
 BASES = {"worst_exchange": "worst exchange", "lease": "whole leases", "packet": "all packets"}
 LOSSES = {
+    "lost_on_the_way": "lost on the way",
     "lost_in_receive_buffer": "lost in the receive buffer",
     "lost_at_closed_port": "lost at a closed port",
     "lost_in_server": "lost in the server",
+    "lost_in_generator_buffer": "lost in the generator's buffer",
+    "answered_too_late": "answered too late",
 }
+LATENCIES = ("avg", "p50", "p95", "p99", "max")
 
 
 def main() -> None:
@@ -71,10 +75,10 @@ def main() -> None:
 
 
 def _choose_goal(warehouse: Warehouse, rate_unit: str | None) -> dict[str, Any]:
-    known = queries.loss_goals(warehouse, rate_unit)
+    known = queries.loss_goals(warehouse, [rate_unit])
     goals = {each["loss_goal"]: each for each in known if each["loss_limit"] is not None}
     texts = {name: words.loss_goal(name, each["loss_limit"], each["loss_basis"]) for name, each in goals.items()}
-    return goals[state.choose_one("Loss goal", "goal", texts) or queries.usual_goal(rate_unit)]
+    return goals[state.choose_one("Loss goal", "goal", texts) or known[0]["loss_goal"]]
 
 
 def _draw_ramp(
@@ -162,40 +166,46 @@ def _show_trial(trial: pd.Series[Any]) -> None:
 
 
 def _show_accounting(warehouse: Warehouse, trial_id: str) -> None:
-    """Say where the queries of a DNS trial went, as far as the counters beside it tell."""
+    """Say where the requests of a trial went, as far as the counters beside it tell."""
     with behind.recorded() as asked:
         account = watching.accounting(warehouse, trial_id)
     sent = account.get("sent")
     if not sent:
         return
+    what = "queries" if account["protocol"] == "DNS" else "requests"
     losses = {text: account[name] for name, text in LOSSES.items() if account[name] is not None}
     answered = account["answered"] if account["answered"] is not None else account["received"]
     parts = pd.DataFrame(
         [(place, count, count / sent) for place, count in {accounting.ANSWERED: answered, **losses}.items()],
-        columns=["place", "queries", "share_ratio"],
+        columns=["place", "requests", "share_ratio"],
     )
-    shown = [f"{count:,.0f} ({share:.1%})" for count, share in zip(parts["queries"], parts["share_ratio"], strict=True)]
+    shown = [
+        f"{count:,.0f} ({share:.1%})" for count, share in zip(parts["requests"], parts["share_ratio"], strict=True)
+    ]
+    detail = _both_ratios(account) if what == "queries" else "As the counters of the kernel and the server have it"
     state.chart(
-        accounting.queries(parts.assign(shown=shown), _where_they_went(losses, sent), _both_ratios(account)),
+        accounting.requests(parts.assign(shown=shown), what, _where_they_went(losses, sent, what), detail),
         "accounting",
         asked,
     )
     notes = {
         "The server was restarted meanwhile: its own counters began anew.": account["is_server_restarted"],
-        "The counters do not add up: what was answered is what the generator saw.": account["answered"] is None,
+        "The counters do not add up: what was answered is what the generator saw.": (
+            what == "queries" and account["answered"] is None
+        ),
         f"{account['probes_failed']} of {account['probes']} probes failed.": account["probes_failed"],
     }
     for note in (text for text, applies in notes.items() if applies):
         st.caption(note)
 
 
-def _where_they_went(losses: Mapping[str, float], sent: int) -> str:
+def _where_they_went(losses: Mapping[str, float], sent: int, what: str) -> str:
     worst = max(losses, key=lambda place: losses[place], default=None)
     if worst is None:
-        return f"Where the {sent:,} queries went is not known: no counter of the network was read"
+        return f"Where the {sent:,} {what} went is not known: no counter of the network was read"
     if losses[worst] <= 0:
-        return f"None of the {sent:,} queries was lost"
-    return f"{losses[worst]:,.0f} of {sent:,} queries were {worst}"
+        return f"None of the {sent:,} {what} was lost"
+    return f"{losses[worst]:,.0f} of {sent:,} {what} were {worst}"
 
 
 def _both_ratios(account: Mapping[str, Any]) -> str:
@@ -264,8 +274,13 @@ def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
     """Draw the distribution where single answers or percentiles are known; say what is known otherwise."""
     with behind.recorded() as asked:
         shares = watching.response_shares(warehouse, trial["trial_id"], trial["batch"]).to_pandas()
-    found = watching.response_times(warehouse, trial["trial_id"], trial["batch"])
-    times = found.to_pandas().dropna(axis="columns", how="all")
+    probes = watching.probe_times(warehouse, trial["trial_id"], trial["batch"])
+    times = pd.DataFrame(
+        [[trial[f"latency_{name}_ms"] for name in LATENCIES], [probes[name] for name in LATENCIES]],
+        index=["generator", f"probes ({probes['answered']} answered)"],
+        columns=[name.capitalize() for name in LATENCIES],
+        dtype=float,
+    ).dropna(how="all")
     st.header("Response times")
     if len(shares):
         state.chart(response.shares(shares), "response-times", asked)
@@ -278,12 +293,11 @@ def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
         )
     if times.empty:
         return
-    times.columns = [name.capitalize() for name in times.columns]
     state.table(
-        times,
+        times.rename_axis("Source").reset_index(),
         alt="Response times in milliseconds, of the generator and of probes",
         key="times",
-        config={name: st.column_config.NumberColumn(f"{name} (ms)", format="%.3f") for name in times.columns[1:]},
+        config={name: st.column_config.NumberColumn(f"{name} (ms)", format="%.3f") for name in times.columns},
     )
 
 

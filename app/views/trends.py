@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from dropline.app import behind, queries, state, words
+from dropline.app import behind, goals, state, words
 from dropline.app.charts import trend
 from dropline.app.queries import trends
 
@@ -21,11 +21,9 @@ def main() -> None:
     """Draw the page."""
     st.title("Trends")
     warehouse = state.warehouse_or_stop()
-    goals = {goal["loss_goal"]: goal for goal in queries.loss_goals(warehouse)}
     left, right = st.columns([3, 1])
     with right:
-        texts = {name: words.loss_goal(name, goal["loss_limit"], goal["loss_basis"]) for name, goal in goals.items()}
-        goal = state.choose_one("Loss goal", "goal", texts) or next(iter(goals))
+        goal = goals.choose(warehouse)
     found = trends.series(warehouse, goal).to_pandas()
     if found.empty:
         st.info("No measured run has a capacity within this loss goal. Choose another, or ingest runs.")

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from dropline.app import behind, door, queries, state, trying, words
+from dropline.app import auth, behind, queries, state, trying, words
 from dropline.app.bounded import Refused, TooMuch
 from dropline.app.charts import tried as chart
 from dropline.app.queries import tried
@@ -59,7 +59,7 @@ def _fate() -> str:
 
 
 def _may_keep() -> bool:
-    return trying.may_keep() and door.may_store()
+    return trying.may_keep() and auth.may_store()
 
 
 @st.cache_data(max_entries=8, ttl=600, show_spinner="Reading the file ...")
@@ -147,7 +147,7 @@ def _place(trials: list[dict[str, Any]]) -> None:
     if known.empty:
         st.info(f"No loss curve of {name} in {words.plain(kind[2] or 'its unit')} is in the warehouse to compare with.")
         return
-    goal = queries.loss_goals(warehouse, kind[2])[0]
+    goal = queries.loss_goals(warehouse, [kind[2]])[0]
     finding = _finding(warehouse, alike, kind, goal)
     points = [
         {
@@ -235,7 +235,7 @@ def _offer_to_keep(name: str, data: bytes) -> None:
     home = Home.chosen()
     if not trying.may_keep():
         st.caption("It is not stored. To bring it in, put it into a folder and type `dropline ingest FOLDER`.")
-    elif not door.may_store():
+    elif not auth.may_store():
         st.caption("It is not stored: that is for editors. Whoever runs this Dropline makes you one.")
     elif st.button("Keep it", icon=":material/save:", help="Store the file, and take it into the lake."):
         trying.keep(home, name, data)

@@ -1,4 +1,4 @@
-"""What logs and mails put before each line: times, the name of who wrote it, quotes; or JSON around the whole text.
+"""What logs and mails put before each line: times, the name of who wrote it, quotes; or JSON around line or text.
 
 A prefix is looked for once, in the head of a file, and taken off line by line, so that lines keep their numbers. What
 several writers wrote into one log is told apart by their names.
@@ -12,7 +12,7 @@ from itertools import islice, pairwise
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from dropline.ingest.formats.text import HEAD_BYTES, plural
+from dropline.ingest.formats.text import HEAD_BYTES, plural, uncoloured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -28,13 +28,14 @@ _ISO: Final = rf"\d{{4}}[-/]\d\d[-/]\d\d[T ]{_CLOCK}(?: ?(?:Z|UTC|[+-]\d\d:?\d\d
 _MONTHS: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _SYSLOG: Final = rf"{_MONTHS} [ \d]\d {_CLOCK}"
 _DATE: Final = rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) {_SYSLOG}(?: [A-Z]{{2,5}})? \d{{4}}"
+TIME: Final = rf"(?:{_ISO}|{_DATE}|{_SYSLOG}(?: \d{{4}})?)"
 _WRITER: Final = r"(?P<writer>[\w.@/-]{1,100})"
 _BEHIND: Final = r"(?:[ \t]*[|:](?=[ \t\r]|$)|[ \t]+-(?=[ \t\r]|$))?(?:[ \t]+|(?=\r|$))"
 _FORMS: Final = tuple(
     re.compile(form, re.ASCII)
     for form in (
         rf"(?:{_SYSLOG}|{_ISO}) (?P<writer>[\w.-]{{1,100}} [\w./-]{{1,100}}(?:\[\d{{1,10}}\])?):{_BEHIND}",
-        rf"[\[(]?(?:{_ISO}|{_DATE}|{_SYSLOG}(?: \d{{4}})?)[\])]?{_BEHIND}",
+        rf"[\[(]?{TIME}[\])]?{_BEHIND}",
         rf"(?:{_CLOCK}|[\[(]{_CLOCK}[\])]){_BEHIND}",
         r"(?:\d{10}(?:\.\d{1,9})?|\[ *\d{1,10}\.\d{1,9}\])(?:[ \t]+|(?=\r|$))",  # seconds
         rf"{_WRITER}[ \t]+\|(?:[ \t]|(?=\r|$))",  # docker compose logs
@@ -50,6 +51,8 @@ _STRING: Final = r'"(?:[^"\\]|\\.)*+"'
 _STDOUT: Final = re.compile(rf'"(?:[\w.]+\.)?(?:stdout|msg)"\s*:\s*({_STRING})')
 _STDOUT_LINES: Final = re.compile(rf'"(?:[\w.]+\.)?(?:stdout_lines|msg)"\s*:\s*\[\s*((?:{_STRING}\s*,?\s*)++)')
 _ONE: Final = re.compile(_STRING)
+_IN_DOCKER: Final = '{"log":"'
+_DOCKER: Final = re.compile(rf'\{{"log":({_STRING}),"stream":"[a-z]+",(?:"attrs":\{{.*\}},)?"time":"[^"]*"\}}\s*')
 
 
 class Text(NamedTuple):
@@ -69,6 +72,10 @@ class _Line(NamedTuple):
 
 def unwrapped(text: str, is_known: Callable[[str], bool]) -> list[Text]:
     """Return the texts behind the prefix of each line, or in JSON, whose beginnings `is_known`."""
+    if text.startswith(_IN_DOCKER):
+        text = uncoloured("\n".join(map(_from_docker, text.split("\n"))))
+        if is_known(text[:HEAD_BYTES]):
+            return [Text(1, text)]
     if may_be_json(text):
         return [each for each in _strings(text) if is_known(each.text[:HEAD_BYTES])]
     lines = [_Line("", line) for line in text.split("\n")]
@@ -93,7 +100,16 @@ def without_bullets(text: str, is_known: Callable[[str], bool]) -> str:
 
 def may_be_json(text: str) -> bool:
     """Say whether strings of JSON may hold what a program has printed."""
-    return any(key in text for key in ('"stdout', ".stdout", '"msg"'))
+    return text.startswith(_IN_DOCKER) or any(key in text for key in ('"stdout', ".stdout", '"msg"'))
+
+
+def _from_docker(line: str) -> str:
+    """Return what a program printed in a line of docker's json-file log; nothing of a line that is cut off."""
+    match = _DOCKER.fullmatch(line)
+    try:
+        return json.loads(match[1]).rstrip("\n") if match else ""
+    except ValueError:
+        return ""
 
 
 def _form(lines: Sequence[str]) -> re.Pattern[str] | None:

@@ -1,8 +1,9 @@
-"""The reader of DNS Shotgun's results (CZ.NIC): the JSON of one sender, merged from its threads (data/<sender>.json).
+"""The reader of DNS Shotgun's results (CZ.NIC) of one sender, merged from its threads (data/<sender>.json).
 
-Its layout is that of version 20200527 (replay/dnssim/src/output/dnssim.lua, tools/merge-data.py). A histogram counts
-requests by the whole milliseconds that their answers took; its last bucket is the time-out, and holds what was lost.
-It replays traffic: what rate was asked for it does not say, nor over which transport.
+They are one JSON object of version 20200527, or JSON Lines after the DNS-OARC schema of DNS metrics: `header`, each
+`stats_periodic`, `stats_sum` (replay/dnssim/src/output/dnssim.lua, tools/merge-data.py). A histogram counts requests by
+the whole milliseconds that their answers took, or by the bounds in the header; its last bucket is the time-out, and
+holds what was lost. It replays traffic: what rate was asked for it does not say.
 """
 
 from __future__ import annotations
@@ -11,22 +12,24 @@ import re
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
-from dropline.ingest.formats.json_documents import each_document, items, mapping
+from dropline.ingest.formats import Reject
+from dropline.ingest.formats.json_documents import documents, items, mapping
 from dropline.ingest.formats.text import head_text, plural
-from dropline.ingest.formats.throughput import Trial, Unusable, number, whole
+from dropline.ingest.formats.throughput import Trial, Unusable, account, number, whole, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dropline.ingest.formats import Reject, Report, Row
+    from dropline.ingest.formats import Report, Row
 
 NAME = "shotgun"
-IN_JSON = ('"stats_sum"',)
+IN_JSON = ('"stats_sum"', '"stats_periodic"')
 
-_EXPECTED: Final = "expected the JSON of DNS Shotgun, with `version`, `timeout_ms` and `stats_sum`"
-_MARK: Final = re.compile(r'"(?:merged|stats_interval_ms|timeout_ms)"\s*:')
+_EXPECTED: Final = "expected the JSON of DNS Shotgun with its `stats_sum`, or its lines from `header` to `stats_sum`"
+_MARK: Final = re.compile(r'"(?:merged|stats_interval_ms|timeout_ms|time_units_per_sec)"\s*:')
 _VERSION: Final = 20200527
 _RCODE: Final = "rcode_"
+_TRANSPORTS: Final = {"udp": "udp", "tcp": "tcp", "tls_conn": "tls", "quic_conn": "quic"}
 _PERCENTILES: Final = (50, 90, 95, 99)
 _SERIES: Final = (
     ("requests", "interval_sent", "queries"),
@@ -40,7 +43,7 @@ _SERIES: Final = (
 def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (64 KiB, or all of it) is of DNS Shotgun."""
     text = head_text(head).lstrip()
-    return text.startswith("{") and '"stats_sum"' in text and bool(_MARK.search(text))
+    return text.startswith("{") and any(clue in text for clue in IN_JSON) and bool(_MARK.search(text))
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:
@@ -49,17 +52,82 @@ def parse(data: bytes) -> Iterator[Report | Reject]:
     sent are requests, received answers of any code, dropped requests without an answer in time. The achieved rate is
     answers by the time from the first to the last statistics.
     """
-    return each_document(data, _trials, _EXPECTED)
+    return account(data, _read, _EXPECTED)
 
 
 class _Replay(Trial):
     def _method(self) -> str:
-        timeout_s = self.details["timeout_s"]
-        return "replay" if timeout_s is None else f"replay; time-out {plural(timeout_s, 's')}"
+        timeout_s, transport = self.details["timeout_s"], self.details.get("transport")
+        words = ["replay", transport, None if timeout_s is None else f"time-out {plural(timeout_s, 's')}"]
+        return "; ".join(word for word in words if word)
 
 
-def _trials(line: int, document: Any) -> Iterator[Trial]:
-    root = mapping(document)
+def _read(text: bytes) -> Iterator[Report | Reject]:
+    begun = 0
+    header: Row = {}
+    periods: list[Row] = []
+    for part in documents(text.decode("utf-8", "replace")):
+        if isinstance(part, Reject):
+            yield part
+            continue
+        line, record = part[0], mapping(part[1])
+        kind = record.get("type")
+        if kind == "header":
+            begun, header, periods = line, record, []
+        elif kind == "stats_periodic":
+            periods.append(record)
+        elif kind != "event":
+            try:
+                yield _trial(begun or line, _from_lines(header, periods, record) if kind else record).conclude()
+            except Unusable as fault:
+                yield Reject(line, fault.reason, fault.hint)
+            begun, header, periods = 0, {}, []
+    if begun or periods:
+        reason = "it ends before its `stats_sum`: Shotgun did not come to its end"
+        yield Reject(begun or 1, reason, "merge the threads' files with `merge-data.py --summarize`, and ingest that")
+
+
+def _from_lines(header: Row, periods: list[Row], total: Row) -> Row:
+    """Return the records of one run in the layout of version 20200527, with the bounds of the histogram beside it."""
+    if "kxdpgun" in str(header.get("generator")):
+        reason = "the JSON of kxdpgun, which says neither threads nor mode"
+        raise Unusable(reason, "ingest what kxdpgun printed without -j")
+    per_s = number(header.get("time_units_per_sec"))
+    if not per_s:
+        reason = "lines of DNS Shotgun without a `header` that tells `time_units_per_sec`"
+        raise Unusable(reason, "copy the whole file again")
+    to_ms = 1000 / per_s
+    latency = mapping(total.get("response_latency"))
+    counts = (items(latency.get(key)) for key in ("bucket_counts", "counts", "buckets"))
+    return {
+        "version": _VERSION,
+        "generator_version": words(header.get("generator_version")),
+        "merged": header.get("merged"),
+        "timeout_ms": number(header.get("timeout"), to_ms),
+        "discarded": next((each["discarded"] for each in (total, header) if "discarded" in each), None),
+        "transport": _TRANSPORTS.get(str(mapping(total.get("conn_info")).get("type"))),
+        "stats_sum": _stats(total, to_ms) | {"latency": next(filter(None, counts), [])},
+        "stats_periodic": [_stats(period, to_ms) for period in periods],
+        "bounds_ms": [number(bound, to_ms) for bound in items(header.get("latency_bucket_boundaries"))],
+    }
+
+
+def _stats(record: Row, to_ms: float) -> Row:
+    connections = mapping(record.get("conn_info"))
+    return {
+        "since_ms": number(record.get("since"), to_ms),
+        "until_ms": number(record.get("until"), to_ms),
+        "requests": record.get("queries"),
+        "answers": record.get("responses"),
+        "ongoing": record.get("ongoing"),
+        "conn_active": record.get("conn_active"),
+        "conn_handshakes": record.get("conn_handshakes", connections.get("handshakes")),
+        "conn_handshakes_failed": record.get("conn_handshakes_failed", connections.get("handshakes_failed")),
+        **{f"{_RCODE}{name}": count for name, count in mapping(record.get("response_rcodes")).items()},
+    }
+
+
+def _trial(line: int, root: Row) -> Trial:
     if whole(root.get("version")) != _VERSION:
         reason = f"DNS Shotgun's JSON of version {root.get('version')!r:.40}, known is {_VERSION}"
         raise Unusable(reason, "merge and save the results with the Shotgun that wrote them, or keep its charts' data")
@@ -75,22 +143,25 @@ def _trials(line: int, document: Any) -> Iterator[Trial]:
         trial.facts["achieved_rate"] = round(received * 1000 / (until_ms - since_ms), 6)
         trial.observe("send_rate", round(sent * 1000 / (until_ms - since_ms), 6), "queries/s")
     trial.facts |= {"protocol": "DNS", "sent": sent, "received": received}
+    trial.facts["tool_version"] = root.get("generator_version")
     trial.details |= {
         "timeout_s": number(root.get("timeout_ms"), 1e-3),
         "discarded": whole(root.get("discarded")),
         "ongoing": whole(total.get("ongoing")),
     }
+    if transport := root.get("transport"):
+        trial.details["transport"] = transport
     for name, answers in total.items():
         if name.startswith(_RCODE) and (counted := whole(answers)):
             trial.observe("responses", counted, "responses", name.removeprefix(_RCODE).upper()[:40])
     _observe_periods(trial, root, since_ms)
-    _observe_latencies(trial, items(total.get("latency")), received)
+    _observe_latencies(trial, items(total.get("latency")), received, root.get("bounds_ms"))
     if root.get("merged") is not True:
         trial.completed = False
         trial.warnings.append("It is the share of one thread: the whole stands in the merged file of its sender.")
     if trial.details["discarded"]:
         trial.warnings.append(f"{trial.details['discarded']} requests could not be sent and were discarded.")
-    yield trial
+    return trial
 
 
 def _observe_periods(trial: Trial, root: Row, since_ms: float | None) -> None:
@@ -101,17 +172,17 @@ def _observe_periods(trial: Trial, root: Row, since_ms: float | None) -> None:
             trial.observe(metric, number(period.get(key)), unit, None, t_s)
 
 
-def _observe_latencies(trial: Trial, histogram: list[Any], received: int) -> None:
-    """Add percentiles, in whole milliseconds; none of a histogram that does not hold all answers."""
+def _observe_latencies(trial: Trial, histogram: list[Any], received: int, bounds_ms: list[float] | None) -> None:
+    """Add percentiles, in whole milliseconds or the ends of buckets; none where the histogram lacks answers."""
     counts = [whole(count) or 0 for count in histogram[:-1]]
     answers = sum(counts)
-    if not answers or answers != received:
+    if not answers or answers != received or (bounds_ms is not None and len(bounds_ms) < len(counts)):
         if histogram and received:
             trial.warnings.append("The latency histogram does not hold all answers: it gives no latencies.")
         return
     within = list(accumulate(counts))
     for percent in _PERCENTILES:
         rank = -(-percent * answers // 100)
-        at_ms = next(ms for ms, count in enumerate(within) if count >= rank)
-        trial.observe(f"latency_p{percent}", at_ms, "ms")
+        place = next(place for place, count in enumerate(within) if count >= rank)
+        trial.observe(f"latency_p{percent}", place if bounds_ms is None else bounds_ms[place], "ms")
     trial.observe("latency_percentiles_of", answers, "responses")

@@ -60,6 +60,7 @@ _MODULES = (
     "carbon",
     "cloudwatch",
     "kea",
+    "kea_leases",
     "pdns",
     "probe",
     "proc_net",

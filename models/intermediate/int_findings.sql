@@ -133,10 +133,14 @@ trial_findings as (
     union all
     select
         trial_id,
-        'unexpected_answers' as finding,
+        case when rate_unit = 'queries/s' then 'unexpected_answers' else 'failed_transactions' end as finding,
         case when error_ratio >= 0.5 then 'suspect' else 'warning' end as severity,
-        {{ percent('error_ratio') }} || ' of the queries had an answer with an unexpected code, most of them '
-        || coalesce(unexpected_rcode, 'SERVFAIL or REFUSED') || ': answered is not served.' as detail
+        {{ percent('error_ratio') }} || case
+            when rate_unit = 'queries/s'
+                then ' of the queries had an answer with an unexpected code, most of them '
+                    || coalesce(unexpected_rcode, 'SERVFAIL or REFUSED') || ': answered is not served.'
+            else ' of the HTTP transactions failed: what is carried is not served.'
+        end as detail
     from trials
     where error_ratio > 0.001
     union all
@@ -274,7 +278,7 @@ trial_findings as (
         trial_id,
         'same_process' as finding,
         'info' as severity,
-        'Another file of the same process tells of this trial, too; that one counts.' as detail
+        'Another file of the same process or run tells of this trial, too; that one counts.' as detail
     from trials
     where twin_of is not null
     union all

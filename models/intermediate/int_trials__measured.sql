@@ -84,7 +84,10 @@ told as (
         received,
         started_at,
         server_wiped,
-        command is not null as has_command
+        command is not null as has_command,
+        rate_unit,
+        {{ json_text('details', 'run') }} as tool_run,
+        coalesce(method like 'statistics polls%', false) as is_of_polls
     from {{ ref('stg_trials') }}
 
 ),
@@ -107,6 +110,26 @@ files_of_processes as (
 
 ),
 
+files_of_tool_runs as (
+
+    -- polls, results and exports of one run of CyberFlood name it: the results count, of polls alone the last ones
+    select
+        trial_id,
+        campaign,
+        source_path,
+        tool,
+        tool_run,
+        rate_unit,
+        is_of_polls,
+        first_value(source_path) over (
+            partition by campaign, tool, tool_run
+            order by is_of_polls asc, sent desc nulls last, source_path asc
+        ) as fullest_path
+    from told
+    where tool_run is not null
+
+),
+
 twins as (
 
     select
@@ -125,6 +148,21 @@ twins as (
             and coalesce(told.sent = same_report.sent, true)
             and coalesce(told.received = same_report.received, true)
             and coalesce(told.started_at = same_report.started_at, true)
+    where told.tool_run is null
+    union all
+    select
+        files_of_tool_runs.trial_id,
+        min(counted.trial_id) as twin_of
+    from files_of_tool_runs
+    inner join files_of_tool_runs as counted
+        on files_of_tool_runs.campaign = counted.campaign
+            and files_of_tool_runs.tool = counted.tool
+            and files_of_tool_runs.tool_run = counted.tool_run
+            and files_of_tool_runs.fullest_path = counted.source_path
+            and files_of_tool_runs.source_path <> counted.source_path
+            -- connections/s beside Mbit/s are told by one file only
+            and (files_of_tool_runs.is_of_polls or files_of_tool_runs.rate_unit = counted.rate_unit)
+    group by files_of_tool_runs.trial_id
 
 ),
 
@@ -298,7 +336,10 @@ with_period as (
         case when rate_unit = 'queries/s' then (sent - unanswered) / nullif(sent, 0) end as answered_ratio,
         case when rate_unit = 'queries/s' then (sent - unanswered - unexpected_answers) / nullif(sent, 0) end
             as successful_ratio,
-        case when rate_unit = 'queries/s' then unexpected_answers / nullif(sent, 0) end as error_ratio,
+        case
+            when rate_unit = 'queries/s' then unexpected_answers / nullif(sent, 0)
+            when protocol like 'HTTP%' then unanswered / nullif(sent, 0)
+        end as error_ratio,
         coalesce(first_sent, sent) as requests_sent,
         case when elapsed_s < 0.95 * duration_s then elapsed_s else duration_s end as test_period_s,
         case

@@ -7,6 +7,13 @@ observations as (
 
 ),
 
+watched as (
+
+    select * from {{ ref('trial_observations') }}
+    where trial_id is not null and coalesce(moment, 'after') = 'after'
+
+),
+
 campaigns as (
 
     select * from {{ ref('stg_campaigns') }}
@@ -68,21 +75,48 @@ sending as (
 
 ),
 
+lease_counts as (
+
+    select
+        trial_id,
+        metric,
+        label,
+        value,
+        -- of a subnet its pools are parts
+        sum(case when label like 'subnet[%]' and label not like '%].%' then value end)
+            over (partition by trial_id, source_path, metric) as assigned
+    from watched
+    where
+        metric in (
+            'leases_in_db_after', 'kea.leased-addresses', 'kea.leased-prefixes',
+            'kea.assigned-addresses', 'kea.assigned-nas', 'kea.assigned-pds'
+        )
+
+),
+
 leases as (
 
     -- servers of one pair hold the same leases; a lease file may have several rows for one
     select
         trial_id,
-        cast(coalesce(max(case when label = 'rows' then null else value end), max(value)) as bigint) as leases_held
-    from observations
-    where metric = 'leases_in_db_after'
+        cast(
+            coalesce(
+                max(value) filter (where metric = 'leases_in_db_after' and coalesce(label, '') <> 'rows'),
+                max(value) filter (where metric = 'leases_in_db_after'),
+                max(value) filter (where metric like 'kea.leased-%'),
+                max(assigned)
+            ) as bigint
+        ) as leases_held
+    from lease_counts
     group by trial_id
 
 ),
 
 trials as (
 
-    select distinct trial_id from observations
+    select trial_id from observations
+    union
+    select trial_id from leases
 
 ),
 

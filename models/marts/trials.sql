@@ -60,6 +60,7 @@ select
     trials.latency_p50_ms,
     trials.latency_p95_ms,
     trials.latency_p99_ms,
+    trials.latency_max_ms,
     trials.cache_hit_ratio,
     trials.is_generator_limited,
     trials.is_held_back,

@@ -289,3 +289,19 @@ def test_many_configurations_are_searched_for(
     assert found
     assert all("DHCPv6" in each and "postgresql" in each for each in found)
     assert len(app.multiselect("configurations").value) == 2, "what was chosen stays"
+
+
+def test_the_loss_goal_is_the_usual_one_of_what_is_chosen_until_the_visitor_takes_another(
+    open_page: Open, warehouse_home: Path, warehouse: Warehouse, measured: list[str]
+) -> None:
+    labels = queries.labels(warehouse)
+    dns = warehouse.query("select configuration_id from configurations where protocol = 'DNS' order by all limit 2")[
+        "configuration_id"
+    ].to_pylist()
+    app = open_page(warehouse_home, "compare", configurations=[labels[each] for each in dns])
+    assert (app.selectbox("goal").value, app.number_input("limit").value) == ("permille", 0.1)
+    app.multiselect("configurations").set_value(measured[:2]).run()
+    assert (app.selectbox("goal").value, app.number_input("limit").value) == ("isc", 2.5)
+    app.selectbox("goal").set_value("pdr").run()
+    app.multiselect("configurations").set_value(dns).run()
+    assert (app.selectbox("goal").value, app.number_input("limit").value) == ("pdr", 0.5)

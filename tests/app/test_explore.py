@@ -144,3 +144,11 @@ def test_text_from_files_is_never_markup(open_page: Open, hostile_home: Path, ho
 
 def test_without_a_warehouse_it_says_what_to_type(open_page: Open, tmp_path: Path) -> None:
     assert open_page(tmp_path, "explore").code[0].value == "dropline up examples"
+
+
+def test_without_a_goal_each_unit_is_shown_at_its_usual_one(warehouse: Warehouse) -> None:
+    found = explore.configurations(warehouse, None, "", {"origin": ["measured"]}).to_pylist()
+    assert {(row["rate_unit"], row["loss_goal"]) for row in found} == {("leases/s", "isc")}
+    units = {"leases/s": "isc", "exchanges/s": "isc", "queries/s": "permille", "connections/s": "permille"}
+    assert {unit: queries.usual_goal(unit) for unit in units} == units
+    assert queries.usual_goal("queries/s", "leases/s") == queries.usual_goal() == "isc"

@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 from dropline.app import frames, queries
+from dropline.app.queries import files
 from dropline.app.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -132,3 +133,8 @@ def test_labels_are_cut_to_what_tells_them_apart() -> None:
     assert frames.short(labels, ["a", "b"]) == {"a": "single", "b": "multi"}
     assert frames.short(labels, ["a", "c"]) == {"a": labels["a"], "c": labels["c"]}, "one would be empty"
     assert frames.short(labels, ["a"]) == {"a": labels["a"]}
+
+
+def test_every_file_of_sql_is_a_question_of_a_page() -> None:
+    asked = "".join(path.read_text("utf-8") for path in files.FOLDER.parent.rglob("*.py"))
+    assert not [path.stem for path in files.FOLDER.glob("*.sql") if f'"{path.stem}"' not in asked]

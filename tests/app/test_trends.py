@@ -65,7 +65,7 @@ def test_the_page_opens_with_the_series_that_changed_most(
 def test_an_address_names_the_series_and_the_goal(open_page: Callable[..., AppTest], warehouse_home: Path) -> None:
     page = open_page(warehouse_home, "trends")
     other = page.selectbox(key="series").options[2]
-    again = open_page(warehouse_home, "trends", series=other, goal=page.selectbox(key="goal").options[1])
+    again = open_page(warehouse_home, "trends", series=other, goal=page.selectbox(key="goal").options[2])
     assert again.selectbox(key="goal").value == "ndr"
     assert not again.error
 
@@ -75,3 +75,12 @@ def test_without_measured_runs_the_page_says_what_to_do(
 ) -> None:
     page = open_page(published_home, "trends")
     assert "ingest runs" in page.info[0].value
+
+
+def test_without_a_goal_each_series_is_at_the_usual_one_of_its_unit(warehouse: Warehouse) -> None:
+    found = {row["series_id"] for row in trends.series(warehouse, None).to_pylist()}
+    expected = warehouse.query(
+        "select distinct series_id from trends "
+        "where loss_goal = case rate_unit when 'leases/s' then 'isc' else 'permille' end"
+    )
+    assert found == set(expected["series_id"].to_pylist())

@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from dropline.app import behind
 from dropline.app.warehouse import Identity, QueryRefused, Warehouse, WarehouseMissing, WarehouseUnreadable
 
 
@@ -105,3 +106,30 @@ def test_anything_but_one_select_over_the_warehouse_is_refused(
 )
 def test_every_way_to_read_is_answered(path: Path, sql: str) -> None:
     assert Warehouse.open(path).query(sql).num_rows == 1
+
+
+def test_a_question_asked_again_is_answered_from_memory_and_noted(warehouse_home: Path) -> None:
+    warehouse = Warehouse.open(warehouse_home / "warehouse.duckdb", remembered_bytes=2**20)
+    sql = "select count(*) as runs from runs where rate_unit = $unit"
+    first = warehouse.query(sql, {"unit": "leases/s"})
+    with behind.recorded() as questions:
+        assert warehouse.query(sql, {"unit": "leases/s"}) is first
+    assert list(questions) == ["select count(*) as runs from runs where rate_unit = 'leases/s'"]
+    assert warehouse.query(sql, {"unit": "queries/s"}) is not first
+
+
+def test_answers_are_forgotten_when_they_take_too_much_room(warehouse_home: Path, warehouse: Warehouse) -> None:
+    assert warehouse.query("select 1") is not warehouse.query("select 1"), "nothing is remembered unless asked for"
+    remembering = Warehouse.open(warehouse_home / "warehouse.duckdb", remembered_bytes=1000)
+    first = remembering.query("select 1")
+    assert remembering.query("select 1") is first
+    remembering.query("select * from range(1000)")
+    assert remembering.query("select 1") is not first
+
+
+def test_what_is_refused_is_neither_kept_nor_noted(warehouse_home: Path) -> None:
+    warehouse = Warehouse.open(warehouse_home / "warehouse.duckdb", remembered_bytes=2**20)
+    for _ in range(2):
+        with behind.recorded() as questions, pytest.raises(QueryRefused):
+            warehouse.query("drop table runs")
+        assert not questions

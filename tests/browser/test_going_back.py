@@ -1,4 +1,4 @@
-"""The Back button of the browser brings back what was chosen before, at the first press."""
+"""The Back button of the browser brings back the row and the question before, at the first press."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
-from test_tasks import choose, tick
+from test_tasks import tick
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from conftest import Watched
     from playwright.sync_api import Page
 
@@ -65,60 +63,3 @@ def test_one_press_brings_the_question_before(watched: Watched) -> None:
     watched.settle()
     assert editor.input_value() == SQL
     assert "trials" in watched.cells("Answer to the question")[0]
-
-
-def type_clients(page: Page) -> None:
-    box = page.get_by_label("Clients", exact=True)
-    box.fill("350000")
-    box.press("Enter")
-
-
-STEPS: tuple[tuple[str, str, Callable[[Page], None]], ...] = (
-    ("Explore", "backend=mysql", lambda page: choose(page, "Backend", "mysql")),
-    ("Machines", "tab=Server", lambda page: page.get_by_role("tab", name="Server configurations").click()),
-    ("Claims", "differing=true", lambda page: page.get_by_text("Only where rule and maintainers differ").click()),
-    ("LPS needed", "clients=350000", type_clients),
-)
-
-
-def test_each_choice_and_each_change_of_page_is_one_step_back(watched: Watched) -> None:
-    page = watched.go()
-    urls = [page.url]
-    for title, asked, act in STEPS:
-        page.get_by_role("link", name=title, exact=True).first.click()
-        page.wait_for_function("old => location.href !== old", arg=urls[-1])
-        watched.settle()
-        urls.append(page.url)
-        assert not page.url.partition("?")[2]
-        act(page)
-        page.wait_for_function("asked => location.search.includes(asked)", arg=asked)
-        watched.settle()
-        urls.append(page.url)
-    assert page.get_by_label("Clients", exact=True).input_value() == "350000"
-    for url in reversed(urls[:-1]):
-        page.go_back()
-        page.wait_for_url(url)
-        watched.settle()
-        assert page.url == url
-    assert page.get_by_role("heading", level=1).inner_text() == "Overview"
-    for url in urls[1:3]:
-        page.go_forward()
-        page.wait_for_url(url)
-        watched.settle()
-    assert "mysql" in page.get_by_test_id("stMultiSelect").filter(has_text="Backend").inner_text()
-
-
-def test_back_brings_the_value_of_a_widget_and_not_only_its_address(watched: Watched) -> None:
-    page = watched.go("planner")
-    type_clients(page)
-    page.wait_for_function("location.search.includes('clients=350000')")
-    watched.settle()
-    page.get_by_label("Clients", exact=True).fill("86400")
-    page.get_by_label("Clients", exact=True).press("Enter")
-    page.wait_for_function("location.search.includes('clients=86400')")
-    watched.settle()
-    for value in ("350000", "0"):
-        page.go_back()
-        page.wait_for_function(
-            "value => document.querySelector('[aria-label=Clients]').value === value", arg=value, timeout=10_000
-        )

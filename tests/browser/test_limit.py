@@ -52,8 +52,9 @@ def test_a_saved_image_is_large_enough_and_has_the_title(watched: Watched, tmp_p
     page = watched.go("speedups")
     chart = page.locator("[class*=st-key-chart-ratios]").first
     assert chart.locator("svg .role-title-text").first.text_content(), "the finding is drawn within the chart"
+    chart.hover()
     with page.expect_download() as saved:
-        chart.get_by_role("button", name="PNG", exact=True).click()
+        chart.get_by_label("Download as PNG").click()
     saved.value.save_as(tmp_path / "chart.png")
     head = (tmp_path / "chart.png").read_bytes()[:24]
     width, height = struct.unpack(">II", head[16:24])

@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from dropline.expectations import check_lake, gate, lake
-from dropline.expectations.lake import exchanges
 from dropline.expectations.suite import Suite
 from dropline.ingest.batches import batch_of, digest_of, sha256_of
 from dropline.ingest.intake import ingest
@@ -215,8 +214,7 @@ def findings_of(batch, tmp_path_factory):
 
 
 def test_every_expectation_of_the_lake_has_a_row_that_breaks_it():
-    expected = {one.code for suite in lake.SUITES for one in suite.expectations}
-    assert {*BROKEN, *TWICE} == expected
+    assert {*BROKEN, *TWICE} == {code for suite in lake.SUITES for code in suite.expectations}
 
 
 @pytest.mark.parametrize("finding", BROKEN)
@@ -262,7 +260,7 @@ def test_every_ratio_that_perfdhcp_can_print_passes(position, printed):
             filled = {key: [row.get(key) for row in content] for key in columns}
             connection.register(name, pa.table(filled, schema=plain))
         checked = (
-            f"select count(ratio_off), count(*) filter (where ratio_off > half_a_digit) from ({exchanges.SUITE.query})"
+            f"select count(ratio_off), count(*) filter (where ratio_off > half_a_digit) from ({lake.EXCHANGES.query})"
         )
         assert connection.execute(checked).fetchall() == [(5000, 0)]
 
@@ -318,7 +316,7 @@ def test_a_batch_is_checked_once_and_again_when_the_suites_change(batch, home, m
     check_lake(home.lake, home.quality, progress=told.append)
     assert told == []
     first = lake.SUITES[0]
-    fewer = (Suite(first.name, first.query, first.expectations[1:]), *lake.SUITES[1:])
+    fewer = (Suite(first.name, first.query, dict([*first.expectations.items()][1:])), *lake.SUITES[1:])
     monkeypatch.setattr(lake, "SUITES", fewer)
     check_lake(home.lake, home.quality, progress=told.append)
     assert told == [f"checking {suite.name}" for suite in fewer]
@@ -368,7 +366,6 @@ def test_gate_json_counts_expectations_by_suite(batch, home):
     assert trials["expectations"] == trials["successes"] + trials["failures"]
     assert trials["findings"] == {"negative_count": 1, "threads_below_one": 2}
     assert trials["severity"] == "critical"
-    assert trials["seconds"] > 0
     assert {one["failures"] for one in results[1:]} == {0}
 
 

@@ -1,4 +1,4 @@
-"""What DuckDB counts and lists is what Great Expectations finds on the same rows, whatever is in them."""
+"""Which rows fail an expectation, what is said of them, and how Great Expectations judges their number."""
 
 from __future__ import annotations
 
@@ -7,112 +7,73 @@ import math
 import duckdb
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from dropline.expectations import catalogue, rows, validation
-from dropline.expectations.suite import Kind, Suite, above, at_least, at_most, between, not_above, one_of, present
+from dropline.expectations import rows, validation
+from dropline.expectations.suite import Suite, critical, warning
 
-SAID = {"severity": "warning", "reason": "Because.", "detail": "{a} and {b:.3g} and {word!r}"}
+DETAIL = "{a} and {b:.3g} and {word!r}"
 SUITE = Suite(
     "test/everything",
-    "select row_number() over () - 1 as place, cast(place as varchar) as trial_id, * from given",
-    (
-        at_least("a", 0, code="a_low", **SAID),
-        at_most("b", 1.5, code="b_high", **SAID),
-        above("b", -1.5, code="b_strictly_low", **SAID),
-        between("n", -2, 2, code="n_out", **SAID),
-        between("b", 0, 0, code="b_not_zero", **SAID),
-        not_above("a", "b", code="a_above_b", **SAID),
-        not_above("n", "m", code="n_above_m", **SAID),
-        not_above("n", "a", code="n_above_a", **SAID),
-        one_of("word", ("nan", "it's", 'say "no"', ""), code="word_unknown", **SAID),
-        present("word", code="word_missing", **SAID),
-        present("b", code="b_missing", **SAID),
-        present("n", code="n_missing", **SAID),
-    ),
+    "select cast(place as varchar) as trial_id, * from given",
+    {
+        "a_low": warning("a >= 0", DETAIL, "Because."),
+        "b_out": warning("b between -1.5 and 1.5", DETAIL, "Because."),
+        "a_above_b": critical("a <= b", DETAIL, "Because."),
+        "word_unknown": warning("word in ('it''s', 'nan')", DETAIL, "Because."),
+        "word_missing": warning("word is not null", DETAIL, "Because."),
+        "b_missing": warning("b is not null", DETAIL, "Because."),
+    },
 )
-SCHEMA = pa.schema(
-    [("a", pa.float64()), ("b", pa.float64()), ("n", pa.int64()), ("m", pa.int32()), ("word", pa.string())]
+NUMBERS = {"a": pa.float64(), "b": pa.float64(), "word": pa.string()}
+
+
+def failing(*given: tuple[float | None, float | None, str | None]) -> list[tuple[str, str, str]]:
+    """The code, place and detail of everything found in some rows, which are counted alike."""
+    columns = {name: [row[n] for row in given] for n, name in enumerate(NUMBERS)}
+    schema = pa.schema([("place", pa.int64()), *NUMBERS.items()])
+    with duckdb.connect() as connection:
+        connection.register("given", pa.table({"place": range(len(given)), **columns}, schema=schema))
+        counts = rows.count_failing(connection, SUITE)
+        found = list(rows.findings(connection, SUITE, counts))
+        nothing = list(rows.findings(connection, SUITE, []))
+    assert counts == {code: sum(each.finding == code for each in found) for code in SUITE.expectations}
+    assert nothing == []
+    return [(each.finding, each.trial_id, each.detail) for each in found]
+
+
+@pytest.mark.parametrize(
+    ("row", "codes"),
+    [
+        ((0.0, 1.5, "it's"), set()),
+        ((-0.0, 0.0, "nan"), set()),
+        ((-1.0, 0.0, "nan"), {"a_low"}),
+        ((0.0, math.nextafter(1.5, 2), "nan"), {"b_out"}),
+        ((0.0, -math.inf, "nan"), {"b_out", "a_above_b"}),
+        ((1.0, 0.5, 'say "no"'), {"a_above_b", "word_unknown"}),
+        ((None, 0.0, None), {"word_missing"}),
+        ((math.nan, 0.0, "nan"), set()),
+        ((-1.0, math.nan, "NaN"), {"a_low", "b_missing", "word_unknown"}),
+    ],
 )
-
-near = st.sampled_from([None, math.nan, math.inf, -math.inf, 0.0, -0.0, 1.5, -1.5, 1.5000000000000002, 5e-324])
-reals = near | st.floats(-3, 3)
-# A frame of pandas holds integers beside missing values as doubles: exact up to 2^53.
-whole = st.none() | st.integers(-4, 4) | st.sampled_from([2**53, -(2**53), 2**53 - 1])
-small = st.none() | st.integers(-4, 4)
-words = st.none() | st.sampled_from(["nan", "it's", 'say "no"', "", "NaN", "null", "other"]) | st.text(max_size=3)
-tables = st.lists(st.tuples(reals, reals, whole, small, words), min_size=1, max_size=12)
+def test_a_row_fails_what_is_false_and_nothing_that_is_unknown(row, codes):
+    assert {code for code, _, _ in failing(row)} == codes
 
 
-@pytest.fixture(scope="module")
-def frames():
-    """Great Expectations, ready to look at whole frames, which the gate never asks of it."""
-    gx = validation.load()
-    context = gx.get_context(mode="ephemeral")
-    context.variables.progress_bars = {"globally": False}
-    asset = context.data_sources.add_pandas("test").add_dataframe_asset("rows")
-    definition = asset.add_batch_definition_whole_dataframe("frame")
-    suite = gx.ExpectationSuite(
-        name="everything",
-        expectations=[
-            getattr(gx.expectations, each.kind)(**each.arguments, meta={"code": each.code})
-            for each in SUITE.expectations
-        ],
-    )
-
-    def failing(frame):
-        result = definition.get_batch({"dataframe": frame}).validate(suite, result_format="COMPLETE")
-        found = {}
-        for outcome in result.results:
-            assert not outcome.exception_info["raised_exception"], outcome.exception_info
-            found[outcome.expectation_config.meta["code"]] = outcome.result.get("unexpected_index_list") or []
-        return found
-
-    return failing
+def test_each_failing_row_is_found_and_a_value_that_is_not_known_is_said_to_be_unknown():
+    found = failing((1.0, 1.0, "nan"), (-1.0, math.nan, "it's"), (-2.0, 0.5, "nan"))
+    assert found == [
+        ("a_low", "1", '-1.0 and unknown and "it\'s"'),
+        ("b_missing", "1", '-1.0 and unknown and "it\'s"'),
+        ("a_low", "2", "-2.0 and 0.5 and 'nan'"),
+    ]
 
 
-@settings(max_examples=60)  # each is a whole validation
-@given(table=tables)
-def test_the_predicate_finds_the_very_rows_that_great_expectations_finds(frames, table):
-    given_rows = pa.table([list(column) for column in zip(*table, strict=True)], schema=SCHEMA)
-    expected = frames(given_rows.to_pandas())
-    with duckdb.connect() as connection:
-        connection.register("given", given_rows)
-        profile = rows.profiles(connection, SUITE)[None]
-        listed = [(each.finding, int(each.trial_id)) for each in rows.findings(connection, SUITE, SUITE.expectations)]
-    assert profile.rows == len(table)
-    assert profile.failing == {code: len(places) for code, places in expected.items()}
-    assert sorted(listed) == sorted((code, place) for code, places in expected.items() for place in places)
-
-
-def test_every_kind_of_expectation_is_compared():
-    assert {each.kind for each in SUITE.expectations} == set(Kind)
-    assert {each.kind for suite in catalogue.SUITES for each in suite.expectations} == set(Kind)
-    known = {key for each in SUITE.expectations for key in each.arguments}
-    used = {key for suite in catalogue.SUITES for each in suite.expectations for key in each.arguments}
-    assert used <= known
-
-
-def test_a_value_that_is_not_known_is_said_to_be_unknown():
-    with duckdb.connect() as connection:
-        connection.execute("create table given as select -1.0 as a, 'nan'::double as b, 0 as n, 0 as m, 'x' as word")
-        low = [each for each in SUITE.expectations if each.code == "a_low"]
-        rows.profiles(connection, SUITE)
-        [finding] = rows.findings(connection, SUITE, low)
-    assert finding.detail == "-1.0 and unknown and 'x'"
-
-
-def test_great_expectations_judges_all_profiles_at_once():
-    sound = rows.Profile(9, {each.code: 0 for each in SUITE.expectations})
-    broken = rows.Profile(9, sound.failing | {"a_low": 3})
-    other = rows.Profile(9, sound.failing | {"word_missing": 1})
-    judge = validation.Judge()
-    assert judge.failed(SUITE, [sound, sound]) == judge.failed(SUITE, []) == []
-    assert [each.code for each in judge.failed(SUITE, [sound, broken, other])] == ["a_low", "word_missing"]
+def test_great_expectations_judges_the_number_of_failing_rows():
+    sound = dict.fromkeys(SUITE.expectations, 0)
+    assert validation.failed([SUITE], sound) == set()
+    assert validation.failed([SUITE], sound | {"a_low": 3, "word_missing": 1}) == {"a_low", "word_missing"}
 
 
 def test_what_great_expectations_cannot_judge_is_an_error():
-    sound = rows.Profile(9, {"a_low": 0})
-    with pytest.raises(RuntimeError, match="b_high could not be checked"):
-        validation.Judge().failed(SUITE, [sound])
+    with pytest.raises(RuntimeError, match="b_out could not be checked"):
+        validation.failed([SUITE], {"a_low": 0})

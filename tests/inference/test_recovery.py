@@ -43,12 +43,12 @@ def unaccounted(course: Course) -> float:
     ],
 )
 def test_a_client_of_ipv4_backs_off_as_in_rfc_2131(clock: Timers, bounds: list[tuple[float, float]]) -> None:
-    assert [(wait.low, wait.high) for wait in clock.waits[: clock.renewal]] == bounds
-    assert clock.waits[clock.renewal - 1].then == clock.renewal - 1, "the longest is repeated"
+    assert [(wait.low, wait.high) for wait in clock.waits[: clock.request]] == bounds
+    assert clock.waits[clock.request - 1].then == clock.request - 1, "the longest is repeated"
 
 
 def test_a_client_of_ipv6_backs_off_as_in_rfc_8415() -> None:
-    new = V6.waits[: V6.renewal]
+    new = V6.waits[: V6.request]
     assert [wait.stay for wait in new[:-1]] == pytest.approx([1.05 * 2**attempt for attempt in range(12)])
     assert (new[-1].low, new[-1].high) == pytest.approx((3240, 3960)), "SOL_MAX_RT"
     assert (new[0].low, new[0].high) == pytest.approx((1, 1.1)), "RAND of the first is above zero"
@@ -71,7 +71,7 @@ def test_who_has_capacity_above_the_load_sees_no_repetition(clock: Timers, load:
     assert not course.repeated.any()
     assert not course.waiting.any()
     assert course.recovered_s == 0
-    assert course.sent.sum() == pytest.approx(HOUR * load)
+    assert course.sent.sum() == pytest.approx(HOUR * load * 1.5), "two requests for a lease, one for a renewal"
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_in_each_period_who_came_was_served_or_waits(
     arriving, due = flow(clients, 0, 60, edges), steady(renewals, edges)
     course = simulate(edges, arriving, due, Server(capacity, queue), clock, overdue, (600, 0 * due))
     assert unaccounted(course) < 1e-9
-    assert (course.served <= capacity * np.diff(edges) * (1 + 1e-9) + 1e-9 * max(clients, 1)).all()
+    assert (course.served <= 2 * capacity * np.diff(edges) * (1 + 1e-9) + 1e-9 * max(clients, 1)).all()
     assert min(course.waiting.min(), course.renewing.min(), course.repeated.min()) >= -1e-6
     assert (course.without_lease >= -1e-6 * max(clients, 1)).all()
 
@@ -126,7 +126,7 @@ def test_in_each_period_who_came_was_served_or_waits(
 @pytest.mark.parametrize("clock", [V4, V6], ids=["v4", "v6"])
 def test_the_counts_are_the_mean_of_clients_followed_one_by_one(clock: Timers) -> None:
     """Each client draws its own waits as the RFCs say, in continuous time; the server answers whole clients."""
-    clients, capacity, queue, seconds = 20_000, 60, 60, 600
+    clients, capacity, queue, seconds = 20_000, 60, 120, 600
     edges = periods(DAY, seconds)[: periods(DAY, seconds).searchsorted(seconds) + 1]
     begun = flow(clients, 0, 30, edges)
     course = simulate(edges, begun, 0 * begun, Server(capacity, queue), clock)
@@ -134,34 +134,44 @@ def test_the_counts_are_the_mean_of_clients_followed_one_by_one(clock: Timers) -
     ends = edges[1:].round().astype(int)
     within = ends <= seconds
     assert np.abs(course.waiting[within] - waiting[ends[within] - 1]).max() < 0.03 * clients
-    assert course.repeated[within].sum() == pytest.approx(repeated, rel=0.02)
+    assert course.repeated[within].sum() == pytest.approx(repeated, rel=0.05)
 
 
 def followed(version: int, clients: int, capacity: int, queue: int, seconds: int) -> tuple[np.ndarray, int]:
-    """Clients waiting after each second, and requests repeated."""
+    """Clients waiting after each second, and requests repeated; a lease takes two exchanges, half of its cost each."""
     random = np.random.default_rng(20260)
-    due, last = random.uniform(0, 30, clients), np.zeros(clients)
-    queued, repeated, waiting = 0, 0, np.zeros(seconds)
-    came, gone = np.sort(due), 0
-    for second in range(seconds):
-        asking = random.permutation(np.flatnonzero((due >= second) & (due < second + 1)))
+    ticks, most = 10, {4: 4, 6: 10}[version]  # a second; repetitions of a request
+    due, last, tries = random.uniform(0, 30, clients), np.zeros(clients), np.zeros(clients)
+    has_offer = np.zeros(clients, bool)
+    queued = np.array([], int)
+    repeated, done, waiting = 0, 0, np.zeros(seconds)
+    came = np.sort(due)
+    for tick in range(seconds * ticks):
+        asking = random.permutation(np.flatnonzero((due >= tick / ticks) & (due < (tick + 1) / ticks)))
         repeated += np.count_nonzero(last[asking])
-        served = min(capacity, queued + asking.size)
-        gone += served
-        kept = min(queued + asking.size - served, queue)
-        taken = served - queued + kept  # of those who ask now: served at once, or kept
-        queued = kept
-        due[asking[:taken]] = np.inf
-        dropped = asking[taken:]
+        line = np.concatenate((queued, asking))
+        served = line[: 2 * capacity // ticks]
+        rest = line[served.size :]
+        done += np.count_nonzero(has_offer[served])
+        due[served] = np.where(has_offer[served], np.inf, (tick + 1) / ticks)  # who has an offer asks for it next
+        has_offer[served], last[served], tries[served] = True, 0, 0
+        queued, dropped = rest[:queue], rest[queue:]
+        due[queued] = np.inf
         previous, spread = last[dropped], random.uniform(-1, 1, dropped.size)
         if version == 4:
             last[dropped] = np.where(previous == 0, 4, np.minimum(2 * previous, 64))
             due[dropped] += last[dropped] + spread
         else:
-            first, rand = 1 + 0.1 * np.abs(spread), 0.1 * spread
-            last[dropped] = np.where(previous == 0, first, previous * (2 + rand))
+            first, rand = 1 + 0.1 * np.where(has_offer[dropped], spread, np.abs(spread)), 0.1 * spread
+            longest = np.where(has_offer[dropped], 30 * (1 + rand), np.inf)
+            last[dropped] = np.minimum(np.where(previous == 0, first, previous * (2 + rand)), longest)
             due[dropped] += last[dropped]
-        waiting[second] = np.searchsorted(came, second + 1) - gone
+        tries[dropped] += 1
+        anew = dropped[has_offer[dropped] & (tries[dropped] >= most)]
+        has_offer[anew], last[anew], tries[anew] = False, 0, 0
+        repeated += anew.size  # its next DISCOVER is one too many
+        if (tick + 1) % ticks == 0:
+            waiting[tick // ticks] = np.searchsorted(came, (tick + 1) / ticks) - done
     return waiting, repeated
 
 
@@ -200,7 +210,7 @@ def test_a_server_that_falls_under_overload_takes_longer() -> None:
     """30 % less beyond the knee, as an agent simulation of 12,000 clients at 40 leases/s had it: 502 s for 347 s."""
     begun = flow(12_000, 0, 60, SECONDS)
     steadfast, falling = (
-        simulate(SECONDS, begun, NOBODY, Server(40, 120, goodput=goodput), V4).recovered_s or HOUR
+        simulate(SECONDS, begun, NOBODY, Server(40, 120, 1, 0, 0, goodput=goodput), V4).recovered_s or HOUR
         for goodput in ((), ((1.05, 0.7), (3.0, 0.7)))
     )
     assert steadfast == pytest.approx(347, rel=0.03)

@@ -161,6 +161,20 @@ def test_what_ansible_keeps_of_a_program_is_read_once(tool):
             assert figures(read(wrapped.encode())) == figures(read(f"{text}\n".encode())), path
 
 
+@pytest.mark.parametrize("tool", sorted(reader.NAME for reader in OF_TEXT))
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_json_file_log_of_docker_has_the_figures_and_lines_of_the_report(stream, tool):
+    for _, data in captures()[tool][:6]:
+        logged = "".join(
+            json.dumps({"log": line + "\n", "stream": stream, "time": "2026-11-22T10:00:00.1234567Z"}, separators=",:")
+            + "\n"
+            for line in data.decode().removesuffix("\n").split("\n")
+        )
+        found = read(logged.encode())
+        assert figures(found) == figures(read(data.rstrip(b"\n") + b"\n"))
+        assert [part.line for part in found] == [part.line for part in read(data)]
+
+
 def test_lines_of_json_keep_their_numbers():
     data = (CAPTURES / "dns/tools/dnsperf/ipv6/dnsperf.out").read_text() + "what is this\n"
     lines = data.splitlines()

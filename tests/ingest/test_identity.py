@@ -93,6 +93,56 @@ def test_a_folder_that_was_moved_or_copied_is_still_the_same_campaign(results, l
     assert current(lake) == {"results": 2}
 
 
+def test_a_folder_that_was_renamed_or_copied_under_another_name_is_still_the_same_campaign(results, lake, tmp_path):
+    october = results("october")
+    ingest([october], lake)
+    copied = shutil.copytree(october, tmp_path / "copy of october")
+    summary = ingest([copied], lake)
+    assert (summary.batch, summary.skipped) == (None, 2)
+    assert summary.notes == [f"{copied}: kept as campaign october, all of whose results it has"]
+    renamed = october.rename(tmp_path / "autumn")
+    (renamed / "rate9000.txt").write_bytes(output("rate1050", 3))
+    assert ingest([renamed], lake).ingested == 1
+    assert current(lake) == {"october": 3}
+    assert ingest([renamed], lake).notes == []
+
+
+def test_a_folder_that_has_some_of_another_campaigns_files_is_a_campaign_and_told(results, lake):
+    ingest([results("october")], lake)
+    other = results("november", 1)
+    (other / "rate740.txt").write_bytes(output("rate740"))
+    summary = ingest([other], lake)
+    assert summary.notes == [
+        f"{other}: campaign october has 1 of its files, too; `--campaign october` makes it that campaign"
+    ]
+    assert current(lake) == {"october": 2, "november": 2}
+
+
+@pytest.mark.parametrize(("first", "then"), [("october", "october/results"), ("october/results", "october")])
+def test_a_folder_within_or_around_a_campaign_is_refused_unless_it_is_named(first, then, results, lake, tmp_path):
+    results("october/results")
+    ingest([tmp_path / first], lake)
+    november = results("november", 1)
+    summary = ingest([tmp_path / then, november], lake)
+    assert (summary.seen, summary.rejected, summary.ingested) == (4, 2, 2)
+    (reject,) = summary.rejects
+    known = first.rpartition("/")[2]
+    assert reject["source_path"] == str(tmp_path / then)
+    assert reject["reason"].endswith(f"as those of {tmp_path / first}, which is campaign {known}")
+    assert current(lake) == {known: 2, "november": 2}
+    named = ingest([tmp_path / then], lake, campaign="again")
+    assert "`dropline forget` what counts twice" in named.notes[0]
+    assert current(lake)["again"] == 2
+
+
+def test_new_files_within_a_campaigns_folder_may_be_a_campaign(results, lake, tmp_path):
+    ingest([results("october")], lake)
+    assert ingest([results("october/second", 1)], lake).rejects == []
+    assert current(lake) == {"october": 2, "second": 2}
+    again = ingest([tmp_path / "october"], lake)
+    assert (again.rejected, len(again.notes)) == (0, 1)
+
+
 def test_a_changed_file_supersedes_its_old_version_and_the_summary_says_so(results, lake):
     folder = results("results")
     ingest([folder], lake)

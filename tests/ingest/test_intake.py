@@ -205,11 +205,25 @@ def test_two_folders_of_one_name_do_not_overwrite_each_other(bare, lake, tmp_pat
     assert len(rows(lake, "trials")) == 2
 
 
-def test_a_broken_campaign_yaml_stops_the_ingest_before_anything_is_written(tree, lake):
-    (tree / "campaign.yaml").write_text("campaign: a\npathh: x\n")
-    with pytest.raises(CampaignError, match=r"campaign\.yaml, line 2: pathh"):
-        ingest([tree], lake)
-    assert lake.current_files() == {}
+def test_files_under_a_broken_campaign_yaml_are_rejected_and_no_others(tree, bare, lake):
+    first = ingest([tree], lake)
+    (tree / "campaign.yaml").write_text("campaign: a\npathh: x\ndefaults: {threading: multy}\n")
+    inner = tree / "runs" / "own"
+    inner.mkdir()
+    shutil.copy(bare / "rep1" / "rate740.txt", inner)
+    (inner / "campaign.yaml").write_text("campaign: inner\n")
+    summary = ingest([tree, bare], lake)
+    assert counts(summary) == (first.seen + 6, 6, 0, first.seen)
+    said = [(row["source_path"], row["line"], row["reason"].split(": ")[0]) for row in summary.rejects]
+    path = str(tree / "campaign.yaml")
+    assert sorted(said) == [(path, 2, "pathh"), (path, 3, "defaults.threading")]
+    assert (
+        summary.rejects[0]["hint"]
+        == f"repair it, and ingest the folder again: {first.seen} files of the folder wait for it"
+    )
+    # What was ingested of them before still counts.
+    assert {campaign for campaign, _ in lake.places()} == {"kea-2.2-ha", "inner", "c6"}
+    assert len([key for key in lake.places() if key[0] == "kea-2.2-ha"]) == first.seen
 
 
 def test_two_campaigns_of_one_name_are_refused(tree, lake):

@@ -19,6 +19,8 @@ from dropline.ingest.watched import WATCHERS, Sample, recognise, samples
 CAPTURES = Path(__file__).parents[1] / "captures"
 NAMES = {
     "kea-statistics.json": "kea",
+    "kea-leases4.csv": "kea_leases",
+    "kea-leases6.csv": "kea_leases",
     "carbon.log": "carbon",
     "pdns-metrics.prom": "prometheus",
     "pdns-series.jsonl": "pdns",
@@ -539,3 +541,22 @@ def test_what_is_no_statistic_of_kea_is_told_beside_those_that_are():
 def test_other_json_of_kea_is_none_of_its_statistics(text):
     watcher = recognise(text.encode())
     assert watcher is None or watcher.NAME != "kea"
+
+
+@pytest.mark.parametrize(
+    ("name", "leases"),
+    [
+        ("kea-leases4.csv", {"kea.leased-addresses": 2}),
+        ("kea-leases6.csv", {"kea.leased-addresses": 1, "kea.leased-prefixes": 1}),
+    ],
+)
+def test_of_a_lease_file_the_last_row_of_an_address_counts(name, leases):
+    assert {sample.metric: sample.value for sample in found(capture(name))} == leases
+    head = capture(name).split(b"\n")[0] + b"\n"
+    assert [(sample.metric, sample.value) for sample in found(head)] == [("kea.leased-addresses", 0)]
+
+
+def test_of_a_lease_file_that_is_cut_off_there_is_no_count():
+    part = reject(capture("kea-leases4.csv")[:-30])
+    assert (part.line, part.reason) == (7, "5 cells below a head of 12; 1 more parts are unusable, and none is of use")
+    assert "cut off" in reject(capture("kea-leases4.csv")[:-1]).reason

@@ -139,7 +139,8 @@ def test_damaged_texts_are_accounted_for(watcher, chosen, changes) -> None:
 def test_a_cut_text_gives_what_stood_before_the_cut(pair, end) -> None:
     watcher, data = pair
     whole, kept = check(watcher, data), check(watcher, data[: end % (len(data) + 1)])
-    if watcher.NAME not in {"prometheus_csv", "cloudwatch"}:  # a last row may lack its end of line there
+    # A last row may lack its end of line there; between two rows nobody can tell that a lease file was cut.
+    if watcher.NAME not in {"prometheus_csv", "cloudwatch", "kea_leases"}:
         assert kept == whole[: len(kept)]
 
 

@@ -18,7 +18,7 @@ def account(powerdns, folder):
     return powerdns(f"""
         select ratio_printed, round(ratio_true, 4), answered, lost_in_receive_buffer, lost_at_closed_port,
             lost_in_server, probes, probes_failed, is_server_restarted
-        from query_accounting inner join trials using (trial_id) where source_path = '{folder}/dnsblast.out'
+        from packet_accounting inner join trials using (trial_id) where source_path = '{folder}/dnsblast.out'
     """)
 
 
@@ -39,7 +39,7 @@ def test_what_dnsblast_prints_stands_beside_what_the_counters_say(powerdns, fold
 
 
 def test_every_query_of_a_server_that_lived_is_accounted_for_within_three_packets(powerdns):
-    unaccounted = powerdns("select lost_in_server from query_accounting where not is_unsustained")
+    unaccounted = powerdns("select lost_in_server from packet_accounting where protocol = 'DNS' and not is_unsustained")
     assert len(unaccounted) > 10
     assert all(abs(lost) <= 3 for (lost,) in unaccounted)
 
@@ -57,7 +57,7 @@ def test_a_print_that_misleads_and_a_dead_server_are_findings(powerdns):
         select finding, count(*) from quality_findings
         where finding in ('printed_ratio_misleads', 'server_restarted', 'probes_failed') group by all order by all
     """)
-    misleading = powerdns("select count(*) from query_accounting where abs(ratio_printed - ratio_true) > 0.005")
+    misleading = powerdns("select count(*) from packet_accounting where abs(ratio_printed - ratio_true) > 0.005")
     assert dict(found)["printed_ratio_misleads"] == misleading[0][0] > 5
     assert dict(found)["server_restarted"] > 0 < dict(found)["probes_failed"]
 

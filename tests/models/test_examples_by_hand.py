@@ -48,6 +48,16 @@ def test_the_loss_reaches_the_limit_between_two_steps(sql):
     assert estimates == pytest.approx([0.975 * (1350 + share * 200) for share in (linear, logarithmic)])
 
 
+def test_steps_beyond_the_limit_bound_where_it_was_reached(sql):
+    # PostgreSQL, run 5: 409/5399 are lost at 1800/s, 1046/6299 at 2100/s; the logarithm gives 1666/s goodput.
+    excess, next_excess = 1800 * (409 / 5399 - 0.025), 2100 * (1046 / 6299 - 0.025)
+    [estimates] = sql(
+        """select distinct crossing_high from run_capacity inner join trials using (run_id)
+        where loss_goal = 'isc' and source_path like 'runs/v4_mt4_postgresql_none/rep5/%'"""
+    )
+    assert estimates == pytest.approx([0.975 * (1800 - excess * 300 / (next_excess - excess))])
+
+
 def test_nine_runs_are_averaged_as_isc_does_it(sql):
     [(runs, kept, rate)] = sql(
         """select runs, runs_kept, rate from capacity

@@ -17,9 +17,9 @@ EXPOSURES = {
     for exposure in yaml.safe_load((ROOT / "models" / "exposures.yml").read_text("utf-8"))["exposures"]
 }
 READERS = {
-    "app": ["app/*.py", "app/queries/*.py", "app/views/*.py"],
+    "app": ["app/*.py", "app/queries/*.sql", "app/views/*.py"],
     "report": ["report/*.py"],
-    "calculator": ["app/planner.py", "app/queries/planner.py", "app/views/planner.py"],
+    "calculator": ["app/planner.py", "app/queries/planner_*.sql", "app/views/planner.py"],
 }
 
 

@@ -21,8 +21,10 @@ LAYOUTS = {
     "rate-first": "{1}_{0}_rep{2}.txt",
     "run-first": "r{2}-{0}-{1}.txt",
     "numbers": "{0}/runs/{2}/rate{1}.txt",
+    "banners": "run{2}.txt",
     "described": "{0}-{1}-{2}.txt",
 }
+BANNER = "2021-02-09 11:29:{1:.2} - {0}\n"  # as the UK Ministry of Justice's log of a fail-over has it
 
 
 @pytest.fixture(scope="module")
@@ -31,10 +33,12 @@ def warehouse(tmp_path_factory):
     for name, set_up in SET_UPS.items():
         for output in RUNS.glob(f"{set_up}/rep[123]/rate*.txt"):
             rate, repetition = output.stem.removeprefix("rate"), output.parent.name.removeprefix("rep")
-            places = [f"{layout}/{form.format(name, rate, repetition)}" for layout, form in LAYOUTS.items()]
-            for place in places:
-                (root / place).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(output, root / place)
+            for layout, form in LAYOUTS.items():
+                place = root / layout / form.format(name, rate, repetition)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                with place.open("ab") as file:
+                    file.write(BANNER.format(name, rate).encode() if layout == "banners" else b"")
+                    file.write(output.read_bytes())
     (root / "pooled").mkdir()
     for number, output in enumerate(output for set_up in POOLED for output in RUNS.glob(f"{set_up}/rep1/rate*.txt")):
         shutil.copy(output, root / "pooled" / f"out.{number}")

@@ -12,6 +12,7 @@ from dropline.ingest.intake import ingest
 from dropline.ingest.lake import Lake
 from dropline.paths import Home
 
+CAPTURES = Path(__file__).parents[1] / "captures" / "watched"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "kea-2.2-backends"
 UDP = """  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt uid timeout inode ref pointer drops
   210: 0101A8C0:0043 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 13351 2 00000000 {dhcp}
@@ -24,15 +25,15 @@ def test_what_is_lost_somewhere_adds_up_to_what_was_not_answered(sql):
         """select count(*), bool_and(
             unanswered = lost_on_the_way + coalesce(lost_in_receive_buffer, 0) + lost_in_server
             + lost_in_generator_buffer + answered_too_late
-        ) from lease_accounting where arrived_at_server is not null"""
+        ) from packet_accounting where arrived_at_server is not null"""
     )
     assert rows == [(308, True)]
 
 
 def test_a_raw_socket_shows_no_losses_of_its_buffer(sql):
     assert sql(
-        """select trials.protocol, count(*), count(lost_in_receive_buffer) from lease_accounting
-        inner join trials using (trial_id) group by all order by all"""
+        """select protocol, count(*), count(lost_in_receive_buffer) from packet_accounting
+        where protocol like 'DHCP%' group by all order by all"""
     ) == [("DHCPv4", 322, 0), ("DHCPv6", 70, 70)]
 
 
@@ -44,9 +45,9 @@ def test_the_account_is_that_of_the_sidecar(sql, source_path):
         for namespace in ("kp-cli", "kp-srv1")
     )
     [(sent, received, *account)] = sql(
-        f"""select lease_accounting.sent, lease_accounting.received, arrived_at_server, lost_in_receive_buffer,
+        f"""select packet_accounting.sent, packet_accounting.received, arrived_at_server, lost_in_receive_buffer,
             answered_by_server, lost_in_server, lost_in_generator_buffer, answered_too_late
-        from lease_accounting inner join trials using (trial_id) where source_path like '%{source_path}.txt'"""
+        from packet_accounting inner join trials using (trial_id) where source_path like '%{source_path}.txt'"""
     )
     assert sent == client["OutDatagrams"]
     assert account == [
@@ -75,6 +76,9 @@ def test_snapshots_of_kea_and_of_its_sockets_beside_an_output_make_an_account(tm
             "pkt4-received": 1000 + seen * (sent - in_buffer),
             "pkt4-receive-drop": 2,
             "pkt4-sent": 900 + seen * (received + 40),
+            "subnet[1].assigned-addresses": 5 + seen * 1000,
+            "subnet[2].assigned-addresses": seen * 60,
+            "subnet[1].pool[0].assigned-addresses": 5 + seen * 1000,
         }
         statistics = {name: [[value, "2026-11-20 12:00:00.0"]] for name, value in counted.items()}
         answer = json.dumps([{"arguments": statistics, "result": 0}])
@@ -82,12 +86,16 @@ def test_snapshots_of_kea_and_of_its_sockets_beside_an_output_make_an_account(tm
         (folder / f"rate2100.{moment}-udp.txt").write_text(
             UDP.format(dhcp=17 + seen * in_buffer, dns=seen * 5), "utf-8"
         )
+    shutil.copy(EXAMPLE / "runs" / "v4_st_mysql_none" / "rep2" / "rate1350.txt", folder / "rate1350.txt")
+    shutil.copy(CAPTURES / "kea-leases4.csv", folder / "rate1350-kea-leases4.csv")
     home = Home.chosen(tmp_path / "home")
     assert not ingest([folder], Lake.create(home.lake)).rejects
     pipeline.build(home)
     with duckdb.connect(str(home.warehouse), read_only=True) as connection:
         accounts = connection.execute(
             """select sent, unanswered, lost_in_receive_buffer, received_by_server, dropped_by_server,
-                answered_by_server, lost_in_server from lease_accounting"""
+                answered_by_server, lost_in_server from packet_accounting"""
         ).fetchall()
+        granted = connection.execute("select offered_rate, leases_granted from trials order by all").fetchall()
     assert accounts == [(sent, sent - received, in_buffer, sent - in_buffer, 0, received + 40, in_server)]
+    assert granted == [(1350, 2), (2100, 1065)]

@@ -166,7 +166,7 @@ def test_pairs_that_were_not_measured_in_turn_and_widened_intervals_are_named(wa
 
 def test_the_share_that_a_generator_prints_stands_beside_the_true_one(changed, tables_of):
     row = (
-        "insert into query_accounting by name select 't{0}' as trial_id, 'run' as run_id, configuration_id, campaign, "
+        "insert into packet_accounting by name select 't{0}' as trial_id, 'run' as run_id, configuration_id, campaign, "
     )
     row += "'dnsblast' as tool, 'lmdb' as backend, 2000 as offered_rate, {0} as sent, {1} as ratio_printed, "
     row += "{2} as ratio_true, {3} as lost_in_receive_buffer, 60 as probes, {4} as probes_failed, {5} as "

@@ -1,0 +1,294 @@
+"""Sign-in and roles: the operator's configuration, the claims of an identity, and the page that asks for both.
+
+OpenID Connect Core 1.0 defines the claims (2: exp; 5.1: email, email_verified). Streamlit does the rest (`st.login`).
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+import time
+import tomllib
+from functools import cache
+from ipaddress import ip_address
+from pathlib import Path
+from string import ascii_lowercase, ascii_uppercase
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, NoReturn
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+
+from dropline.errors import DroplineError
+from dropline.paths import Home
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Role = Literal["viewer", "editor"]
+FILE: Final = "DROPLINE_SECRETS"
+CALLBACK: Final = "/oauth2callback"
+ENVIRONMENT: Final = {
+    "DROPLINE_OIDC_CLIENT_ID": ("auth", "client_id"),
+    "DROPLINE_OIDC_CLIENT_SECRET": ("auth", "client_secret"),
+    "DROPLINE_OIDC_METADATA_URL": ("auth", "server_metadata_url"),
+    "DROPLINE_OIDC_REDIRECT_URI": ("auth", "redirect_uri"),
+    "DROPLINE_OIDC_SCOPE": ("auth", "scope"),
+    "DROPLINE_VIEWERS": ("access", "viewers"),
+    "DROPLINE_EDITORS": ("access", "editors"),
+    "DROPLINE_ROLE_CLAIM": ("access", "claim"),
+    "DROPLINE_ASK": ("access", "ask"),
+}
+_OTHERS: Final = stat.S_IRWXO | stat.S_IWGRP  # a secret may be read by its owner and, in a container, by his group
+_COOKIE_BYTES: Final = 32
+_LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
+_STRICT: Final = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Misconfigured(DroplineError):
+    """The configuration of sign-in cannot be used; the text names file and key, and what is expected."""
+
+
+class NotAdmitted(DroplineError):
+    """Who signed in has no role; the text says why and whom to ask."""
+
+
+class Expired(NotAdmitted):
+    """The identity is older than its provider vouches for."""
+
+
+class Person(NamedTuple):
+    """Who looks at the dashboard; the identity ends at `until` (s since 1970)."""
+
+    email: str
+    role: Role
+    until: float
+
+
+def is_loopback(host: str | None) -> bool:
+    """Say whether a host name or address means this machine only."""
+    try:
+        return host == "localhost" or ip_address(host or "").is_loopback
+    except ValueError:
+        return False
+
+
+def _folded(name: str) -> str:
+    """Return an address in lower case; of ASCII only, as other letters fold into it: the Kelvin sign into k."""
+    return name.translate(_LOWER) if "@" in name else name
+
+
+def _encrypted(address: str) -> str:
+    parts = urlsplit(address)
+    if not parts.hostname or parts.scheme not in (("https", "http") if is_loopback(parts.hostname) else ("https",)):
+        message = "expected https://..., or http:// on this machine"
+        raise ValueError(message)
+    return address
+
+
+def _calling_back(address: str) -> str:
+    if urlsplit(address).path != CALLBACK:
+        message = f"expected an address that ends with {CALLBACK} right after the host"
+        raise ValueError(message)
+    return address
+
+
+Text = Annotated[str, StringConstraints(min_length=1)]
+Address = Annotated[str, AfterValidator(_encrypted)]
+Names = list[Annotated[Text, AfterValidator(_folded)]]
+
+
+class Provider(BaseModel):
+    """Section [auth]: the identity provider, as Streamlit's own secrets name it."""
+
+    model_config = _STRICT
+    client_id: Text
+    client_secret: Text = Field(repr=False)
+    server_metadata_url: Address
+    redirect_uri: Annotated[Address, AfterValidator(_calling_back)]
+    scope: Text = "openid email profile"
+
+
+class Access(BaseModel):
+    """Section [access]: who gets which role, by address, @domain or value of a claim."""
+
+    model_config = _STRICT
+    viewers: Names = []
+    editors: Names = []
+    claim: str = "groups"
+    ask: str = "who runs it"
+
+    @model_validator(mode="after")
+    def _somebody(self) -> Access:
+        if not self.viewers + self.editors:
+            message = "expected somebody among viewers or editors: nobody could come in"
+            raise ValueError(message)
+        return self
+
+
+class SignIn(BaseModel):
+    """How visitors sign in, and which role they get."""
+
+    model_config = _STRICT
+    auth: Provider
+    access: Access
+
+    @property
+    def origin(self) -> str:
+        """The scheme, host and port under which visitors reach the dashboard."""
+        parts = urlsplit(self.auth.redirect_uri)
+        return f"{parts.scheme}://{parts.netloc}"
+
+    def person(self, claims: Mapping[str, Any], now: float) -> Person:
+        """Return who the claims of a verified identity are, at `now` (s since 1970).
+
+        Raises:
+            Expired: `exp` is over, or missing.
+            NotAdmitted: the address is not verified, or nobody gave it a role.
+        """
+        until, email = claims.get("exp"), claims.get("email")
+        if not isinstance(until, int | float) or until <= now:
+            message = "Your sign-in has ended. Sign in again."
+            raise Expired(message)
+        if not isinstance(email, str) or claims.get("email_verified") is not True:
+            why = "The identity provider does not vouch for your e-mail address"
+        elif email.count("@") != 1:
+            why = f"{email} is no e-mail address"
+        elif role := self._role(_marks(_folded(email), _values(claims, self.access.claim))):
+            return Person(email, role, until)
+        else:
+            why = f"{email} has no role in this Dropline"
+        message = f"{why}. Ask {self.access.ask}."
+        raise NotAdmitted(message)
+
+    def _role(self, marks: set[str]) -> Role | None:
+        if not marks.isdisjoint(self.access.editors):
+            return "editor"
+        return None if marks.isdisjoint(self.access.viewers) else "viewer"
+
+    def for_streamlit(self, cookie_secret: str) -> dict[str, Any]:
+        """Return the section [auth] of Streamlit's secrets."""
+        auth = self.auth.model_dump()
+        return auth | {"client_kwargs": {"scope": auth.pop("scope")}, "cookie_secret": cookie_secret}
+
+
+def _marks(email: str, values: set[str]) -> set[str]:
+    """Return what a list of viewers or editors may name a person by; a claim's value is never taken for an address."""
+    return {email, "@" + email.rpartition("@")[2]} | {value for value in values if "@" not in value}
+
+
+def _values(claims: Mapping[str, Any], path: str) -> set[str]:
+    found: Any = claims
+    for name in path.split("."):
+        found = found.get(name) if isinstance(found, dict) else None
+    found = [found] if isinstance(found, str) else found
+    return {value for value in found if isinstance(value, str)} if isinstance(found, list) else set()
+
+
+@cache
+def configured(home: Home) -> SignIn | None:
+    """Return the configuration of a home as it was at the first call, or None if there is none.
+
+    It is in the file that DROPLINE_SECRETS names, else in `secrets.toml` of the home; a variable of `ENVIRONMENT`
+    overrides the file.
+
+    Raises:
+        Misconfigured: there is one, but it cannot be used.
+    """
+    named = os.environ.get(FILE)
+    file = Path(named) if named else home.root / "secrets.toml"
+    found = _read(file) if named or file.exists() else {}
+    for variable, (section, key) in ENVIRONMENT.items():
+        if value := os.environ.get(variable):
+            given = [each.strip() for each in value.split(",")] if key in ("viewers", "editors") else value
+            found[section] = {**found.get(section, {}), key: given}
+    if not found:
+        return None
+    try:
+        return SignIn.model_validate({"auth": {}, "access": {}} | found)
+    except ValidationError as error:
+        # a misspelt name comes first: that the right one is missing follows from it
+        first = min(error.errors(include_input=False), key=lambda each: each["type"] != "extra_forbidden")
+        section, *keys = map(str, first["loc"])
+        said = first["msg"].removeprefix("Value error, ")
+        message = f"{file}: {' '.join([f'[{section}]', *keys])}: {said}. See docs/how-to/sign-in.md."
+        raise Misconfigured(message) from None  # pydantic's own text holds the value, which may be a secret
+
+
+def _read(file: Path) -> dict[str, dict[str, Any]]:
+    try:
+        if file.stat().st_mode & _OTHERS:
+            message = f"{file} holds a secret, but others may read or change it. Type `chmod 600 {file}`."
+            raise Misconfigured(message)
+        found = tomllib.loads(file.read_text("utf-8"))
+    except OSError as error:
+        message = f"{file} cannot be read ({error.strerror}). Name the file of secrets with {FILE}, or unset it."
+        raise Misconfigured(message) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        message = f"{file} is no TOML ({error}). See docs/how-to/sign-in.md for one that is."
+        raise Misconfigured(message) from None
+    if any(not isinstance(section, dict) for section in found.values()):
+        message = f"{file}: expected sections [auth] and [access] only, as in docs/how-to/sign-in.md."
+        raise Misconfigured(message)
+    return found
+
+
+def cookie_secret(home: Home) -> str:
+    """Return the key that signs cookies: made once for a home, for our user only; removing it ends all sign-ins.
+
+    Raises:
+        Misconfigured: others may read it, or it cannot be made.
+    """
+    file = home.root / "cookie-secret"
+    try:
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as fresh:
+            fresh.write(secrets.token_hex(_COOKIE_BYTES))
+    except FileExistsError:
+        pass
+    except OSError as error:
+        message = f"{file} cannot be made ({error.strerror}). Sign-in needs a home that may be written to."
+        raise Misconfigured(message) from None
+    kept = file.read_text("utf-8").strip()
+    if file.stat().st_mode & _OTHERS or len(kept) < 2 * _COOKIE_BYTES:
+        message = f"{file} is too short, or others may read it. Remove it: a new one is made, and all sign in again."
+        raise Misconfigured(message)
+    return kept
+
+
+def require_role() -> None:
+    """Let a visitor with a role go on; tell others why not and what to do, and end the run of the page."""
+    import streamlit as st
+
+    sign_in = configured(Home.chosen())
+    if sign_in is None:
+        return
+    claims = st.user.to_dict()
+    if not claims.get("is_logged_in"):
+        _stop("Sign in to see the measurements.", "Sign in")
+    try:
+        person = sign_in.person(claims, time.time())
+    except NotAdmitted as error:
+        _stop(str(error), "Sign in" if isinstance(error, Expired) else "Sign out")
+    with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
+        st.text(f"{person.email}, {person.role}", width="content")
+        st.button("Sign out", on_click=st.logout, type="tertiary", key="sign_out")
+
+
+def may_store() -> bool:
+    """Say whether the visitor may store files; without sign-in everybody is who started the app."""
+    import streamlit as st
+
+    sign_in = configured(Home.chosen())
+    try:
+        return sign_in is None or sign_in.person(st.user.to_dict(), time.time()).role == "editor"
+    except NotAdmitted:
+        return False
+
+
+def _stop(why: str, button: str) -> NoReturn:
+    import streamlit as st
+
+    st.title("Dropline")
+    st.text(why)
+    st.button(button, on_click=st.login if button == "Sign in" else st.logout, type="primary")
+    st.stop()

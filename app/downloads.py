@@ -1,0 +1,59 @@
+"""What a visitor can download of a chart: its data as CSV and Parquet, beside the SQL behind it.
+
+The image is in the chart's own tool bar.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import pandas as pd
+import pyarrow as pa
+import streamlit as st
+
+from dropline.app import export
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    import altair as alt
+
+_FORMS: Final = {"csv": ("CSV", "text/csv"), "parquet": ("Parquet", "application/vnd.apache.parquet")}
+
+
+def row(drawn: alt.LayerChart, key: str, asked: Collection[str]) -> None:
+    """Offer what a chart draws, below it; nothing is written before it is asked for."""
+    name = re.sub(r"[^a-z0-9]+", "-", key.lower()).strip("-")
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        for form, (label, mime) in _FORMS.items():
+            st.download_button(
+                label,
+                partial(written, drawn, form),
+                file_name=f"dropline-{name}.{form}",
+                mime=mime,
+                key=f"{key}-{form}",
+                help=f"What the chart draws, as {label}",
+                type="tertiary",
+                icon=":material/download:",
+                on_click="ignore",
+            )
+        if asked:
+            with st.popover("SQL behind this", type="tertiary", icon=":material/database:"):
+                for question in asked:
+                    st.code(question, language="sql")
+
+
+def rows(drawn: alt.LayerChart) -> pd.DataFrame:
+    """Return the rows that a chart draws, those of all its layers, each once."""
+    frames = [part.data for part in (drawn, *drawn.layer) if isinstance(part.data, pd.DataFrame)]
+    return pd.concat(frames, ignore_index=True).drop_duplicates(ignore_index=True)
+
+
+def written(drawn: alt.LayerChart, form: str) -> bytes:
+    """Return what a chart draws, in one of the forms of `export`."""
+    out = io.BytesIO()
+    export.write(pa.Table.from_pandas(rows(drawn), preserve_index=False), form, out)
+    return out.getvalue()

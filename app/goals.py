@@ -1,0 +1,25 @@
+"""The loss goal of a page that shows several protocols, for its visitor to choose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from dropline.app import queries, state, words
+
+if TYPE_CHECKING:
+    from dropline.app.warehouse import Warehouse
+
+_USUAL: Final = "usual"
+
+
+def choose(warehouse: Warehouse) -> str | None:
+    """Return the loss goal that the visitor chose; none at first, which is the usual one of each unit."""
+    known = queries.loss_goals(warehouse)
+    limits = {each["loss_goal"]: each["loss_limit"] for each in known}
+    dhcp, other = (limits[queries.USUAL_GOALS[name]] for name in ("dhcp_goal", "other_goal"))
+    texts = {
+        each["loss_goal"]: words.loss_goal(each["loss_goal"], each["loss_limit"], each["loss_basis"]) for each in known
+    }
+    usual = {_USUAL: f"usual: {100 * dhcp:g} % for DHCP, {100 * other:g} % for others"}
+    chosen = state.choose_one("Loss goal", "goal", usual | texts)
+    return None if chosen == _USUAL else chosen

@@ -1,0 +1,212 @@
+"""ASGI middleware around Streamlit: trusted hosts, same-origin requests, identities on downloads, security headers.
+
+Streamlit checks the host and the origin of websockets only, accepts every origin named localhost whatever its port,
+asks a server of the Internet for the address of this machine before it refuses another origin, and sets no security
+headers. The headers are those of the OWASP Secure Headers Project; the Content-Security-Policy is level 3.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import math
+import re
+import time
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+import streamlit
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+# What Streamlit's page loads before anybody can sign in; none of it holds data. The websocket shows the page that asks
+# to sign in: app/auth.py lets nothing else through.
+OPEN: Final = frozenset({"/_stcore/health", "/_stcore/host-config", "/_stcore/stream"})
+CLOSED: Final = ("/_stcore/", "/media/", "/component/")
+NEVER: Final = "/_stcore/agent/"  # drives pages without a browser, and without a cookie
+SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+RETURN: Final = "dropline_return"  # the cookie with the page that a visitor asked for before signing in
+# Elements of Streamlit, as its scripts are named. Fetched with the page: an element whose script is missing is a narrow
+# bar, and what is below it jumps when it is drawn.
+DRAWN_WITH: Final = (
+    *("ArrowVegaLiteChart", "embed", "Checkbox", "DataFrame", "DownloadButton", "FileUploader", "Metric"),
+    *("Multiselect", "NumberInput", "PageLink", "Selectbox", "TextArea", "TextInput"),
+)
+HEADERS: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Permissions-Policy": "accelerometer=(), autoplay=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), "
+    "magnetometer=(), microphone=(), midi=(), payment=(), usb=()",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+_STATIC: Final = Path(streamlit.__file__).parent / "static"
+_LONGEST_RETURN: Final = 3000  # characters: a browser keeps no longer cookie than 4096 bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Whose requests are let through.
+
+    Attributes:
+        hosts: the names under which the app may be addressed, in lower case.
+        any_address: whether it may be addressed by any IP address; an attacker's page never has one for its name.
+        origin: scheme, host and port behind a proxy; None without sign-in.
+        until: for cookies, when the identity in them ends (s since 1970), or None if they may see nothing. None
+            instead of a function means that there is no sign-in.
+    """
+
+    hosts: frozenset[str]
+    any_address: bool = False
+    origin: str | None = None
+    until: Callable[[Mapping[str, str]], float | None] | None = None
+
+    def trusts(self, host: str) -> bool:
+        """Say whether a Host header means this app (RFC 9110, 7.2); DNS rebinding shows as another one."""
+        try:
+            parts = urlsplit(f"//{host}")
+            name, _ = (parts.hostname or "").rstrip("."), parts.port
+        except ValueError:
+            return False
+        known = name in self.hosts or (self.any_address and _is_address(name))
+        return known and parts.netloc == host and "@" not in host
+
+    def is_own(self, origin: str, host: str) -> bool:
+        """Say whether an Origin header (RFC 6454, 7) names a page of this app."""
+        return bool(origin) and origin in (self.origin, f"http://{host}", f"https://{host}")
+
+    def identified_until(self, asked: HTTPConnection) -> float | None:
+        """Return when the identity in a request ends; None if it has none, infinity without sign-in."""
+        return self.until(asked.cookies) if self.until else math.inf
+
+
+def _is_address(name: str) -> bool:
+    try:
+        return bool(ip_address(name))
+    except ValueError:
+        return False
+
+
+def content_policy(page: Path = _STATIC / "index.html") -> str:
+    """Return the Content-Security-Policy under which a page runs its own scripts, and no other inline ones."""
+    scripts = re.findall(r"<script>(.*?)</script>", page.read_text("utf-8"), re.DOTALL)
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
+    own = " ".join(f"'sha256-{each}'" for each in hashes)
+    # Streamlit styles its elements inline.
+    return (
+        "default-src 'none'; "
+        f"script-src 'self' 'wasm-unsafe-eval' {own}; "
+        "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; "
+        "worker-src 'self' blob:; media-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; "
+        "frame-ancestors 'none'"
+    )
+
+
+def preloaded() -> str:
+    """Return the Link header (RFC 8288) by which a browser fetches the scripts of `DRAWN_WITH` early."""
+    found = sorted(file.name for name in DRAWN_WITH for file in (_STATIC / "static" / "js").glob(f"{name}.*.js"))
+    return ", ".join(f'</static/js/{name}>; rel="modulepreload"; crossorigin' for name in found)
+
+
+class Guard:
+    """Refuses a request, or passes it on and adds the headers to the response."""
+
+    def __init__(self, app: ASGIApp, policy: Policy) -> None:
+        self.app = app
+        self.policy = policy
+        self.headers = HEADERS | {"Content-Security-Policy": content_policy()}
+        self.preloaded = preloaded()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, or one websocket for as long as its identity lasts."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        asked = HTTPConnection(scope)
+        refusal = self._refusal(asked)
+        if scope["type"] == "http":
+            await (refusal or self.app)(scope, receive, self._adding_headers(asked, send))
+        elif refusal:
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            until = self.policy.identified_until(asked)
+            # without an identity it stays open: it shows the page that asks to sign in
+            await self.app(scope, _ending(receive, send, until) if until else receive, send)
+
+    def _refusal(self, asked: HTTPConnection) -> PlainTextResponse | None:
+        host, origin = asked.headers.get("host", ""), asked.headers.get("origin", "")
+        path = re.sub("/+", "/", asked.scope["path"])
+        if not self.policy.trusts(host):
+            return PlainTextResponse("This app is not known by that name; see docs/how-to/sign-in.md, --host.", 421)
+        if asked.scope.get("method") not in SAFE and not self.policy.is_own(origin, host):
+            return PlainTextResponse("Only pages of this app may send something to it.", 403)
+        if path.startswith(NEVER):
+            return PlainTextResponse("There is nothing here.", 404)
+        if path.startswith(CLOSED) and path not in OPEN and self.policy.identified_until(asked) is None:
+            return PlainTextResponse("Sign in first.", 401)
+        return None
+
+    def _adding_headers(self, asked: HTTPConnection, send: Send) -> Send:
+        async def add(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(self.headers)
+                if headers.get("content-type", "").startswith("text/html"):
+                    headers["Link"] = self.preloaded
+                if asked.scope["path"].startswith("/media/"):
+                    headers["Cache-Control"] = "private, no-store"
+                if self.policy.origin:
+                    self._return(asked, headers)
+                    _secure(message, self.policy.origin)
+            await send(message)
+
+        return add
+
+    def _return(self, asked: HTTPConnection, headers: MutableHeaders) -> None:
+        """Lead a visitor who signed in back to the page that he asked for."""
+        path = asked.scope["path"]
+        if path == "/auth/login" and (page := self._own_page(asked.headers.get("referer", ""))):
+            headers.append("Set-Cookie", f"{RETURN}={page}; Path=/; Max-Age=600; HttpOnly; SameSite=Lax")
+        elif path == "/oauth2callback" and headers.get("location") == "/" and (page := asked.cookies.get(RETURN)):
+            headers["Location"] = self._own_page(f"{self.policy.origin}{page}") or "/"
+            headers.append("Set-Cookie", f"{RETURN}=; Path=/; Max-Age=0")
+
+    def _own_page(self, address: str) -> str | None:
+        """Return path and query of an address if it is a page of this app that a cookie can hold."""
+        page = address.removeprefix(self.policy.origin or "")
+        harmless = re.fullmatch(r"/[\w%.~=&?+*'()!@:$-][\w%.~=&?+*'()!@:$/-]*", page, re.ASCII)
+        return page if harmless and len(page) <= _LONGEST_RETURN else None
+
+
+def _secure(message: Message, origin: str) -> None:
+    """Keep cookies off unencrypted connections: Streamlit, which does not know of the proxy, does not."""
+    if origin.startswith("https://"):
+        message["headers"] = [
+            (name, value + b"; Secure" if name == b"set-cookie" and b"secure" not in value.lower() else value)
+            for name, value in message["headers"]
+        ]
+
+
+def _ending(receive: Receive, send: Send, until: float) -> Receive:
+    """Return a `receive` that hangs up when the identity ends: the page reconnects and asks to sign in."""
+
+    async def get() -> Message:
+        try:
+            async with asyncio.timeout(None if until == math.inf else until - time.time()):
+                return await receive()
+        except TimeoutError:
+            await send({"type": "websocket.close", "code": 1001})
+            return {"type": "websocket.disconnect", "code": 1001}
+
+    return get

@@ -1,0 +1,39 @@
+with
+
+chosen as (
+
+    select * from capacity
+    where loss_goal = $loss_goal and ($all or list_contains($ids, configuration_id))
+
+),
+
+published as (
+
+    select capacity.*
+    from capacity
+    inner join campaigns on capacity.campaign = campaigns.campaign
+    where capacity.origin = 'published' and capacity.loss_goal = $loss_goal
+    qualify row_number() over (
+            partition by
+                capacity.product, capacity.protocol, capacity.backend, capacity.threading, capacity.ha_mode,
+                capacity.rate_unit
+            order by campaigns.started_on desc nulls last, capacity.product_version desc, capacity.rate desc
+        ) = 1
+
+)
+
+select
+    chosen.*,
+    published.rate as published_rate,
+    published.product_version as published_version,
+    published.campaign as published_campaign
+from chosen
+left join published
+    on chosen.origin = 'measured'
+        and chosen.product is not distinct from published.product
+        and chosen.protocol is not distinct from published.protocol
+        and chosen.backend is not distinct from published.backend
+        and chosen.threading is not distinct from published.threading
+        and chosen.ha_mode is not distinct from published.ha_mode
+        and chosen.rate_unit = published.rate_unit
+order by chosen.origin asc, chosen.rate desc nulls last, chosen.configuration_id asc

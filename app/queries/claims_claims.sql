@@ -1,0 +1,2 @@
+select * from claims
+order by claim_id

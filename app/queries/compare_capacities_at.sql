@@ -1,0 +1,17 @@
+select
+    configurations.* exclude (configurations.runs, configurations.trials, configurations.rate_unit),
+    capacities.rate_unit,
+    capacities.runs,
+    capacities.rate,
+    capacities.rate_at_most,
+    capacities.interval_kind,
+    capacities.ci_low,
+    capacities.ci_high,
+    capacities.rate_interpolated,
+    capacities.status,
+    null as qualifier,
+    null as quality,
+    null as findings
+from lps_at($limit, loss_basis := $basis, configuration_ids := $ids) as capacities
+inner join configurations on capacities.configuration_id = configurations.configuration_id
+order by capacities.rate desc nulls last, configurations.configuration_id asc

@@ -1,0 +1,97 @@
+with
+
+chosen as (
+
+    select
+        unnest($ids) as id,
+        generate_subscripts($ids, 1) as place
+
+),
+
+pairs as (
+
+    select
+        one.id as a,
+        other.id as b,
+        one.place as place_a,
+        other.place as place_b
+    from chosen as one
+    inner join chosen as other on one.place < other.place
+
+),
+
+compared as (
+
+    select
+        pairs.*,
+        tested.*
+    from pairs, lateral (
+            select * from compare(pairs.a, pairs.b)
+            where loss_goal = $loss_goal
+        ) as tested
+
+),
+
+numbered as (
+
+    select
+        *,
+        row_number() over (order by p_value nulls last, place_a, place_b) as test,
+        count(p_value) over () as tests
+    from compared
+
+),
+
+adjusted as (
+
+    select
+        *,
+        case when p_value is not null then
+                max(least(1, (tests - test + 1) * p_value)) over (order by test rows unbounded preceding)
+        end as p_value_holm
+    from numbered
+
+),
+
+fairness as (
+
+    select
+        pairs.a,
+        pairs.b,
+        count(*) filter (where differing.grade = 'unfair') as unfair,
+        count(*) filter (where differing.grade = 'unknown') as unknown,
+        count(*) filter (where differing.grade = 'minor') as minor
+    from pairs, lateral (select grade from differences(pairs.a, pairs.b)) as differing
+    group by pairs.a, pairs.b
+
+)
+
+select
+    pairs.a as configuration_id_a,
+    pairs.b as configuration_id_b,
+    coalesce(adjusted.ratio_interpolated, adjusted.ratio) as ratio,
+    adjusted.ci_low,
+    adjusted.ci_high,
+    adjusted.p_value,
+    adjusted.p_value_holm,
+    adjusted.runs_a,
+    adjusted.runs_b,
+    case
+        when adjusted.p_value_holm is null then 'not testable'
+        when adjusted.verdict in ('faster', 'slower') and adjusted.p_value_holm > 0.05
+            then 'probably ' || adjusted.verdict
+        else adjusted.verdict
+    end as verdict,
+    case
+        when fairness.unfair > 0 then 'unfair'
+        when fairness.unknown > 0 then 'unknown'
+        when fairness.minor > 0 then 'minor'
+        else 'same'
+    end as grade,
+    coalesce(fairness.unfair, 0) as unfair,
+    coalesce(fairness.unknown, 0) as unknown,
+    coalesce(fairness.minor, 0) as minor
+from pairs
+left join adjusted on pairs.a = adjusted.a and pairs.b = adjusted.b
+left join fairness on pairs.a = fairness.a and pairs.b = fairness.b
+order by pairs.place_a, pairs.place_b

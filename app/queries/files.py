@@ -1,0 +1,23 @@
+"""The SQL of the pages: a file per question, in which `$name` is a parameter."""
+
+from __future__ import annotations
+
+import textwrap
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+FOLDER: Final = Path(__file__).parent
+
+
+@cache
+def text(name: str, **given: str) -> str:
+    """Return the question in the file `name`.sql.
+
+    Args:
+        name: the file.
+        given: the tables that it reads beside those of the warehouse, each the file of a question; in this order.
+    """
+    question = FOLDER.joinpath(f"{name}.sql").read_text("utf-8")
+    tables = [f"{table} as (\n\n{textwrap.indent(text(file), '    ')}\n),\n\n" for table, file in given.items()]
+    return f"with\n\n{''.join(tables)}{question.removeprefix('with').lstrip()}" if given else question

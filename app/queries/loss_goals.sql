@@ -1,0 +1,2 @@
+select * from loss_goals
+order by loss_goal <> $usual, loss_limit

@@ -1,0 +1,12 @@
+select
+    capacity.*,
+    met.headroom_ratio,
+    met.missing_lps,
+    met.meeting_probability,
+    met.lps
+from configurations_meeting($needed, also_missing := true) as met
+inner join capacity on met.configuration_id = capacity.configuration_id
+where capacity.rate_unit = 'leases/s'
+    and capacity.loss_goal = 'isc'
+    and coalesce(capacity.protocol, $protocol) = $protocol
+order by met.headroom_ratio desc nulls last, met.configuration_id asc

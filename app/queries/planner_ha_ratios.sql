@@ -1,0 +1,20 @@
+select
+    ratio,
+    ci_low,
+    ci_high,
+    runs_without_ha,
+    runs_with_ha,
+    verdict,
+    product,
+    product_version,
+    backend,
+    threading,
+    threads,
+    ha_mode,
+    origin,
+    campaign
+from ha_speedup
+where protocol = $protocol and ratio is not null
+order by
+    origin asc, least(runs_without_ha, runs_with_ha) desc nulls last, backend, ha_mode asc, threading asc, campaign asc
+limit $most

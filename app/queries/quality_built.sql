@@ -1,0 +1,4 @@
+select
+    built_at,
+    lake_batches
+from build_info

@@ -1,0 +1,13 @@
+select
+    campaign,
+    title,
+    configurations,
+    runs,
+    trials,
+    files,
+    rejected_files,
+    last_started_at,
+    last_batch
+from campaigns
+where origin = 'measured'
+order by last_started_at desc nulls last, campaign asc

@@ -1,0 +1,3 @@
+select * from thread_scaling
+where loss_goal in ('isc', 'unstated')
+order by status <> 'fitted', origin, family, campaign

@@ -1,0 +1,2 @@
+select * from packet_accounting
+where trial_id = $id

@@ -1,0 +1,2 @@
+select * from run_capacity
+where run_id = $run_id and loss_goal = $loss_goal

@@ -1,0 +1,3 @@
+select * from trends
+where series_id = $series
+order by place

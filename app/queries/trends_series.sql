@@ -1,0 +1,20 @@
+select
+    series_id,
+    concat_ws(' · ', any_value(series), any_value(tool), any_value(testbed))
+    || case
+        when count(*)
+                over (
+                    partition by concat_ws(' · ', any_value(series), any_value(tool), any_value(testbed))
+                )
+            > 1 then ' #' || left(series_id, 6)
+        else ''
+    end as label,
+    count(*) as runs,
+    count(distinct product_version) as versions,
+    count(*) filter (where is_change) as changes,
+    count(*) filter (where is_dip) as dips
+from trends
+where loss_goal
+    = coalesce($loss_goal, case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end)
+group by series_id
+order by changes desc, runs desc, label asc

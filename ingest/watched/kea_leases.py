@@ -1,0 +1,72 @@
+"""The reader of Kea's lease files: kea-leases4.csv and kea-leases6.csv, as the memfile backend writes them.
+
+A row is appended each time that a lease changes, so the last of an address counts. Lifetime 0 takes a lease away. Only
+in state 0 has a client the lease; the others are declined, expired and reclaimed, released, registered.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from dropline.ingest.formats import Reject
+from dropline.ingest.formats.text import head_text
+from dropline.ingest.watched import Sample
+from dropline.ingest.watched.samples import account
+from dropline.ingest.watched.tables import rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+NAME = "kea_leases"
+
+_HEADS: Final = (
+    "address,hwaddr,client_id,valid_lifetime,expire,subnet_id",
+    "address,duid,valid_lifetime,expire,subnet_id",
+)
+_EXPECTED: Final = "expected a lease file of Kea, unchanged, with its head `address,...`"
+_WHOLE: Final = "copy the whole file again"
+_PREFIX: Final = "2"  # lease_type of a delegated prefix
+
+
+def sniff(head: bytes) -> bool:
+    """Say whether a file that begins with `head` (64 KiB, or all of it) is a lease file."""
+    return head_text(head).startswith(_HEADS)
+
+
+def parse(data: bytes) -> Iterator[Sample | Reject]:
+    """Yield how many addresses are leased, and how many prefixes where any was, and what is unusable.
+
+    Of a file that is cut off there is no count: it may lack leases.
+    """
+    return account(data, _read, _EXPECTED)
+
+
+def _read(text: bytes) -> Iterator[Sample | Reject]:
+    held: dict[tuple[bool, str], bool] = {}
+    head: list[str] = []
+    for part in rows(text.decode("utf-8", "replace")):
+        if isinstance(part, Reject):
+            yield part
+            return
+        line, cells = part
+        if ",".join(cells).startswith(_HEADS):  # a second one, where files were appended to each other
+            yield from _counts(held) if head else ()
+            head, held = cells, {}
+        elif len(cells) != len(head):
+            yield Reject(line, f"{len(cells)} cells below a head of {len(head)}", _EXPECTED)
+        else:
+            lease = dict(zip(head, cells, strict=True))
+            key = lease.get("lease_type") == _PREFIX, lease["address"]
+            held[key] = lease["valid_lifetime"] != "0" and lease.get("state", "0") == "0"
+    if not text.endswith((b"\n", b"\r")):
+        yield Reject(text.count(b"\n") + 1, "the last line is cut off: how many leases there were is not known", _WHOLE)
+    elif head:
+        yield from _counts(held)
+
+
+def _counts(held: Mapping[tuple[bool, str], bool]) -> Iterator[Sample]:
+    prefixes = [now for (is_prefix, _), now in held.items() if is_prefix]
+    addresses = sum(held.values()) - sum(prefixes)
+    yield Sample(None, "kea.leased-addresses", float(addresses), "leases")
+    if prefixes:
+        yield Sample(None, "kea.leased-prefixes", float(sum(prefixes)), "leases")

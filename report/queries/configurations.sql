@@ -1,0 +1,3 @@
+select *
+from configurations
+where configuration_id in (select unnest($ids))

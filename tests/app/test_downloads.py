@@ -1,0 +1,69 @@
+"""What can be taken away from a chart: its data, and the SQL behind it."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import altair as alt
+import pandas as pd
+import pyarrow.parquet as pq
+from pyarrow import csv
+
+from dropline.app import behind, downloads, queries
+from dropline.app.charts import theme
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
+
+    from dropline.app.warehouse import Warehouse
+
+
+def layers() -> alt.LayerChart:
+    """Two layers of the same rows, one of other rows, and a line that is no data."""
+    dots = pd.DataFrame({"row": ["a", "b"], "rate": [1.0, 2.0]})
+    single = pd.DataFrame({"row": ["a"], "rate": [1.5], "run": ["run 1"]})
+    line = alt.Chart({"values": [{"one": 1}]}).mark_rule().encode(x="one:Q")
+    drawn = alt.layer(
+        *(alt.Chart(rows).mark_point().encode(x="rate:Q") for rows in (dots, dots.dropna(), single)), line
+    )
+    return theme.titled(drawn, "Finding", "detail")
+
+
+def test_the_rows_of_all_layers_are_there_once() -> None:
+    assert downloads.rows(layers()).fillna("").to_dict("records") == [
+        {"row": "a", "rate": 1.0, "run": ""},
+        {"row": "b", "rate": 2.0, "run": ""},
+        {"row": "a", "rate": 1.5, "run": "run 1"},
+    ]
+
+
+def test_csv_and_parquet_hold_what_the_chart_draws() -> None:
+    expected = downloads.rows(layers())
+    parquet = pq.read_table(io.BytesIO(downloads.written(layers(), "parquet"))).to_pandas()
+    pd.testing.assert_frame_equal(parquet, expected, check_dtype=False)
+    text = csv.read_csv(io.BytesIO(downloads.written(layers(), "csv")))
+    assert text.column_names == ["row", "rate", "run"]
+    assert text["rate"].to_pylist() == [1.0, 2.0, 1.5]
+
+
+def test_below_every_chart_stand_its_files_and_its_sql(
+    open_page: Callable[..., AppTest], warehouse_home: Path, warehouse: Warehouse
+) -> None:
+    app = open_page(warehouse_home, "speedups")
+    assert [each.proto.label for each in app.get("download_button")] == ["CSV", "Parquet"]
+    [question] = [each.value for each in app.code if "multithreading_speedup" in each.value][:1]
+    assert warehouse.query(question).num_rows == len(app.dataframe[0].value)
+
+
+def test_who_collects_around_others_has_their_questions_too(warehouse: Warehouse) -> None:
+    with behind.recorded() as page:
+        queries.loss_goals(warehouse)
+        with behind.recorded() as chart:
+            queries.labels(warehouse)
+    assert len(chart) == 1
+    assert list(page)[1:] == list(chart)
+    assert len(page) == 2

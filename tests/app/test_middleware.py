@@ -1,0 +1,243 @@
+"""What stands between the network and Streamlit, before an application that answers everything."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from dropline.app import auth, serve
+from dropline.app.middleware import DRAWN_WITH, Guard, Policy, content_policy, preloaded
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.types import Receive, Scope, Send
+
+HERE = "http://127.0.0.1:8501"
+PUBLIC = "https://bench.example"
+HEADERS = (
+    "content-security-policy",
+    "x-content-type-options",
+    "x-frame-options",
+    "referrer-policy",
+    "permissions-policy",
+    "cross-origin-opener-policy",
+    "cross-origin-resource-policy",
+)
+
+
+async def streamlit(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer everything, as if there were data everywhere."""
+    if scope["type"] == "websocket":
+        websocket = WebSocket(scope, receive, send)
+        await websocket.accept()
+        await websocket.send_text("data")
+        await websocket.receive()
+        return
+    if scope["path"] == "/oauth2callback":
+        answer: Any = RedirectResponse("/", 302)
+        answer.set_cookie("_streamlit_user", "signed")
+    else:
+        answer = PlainTextResponse("data")
+    await answer(scope, receive, send)
+
+
+def client(policy: Policy, base: str = HERE) -> TestClient:
+    return TestClient(Guard(streamlit, policy), base, follow_redirects=False)
+
+
+def until(cookies: Mapping[str, str]) -> float | None:
+    return float(cookies["until"]) if "until" in cookies else None
+
+
+LOCAL = serve.policy("127.0.0.1", (), None)
+SIGNED = Policy(frozenset({"bench.example"}), origin=PUBLIC, until=until)
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1:8501", "127.0.0.1", "localhost:8501", "localhost:1", "LOCALHOST.", "[::1]:8501"]
+)
+def test_this_machine_is_addressed_by_its_own_names(host: str) -> None:
+    assert client(LOCAL).get("/", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("evil.example", "evil.example:8501", "127.0.0.1.evil.example", "127.0.0.1@evil.example", "a@127.0.0.1"),
+        *("127.0.0.1/x", "127.0.0.1:x", "127.0.0.1:99999", "[::1", "10.0.0.1", "", " ", "localhost:8501,evil.example"),
+    ],
+)
+@pytest.mark.parametrize("path", ["/", "/sql?sql=select+1", "/media/x.csv", "/_stcore/health", "/static/x.js"])
+def test_another_name_is_refused_so_that_no_page_can_rebind_its_own(host: str, path: str) -> None:
+    answer = client(LOCAL).get(path, headers={"Host": host})
+    assert answer.status_code == 421
+    assert "data" not in answer.text
+    assert all(name in answer.headers for name in HEADERS)
+    with (
+        pytest.raises(WebSocketDisconnect),
+        client(LOCAL).websocket_connect("/_stcore/stream", headers={"Host": host, "Origin": f"http://{host}"}),
+    ):
+        pass
+
+
+def test_beyond_this_machine_an_ip_address_or_a_name_that_was_given_is_right() -> None:
+    open_to_all = serve.policy("::", ("Bench.Lan",), None)
+    for host, status in (("192.0.2.7:8501", 200), ("[2001:db8::1]", 200), ("bench.lan", 200), ("evil.example", 421)):
+        assert client(open_to_all).get("/", headers={"Host": host}).status_code == status, host
+
+
+@pytest.mark.parametrize(
+    ("origin", "welcome"),
+    [
+        (HERE, True),
+        ("http://localhost:3000", False),
+        ("http://127.0.0.1:3000", False),
+        ("http://127.0.0.1", False),
+        ("http://evil.example", False),
+        ("null", False),
+        ("", False),
+        ("file://127.0.0.1:8501", False),
+        (None, False),
+    ],
+)
+def test_only_pages_of_this_app_send_something(origin: str | None, welcome: bool) -> None:
+    sent = {"Host": "127.0.0.1:8501"} | ({} if origin is None else {"Origin": origin})
+    for method in ("PUT", "POST", "DELETE", "PATCH"):
+        answer = client(LOCAL).request(method, "/_stcore/upload_file/session/file", headers=sent)
+        assert answer.status_code == (200 if welcome else 403), method
+    if welcome:
+        with client(LOCAL).websocket_connect("/_stcore/stream", headers=sent) as websocket:
+            assert websocket.receive_text() == "data"
+    else:
+        with pytest.raises(WebSocketDisconnect), client(LOCAL).websocket_connect("/_stcore/stream", headers=sent):
+            pass
+
+
+def test_behind_a_proxy_that_changes_the_host_the_public_origin_counts() -> None:
+    provider = {
+        "client_id": "x",
+        "client_secret": "x",
+        "server_metadata_url": PUBLIC,
+        "redirect_uri": f"{PUBLIC}/oauth2callback",
+    }
+    sign_in = auth.SignIn.model_validate({"auth": provider, "access": {"viewers": ["x"]}})
+    guard = serve.policy("127.0.0.1", (), sign_in)
+    sent = {"Origin": PUBLIC, "Host": "127.0.0.1:8501"}
+    with client(guard).websocket_connect("/_stcore/stream", headers=sent) as websocket:
+        assert websocket.receive_text() == "data"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/media/abc.csv", "//media/abc.csv", "/_stcore/metrics", "/_stcore/upload_file/a/b", "/component/x/y.html"),
+        *(
+            "/_stcore/bidi-components/x",
+            "/_stcore/script-health-check",
+            "/_stcore/what-comes-next",
+            "/_stcore//metrics",
+        ),
+    ],
+)
+def test_what_may_hold_data_wants_an_identity_that_has_not_ended(path: str) -> None:
+    asking = client(SIGNED, PUBLIC)
+    answer = asking.get(PUBLIC + path)
+    assert (answer.status_code, answer.text) == (401, "Sign in first.")
+    assert all(name in answer.headers for name in HEADERS)
+    assert asking.get(PUBLIC + path, headers={"Cookie": f"until={time.time() + 60}"}).text == "data"
+
+
+@pytest.mark.parametrize("path", ["/", "/explore", "/static/js/index.js", "/_stcore/health", "/auth/login"])
+def test_the_page_that_asks_to_sign_in_is_open(path: str) -> None:
+    assert client(SIGNED, PUBLIC).get(path).status_code == 200
+
+
+def test_the_api_that_drives_pages_without_a_browser_is_never_there() -> None:
+    for path in ("/_stcore/agent/interact", "/_stcore/agent/openapi.json", "/_stcore//agent/mcp"):
+        assert client(LOCAL).post(path, headers={"Origin": HERE}).status_code == 404
+        assert client(LOCAL).get(path).status_code == 404
+
+
+def test_a_page_is_cut_off_when_its_identity_ends() -> None:
+    sent = {"Host": "bench.example", "Origin": PUBLIC, "Cookie": f"until={time.time() + 0.3}"}
+    began = time.monotonic()
+    with client(SIGNED, PUBLIC).websocket_connect("/_stcore/stream", headers=sent) as websocket:
+        assert websocket.receive_text() == "data"
+        with pytest.raises(WebSocketDisconnect):
+            websocket.receive_text()
+    assert 0.2 < time.monotonic() - began < 5
+
+
+def test_whoever_signs_in_comes_back_to_the_page_he_asked_for() -> None:
+    asking = client(SIGNED, PUBLIC)
+    page = "/compare?a=Kea+2.2%2C%20memfile&b=x&b=y"
+    assert asking.get("/auth/login", headers={"Referer": PUBLIC + page}).status_code == 200
+    answer = asking.get("/oauth2callback")
+    assert answer.headers["location"] == page
+    assert "dropline_return" not in asking.cookies, "once"
+    assert asking.get("/oauth2callback").headers["location"] == "/"
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        *(
+            "https://evil.example/x",
+            "//evil.example",
+            "/\\evil.example",
+            "/x y",
+            "/é",
+            "",
+            "/",
+            "x",
+            "/" + "a" * 4000,
+        ),
+        *("javascript:alert(1)", f"{PUBLIC}//evil.example", f"{PUBLIC}.evil.example/x", f"{PUBLIC}@evil.example/x"),
+    ],
+)
+def test_nobody_is_led_elsewhere_after_signing_in(place: str) -> None:
+    asking = client(SIGNED, PUBLIC)
+    asking.get("/auth/login", headers={"Referer": place.encode()})
+    assert asking.get("/oauth2callback").headers["location"] == "/"
+    answer = asking.get("/oauth2callback", headers={"Cookie": f"dropline_return={place}".encode()})
+    assert answer.headers["location"] == "/"
+
+
+def test_cookies_stay_off_unencrypted_connections_behind_tls() -> None:
+    for policy, base, secure in ((SIGNED, PUBLIC, True), (LOCAL, HERE, False)):
+        found = client(policy, base).get("/oauth2callback").headers["set-cookie"]
+        assert ("Secure" in found) is secure
+
+
+def test_a_download_is_kept_by_no_cache() -> None:
+    assert client(LOCAL).get("/media/x.csv").headers["cache-control"] == "private, no-store"
+
+
+def test_the_policy_of_content_names_the_scripts_of_the_page(tmp_path: Path) -> None:
+    page = tmp_path / "index.html"
+    page.write_text("<script>alert(1)</script><script src='x'></script>")
+    # echo -n 'alert(1)' | openssl dgst -sha256 -binary | base64
+    hashed = "script-src 'self' 'wasm-unsafe-eval' 'sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI='; "
+    assert hashed in content_policy(page)
+    policy = content_policy()
+    assert "'sha256-" in policy
+    assert "'unsafe-eval'" not in policy
+    assert "http" not in policy, "nothing comes from elsewhere"
+
+
+def test_the_scripts_that_pages_are_drawn_with_are_fetched_with_the_page() -> None:
+    async def page(scope: Scope, receive: Receive, send: Send) -> None:
+        await HTMLResponse("<html>")(scope, receive, send)
+
+    link = TestClient(Guard(page, LOCAL), HERE).get("/").headers["link"]
+    assert link == preloaded()
+    for name in DRAWN_WITH:
+        assert link.count(f"</static/js/{name}.") == 1, f"Streamlit calls its script otherwise now: {name}"
+    assert "link" not in client(LOCAL).get("/media/x.csv").headers

@@ -1,0 +1,61 @@
+"""A banner before a report tells whose report it is: a fail-over's two servers in one log stay apart."""
+
+import pytest
+
+from dropline.ingest.intake import ingest
+from tests.ingest.conftest import EXAMPLE, RUN
+
+REPORT = (EXAMPLE / RUN / "rep1" / "rate740.txt").read_bytes()
+
+
+def words(lake, folder, *banners, name="probes.txt"):
+    folder.mkdir()
+    (folder / name).write_bytes(b"".join(banner.encode() + b"\n" + REPORT for banner in banners))
+    ingest([folder], lake)
+    trials = lake.tables("trials", ["report_index", "name_words"]).to_pylist()
+    return [row["name_words"] for row in sorted(trials, key=lambda row: row["report_index"])]
+
+
+@pytest.mark.parametrize(
+    "banner",
+    [
+        "2021-02-09 {1} - {0}",
+        "=== 2021-02-09T{1}Z {0} ===",
+        "# [2021-02-09 {1}] {0}:\r\n",
+        "Tue Feb  9 {1} UTC 2021 {0}",
+        "Feb  9 {1} | {0}\n\n",
+    ],
+)
+def test_the_name_in_a_banner_tells_servers_apart_and_its_time_does_not(banner, lake, tmp_path):
+    probes = [("primary", "11:29:46"), ("standby", "11:29:56"), ("primary", "11:30:06")]
+    told = words(lake, tmp_path / "failover", *(banner.format(*probe) for probe in probes))
+    assert told == ["primary probes", "standby probes", "primary probes"]
+
+
+@pytest.mark.parametrize(
+    "banner",
+    [
+        "2021-02-09 11:29:46",
+        "2021-02-09 11:29:46 start",
+        "2021-02-09 11:29:46 rate500",
+        "2021-02-09 11:29:46 run2",
+        "2021-02-09 11:29:46 perfdhcp",
+        "2021-02-09 11:29:46 this is the third attempt",
+    ],
+)
+def test_a_line_that_names_nobody_tells_nothing(banner, lake, tmp_path):
+    assert words(lake, tmp_path / "kea", banner, banner, name="results.txt") == [None, None]
+
+
+def test_a_name_that_the_file_has_too_is_told_once(lake, tmp_path):
+    assert words(lake, tmp_path / "kea", "2021-02-09 11:29:46 - primary", name="primary-results.txt") == ["primary"]
+
+
+def test_a_line_of_a_log_whose_lines_all_have_a_time_is_no_banner(lake, tmp_path):
+    folder = tmp_path / "kea"
+    folder.mkdir()
+    lines = b"waiting\n" + REPORT
+    log = b"".join(b"2021-02-09 11:29:46 " + line for line in lines.splitlines(keepends=True))
+    (folder / "results.log").write_bytes(log)
+    ingest([folder], lake)
+    assert lake.tables("trials", ["name_words"]).to_pylist() == [{"name_words": None}]
