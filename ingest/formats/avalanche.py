@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.text import quote
+from dropline.ingest.formats.text import head_text
 from dropline.ingest.formats.throughput import (
     MBITS,
     Columns,
@@ -21,7 +21,6 @@ from dropline.ingest.formats.throughput import (
     Unusable,
     account,
     has_table,
-    head_text,
     mean_rate,
     number,
     rows,
@@ -103,16 +102,13 @@ def _realtime(table: Table) -> Iterator[Report | Reject]:
     trial = Trial(TOOL, table.line, "realtime", MBITS)
     traffic: list[tuple[float, float]] = []
     times: list[float] = []
-    for row in table.rows:
-        try:
-            record = table.record(row)
-        except Unusable as fault:
-            trial.lack(row.number)
-            yield Reject(row.number, fault.reason, fault.hint)
+    for record in table.records(trial):
+        if isinstance(record, Reject):
+            yield record
             continue
         if (time_s := number(record.values[0])) is None:
-            reason = f"sample without a number of seconds: {quote(','.join(row.cells))}"
-            yield Reject(row.number, reason, "it is no sample; leave it, or export the results again")
+            reason = f"sample without a number of seconds: {record.quoted()}"
+            yield Reject(record.line, reason, "it is no sample; leave it, or export the results again")
             continue
         times.append(time_s)
         if (rate := number(record.get(_TRAFFIC[0], unit=_TRAFFIC[1]), 1e-3)) is not None:
@@ -120,14 +116,9 @@ def _realtime(table: Table) -> Iterator[Report | Reject]:
         trial.observe("incoming_traffic", rate, MBITS, None, time_s)
         for name, metric, unit, label in _SERIES:
             trial.observe(metric, record.number(name), unit, label, time_s)
-        if record.cut is not None:
-            trial.cut(row.number)
     trial.facts |= {"achieved_rate": mean_rate(trial, steady(traffic)), "duration_s": max(times, default=None)}
     trial.details |= {"direction_scope": "one_way", "load_layer": None, "samples": len(times)}
-    try:
-        yield trial.conclude()
-    except Unusable as fault:
-        yield Reject(table.line, fault.reason, fault.hint)
+    yield trial.conclude()
 
 
 def _hosts(text: bytes) -> Iterator[Report | Reject]:
@@ -159,10 +150,7 @@ def _hosts_together(trial: Trial) -> Report | Reject:
     trial.details |= {"direction_scope": "one_way", "load_layer": "goodput", "hosts": len(rates)}
     trial.facts["protocol"] = "HTTP"
     trial.warnings.append("A core of a subtest has a file of its own: the whole rate is the sum of all of them.")
-    try:
-        return trial.conclude()
-    except Unusable as fault:
-        return Reject(trial.line, fault.reason, fault.hint)
+    return trial.conclude()
 
 
 def _host(trial: Trial, vlan: str, table: Table, row: Line) -> Reject | None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats.json_documents import each_document, items, mapping
-from dropline.ingest.formats.throughput import Trial, Unusable, head_text, number, whole
+from dropline.ingest.formats.text import head_text
+from dropline.ingest.formats.throughput import Trial, Unusable, number, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,10 +8,10 @@ CSIT publishes. The duration of a test case includes its set-up and all trials o
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats.json_documents import each_document, items, mapping
+from dropline.ingest.formats.text import head_text, instant
 from dropline.ingest.formats.throughput import (
     CONNECTIONS,
     FRAMES,
@@ -20,7 +20,6 @@ from dropline.ingest.formats.throughput import (
     TRANSACTIONS,
     Trial,
     Unusable,
-    head_text,
     number,
     whole,
     words,
@@ -142,8 +141,8 @@ def _describe(trial: Trial, case: Row) -> None:
         "tool_version": words(case.get("version")),
         "product": words(case.get("dut_type")),
         "product_version": words(case.get("dut_version")),
-        "started_at": _instant(case.get("start_time")),
-        "ended_at": _instant(case.get("end_time")),
+        "started_at": instant(case.get("start_time")),
+        "ended_at": instant(case.get("end_time")),
     }
     tags = [tag for tag in map(words, items(case.get("tags"))) if tag]
     size = next((match for tag in tags if (match := _FRAME_SIZE.fullmatch(tag))), None)
@@ -168,11 +167,3 @@ def _describe(trial: Trial, case: Row) -> None:
 
 def _value(quantity: object) -> float | None:
     return number(mapping(quantity).get("value"))
-
-
-def _instant(text: object) -> datetime | None:
-    try:
-        instant = datetime.fromisoformat(str(text))
-        return instant.astimezone(UTC) if instant.tzinfo else None
-    except (ValueError, OverflowError):
-        return None

@@ -11,17 +11,16 @@ is twice the rate: the one is kept as reported, the other not at all.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats.json_documents import each_document, items, mapping
+from dropline.ingest.formats.text import head_text, instant
 from dropline.ingest.formats.throughput import (
     CONNECTIONS,
     MBITS,
     TRANSACTIONS,
     Trial,
     Unusable,
-    head_text,
     mean_rate,
     number,
     steady,
@@ -55,7 +54,6 @@ _RATE_UNITS: Final = frozenset({MBITS, CONNECTIONS, TRANSACTIONS})
 _AVERAGES: Final = {CONNECTIONS: "Average CPS", TRANSACTIONS: "Average TPS"}
 _NO_SERIES: Final = frozenset({"Summary", "Protocol Data", "Per Port Data", "Network Packet Count", "_config"})
 _CLOCK: Final = re.compile(r"(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2}(?:\.\d+)?)", re.ASCII)
-_MILLISECONDS: Final = 1e11  # above it a time in the number of seconds would be beyond the year 5000
 _MAX_SAMPLES: Final = 100_000
 
 
@@ -186,17 +184,3 @@ def _seconds(duration: object) -> float | None:
         text = re.sub(r"\s*s(?:ec(?:onds?)?)?\s*$", "", duration[:40]) if isinstance(duration, str) else duration
         return number(text)
     return int(match[1] or 0) * 3600 + int(match[2]) * 60 + float(match[3])
-
-
-def instant(value: object) -> datetime | None:
-    """Return a time that states its zone: ISO 8601 with an offset, or seconds or ms since 1970; else None."""
-    try:
-        if isinstance(value, str):
-            stated = datetime.fromisoformat(value)
-            return stated.astimezone(UTC) if stated.tzinfo else None
-        since = number(value)
-        if not since:
-            return None
-        return datetime.fromtimestamp(since / 1000 if since > _MILLISECONDS else since, UTC)
-    except (ValueError, OverflowError, OSError):
-        return None

@@ -19,13 +19,11 @@ from dropline.ingest.formats.throughput import (
     Record,
     Table,
     Trial,
-    Unusable,
     account,
+    each_table,
     has_table,
     mean_rate,
     steady,
-    stray,
-    tables,
     words,
 )
 
@@ -69,35 +67,29 @@ def parse(data: bytes) -> Iterator[Report | Reject]:
     The rate is the mean of the steady polls in the unit of the load: Mbit/s received by the client,
     connections/s or transactions/s. sent, received and dropped are transactions.
     """
-    return account(data, _read, _EXPECTED)
+    return account(data, lambda text: each_table(text, _is_header, _runs, _EXPECTED), _EXPECTED)
 
 
-def _read(text: bytes) -> Iterator[Report | Reject]:
-    for table in tables(text, _is_header):
-        if not table.columns.keys:
-            yield from stray(table, _EXPECTED)
-            continue
-        runs: dict[str, list[Record]] = {}
-        lacking: list[int] = []
-        for row in table.rows:
-            try:
-                record = table.record(row)
-            except Unusable as fault:
-                yield Reject(row.number, fault.reason, fault.hint)
-                lacking.append(row.number)
-                continue
+def _runs(table: Table) -> Iterator[Report | Reject]:
+    runs: dict[str, list[Record]] = {}
+    lacking: list[int] = []
+    for record in table.records():
+        if isinstance(record, Reject):
+            yield record
+            lacking.append(record.line)
+        else:
             runs.setdefault(words(record.get("runid", "testname")) or "", []).append(record)
-        if not runs:
-            yield Reject(table.line, "header without polls", "keep the file until the run has ended")
-        for records in runs.values():
-            yield _trial(table, records, lacking)
+    if not runs:
+        yield Reject(table.line, "header without polls", "keep the file until the run has ended")
+    for records in runs.values():
+        yield _trial(records, lacking)
 
 
 def _is_header(columns: Columns) -> bool:
     return columns.names >= _COLUMNS
 
 
-def _trial(table: Table, records: list[Record], lacking: list[int]) -> Report | Reject:
+def _trial(records: list[Record], lacking: list[int]) -> Report | Reject:
     last = records[-1]
     kinds = [words(last.get(name)) for name in ("loadtype", "testtypev2", "testtypev1", "testname")]
     kind = " ".join(filter(None, kinds)).lower()
@@ -132,7 +124,4 @@ def _trial(table: Table, records: list[Record], lacking: list[int]) -> Report | 
         "state": words(last.get("state")),
         "test": words(last.get("testname")),
     }
-    try:
-        return trial.conclude()
-    except Unusable as fault:
-        return Reject(table.line, fault.reason, fault.hint)
+    return trial.conclude()

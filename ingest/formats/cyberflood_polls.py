@@ -11,15 +11,14 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject, Report
-from dropline.ingest.formats.cyberflood import TOOL, instant
+from dropline.ingest.formats.cyberflood import TOOL
 from dropline.ingest.formats.json_documents import documents, items, mapping
+from dropline.ingest.formats.text import head_text, instant
 from dropline.ingest.formats.throughput import (
     MBITS,
     TRANSACTIONS,
     Trial,
-    Unusable,
     account,
-    head_text,
     mean_rate,
     number,
     steady,
@@ -145,10 +144,7 @@ class _Run:
             trial.completed = False
             left = "an unknown time" if remaining is None else f"{remaining:.15g} s"
             trial.warnings.append(f"The run was still going, with {left} to go: these are no final figures.")
-        try:
-            return trial.conclude()
-        except Unusable as fault:
-            return Reject(trial.line, fault.reason, fault.hint)
+        return trial.conclude()
 
 
 def _values(entries: object) -> Values:

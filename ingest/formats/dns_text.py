@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
-from dropline.ingest.formats import OBSERVED, Reject, Report
-from dropline.ingest.formats.text import LONGEST, MAX_SERIES, MAX_TEXT_BYTES, lines, parts, quote, unpack
-from dropline.ingest.records import Records
+from dropline.ingest.formats import Reject, Report
+from dropline.ingest.formats.base import Draft
+from dropline.ingest.formats.text import LONGEST, MAX_TEXT_BYTES, lines, parts, quote, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dropline.ingest.formats import Observed, Row
+    from dropline.ingest.formats import Row
 
 
 _RECORDER: Final = ("Script started", "Script done")
@@ -41,14 +40,12 @@ class State(NamedTuple):
     usage: bool
 
 
-class Trial(ABC):
+class TextRun(Draft, ABC):
     """What the lines of one process have said so far; every tool has a kind of its own.
 
     Attributes:
-        line: the first line that is of the tool, 0 before it.
-        here: the number of the line that is read, and `ended` whether it has its newline.
-        facts: columns of schema.TRIALS; `details` what the tool says beyond them.
-        notes: warnings of the report.
+        here: the number of the line that is read, and `ended` whether it has its newline; `line` is the first line
+            that is of the tool, 0 before it.
         error: what the tool says went wrong, and `usage` whether it printed how it is called.
         interrupted: whether a Ctrl-C stands in the text.
         silence: what it means when the tool printed nothing, and what to do.
@@ -62,12 +59,9 @@ class Trial(ABC):
     silence: ClassVar[tuple[str, str] | None] = None
 
     def __init__(self) -> None:
-        self.line = self.here = 0
+        super().__init__(0, {"tool": self.tool, **_FACTS})
+        self.here = 0
         self.ended = True
-        self.facts: Row = {"tool": self.tool, **_FACTS}
-        self.details: Row = {}
-        self.observations: list[Observed] = []
-        self.notes: list[str] = []
         self.error: tuple[int, str] | None = None
         self.usage = self.interrupted = False
         self._strange: list[tuple[int, str]] = []
@@ -120,37 +114,14 @@ class Trial(ABC):
             return f"values of {len(metrics)} metrics"
         return f"values of {', '.join(metrics)}" if metrics else f"of {self.tool}"
 
-    def observe(
-        self,
-        metric: str,
-        value: float | None,
-        unit: str,
-        label: str | None = None,
-        t_s: float | None = None,
-    ) -> None:
-        """Add a row of schema.OBSERVATIONS, unless there is no value, or there are MAX_SERIES."""
-        if value is not None and len(self.observations) < MAX_SERIES:
-            # A whole number beyond 2^53 is none that Arrow takes for a double.
-            self.observations.append((metric, label, t_s, float(value), unit))
-
     def report(self, *, completed: bool) -> Report:
         """Return the report; `completed` says whether it is whole and ended by itself."""
         if self.error:
-            self.notes.append(f"Line {self.error[0]} tells an error: {quote(self.error[1])}.")
+            self.warnings.append(f"Line {self.error[0]} tells an error: {quote(self.error[1])}.")
         if self.interrupted:
-            self.notes.append("The trial was interrupted by Ctrl-C.")
-        if len(self.observations) == MAX_SERIES:
-            self.notes.append(f"Of what was observed the first {MAX_SERIES} values are kept.")
-        return Report(
-            line=self.line,
-            facts={
-                **self.facts,
-                "completed": completed and not self.interrupted,
-                "details": json.dumps(self.details, sort_keys=True) if self.details else None,
-            },
-            observations=Records.named(OBSERVED, self.observations),
-            warnings=[*self.notes, *self._strange_lines()],
-        )
+            self.warnings.append("The trial was interrupted by Ctrl-C.")
+        self.warnings += self._strange_lines()
+        return super().report(completed=completed and not self.interrupted)
 
     def reject(self) -> Reject:
         """Return why these lines are no report, by what they have got to."""
@@ -169,6 +140,15 @@ class Trial(ABC):
             reason = f"nothing of {self.tool} was recognised{self._first_strange()}"
             return Reject(self._strange[0][0], reason, self.expected)
         return Reject(1, *(self.silence or ("there is no text in it", self.expected)))
+
+    @classmethod
+    def explain(cls, data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
+        """Yield (number, text, what it was taken for) of every line that is not blank; reads as `read` does."""
+        text, _ = unpack(data, MAX_TEXT_BYTES)
+        for number, said, run in _walk(text, cls, line):
+            before = run.state()
+            run.read(said)
+            yield number, said, run.taken_for(before)
 
     @property
     def unfinished(self) -> str:
@@ -189,7 +169,7 @@ class Trial(ABC):
             yield f"{more} more lines are not of {self.tool}."
 
 
-def read(data: bytes, kind: type[Trial], line: int = 1) -> Iterator[Report | Reject]:
+def read(data: bytes, kind: type[TextRun], line: int = 1) -> Iterator[Report | Reject]:
     """Yield what each process in the text of `data`, which begins in `line`, comes to, in the order of the file.
 
     Takes UTF-8, UTF-16 with its mark, and gzip of these, with LF, CRLF or CR. Never raises for bad
@@ -199,17 +179,8 @@ def read(data: bytes, kind: type[Trial], line: int = 1) -> Iterator[Report | Rej
     return parts(data, lambda text: _trials(text, kind, line), advice)
 
 
-def explain(data: bytes, kind: type[Trial], first: int = 1) -> Iterator[tuple[int, str, str]]:
-    """Yield (number, text, what it was taken for) of every line that is not blank; reads as `read` does."""
-    text, _ = unpack(data, MAX_TEXT_BYTES)
-    for number, line, trial in _walk(text, kind, first):
-        before = trial.state()
-        trial.read(line)
-        yield number, line, trial.taken_for(before)
-
-
-def _trials(text: bytes, kind: type[Trial], first: int) -> Iterator[Report | Reject]:
-    current: Trial | None = None
+def _trials(text: bytes, kind: type[TextRun], first: int) -> Iterator[Report | Reject]:
+    current: TextRun | None = None
     for _, line, trial in _walk(text, kind, first):
         if current is not None and trial is not current:
             yield current.conclude()
@@ -218,7 +189,7 @@ def _trials(text: bytes, kind: type[Trial], first: int) -> Iterator[Report | Rej
     yield (current or kind()).conclude()
 
 
-def _walk(text: bytes, kind: type[Trial], first: int = 1) -> Iterator[tuple[int, str, Trial]]:
+def _walk(text: bytes, kind: type[TextRun], first: int = 1) -> Iterator[tuple[int, str, TextRun]]:
     """Yield number and text of every line, and the trial that is to read it."""
     trial = kind()
     for number, line, ended in lines(text, first):

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.dns_text import Trial
+from dropline.ingest.formats.dns_text import TextRun
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, clean, count, head_text, is_marked, number, parts, unpack
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _parts(line: str) -> Iterator[_Status | str]:
         yield text
 
 
-class _Run(Trial):
+class _Run(TextRun):
     tool = NAME
     expected = "expected the status lines of dnsblast: `Sent: [..] - Received: [..] - ...`"
     silence = (
@@ -207,22 +207,22 @@ class _Run(Trial):
 
     def _judge(self, last: _Status, clean_end: bool) -> None:
         if last.received == 0:
-            self.notes.append("No reply came: is the server up? dnsblast cannot see a closed port.")
+            self.warnings.append("No reply came: is the server up? dnsblast cannot see a closed port.")
         elif not clean_end and last.received < last.sent:
-            self.notes.append(
+            self.warnings.append(
                 "The run did not end by itself: replies behind the last line are missing, "
                 f"so {last.received} of {last.sent} is a lower bound."
             )
         elif not clean_end and last.received == last.sent:
-            self.notes.append("The run did not end by itself, or its last line is missing.")
+            self.warnings.append("The run did not end by itself, or its last line is missing.")
         if last.received > last.sent:
-            self.notes.append(
+            self.warnings.append(
                 f"More replies than queries ({last.ratio} %): replies came twice, "
                 "so how many queries were lost is not known."
             )
         share = 100 * last.received / last.sent if last.sent else 0.0
         if abs(share - (number(last.ratio) or 0.0)) > 0.01:
-            self.notes.append(f"Damaged? The ratio is {last.ratio} %, its counters give {share:.2f}.")
+            self.warnings.append(f"Damaged? The ratio is {last.ratio} %, its counters give {share:.2f}.")
 
 
 def _is_error(line: str) -> bool:

@@ -10,9 +10,8 @@ import re
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats import dns_text
 from dropline.ingest.formats.dns_text import read
-from dropline.ingest.formats.dnsperf_text import BLOCK, LOAD_OPTIONS, PerfTrial, is_block, shared_words
+from dropline.ingest.formats.dnsperf_text import BLOCK, LOAD_OPTIONS, PerfRun, is_block, shared_words
 from dropline.ingest.formats.text import head_text, is_marked, number, plural
 
 if TYPE_CHECKING:
@@ -55,12 +54,7 @@ def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     return read(data, _Run, line)
 
 
-def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
-    """Yield (number, text, what it was taken for) of every line that is not blank."""
-    return dns_text.explain(data, _Run, line)
-
-
-class _Run(PerfTrial):
+class _Run(PerfRun):
     tool = NAME
     title = "DNS Performance Testing Tool"
     flags = "eDuBvWhH"
@@ -110,14 +104,14 @@ class _Run(PerfTrial):
             or (self.facts["received"] or 0) < 2  # one answer has no deviation
         )
         if not whole:
-            self.notes.append("Report cut off: the latencies at its end are missing.")
+            self.warnings.append("Report cut off: the latencies at its end are missing.")
         if self.details.get("outcome") == "interruption":
-            self.notes.append("The trial was interrupted before its end.")
+            self.warnings.append("The trial was interrupted before its end.")
             whole = False
         if self.timeouts:
             self.details["timeouts_logged"] = self.timeouts
             logged = plural(self.timeouts, "time-out")
-            self.notes.append(f"{logged} of queries stand in the log between the lines.")
+            self.warnings.append(f"{logged} of queries stand in the log between the lines.")
         self._closed_loop()
         return self.report(completed=whole)
 
@@ -129,7 +123,7 @@ class _Run(PerfTrial):
         if unexpected := self.total("Unexpected IDs"):
             self.details["unexpected_ids"] = unexpected
         if self.facts["command"] is None:
-            self.notes.append("There is no `Command line:`, so the options are not known.")
+            self.warnings.append("There is no `Command line:`, so the options are not known.")
             return
         chosen = {name: self.option(name, default) for name, default in _DEFAULTS.items()}
         transport = self.options.get("m", ["udp"])[-1]
@@ -178,7 +172,7 @@ class _Run(PerfTrial):
         if not self.latencies_s and answers != self.facts["received"]:
             answers = 0
             if buckets:
-                self.notes.append("The latency histogram does not hold all answers: it gives no percentiles.")
+                self.warnings.append("The latency histogram does not hold all answers: it gives no percentiles.")
         for percent in _PERCENTILES if answers else ():
             # Nearest rank: the smallest value that so many percent do not exceed, of a bucket its upper end.
             rank, within = -(-percent * answers // 100), accumulate(count for _, count in buckets)
@@ -191,7 +185,7 @@ class _Run(PerfTrial):
         rates, step_s = self.rates, self.option("S")
         started = rates[0][0] - step_s if rates and step_s else None
         if rates and self.facts["received"] and (rates[0][1] or 0) < _BOGUS_RATE:
-            self.notes.append(
+            self.warnings.append(
                 f"The first interval of -S ({rates[0][1] or 0:.6f} queries/s) is left out: "
                 "dnsperf divides it by the time since 1970."
             )
@@ -208,7 +202,10 @@ class _Run(PerfTrial):
         if limit_s:
             self.details["sending_s"] = sending_s
         if offered and sending_s and sent / sending_s < offered * _KEEPS_UP:
-            self.notes.append(
+            self.warnings.append(
                 f"{sent} queries in {sending_s:.6g} s are fewer than the {offered:.15g}/s asked for: "
                 "the outstanding queries (-q) or the client held the load back."
             )
+
+
+explain = _Run.explain

@@ -10,7 +10,7 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from dropline.ingest.formats.dns_text import Trial
+from dropline.ingest.formats.dns_text import TextRun
 from dropline.ingest.formats.text import LONGEST, count, number, plural, quote
 
 if TYPE_CHECKING:
@@ -43,11 +43,7 @@ _VALUES: Final[dict[str, re.Pattern[str]]] = {
     }.items()
 }
 _LARGEST: Final = 1e15  # no option can mean more
-_SECTIONS: Final = {
-    "Statistics:": "total",
-    "Interval Statistics:": "interval",
-    "Connection Statistics:": "connection",
-}
+_SECTIONS: Final = {"Statistics:": "total", "Interval Statistics:": "interval", "Connection Statistics:": "connection"}
 BLOCK: Final = r"Statistics:[ \t]*(?=[\r\n]|\Z)|Queries sent:[ \t]+\d[\d,]*[ \t]*(?=[\r\n]|\Z)"
 _SENT: Final = re.compile(r"(?:\A|[\r\n])[ \t]*Queries sent:[ \t]+\d[\d,]*[ \t]*[\r\n]")
 # dnsperf-tcp, a fork of 2.1 by Sinodun, has other words.
@@ -64,7 +60,7 @@ def is_block(text: str, last: re.Pattern[str]) -> bool:
     return "Queries sent:" in text and _SENT.search(text) is not None and last.search(text) is not None
 
 
-class PerfTrial(Trial):
+class PerfRun(TextRun):
     """One process of dnsperf or resperf.
 
     Attributes:
@@ -210,11 +206,11 @@ class PerfTrial(Trial):
             size = self.figure("Average packet size", group)
             self.observe(metric, size if completed or not group else None, "bytes")
         if sent and completed == 0:
-            self.notes.append("No query was answered: is the server up, and does the client reach it?")
+            self.warnings.append("No query was answered: is the server up, and does the client reach it?")
         if self.first_warning:
             line, text = self.first_warning
             printed = plural(self.warnings_count, "warning")
-            self.notes.append(f"{self.tool} printed {printed}; line {line}: {quote(text)}.")
+            self.warnings.append(f"{self.tool} printed {printed}; line {line}: {quote(text)}.")
 
 
 def _is_short(value: str) -> bool:

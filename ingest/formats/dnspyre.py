@@ -10,9 +10,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats import dns_text
 from dropline.ingest.formats.dns_text import read
-from dropline.ingest.formats.dnstrace_text import BENCHMARKING, TableTrial
+from dropline.ingest.formats.dnstrace_text import BENCHMARKING, TableRun
 from dropline.ingest.formats.text import (
     HEAD_BYTES,
     MAX_TEXT_BYTES,
@@ -83,7 +82,7 @@ def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
 
 def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
     """Yield (number, text, what it was taken for) of every line that is not blank."""
-    return dns_text.explain(_compact(data), _Run, line)
+    return _Run.explain(_compact(data), line)
 
 
 def _compact(data: bytes) -> bytes:
@@ -102,7 +101,7 @@ def _on_one_line(report: re.Match[str]) -> str:
     return json.dumps(said, separators=(",", ":")) + "\n" * report[0].count("\n")
 
 
-class _Run(TableTrial):
+class _Run(TableRun):
     tool = NAME
     last_timing = "p50"
     expected = "expected the table or the --json of dnspyre"
@@ -160,7 +159,7 @@ class _Run(TableTrial):
             names = [plural(self.hostnames, "hostname")] if self.hostnames is not None else []
             self.facts["method"] = "; ".join([self.details["transport"], clients, *names])
         if self.in_json and received:
-            self.notes.append("Latencies of --json are whole milliseconds: 0 is less than one.")
+            self.warnings.append("Latencies of --json are whole milliseconds: 0 is less than one.")
         return self.summarise(received, whole=self.is_whole(received))
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats import dns_text
 from dropline.ingest.formats.dns_text import read
-from dropline.ingest.formats.dnstrace_text import BENCHMARKING, TableTrial
+from dropline.ingest.formats.dnstrace_text import BENCHMARKING, TableRun
 from dropline.ingest.formats.text import head_text, plural
 
 if TYPE_CHECKING:
@@ -39,12 +38,7 @@ def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     return read(data, _Run, line)
 
 
-def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
-    """Yield (number, text, what it was taken for) of every line that is not blank."""
-    return dns_text.explain(data, _Run, line)
-
-
-class _Run(TableTrial):
+class _Run(TableRun):
     tool = NAME
     last_timing = "max"
     expected = "expected the output of dnstrace, from `Benchmarking` on"
@@ -61,3 +55,6 @@ class _Run(TableTrial):
             self.details["requests_wanted"] = self.wanted
         all_sent = self.wanted in {None, self.counters["requests"]}
         return self.summarise(received, whole=self.is_whole(received) and all_sent)
+
+
+explain = _Run.explain

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from dropline.ingest.formats.dns_text import Trial
+from dropline.ingest.formats.dns_text import TextRun
 from dropline.ingest.formats.text import LONGEST, count, number, plural
 
 if TYPE_CHECKING:
@@ -49,13 +49,10 @@ _COUNTERS: Final = {
     "Total Errors": "errors",
     "Number of domains secured using DNSSEC": "dnssec_secured",
 }
-_TOLD: Final = (
-    *("connection_errors", "io_errors", "id_mismatches", "truncated", "expected"),
-    "dnssec_secured",
-)
+_TOLD: Final = (*("connection_errors", "io_errors", "id_mismatches", "truncated", "expected"), "dnssec_secured")
 
 
-class TableTrial(Trial):
+class TableRun(TextRun):
     """One process of dnstrace or dnspyre.
 
     Attributes:
@@ -185,19 +182,19 @@ class TableTrial(Trial):
     def _judge(self, sent: int, received: int, whole: bool) -> None:
         printed = self.facts["achieved_rate"]
         if not whole:
-            self.notes.append("Report cut off or cancelled: it does not tell of all requests.")
+            self.warnings.append("Report cut off or cancelled: it does not tell of all requests.")
         if sent and received == 0:
             self.details["questions_per_second_printed"] = printed
             self.facts["achieved_rate"] = 0.0
-            self.notes.append(
+            self.warnings.append(
                 f"No request was answered: is the server up? The {printed} questions per second "
                 "are failed requests, so the achieved rate is 0."
             )
         elif failed := sent - received:
-            self.notes.append(f"The questions per second count {plural(failed, 'request')} without an answer.")
+            self.warnings.append(f"The questions per second count {plural(failed, 'request')} without an answer.")
         codes = self.sections.get("DNS response codes", {})
         if received and codes.get("REFUSED") == received:
-            self.notes.append("Every answer is REFUSED: a query file of dnsperf (name and type) is read as names.")
+            self.warnings.append("Every answer is REFUSED: a query file of dnsperf (name and type) is read as names.")
 
 
 def duration_s(text: str) -> float | None:

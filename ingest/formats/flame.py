@@ -12,8 +12,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats import dns_text
-from dropline.ingest.formats.dns_text import Trial, read
+from dropline.ingest.formats.dns_text import TextRun, read
 from dropline.ingest.formats.text import LONGEST, count, head_text, is_marked, json_object, number
 
 if TYPE_CHECKING:
@@ -105,12 +104,7 @@ def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     return read(data, _Run, line)
 
 
-def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
-    """Yield (number, text, what it was taken for) of every line that is not blank."""
-    return dns_text.explain(data, _Run, line)
-
-
-class _Run(Trial):
+class _Run(TextRun):
     tool = NAME
     expected = "expected the text of flame, or the JSON Lines of its -o"
     usage_hint = "call it with a target, without --help"
@@ -183,12 +177,7 @@ class _Run(Trial):
         return bool(match)
 
     def _observe_period(
-        self,
-        t_s: float | None,
-        sent: int | None,
-        received: int | None,
-        average_ms: object,
-        in_flight: object,
+        self, t_s: float | None, sent: int | None, received: int | None, average_ms: object, in_flight: object
     ) -> None:
         self._replies += received or 0
         if sent and t_s:
@@ -308,17 +297,20 @@ class _Run(Trial):
         answered = sum(value or 0 for value in self.codes.values())
         whole = self.final and (answered > 0 or received == 0)
         if not whole:
-            self.notes.append("Report cut off or not finished: its last lines are missing.")
+            self.warnings.append("Report cut off or not finished: its last lines are missing.")
         if sent and received == 0:
-            self.notes.append("No query was answered: is the server up, and do queries reach it?")
+            self.warnings.append("No query was answered: is the server up, and do queries reach it?")
         late = received - answered - (count(self.totals.get("total_bad_count")) or 0)
         if whole and timeouts and late > 0:
-            self.notes.append(f"{late} replies came behind the time-out: they count as received and as timed out.")
+            self.warnings.append(f"{late} replies came behind the time-out: they count as received and as timed out.")
         elif whole and late > 0:
-            self.notes.append(f"{late} replies have no response code; is the report cut off?")
+            self.warnings.append(f"{late} replies have no response code; is the report cut off?")
             whole = False
         return whole
 
 
 def _text(value: object) -> str | None:
     return value[:100] if isinstance(value, str) else None
+
+
+explain = _Run.explain

@@ -11,13 +11,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.throughput import Columns, Table, Trial, Unusable, account, has_table, stray, tables, words
+from dropline.ingest.formats.throughput import Columns, Record, Table, Trial, account, each_table, has_table, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dropline.ingest.formats import Report
-    from dropline.ingest.formats.throughput import Record
 
 NAME = "ixnetwork"
 
@@ -37,15 +36,7 @@ def parse(data: bytes) -> Iterator[Report | Reject]:
     the offered rate is that share of the line rate which the receiving rate states in both units. An
     empty cell is an unknown value.
     """
-    return account(data, _read, _EXPECTED)
-
-
-def _read(text: bytes) -> Iterator[Report | Reject]:
-    for table in tables(text, _is_header):
-        if table.columns.keys:
-            yield from _trials(table)
-        else:
-            yield from stray(table, _EXPECTED)
+    return account(data, lambda text: each_table(text, _is_header, _trials, _EXPECTED), _EXPECTED)
 
 
 def _is_header(columns: Columns) -> bool:
@@ -53,18 +44,14 @@ def _is_header(columns: Columns) -> bool:
 
 
 def _trials(table: Table) -> Iterator[Report | Reject]:
-    records: list[Record] = []
-    faults: list[Reject] = []
-    for row in table.rows:
-        try:
-            records.append(table.record(row))
-        except Unusable as fault:
-            faults.append(Reject(row.number, fault.reason, fault.hint))
+    found = list(table.records())
+    records = [part for part in found if isinstance(part, Record)]
     flows = "txport" in table.columns.names
     groups = groupby(records, _identity if flows else lambda record: (record.line,))
     parts = [_trial(list(group)) for _, group in groups]
     if not table.rows:
         parts.append(Reject(table.line, "header without rows", "export the results after the test has ended"))
+    faults = [part for part in found if isinstance(part, Reject)]
     yield from sorted([*parts, *faults], key=lambda part: part.line)
 
 
@@ -99,10 +86,7 @@ def _trial(records: list[Record]) -> Report | Reject:
         trial.latency({name: _find(record, f"{name}latency") for name in ("min", "avg", "max")}, "ns", label)
         if record.cut is not None:
             trial.cut(record.line)
-    try:
-        return trial.conclude()
-    except Unusable as fault:
-        return Reject(trial.line, fault.reason, fault.hint)
+    return trial.conclude()
 
 
 def _offered(records: list[Record]) -> float | None:

@@ -1,4 +1,4 @@
-"""JSON as the readers of throughput tools get it: whole, in lines, appended to each other, or cut off."""
+"""JSON as readers get it: whole, in lines, appended to each other, or cut off."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.text import quote
+from dropline.ingest.formats.text import Part, quote
 from dropline.ingest.formats.throughput import Unusable, account
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from dropline.ingest.formats import Report, Row
     from dropline.ingest.formats.throughput import Trial
@@ -63,26 +63,28 @@ def documents(text: str) -> Iterator[tuple[int, Any] | Reject]:
         yield Reject(line, f"{what}: {quote(rest)}", "keep only the JSON of the tool in the file, or split it")
 
 
+def in_documents(text: bytes, read: Callable[[int, Any], Iterable[Part]]) -> Iterator[Part | Reject]:
+    """Yield what `read` makes of each (line, JSON document) of a text, and what of the text is no JSON."""
+    for document in documents(text.decode("utf-8", "replace")):
+        if isinstance(document, Reject):
+            yield document
+        else:
+            yield from read(*document)
+
+
 def each_document(
     data: bytes, trials: Callable[[int, Any], Iterator[Trial]], expected: str
 ) -> Iterator[Report | Reject]:
     """Yield what every JSON document of `data` comes to; `trials` may raise Unusable for a document."""
 
-    def read(text: bytes) -> Iterator[Report | Reject]:
-        for document in documents(text.decode("utf-8", "replace")):
-            if isinstance(document, Reject):
-                yield document
-                continue
-            found = trials(*document)
-            while True:
-                try:
-                    yield next(found).conclude()
-                except StopIteration:
-                    break
-                except Unusable as fault:
-                    yield Reject(document[0], fault.reason, fault.hint)
+    def read(line: int, document: Any) -> Iterator[Report | Reject]:
+        try:
+            for trial in trials(line, document):
+                yield trial.conclude()
+        except Unusable as fault:
+            yield Reject(line, fault.reason, fault.hint)
 
-    return account(data, read, expected)
+    return account(data, lambda text: in_documents(text, read), expected)
 
 
 def mapping(value: object) -> Row:

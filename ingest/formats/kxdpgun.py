@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats import dns_text
-from dropline.ingest.formats.dns_text import Trial, read
+from dropline.ingest.formats.dns_text import TextRun, read
 from dropline.ingest.formats.text import LONGEST, count, head_text, is_marked, number, plural
 
 if TYPE_CHECKING:
@@ -63,12 +62,7 @@ def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     return read(data, _Run, line)
 
 
-def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
-    """Yield (number, text, what it was taken for) of every line that is not blank."""
-    return dns_text.explain(data, _Run, line)
-
-
-class _Run(Trial):
+class _Run(TextRun):
     tool = NAME
     expected = "expected the output of kxdpgun, from `using interface` or `total queries` on"
     remedies = (
@@ -104,7 +98,7 @@ class _Run(Trial):
             if match[1] == "error":
                 self.error = (self.here, match[2])
             else:
-                self.notes.append(f"kxdpgun warns in line {self.here}: {match[2][:200]}.")
+                self.warnings.append(f"kxdpgun warns in line {self.here}: {match[2][:200]}.")
             return True
         if match := _METRICS.fullmatch(line):
             self.period = {} if match[1] == "periodic" else None
@@ -194,17 +188,20 @@ class _Run(Trial):
 
     def _judge(self, sent: int | None, replies: int | None) -> None:
         if self.duration_s is None:
-            self.notes.append("Report cut off: the duration at its end is missing.")
+            self.warnings.append("Report cut off: the duration at its end is missing.")
         if not self.threads:
-            self.notes.append("No thread has told its end: totals in between (SIGUSR1), or a cut.")
+            self.warnings.append("No thread has told its end: totals in between (SIGUSR1), or a cut.")
         elif self.thread_sums[0] != sent:
-            self.notes.append(f"The threads sent {self.thread_sums[0]}, the total is {sent}.")
+            self.warnings.append(f"The threads sent {self.thread_sums[0]}, the total is {sent}.")
         for index, name in ((1, "lost_by_client"), (2, "client_errors")):
             if self.thread_sums[index]:
                 self.details[name] = self.thread_sums[index]
         if "lost_by_client" in self.details:
-            self.notes.append(f"kxdpgun itself lost {self.thread_sums[1]} packets before sending.")
+            self.warnings.append(f"kxdpgun itself lost {self.thread_sums[1]} packets before sending.")
         if sent and replies is None:
-            self.notes.append("Replies were not counted (--drop).")
+            self.warnings.append("Replies were not counted (--drop).")
         elif sent and replies == 0:
-            self.notes.append("No query was answered: is the server up, and does it get them?")
+            self.warnings.append("No query was answered: is the server up, and does it get them?")
+
+
+explain = _Run.explain

@@ -12,7 +12,8 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats.json_documents import each_document, mapping
-from dropline.ingest.formats.throughput import Trial, Unusable, head_text, number, whole, words
+from dropline.ingest.formats.text import head_text
+from dropline.ingest.formats.throughput import Trial, Unusable, number, whole, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats.perfdhcp_kinds import kind
 from dropline.ingest.formats.perfdhcp_lines import KEYS, START, clean_counters, recognise
 from dropline.ingest.formats.perfdhcp_report import conclude
-from dropline.ingest.formats.perfdhcp_trial import Trial
+from dropline.ingest.formats.perfdhcp_trial import Process, Stage
 from dropline.ingest.formats.perfdhcp_whole import read_whole
 from dropline.ingest.formats.text import HEAD_BYTES, MAX_TEXT_BYTES, lines, parts, unpack
 
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
 
 NAME = "perfdhcp"
 
+_OF_EXCHANGE: Final = frozenset(
+    {"head of the statistics", "counter", "drops ratio", "delay", "no delays", "count of collected packets"}
+)
 _FAILED: Final = "Failed to receive DHCP packet: "
 _MARK: Final = re.compile(
     rb"(?:\A|[\r\n])[ \t\0]*(?:\x1b\[[0-9;?]*[A-Za-z])*(?:\^C)?(?:"
@@ -66,8 +68,19 @@ def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
     the line that holds it.
     """
     text, _ = unpack(data, MAX_TEXT_BYTES)
-    for number, said, handle, trial in _walk(text, Trial(), line):
-        yield number, said, kind(handle, trial)
+    for number, said, handle, trial in _walk(text, Process(), line):
+        yield number, said, _taken_for(handle, trial)
+
+
+def _taken_for(handle: Handler | None, trial: Process) -> str:
+    """Return in words what a line was taken for that `handle` (None: nobody) has just added to `trial`."""
+    if handle is None:
+        if trial.error and trial.here == trial.error_line + 1:
+            return "goes on with the error"
+        return "usage text" if trial.stage is Stage.USAGE else "not understood"
+    words: str = getattr(handle, "func", handle).__name__.removeprefix("take").strip("_").replace("_", " ")
+    exchange = trial.exchange() if words in _OF_EXCHANGE else None
+    return f"{words} of {exchange}" if exchange else words
 
 
 def _parts(text: bytes, line: int) -> Iterator[Report | Reject]:
@@ -80,7 +93,7 @@ def _parts(text: bytes, line: int) -> Iterator[Report | Reject]:
 
 def by_lines(text: bytes, first: int = 1) -> Iterator[Report | Reject]:
     """Yield what each process of the text, which begins in line `first`, comes to, whatever it is like."""
-    trial = Trial(here=first, line=first)
+    trial = Process(here=first, line=first)
     for _, _, _, current in _walk(text, trial, first):
         if current is not trial:
             yield conclude(trial)
@@ -88,7 +101,7 @@ def by_lines(text: bytes, first: int = 1) -> Iterator[Report | Reject]:
     yield conclude(trial)
 
 
-def _walk(text: bytes, trial: Trial, first: int = 1) -> Iterator[tuple[int, str, Handler | None, Trial]]:
+def _walk(text: bytes, trial: Process, first: int = 1) -> Iterator[tuple[int, str, Handler | None, Process]]:
     """Yield number and text of every line, who took it (None: nobody), and the trial to which it was added."""
     for number, line in _lines(text, first):
         key, colon, payload = line.partition(": ")
@@ -97,7 +110,7 @@ def _walk(text: bytes, trial: Trial, first: int = 1) -> Iterator[tuple[int, str,
         else:
             stage, handle, payload = recognise(line, in_leases=bool(trial.leases))
         if stage and trial.is_over(stage, payload):
-            trial = Trial(trial.next_version)
+            trial = Process(version=trial.next_version)
         trial.here = number
         if stage:
             trial.enter(stage)

@@ -11,10 +11,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from dropline.ingest.formats.perfdhcp_trial import DELAYS, Counters, Stage, Trial
+from dropline.ingest.formats.perfdhcp_trial import DELAYS, Counters, Process, Stage
+from dropline.ingest.formats.text import count
 
-Handler = Callable[[Trial, Any], bool]
-"""Takes the payload of a line, and says whether it made sense there."""
+Handler = Callable[[Process, Any], bool]
+"""Takes the payload of a line, and says whether it made sense there; its name tells people what the line was."""
 
 START: Final = "Running: perfdhcp"
 
@@ -78,16 +79,16 @@ def recognise(line: str, *, in_leases: bool) -> tuple[Stage, Handler, Any]:
     Rows of leases are looked for `in_leases` only, that is where their table has begun.
     """
     if line.startswith(START):
-        return Stage.STARTED, _running, line.removeprefix("Running: ")
+        return Stage.STARTED, _command_line, line.removeprefix("Running: ")
     if line in _LINES:
         return *_LINES[line], ""
     if line.startswith("sent: ") and (counters := _counters(line)):
-        return Stage.LOAD, _interim, counters
+        return Stage.LOAD, _interim_counters, counters
     if match := _ERROR.fullmatch(line):
         return Stage.ERROR, _error, match[0]
     if len(line) <= _LONGEST:
         if counters := clean_counters(line):
-            return Stage.LOAD, _interim, counters
+            return Stage.LOAD, _interim_counters, counters
         if in_leases and (match := _LEASE.fullmatch(line)):
             return Stage.NOTHING, _lease, match[1] or match[2]
         for start, stage, handle in _STARTS:
@@ -131,11 +132,6 @@ def _table(columns: list[list[str]]) -> Counters | None:
     return Counters(counts[0], counts[1], counts[2], counts[3] if len(counts) > 3 else None)
 
 
-def _count(text: str) -> int | None:
-    """Return a counter, or None for what is none; what no 64-bit integer can hold is damage."""
-    return int(text) if text.isdecimal() and text.isascii() and len(text) <= 18 else None
-
-
 def _number(text: str) -> float | None:
     """Return a number as a C++ stream prints it, inf and nan included, or None for what is none."""
     return float(text) if len(text) <= _LONGEST and _NUMBER.fullmatch(text) else None
@@ -154,47 +150,47 @@ def _nanoseconds(text: str) -> int | None:
     return seconds * 10**9 + int((match[4] or "").ljust(9, "0"))
 
 
-def _accept(_trial: Trial, _payload: object) -> bool:
+def _known_text(_trial: Process, _payload: object) -> bool:
     return True
 
 
-def _refuse(_trial: Trial, _payload: object) -> bool:
+def _refuse(_trial: Process, _payload: object) -> bool:
     return False
 
 
-def _running(trial: Trial, command: str) -> bool:
+def _command_line(trial: Process, command: str) -> bool:
     trial.command = command
     return True
 
 
-def _scenario(trial: Trial, _payload: object, name: str) -> bool:
+def _scenario(trial: Process, _payload: object, name: str) -> bool:
     trial.scenario = name
     return True
 
 
-def _argument(trial: Trial, match: re.Match[str]) -> bool:
+def _option(trial: Process, match: re.Match[str]) -> bool:
     option = _DECODED.get(match[1])
     if option:
         trial.arguments.append((option, match[2]))
     return option is not None
 
 
-def _flag(trial: Trial, _payload: object, option: str) -> bool:
+def _option_without_value(trial: Process, _payload: object, option: str) -> bool:
     trial.arguments.append((option, ""))
     return True
 
 
-def _interim(trial: Trial, counters: Counters) -> bool:
+def _interim_counters(trial: Process, counters: Counters) -> bool:
     trial.interims.add(counters)
     return True
 
 
-def _interrupt(trial: Trial, _payload: object) -> bool:
+def _interrupt(trial: Process, _payload: object) -> bool:
     trial.interrupted |= Stage.NOTHING < trial.stage < Stage.RATE
     return True
 
 
-def take_rate(trial: Trial, text: str) -> bool:
+def take_rate(trial: Process, text: str) -> bool:
     """Take what follows `Rate: `, and say whether it is a rate."""
     match = _RATE.fullmatch(text) if len(text) <= _LONGEST else None
     rate = _number(match[1]) if match else None
@@ -205,21 +201,21 @@ def take_rate(trial: Trial, text: str) -> bool:
     return True
 
 
-def _malformed(trial: Trial, text: str) -> bool:
-    trial.malformed = _count(text)
+def _count_of_malformed_packets(trial: Process, text: str) -> bool:
+    trial.malformed = count(text)
     return trial.malformed is not None
 
 
-def _statistics(trial: Trial, text: str) -> bool:
+def _head_of_the_statistics(trial: Process, text: str) -> bool:
     return trial.begin_exchange(text)
 
 
-def _counter(trial: Trial, text: str, column: str) -> bool:
-    value = _count(text)
+def _counter(trial: Process, text: str, column: str) -> bool:
+    value = count(text)
     return value is not None and trial.fill({column: value})
 
 
-def _ratio(trial: Trial, text: str) -> bool:
+def _drops_ratio(trial: Process, text: str) -> bool:
     printed = text.removesuffix(" %")
     ratio = _number(printed)
     if ratio is None or printed == text:
@@ -228,7 +224,7 @@ def _ratio(trial: Trial, text: str) -> bool:
     return trial.fill({"drop_ratio": share, "drop_ratio_printed": printed})
 
 
-def _delay(trial: Trial, text: str, column: str) -> bool:
+def _delay(trial: Process, text: str, column: str) -> bool:
     if text in {"n/a", "min delay: n/a"}:
         # Without an answer the first two lines come twice, and one of them glued to another.
         return trial.fill({column: None}, again=True)
@@ -238,28 +234,28 @@ def _delay(trial: Trial, text: str, column: str) -> bool:
     return delay is not None and text.endswith(" ms") and trial.fill({column: _finite(delay)})
 
 
-def _no_delays(trial: Trial, _payload: object) -> bool:
+def _no_delays(trial: Process, _payload: object) -> bool:
     return trial.fill(dict.fromkeys(DELAYS), again=True) and trial.end_exchange(None)
 
 
-def _collected(trial: Trial, text: str) -> bool:
-    value = _count(text)
+def _count_of_collected_packets(trial: Process, text: str) -> bool:
+    value = count(text)
     return trial.end_exchange(value) and value is not None
 
 
-def _observed(trial: Trial, text: str, metric: str, unit: str) -> bool:
-    value = _count(text)
+def _diagnostic_counter(trial: Process, text: str, metric: str, unit: str) -> bool:
+    value = count(text)
     if value is not None:
         trial.observe(metric, value, unit)
     return value is not None
 
 
-def _timestamps(trial: Trial, text: str) -> bool:
+def _head_of_the_timestamps(trial: Process, text: str) -> bool:
     trial.section = text.removesuffix("***")
     return True
 
 
-def _packet(trial: Trial, text: str) -> bool:
+def _times_of_one_packet(trial: Process, text: str) -> bool:
     """Keep the response time of one packet; both times count from the start of the trial."""
     sent_text, _, received_text = text.partition(" / ")
     sent, received = _nanoseconds(sent_text), _nanoseconds(received_text)
@@ -269,7 +265,7 @@ def _packet(trial: Trial, text: str) -> bool:
     return True
 
 
-def _provisioned(trial: Trial, match: re.Match[str]) -> bool:
+def _summary_of_the_avalanche(trial: Process, match: re.Match[str]) -> bool:
     took = _nanoseconds(match[1].replace(":", ""))
     if took is None:
         return False
@@ -277,36 +273,36 @@ def _provisioned(trial: Trial, match: re.Match[str]) -> bool:
     trial.observe("provision_time", took / 1e9, "s")
     for metric, text in zip(_TOTALS.values(), match.groups()[1:], strict=True):
         if text:
-            _observed(trial, text, metric, "packets")
+            _diagnostic_counter(trial, text, metric, "packets")
     return True
 
 
-def _begin_leases(trial: Trial, text: str) -> bool:
+def _head_of_the_leases(trial: Process, text: str) -> bool:
     trial.leases.append((text.removesuffix("***"), []))
     return True
 
 
-def _lease(trial: Trial, address: str) -> bool:
+def _lease(trial: Process, address: str) -> bool:
     if address:  # a client that got nothing is listed, too
         trial.leases[-1][1].append(address)
     return True
 
 
-def _failed(trial: Trial, text: str) -> bool:
+def _packet_that_could_not_be_received(trial: Process, text: str) -> bool:
     trial.failed.add(trial.here, text)
     return True
 
 
-def _incorrect(trial: Trial, text: str) -> bool:
+def _malformed_packet(trial: Process, text: str) -> bool:
     trial.incorrect.add(trial.here, text)
     return True
 
 
-def _error(trial: Trial, text: str) -> bool:
+def _error(trial: Process, text: str) -> bool:
     return trial.fail(text)
 
 
-def _version(trial: Trial, match: re.Match[str]) -> bool:
+def _version(trial: Process, match: re.Match[str]) -> bool:
     """Take the answer to `perfdhcp -v` for the version of the reports that follow."""
     trial.next_version = match[1]
     if trial.stage is Stage.NOTHING:
@@ -322,18 +318,18 @@ _TOTALS: Final = {
 }
 KEYS: Final[dict[str, tuple[Stage, Handler]]] = {
     "Rate": (Stage.NOTHING, take_rate),
-    "Malformed packets": (Stage.NOTHING, _malformed),
-    "***Statistics for": (Stage.STATISTICS, _statistics),
+    "Malformed packets": (Stage.NOTHING, _count_of_malformed_packets),
+    "***Statistics for": (Stage.STATISTICS, _head_of_the_statistics),
     **{key: (Stage.NOTHING, partial(_counter, column=column)) for key, column in COUNTERS.items()},
-    "drops ratio": (Stage.NOTHING, _ratio),
+    "drops ratio": (Stage.NOTHING, _drops_ratio),
     **{key: (Stage.NOTHING, partial(_delay, column=column)) for key, column in DELAY_KEYS.items()},
-    "collected packets": (Stage.NOTHING, _collected),
-    "***Timestamps for packets": (Stage.NOTHING, _timestamps),
-    "sent / received": (Stage.NOTHING, _packet),
-    "Server id": (Stage.NOTHING, _accept),
-    "Failed to receive DHCP packet": (Stage.NOTHING, _failed),
+    "collected packets": (Stage.NOTHING, _count_of_collected_packets),
+    "***Timestamps for packets": (Stage.NOTHING, _head_of_the_timestamps),
+    "sent / received": (Stage.NOTHING, _times_of_one_packet),
+    "Server id": (Stage.NOTHING, _known_text),
+    "Failed to receive DHCP packet": (Stage.NOTHING, _packet_that_could_not_be_received),
     **{
-        key: (Stage.NOTHING, partial(_observed, metric=metric, unit=unit))
+        key: (Stage.NOTHING, partial(_diagnostic_counter, metric=metric, unit=unit))
         for key, metric, unit in (
             ("Short waits for packets", "short_waits", "waits"),
             ("Late sent packets", "late_sent_packets", "packets"),
@@ -345,12 +341,12 @@ KEYS: Final[dict[str, tuple[Stage, Handler]]] = {
 _LINES: Final[dict[str, tuple[Stage, Handler]]] = {
     "Scenario: basic.": (Stage.SCENARIO, partial(_scenario, name="basic")),
     "Scenario: avalanche.": (Stage.SCENARIO, partial(_scenario, name="avalanche")),
-    "***Rate statistics***": (Stage.RATE, _accept),
+    "***Rate statistics***": (Stage.RATE, _known_text),
     _NO_DELAYS: (Stage.NOTHING, _no_delays),
     "^C": (Stage.NOTHING, _interrupt),
-    "IPv6": (Stage.NOTHING, partial(_flag, option="6")),
-    "DISCOVER-OFFER only": (Stage.NOTHING, partial(_flag, option="i")),
-    "SOLICIT-ADVERTISE only": (Stage.NOTHING, partial(_flag, option="i")),
+    "IPv6": (Stage.NOTHING, partial(_option_without_value, option="6")),
+    "DISCOVER-OFFER only": (Stage.NOTHING, partial(_option_without_value, option="i")),
+    "SOLICIT-ADVERTISE only": (Stage.NOTHING, partial(_option_without_value, option="i")),
     **dict.fromkeys(
         (
             *("Multi-thread mode enabled.", "***Malformed Packets***", "Fatal error"),
@@ -362,33 +358,27 @@ _LINES: Final[dict[str, tuple[Stage, Handler]]] = {
             *("Unavailable! No packets received.", "contents:"),
             *("client_id,adrress,prefix", "client_id,address,prefix"),
         ),
-        (Stage.NOTHING, _accept),
+        (Stage.NOTHING, _known_text),
     ),
 }
 _STARTS: Final[tuple[tuple[str, Stage, Handler], ...]] = (
-    ("perfdhcp [-", Stage.USAGE, _accept),
-    ("***Leases for ", Stage.NOTHING, _begin_leases),
-    ("Incorrect DHCP packet received", Stage.NOTHING, _incorrect),
-    ("INFO: in avalanche scenario ", Stage.NOTHING, _accept),
+    ("perfdhcp [-", Stage.USAGE, _known_text),
+    ("***Leases for ", Stage.NOTHING, _head_of_the_leases),
+    ("Incorrect DHCP packet received", Stage.NOTHING, _malformed_packet),
+    ("INFO: in avalanche scenario ", Stage.NOTHING, _known_text),
     *(
-        (start, Stage.NOTHING, _accept)
-        for start in (
-            "Set MAC to ",
-            "Set DUID to ",
-            "Truncated DHCPv",
-            "Script started",
-            "Script done",
-        )
+        (start, Stage.NOTHING, _known_text)
+        for start in ("Set MAC to ", "Set DUID to ", "Truncated DHCPv", "Script started", "Script done")
     ),
     *(
-        (f"WARNING: {start} ", Stage.NOTHING, _accept)
+        (f"WARNING: {start} ", Stage.NOTHING, _known_text)
         for start in ("Currently system", "Better results", "To switch use")
     ),
 )
 _PATTERNS: Final[tuple[tuple[re.Pattern[str], Stage, Handler], ...]] = (
-    (_PROGRESS, Stage.LOAD, _accept),
-    (_PROVISIONED, Stage.NOTHING, _provisioned),
-    (_ARGUMENT, Stage.NOTHING, _argument),
-    (_TEMPLATE, Stage.NOTHING, _accept),
+    (_PROGRESS, Stage.LOAD, _known_text),
+    (_PROVISIONED, Stage.NOTHING, _summary_of_the_avalanche),
+    (_ARGUMENT, Stage.NOTHING, _option),
+    (_TEMPLATE, Stage.NOTHING, _known_text),
     (_VERSION, Stage.NOTHING, _version),
 )

@@ -154,12 +154,7 @@ def parse_options(pairs: tuple[Pair, ...]) -> Options:
     protocol = "DHCPv6" if "6" in last else "DHCPv4"
     avalanche = last.get("scenario") == "avalanche"
     first, second, renewal, release = EXCHANGES[protocol]
-    wanted = (
-        (first, True),
-        (second, "i" not in last),
-        (renewal, "f" in last),
-        (release, "F" in last),
-    )
+    wanted = ((first, True), (second, "i" not in last), (renewal, "f" in last), (release, "F" in last))
     duration_s = None if avalanche else _duration(pairs)
     drop_times_s = (None, None) if avalanche else _drop_times(pairs)
     wait_s = (_number(last.get("W")) or 0.0) / 1e6

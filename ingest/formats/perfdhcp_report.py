@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Final
 from dropline.ingest.formats import OBSERVED, Reject, Report
 from dropline.ingest.formats.perfdhcp_options import EXCHANGES, UNKNOWN_OPTIONS, parse_command, parse_options
 from dropline.ingest.formats.perfdhcp_trial import PLACES, Stage
-from dropline.ingest.formats.text import MAX_SERIES
+from dropline.ingest.formats.text import MAX_SERIES, quote
 from dropline.ingest.records import Records
 
 if TYPE_CHECKING:
     from dropline.ingest.formats import Row
     from dropline.ingest.formats.perfdhcp_options import Options
-    from dropline.ingest.formats.perfdhcp_trial import Interims, Tally, Trial
+    from dropline.ingest.formats.perfdhcp_trial import Interims, Process, Tally
 
-_QUOTED: Final = 80
 _NEARLY_ALL: Final = 0.98
 _REPAIR: Final = "repair what it names and run the trial again"
 
@@ -26,10 +25,7 @@ _REMEDIES: Final[tuple[tuple[str, str], ...]] = (
         "without an interface, server is required",
         "give a server address, or -l with an interface that exists on the client",
     ),
-    (
-        "Failed to convert string to address",
-        "give IP addresses, no host names, and check the interface behind -l",
-    ),
+    ("Failed to convert string to address", "give IP addresses, no host names, and check the interface behind -l"),
     ("There is no address for interface", "give the interface an address, or choose another -l"),
     ("failed to connect to remote endpoint", "check the route from the client to the server"),
     ("are mismatched", "use -4 with an IPv4 server and -6 with an IPv6 server"),
@@ -37,10 +33,7 @@ _REMEDIES: Final[tuple[tuple[str, str], ...]] = (
         "Failed to bind socket",
         "run it as root, which ports below 1024 need; stop the program that holds the port, or choose another with -L",
     ),
-    (
-        "Packets exchange not specified",
-        "leave out -W with -i, and switch off rapid commit in the server for -i -c",
-    ),
+    ("Packets exchange not specified", "leave out -W with -i, and switch off rapid commit in the server for -i -c"),
     ("unable to open", "check the path of the file that the option names"),
     ("wrong command line option", "look in `perfdhcp -h` for the option and its value"),
     ("send failed", "check the link of the client: it went down during the trial"),
@@ -48,7 +41,7 @@ _REMEDIES: Final[tuple[tuple[str, str], ...]] = (
 )
 
 
-def conclude(trial: Trial) -> Report | Reject:
+def conclude(trial: Process) -> Report | Reject:
     """Return the report of a trial whose first exchange is whole, else why there is none."""
     trial.give_up()
     if trial.exchanges.column("position")[:1] == [0] and trial.stage < Stage.USAGE:
@@ -56,7 +49,7 @@ def conclude(trial: Trial) -> Report | Reject:
     return _reject(trial)
 
 
-def _report(trial: Trial) -> Report:
+def _report(trial: Process) -> Report:
     options = _options(trial)
     faults = _faults(trial, options)
     slots = _slots(trial, options)
@@ -71,27 +64,22 @@ def _report(trial: Trial) -> Report:
         exchanges=trial.exchanges,
         intervals=_intervals(trial.interims, slots, options.report_s if options else None),
         observations=Records.named(OBSERVED, trial.observations),
-        warnings=[
-            *faults,
-            *_notes(trial, options),
-            *_figures(trial.exchanges),
-            *_lines(trial, options),
-        ],
+        warnings=[*faults, *_notes(trial, options), *_figures(trial.exchanges), *_lines(trial, options)],
     )
 
 
-def _options(trial: Trial) -> Options | None:
+def _options(trial: Process) -> Options | None:
     """Return the options as the header gives them, else as far as `-x a` decodes them."""
     if trial.command is not None:
         return parse_command(trial.command)
     return parse_options(tuple(trial.arguments)) if trial.arguments else None
 
 
-def _is_avalanche(trial: Trial) -> bool:
+def _is_avalanche(trial: Process) -> bool:
     return trial.provisioned or trial.scenario == "avalanche"
 
 
-def _faults(trial: Trial, options: Options | None) -> list[str]:
+def _faults(trial: Process, options: Options | None) -> list[str]:
     """Return what a whole report would have more, as far as anything tells."""
     faults = []
     found = tuple(trial.exchanges.column("exchange"))
@@ -110,7 +98,7 @@ def _faults(trial: Trial, options: Options | None) -> list[str]:
     return faults
 
 
-def _slots(trial: Trial, options: Options | None) -> tuple[str, ...]:
+def _slots(trial: Process, options: Options | None) -> tuple[str, ...]:
     """Return the exchanges of the columns of the interim lines, or none when they are not known."""
     slots = trial.interims.width
     found = tuple(trial.exchanges.column("exchange"))
@@ -119,7 +107,7 @@ def _slots(trial: Trial, options: Options | None) -> tuple[str, ...]:
     return next((names for names in candidates if len(names) == slots), ())
 
 
-def _facts(trial: Trial, options: Options | None) -> Row:
+def _facts(trial: Process, options: Options | None) -> Row:
     """Return the columns of schema.TRIALS but `completed`."""
     rows = trial.exchanges
     leases = len(rows) > 1 or trial.rate_name == "4-way exchanges"
@@ -200,7 +188,7 @@ def _since_before(counts: list[int], width: int) -> list[int]:
     return [*counts[:width], *map(sub, counts[width:], counts)]
 
 
-def _notes(trial: Trial, options: Options | None) -> list[str]:
+def _notes(trial: Process, options: Options | None) -> list[str]:
     """Return what befell the trial."""
     notes = []
     if trial.command is None:
@@ -234,18 +222,18 @@ def _figures(exchanges: Records) -> list[str]:
     return warnings
 
 
-def _lines(trial: Trial, options: Options | None) -> list[str]:
+def _lines(trial: Process, options: Options | None) -> list[str]:
     """Return which lines are not understood; a command that is wrapped may print what it likes."""
     strange = trial.strange
     if options and options.wrapped:
         return []
-    warnings = [f"Line {number} is not understood: {_quote(text)}." for number, text in strange.first]
+    warnings = [f"Line {number} is not understood: {quote(text)}." for number, text in strange.first]
     if more := strange.count - len(strange.first):
         warnings.append(f"{more} more lines are not understood, the last one is line {strange.last}.")
     return warnings
 
 
-def _reject(trial: Trial) -> Reject:
+def _reject(trial: Process) -> Reject:
     count = len(trial.interims)
     interims = f"{count} interim line" + "s" * (count != 1)
     if trial.error:
@@ -270,7 +258,7 @@ def _reject(trial: Trial) -> Reject:
     return Reject(1, "the file is empty", "run the trial again and keep what perfdhcp prints")
 
 
-def _where_cut(trial: Trial) -> str:
+def _where_cut(trial: Process) -> str:
     if trial.broken:
         return f"in the statistics of {trial.broken[0]}"
     if trial.stage is Stage.RATE:
@@ -280,8 +268,4 @@ def _where_cut(trial: Trial) -> str:
 
 
 def _first(lines: Tally) -> str:
-    return f"; line {lines.first[0][0]}: {_quote(lines.first[0][1])}" if lines.count else ""
-
-
-def _quote(text: str) -> str:
-    return repr(text if len(text) <= _QUOTED else text[:_QUOTED] + "...")
+    return f"; line {lines.first[0][0]}: {quote(lines.first[0][1])}" if lines.count else ""

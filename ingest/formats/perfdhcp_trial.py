@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
+from dropline.ingest.formats.base import Draft
 from dropline.ingest.formats.perfdhcp_options import EXCHANGES
-from dropline.ingest.formats.text import MAX_SERIES
 from dropline.ingest.records import Records
 
 if TYPE_CHECKING:
-    from dropline.ingest.formats import Observed, Row
+    from dropline.ingest.formats import Row
     from dropline.ingest.formats.perfdhcp_options import Pair
 
 DELAYS: Final = ("min_delay_ms", "avg_delay_ms", "max_delay_ms", "stdev_delay_ms")
@@ -93,14 +93,13 @@ class Tally:
 
 
 @dataclass(slots=True)
-class Trial:
-    """What is known so far of one process; `here` is the number of the line that is read."""
+class Process(Draft):
+    """What the lines of one process have said so far; `here` is the number of the line that is read."""
 
     version: str | None = None
     next_version: str | None = field(init=False)
     here: int = 1
     stage: Stage = Stage.NOTHING
-    line: int = 1
     command: str | None = None
     scenario: str | None = None
     arguments: list[Pair] = field(default_factory=list)  # as `-x a` decodes them
@@ -115,7 +114,6 @@ class Trial:
     broken: list[str] = field(default_factory=list)  # exchanges whose statistics are not whole
     section: str | None = None  # the exchange whose timestamps follow
     leases: list[tuple[str, list[str]]] = field(default_factory=list)
-    observations: list[Observed] = field(default_factory=list)
     provisioned: bool = False  # the avalanche has told how long it took
     interrupted: bool = False
     usage: bool = False
@@ -182,18 +180,12 @@ class Trial:
         self.give_up()
         return True
 
-    def observe(
-        self,
-        metric: str,
-        value: float,
-        unit: str,
-        label: str | None = None,
-        t_s: float | None = None,
-    ) -> None:
-        """Add a row of schema.OBSERVATIONS, unless there are MAX_SERIES."""
-        if len(self.observations) < MAX_SERIES:
-            # A whole number beyond 2^53 is none that Arrow takes for a double.
-            self.observations.append((metric, label, t_s, float(value), unit))
+    def exchange(self) -> str | None:
+        """Return the exchange whose statistics the line here stands in, or has just ended."""
+        if self.open is not None:
+            return str(self.open["exchange"])
+        begun = [*self.exchanges.column("exchange")[-1:], *self.broken[-1:]]
+        return next((name for name in begun if name in PLACES and PLACES[name][1] == self.position), None)
 
     def fail(self, error: str) -> bool:
         """Note that perfdhcp ended with an error."""

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any, Final
 
 from dropline.ingest.formats.perfdhcp_lines import COUNTERS, DELAY_KEYS, INTERIM, START, take_rate
-from dropline.ingest.formats.perfdhcp_trial import PLACES, Interims, Stage, Trial
+from dropline.ingest.formats.perfdhcp_trial import PLACES, Interims, Process, Stage
 from dropline.ingest.records import Records
 
 _LARGEST: Final = 1024 * 1024  # bytes: a longer one is not held in pieces beside the whole
@@ -41,7 +41,7 @@ _KINDS: Final[dict[str, type[int | float]]] = {
 }
 
 
-def read_whole(text: bytes) -> Trial | None:
+def read_whole(text: bytes) -> Process | None:
     """Return the trial of a text that is such a report to the letter; None for any other text."""
     if len(text) > _LARGEST or not text.isascii():
         return None
@@ -50,7 +50,7 @@ def read_whole(text: bytes) -> Trial | None:
     rate = _RATE.match(report, summary) if summary > 0 else None
     if not head or not rate or report.count(START) > 1:
         return None
-    trial = Trial(command=head[1], scenario=head[2], stage=Stage.STATISTICS, malformed=int(rate[2]))
+    trial = Process(command=head[1], scenario=head[2], stage=Stage.STATISTICS, malformed=int(rate[2]))
     interims, exchanges = _interims(report[head.end() : summary]), _exchanges(report, rate.end())
     if interims is None or not exchanges or not take_rate(trial, rate[1]):
         return None

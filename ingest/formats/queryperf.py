@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats import dns_text
-from dropline.ingest.formats.dns_text import Trial, read
+from dropline.ingest.formats.dns_text import TextRun, read
 from dropline.ingest.formats.text import count, head_text, number
 
 if TYPE_CHECKING:
@@ -44,12 +43,7 @@ def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     return read(data, _Run, line)
 
 
-def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
-    """Yield (number, text, what it was taken for) of every line that is not blank."""
-    return dns_text.explain(data, _Run, line)
-
-
-class _Run(Trial):
+class _Run(TextRun):
     tool = NAME
     expected = f"expected the output of queryperf, from `{_TITLE}` on"
 
@@ -90,5 +84,8 @@ class _Run(Trial):
                 self.observe("responses", count(value), "responses", code[1])
         whole = self.facts["achieved_rate"] is not None
         if not whole:
-            self.notes.append("Report cut off: the queries per second at its end are missing.")
+            self.warnings.append("Report cut off: the queries per second at its end are missing.")
         return self.report(completed=whole)
+
+
+explain = _Run.explain

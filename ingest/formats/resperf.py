@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats import dns_text
 from dropline.ingest.formats.dns_text import read
-from dropline.ingest.formats.dnsperf_text import BLOCK, LOAD_OPTIONS, PerfTrial, is_block, shared_words
+from dropline.ingest.formats.dnsperf_text import BLOCK, LOAD_OPTIONS, PerfRun, is_block, shared_words
 from dropline.ingest.formats.text import head_text, is_marked, number, plural
 
 if TYPE_CHECKING:
@@ -67,12 +66,7 @@ def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     return read(data, _Run, line)
 
 
-def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
-    """Yield (number, text, what it was taken for) of every line that is not blank."""
-    return dns_text.explain(data, _Run, line)
-
-
-class _Run(PerfTrial):
+class _Run(PerfRun):
     tool = NAME
     title = "DNS Resolution Performance Testing Tool"
     flags = "eDvWhHR"
@@ -131,16 +125,16 @@ class _Run(PerfTrial):
         self.details["lost_at_that_point"] = lost[0] if lost else None
         self.observe("lost_at_maximum", number(lost[0]) if lost else None, "%")
         if lost is None:
-            self.notes.append("Report cut off: the loss at the maximum is missing.")
+            self.warnings.append("Report cut off: the loss at the maximum is missing.")
         if ended := self.details.get("ended_early"):
-            self.notes.append(f"The ramp ended early: {ended}.")
+            self.warnings.append(f"The ramp ended early: {ended}.")
         self._options()
         self._judge_plot()
         return self.report(completed=lost is not None)
 
     def _options(self) -> None:
         if self.facts["command"] is None:
-            self.notes.append("There is no `Command line:`, so the options are not known.")
+            self.warnings.append("There is no `Command line:`, so the options are not known.")
             return
         transport = self.options.get("M", ["udp"])[-1]
         clients = int(self.option("C", 1) or 1)
@@ -165,7 +159,7 @@ class _Run(PerfTrial):
         )
 
     def _plot(self) -> Report:
-        self.notes.append("This is the plot of a run (-P): what was sent and lost in all is in resperf's report.")
+        self.warnings.append("This is the plot of a run (-P): what was sent and lost in all is in resperf's report.")
         self.details["plot"] = True
         self._judge_plot()
         return self.report(completed=False)
@@ -174,6 +168,9 @@ class _Run(PerfTrial):
         if not self.rates:
             return
         if not any(self.rates):
-            self.notes.append("No query was answered in any bucket: is the server up?")
+            self.warnings.append("No query was answered in any bucket: is the server up?")
         elif max(self.rates) in self.rates[-2:]:
-            self.notes.append("The best bucket is one of the last two: the ramp ended first.")
+            self.warnings.append("The best bucket is one of the last two: the ramp ended first.")
+
+
+explain = _Run.explain

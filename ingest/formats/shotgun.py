@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.json_documents import documents, items, mapping
-from dropline.ingest.formats.text import plural
-from dropline.ingest.formats.throughput import Trial, Unusable, account, head_text, number, whole, words
+from dropline.ingest.formats.text import head_text, plural
+from dropline.ingest.formats.throughput import Trial, Unusable, account, number, whole, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.testcenter_rfc2544 import TOOL, several_trials, trial_of
-from dropline.ingest.formats.text import quote
+from dropline.ingest.formats.text import head_text, quote
 from dropline.ingest.formats.throughput import (
     Columns,
     Line,
@@ -23,10 +23,8 @@ from dropline.ingest.formats.throughput import (
     Unusable,
     account,
     each_row,
+    each_table,
     has_table,
-    head_text,
-    stray,
-    tables,
     words,
 )
 
@@ -69,23 +67,20 @@ def _read(text: bytes) -> Iterator[Report | Reject]:
     if _is_answer(text[:65536].decode("utf-8", "replace")):
         yield from _read_answers(text.decode("utf-8", "replace"))
         return
-    for table in tables(text, _is_header):
-        if not table.columns.keys:
-            yield from stray(table, _EXPECTED)
-        elif table.columns.names >= _SUMMARY:
-            yield from each_row(table, _snapshot)
-        else:
-            yield from _rows(table)
+    yield from each_table(text, _is_header, _rows, _EXPECTED)
 
 
 def _rows(table: Table) -> Iterator[Report | Reject]:
+    if table.columns.names >= _SUMMARY:
+        yield from each_row(table, _snapshot)
+        return
     numbers = table.columns.places("trialnumber")
     test = next((test for name, test in _TESTS.items() if name in table.columns.names), "RFC 2544")
     several = several_trials(row.cells[numbers[0]] for row in table.rows if numbers and len(row.cells) > numbers[0])
 
     def trial(record: Record) -> Trial:
         if numbers and not record.get("trialnumber"):
-            reason = f"row without a trial number: {quote(','.join(str(value) for value in record.values if value))}"
+            reason = f"row without a trial number: {record.quoted()}"
             raise Unusable(reason, "it is not TestCenter's; remove it, or leave it: no trial is lost")
         return trial_of(record, test, several=several)
 

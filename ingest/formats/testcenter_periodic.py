@@ -13,19 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.testcenter_rfc2544 import TOOL
-from dropline.ingest.formats.text import is_marked, quote
-from dropline.ingest.formats.throughput import (
-    Columns,
-    Line,
-    Record,
-    Table,
-    Trial,
-    Unusable,
-    account,
-    head_text,
-    rows,
-    words,
-)
+from dropline.ingest.formats.text import head_text, is_marked, quote
+from dropline.ingest.formats.throughput import Columns, Line, Record, Table, Trial, Unusable, account, rows, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -55,14 +44,8 @@ _KINDS: Final = {
     "txstreamblockresults": "TxStream",
 }
 # Where to find the frames of a kind: those with TestCenter's signature first, all frames else.
-_SENT: Final = {
-    "Generator": ("generatorsigframecount", "totalframecount"),
-    "TxStream": ("framecount",),
-}
-_RECEIVED: Final = {
-    "RxStream": ("sigframecount", "framecount"),
-    "Analyzer": ("sigframecount", "totalframecount"),
-}
+_SENT: Final = {"Generator": ("generatorsigframecount", "totalframecount"), "TxStream": ("framecount",)}
+_RECEIVED: Final = {"RxStream": ("sigframecount", "framecount"), "Analyzer": ("sigframecount", "totalframecount")}
 _SERIES: Final = (
     ("frame_rate", ("totalframerate", "framerate", "sigframerate"), "frames/s"),
     ("bit_rate_l1", ("l1bitrate",), "bit/s"),
@@ -180,10 +163,7 @@ class _Subscription:
         if any(len({n for (k, _), n in self.times.items() if k == kind}) > 1 for kind, _ in self.times):
             trial.completed = False
             trial.warnings.append("Its last sample is not whole: some ports are missing in it.")
-        try:
-            yield trial.conclude()
-        except Unusable as fault:
-            yield Reject(trial.line, fault.reason, fault.hint)
+        yield trial.conclude()
 
     def _total(self, sides: Mapping[str, tuple[str, ...]]) -> int | None:
         """Return the frames of all objects of the first of these kinds that is there, and of all ports.

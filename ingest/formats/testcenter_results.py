@@ -15,16 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject, Report
 from dropline.ingest.formats.testcenter_rfc2544 import TOOL, several_trials, trial_of
-from dropline.ingest.formats.text import unpack
-from dropline.ingest.formats.throughput import (
-    HEAD_BYTES,
-    MAX_TEXT_BYTES,
-    Columns,
-    Record,
-    Trial,
-    Unusable,
-    words,
-)
+from dropline.ingest.formats.text import HEAD_BYTES, unpack
+from dropline.ingest.formats.throughput import MAX_TABLE_BYTES, Columns, Record, Trial, Unusable, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,9 +52,9 @@ def parse(data: bytes) -> Iterator[Report | Reject]:
     RFC 2544 tables give a trial for each row, as in the exported table. Without them the counters at the
     end of the test are one trial: of the streams when they were collected, else of the ports.
     """
-    content, fault = unpack(data, MAX_TEXT_BYTES + 1)
-    if fault or len(content) > MAX_TEXT_BYTES:
-        yield fault or Reject(1, f"more than {MAX_TEXT_BYTES // 1024**2} MiB", "save the results of fewer tests")
+    content, fault = unpack(data, MAX_TABLE_BYTES + 1)
+    if fault or len(content) > MAX_TABLE_BYTES:
+        yield fault or Reject(1, f"more than {MAX_TABLE_BYTES // 1024**2} MiB", "save the results of fewer tests")
         return
     if not content.startswith(_MAGIC):
         yield Reject(1, "not an SQLite database", "ingest the .db file that TestCenter has saved")
@@ -149,10 +141,8 @@ def _rfc2544(connection: sqlite3.Connection, tables: Tables, name: str, test: st
     records, _ = _newest(connection, tables, name)
     several = several_trials(record.get("trialnum") for record in records)
     for number, record in enumerate(records, 1):
-        try:
-            yield trial_of(record, test, several=several).conclude()
-        except Unusable as fault:
-            yield Reject(1, f"row {number} of {name}: {fault.reason}", fault.hint)
+        part = trial_of(record, test, several=several).conclude()
+        yield Reject(1, f"row {number} of {name}: {part.reason}", part.hint) if isinstance(part, Reject) else part
 
 
 def _end_of_test(

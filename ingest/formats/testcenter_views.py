@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.testcenter_rfc2544 import TOOL
-from dropline.ingest.formats.text import lines, quote
+from dropline.ingest.formats.text import head_text, lines
 from dropline.ingest.formats.throughput import (
     Columns,
     Line,
@@ -22,7 +22,6 @@ from dropline.ingest.formats.throughput import (
     Unusable,
     account,
     has_table,
-    head_text,
     stray,
     tables,
     words,
@@ -99,46 +98,36 @@ def _view(table: Table) -> Iterator[Report | Reject]:
     streams = bool(table.columns.names & set(_STREAM))
     trial = Trial(TOOL, table.line, "stream view" if streams else "port view")
     records = []
+    sent = _SENT if streams else _PORT_SENT
     for row in table.rows:
         try:
             record = table.record(row)
-            if str(record.values[0]).strip() != _TOTAL:
-                records.append(_counted(record, streams=streams))
-                if record.cut is not None:
-                    trial.cut(row.number)
         except Unusable as fault:
             trial.lack(row.number)
             yield Reject(row.number, fault.reason, fault.hint)
+            continue
+        if str(record.values[0]).strip() == _TOTAL:
+            continue
+        if record.whole(*sent) is None:
+            trial.lack(row.number)
+            reason = f"row without a count of sent frames: {record.quoted()}"
+            yield Reject(row.number, reason, "it is no stream or port; remove it, or export the view again")
+            continue
+        records.append(record)
+        if record.cut is not None:
+            trial.cut(row.number)
     if not records:
         yield Reject(table.line, "view without rows", "export the view again, after the traffic has run")
         return
     _sum_up(trial, records, streams=streams)
     for record in records if streams else ():
         _describe_stream(trial, record)
-    try:
-        yield trial.conclude()
-    except Unusable as fault:
-        yield Reject(table.line, fault.reason, fault.hint)
-
-
-def _counted(record: Record, *, streams: bool) -> Record:
-    """Return a record that tells what was sent; raises Unusable for any other line below the captions."""
-    if record.whole(*(_SENT if streams else _PORT_SENT)) is None:
-        reason = (
-            f"row without a count of sent frames: {quote(','.join(str(value) for value in record.values if value))}"
-        )
-        raise Unusable(reason, "it is no stream or port; remove it, or export the view again")
-    return record
+    yield trial.conclude()
 
 
 def _sum_up(trial: Trial, records: list[Record], *, streams: bool) -> None:
-    pairs = [
-        (
-            record.whole(*(_SENT if streams else _PORT_SENT)) or 0,
-            record.whole(*(_RECEIVED if streams else _PORT_RECEIVED)),
-        )
-        for record in records
-    ]
+    sides = (_SENT, _RECEIVED) if streams else (_PORT_SENT, _PORT_RECEIVED)
+    pairs = [(record.whole(*sides[0]) or 0, record.whole(*sides[1])) for record in records]
     trial.facts["sent"] = sum(sent for sent, _ in pairs)
     if all(received is not None for _, received in pairs):
         trial.facts["received"] = sum(received or 0 for _, received in pairs)
@@ -150,7 +139,7 @@ def _sum_up(trial: Trial, records: list[Record], *, streams: bool) -> None:
         if None not in rates:
             trial.facts[fact] = sum(rate or 0.0 for rate in rates)
     port = "txport" if "txport" in records[0].columns.names else "txportname" if streams else "portname"
-    ports = {record.get(port) for record in records if record.whole(*(_SENT if streams else _PORT_SENT))}
+    ports = {record.get(port) for record in records if record.whole(*sides[0])}
     trial.details |= {
         "direction_scope": "sum_both",
         "ports_tx": len(ports),

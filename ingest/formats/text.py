@@ -1,4 +1,4 @@
-"""What all readers share: the text in a file's bytes, its lines, and the numbers in them."""
+"""What all readers share: the text in a file's bytes, its lines, and the numbers and times in them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 import math
 import re
 import zlib
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -34,7 +35,9 @@ HEAD_BYTES: Final = 64 * 1024
 _CHUNK_BYTES: Final = 1024 * 1024
 _BLANK: Final = " \t\r\n\0"  # a crash may leave NULs where the file system lost a block
 _ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*\x07?|[^\[\]])")
-_NUMBER: Final = re.compile(r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.ASCII)
+_NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_EARLIEST_S: Final = 1e8  # 1973: anything smaller is a counter, or the begin of a time
+_LATEST_S: Final = 1e11  # 5138
 _QUOTED: Final = 80
 
 
@@ -118,16 +121,44 @@ def count(value: object) -> int | None:
 
 def number(value: object, scale: float = 1.0) -> float | None:
     """Return a finite number times `scale`; None for -nan, inf, and what is none."""
+    parsed = real(value)
+    result = None if parsed is None else parsed * scale
+    # Seconds become milliseconds without the noise of binary fractions.
+    return round(result, 9) if result is not None and math.isfinite(result) else None
+
+
+def real(value: object) -> float | None:
+    """Return a finite number, of a number or its text; None for NaN, infinity and what is none."""
     if isinstance(value, str):
-        value = float(value) if len(value) < LONGEST and _NUMBER.fullmatch(value) else None
+        value = float(value) if len(value) <= LONGEST and _NUMBER.fullmatch(value) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
-        result = value * scale
+        result = float(value)
     except OverflowError:
         return None
-    # Seconds become milliseconds without the noise of binary fractions.
-    return round(result, 9) if math.isfinite(result) else None
+    return result if math.isfinite(result) else None
+
+
+def instant(value: object) -> datetime | None:
+    """Return the time that `value` tells, in UTC: ISO 8601 with a zone, or a count since 1970.
+
+    Counts are of s, ms, us or ns: from 1973 to 5138 their sizes tell them apart. None for a time without a zone.
+    """
+    if (count := real(value)) is not None:
+        return _counted(count)
+    try:
+        found = datetime.fromisoformat(value) if isinstance(value, str) else None
+        return found.astimezone(UTC) if found and found.tzinfo else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _counted(count: float) -> datetime | None:
+    for per_s in (1, 1e3, 1e6, 1e9):
+        if _EARLIEST_S * per_s <= count < _LATEST_S * per_s:
+            return datetime.fromtimestamp(count / per_s, UTC)
+    return None
 
 
 def json_object(line: str) -> Row | None:

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice
+from itertools import groupby, islice
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from dropline.ingest.formats import OBSERVED, Reject, Report, text
-from dropline.ingest.formats.text import count, lines, quote, unpack
-from dropline.ingest.records import Records
+from dropline.ingest.formats import Reject, Report, text
+from dropline.ingest.formats.base import Draft
+from dropline.ingest.formats.text import HEAD_BYTES, count, lines, parts, quote, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from dropline.ingest.formats import Observed, Row
 
-MAX_TEXT_BYTES: Final = 32 * 1024 * 1024
-MAX_LINES: Final = 1_000_000
-HEAD_BYTES: Final = 64 * 1024
+MAX_TABLE_BYTES: Final = 32 * 1024 * 1024  # of a text that is held in memory as cells
 FRAMES: Final = "frames/s"
 MBITS: Final = "Mbit/s"
 CONNECTIONS: Final = "connections/s"
@@ -58,32 +54,19 @@ class Unusable(Exception):
         self.reason, self.hint = reason, hint
 
 
-class Trial:
-    """One trial that is being read; what no source states stays None.
+class Trial(Draft):
+    """One trial that is being read.
 
-    Attributes:
-        facts: columns of schema.TRIALS.
-        details: what else is stated. `load_layer` is L1 (preamble and gap included), L2 (with FCS) or
-            goodput; `direction_scope` is per_port, one_way or sum_both; `loss_tolerance_pct` is what the
-            test let pass, `loss_observed_pct` what was lost (0..100); `line_rate_share` is the achieved
-            rate over that of the line (0..1), known only where the line rate is stated.
-
+    In the details `load_layer` is L1 (preamble and gap included), L2 (with FCS) or goodput; `direction_scope` is
+    per_port, one_way or sum_both; `loss_tolerance_pct` is what the test let pass, `loss_observed_pct` what was lost
+    (0..100); `line_rate_share` is the achieved rate over that of the line (0..1), where that is stated.
     """
 
     def __init__(self, tool: str, line: int, test: str, rate_unit: str | None = FRAMES) -> None:
-        self.line, self.test = line, test
-        self.facts: Row = {"tool": tool, **dict.fromkeys(_FACTS), "rate_unit": rate_unit}
-        self.details: Row = dict.fromkeys(_DETAILS)
-        self.observations: list[Observed] = []
-        self.warnings: list[str] = []
+        facts = {"tool": tool, **dict.fromkeys(_FACTS), "rate_unit": rate_unit}
+        super().__init__(line, facts, dict.fromkeys(_DETAILS))
+        self.test = test
         self.completed = True
-
-    def observe(
-        self, metric: str, value: float | None, unit: str, label: str | None = None, t_s: float | None = None
-    ) -> None:
-        """Add a row of schema.OBSERVATIONS, unless there is no value."""
-        if value is not None:
-            self.observations.append((metric, label, t_s, float(value), unit))
 
     def latency(
         self, values: Mapping[str, object], unit: str, label: str | None = None, t_s: float | None = None
@@ -102,9 +85,9 @@ class Trial:
         self.completed = False
         self.warnings.append(f"Line {line} has no end: its last value may be cut off and is not used.")
 
-    def conclude(self) -> Report:
-        """Return the report; raises Unusable for a trial in which nothing was sent or nothing is stated."""
-        facts, details = self.facts, self.details
+    def conclude(self) -> Report | Reject:
+        """Return the report, or the reject of a trial in which nothing was sent or nothing is stated."""
+        facts = self.facts
         for name in ("sent", "received", "dropped"):
             if facts[name] is not None and facts[name] > _LARGEST_COUNT:
                 self.warnings.append(f"The sum of {name} is no number that can be: it is left out.")
@@ -116,15 +99,12 @@ class Trial:
                 facts[name] = None
         if facts["sent"] == 0 or (facts["sent"], facts["received"], facts["achieved_rate"]) == (None, 0, None):
             reason = "nothing was sent: all of its counters are zero"
-            raise Unusable(reason, "save the results after the traffic has run")
+            return Reject(self.line, reason, "save the results after the traffic has run")
         if facts["sent"] is facts["received"] is facts["achieved_rate"] is None:
             reason = "there is neither a count of frames or transactions nor a rate that is a number"
-            raise Unusable(reason, "export the results again, with their counts and rates")
+            return Reject(self.line, reason, "export the results again, with their counts and rates")
         facts["method"] = self._method()
-        facts["completed"] = self.completed
-        facts["details"] = json.dumps(details, sort_keys=True)
-        observations = Records.named(OBSERVED, self.observations)
-        return Report(line=self.line, facts=facts, observations=observations, warnings=self.warnings)
+        return self.report(completed=self.completed)
 
     def _count_the_lost(self) -> None:
         sent, received, dropped = (self.facts[name] for name in ("sent", "received", "dropped"))
@@ -192,6 +172,10 @@ class Record:
         found = (self.values[place] for name in names for place in self.columns.places(name, unit))
         return next((value for value in found if value not in (None, "")), None)
 
+    def quoted(self) -> str:
+        """Return the values in quotes, for a message."""
+        return quote(",".join(str(value) for value in self.values if value))
+
     def number(self, *names: str, unit: str | None = None) -> float | None:
         """Return `get` as a number, None when it is none."""
         return number(self.get(*names, unit=unit))
@@ -208,6 +192,20 @@ class Table:
     line: int
     columns: Columns
     rows: list[Line] = field(default_factory=list)
+
+    def records(self, trial: Trial | None = None) -> Iterator[Record | Reject]:
+        """Yield each row by its columns, and why one cannot be used; tell the trial of these, and of a cut one."""
+        for row in self.rows:
+            try:
+                record = self.record(row)
+            except Unusable as fault:
+                if trial:
+                    trial.lack(row.number)
+                yield Reject(row.number, fault.reason, fault.hint)
+            else:
+                if trial and record.cut is not None:
+                    trial.cut(row.number)
+                yield record
 
     def record(self, row: Line) -> Record:
         """Return a row by its columns; raises Unusable when its cells do not fit the header."""
@@ -256,19 +254,30 @@ def cells(line: str) -> list[str]:
 
 def each_row(table: Table, trial_of: Callable[[Record], Trial | None]) -> Iterator[Report | Reject]:
     """Yield what every row of a table comes to, where each row is a trial (or None: nothing to tell)."""
-    for row in table.rows:
+    for record in table.records():
+        if isinstance(record, Reject):
+            yield record
+            continue
         try:
-            record = table.record(row)
-            if not (trial := trial_of(record)):
-                continue
-            if record.cut is not None:
-                trial.cut(row.number)
-            yield trial.conclude()
+            trial = trial_of(record)
         except Unusable as fault:
-            yield Reject(row.number, fault.reason, fault.hint)
+            yield Reject(record.line, fault.reason, fault.hint)
+            continue
+        if trial and record.cut is not None:
+            trial.cut(record.line)
+        if trial:
+            yield trial.conclude()
     if not table.rows:
         reason = "header without rows: the file is cut off, or there were no results"
         yield Reject(table.line, reason, "export the results again, after the test has ended")
+
+
+def each_table(
+    text: bytes, is_header: Callable[[Columns], bool], read: Callable[[Table], Iterable[Report | Reject]], expected: str
+) -> Iterator[Report | Reject]:
+    """Yield what every table of a text comes to, and the reject of the lines before the first header."""
+    for table in tables(text, is_header):
+        yield from read(table) if table.columns.keys else stray(table, expected)
 
 
 def stray(table: Table, expected: str) -> Iterator[Reject]:
@@ -282,39 +291,21 @@ def account(
 ) -> Iterator[Report | Reject]:
     """Yield what `read` finds in the text of `data`; rejects that follow each other become one.
 
-    `data` is UTF-8 or UTF-16, perhaps in gzip. What is left of a damaged gzip is read; more than
-    MAX_TEXT_BYTES or MAX_LINES is one reject, and so is a text in which nothing was found.
+    `data` is what `text.parts` takes, of at most MAX_TABLE_BYTES; a text in which nothing was found is one reject, too.
     """
-    text, fault = unpack(data, MAX_TEXT_BYTES + 1)
-    if len(text) > MAX_TEXT_BYTES:
-        yield Reject(1, f"more than {MAX_TEXT_BYTES // 1024**2} MiB of text", "split the file into one file per test")
-        return
-    if max(text.count(b"\n"), text.count(b"\r")) > MAX_LINES:
-        yield Reject(1, f"more than {MAX_LINES} lines", "split the file into one file per test")
-        return
-    waiting: Reject | None = None
-    more = found = 0
-    for part in (*read(text), *([fault] if fault else [])):
-        found += 1
-        if waiting and isinstance(part, Reject) and part is not fault:
-            more, last = more + 1, part.line
-            continue
-        if waiting:
-            yield _with_more(waiting, more, last)
-        waiting, more = (part, 0) if isinstance(part, Reject) else (None, 0)
-        last = part.line
-        if isinstance(part, Report):
-            yield part
-    if waiting:
-        yield _with_more(waiting, more, last)
-    if not found:
-        yield Reject(1, "there is no result in it", expected)
 
+    def merged(text: bytes) -> Iterator[Report | Reject]:
+        empty = True
+        for are_rejects, found in groupby(read(text), lambda part: isinstance(part, Reject)):
+            empty = False
+            if are_rejects:
+                yield _as_one(cast("Iterator[Reject]", found))
+            else:
+                yield from found
+        if empty:
+            yield Reject(1, "there is no result in it", expected)
 
-@lru_cache(maxsize=1)  # every reader is asked about the same head
-def head_text(head: bytes) -> str:
-    """Return the text of the first bytes of a file."""
-    return unpack(head, HEAD_BYTES)[0].decode("utf-8", "replace")
+    return parts(data, merged, "split the file into one file per test", MAX_TABLE_BYTES)
 
 
 def has_table(head: bytes, is_header: Callable[[Columns], bool]) -> bool:
@@ -394,7 +385,10 @@ def _key(caption: str) -> tuple[str, str]:
     return _SURPLUS.sub("", name), (unit or "").strip().replace("\u00b5", "u").replace("\u03bc", "u")
 
 
-def _with_more(reject: Reject, more: int, last: int) -> Reject:
-    if not more:
-        return reject
-    return Reject(reject.line, f"{reject.reason}; and {more} more up to line {last}", reject.hint)
+def _as_one(rejects: Iterator[Reject]) -> Reject:
+    first = last = next(rejects)
+    more = 0
+    for more, last in enumerate(rejects, 1):  # noqa: B007
+        pass
+    reason = f"{first.reason}; and {more} more up to line {last.line}" if more else first.reason
+    return Reject(first.line, reason, first.hint)

@@ -10,8 +10,8 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats.json_documents import each_document, items, mapping
-from dropline.ingest.formats.text import is_marked
-from dropline.ingest.formats.throughput import Trial, Unusable, head_text, number, words
+from dropline.ingest.formats.text import head_text, is_marked
+from dropline.ingest.formats.throughput import Trial, Unusable, number, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

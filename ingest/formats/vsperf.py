@@ -11,17 +11,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.throughput import (
-    Columns,
-    Trial,
-    account,
-    each_row,
-    has_table,
-    head_text,
-    stray,
-    tables,
-    words,
-)
+from dropline.ingest.formats.text import head_text
+from dropline.ingest.formats.throughput import Columns, Trial, account, each_row, each_table, has_table, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,11 +46,7 @@ def _read(text: bytes) -> Iterator[Report | Reject]:
     if _LIVE.match(text[:1000].decode("utf-8", "replace")):
         yield Reject(1, "live counters of vsperf, without a result", "ingest its result_*.csv or Rfc2544Tput.csv")
         return
-    for table in tables(text, _is_header):
-        if table.columns.keys:
-            yield from each_row(table, _trial)
-        else:
-            yield from stray(table, _EXPECTED)
+    yield from each_table(text, _is_header, lambda table: each_row(table, _trial), _EXPECTED)
 
 
 def _is_header(columns: Columns) -> bool:

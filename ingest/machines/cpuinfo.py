@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dropline.ingest.machines.facts import FactError, Facts, known, nominal_mhz, number, text, word
+from dropline.ingest.machines.facts import Facts, fields, known, nominal_mhz, number, require, text, word
 
 
 def parse(data: bytes) -> Facts:
     """Return the processors; sockets and cores only where the kernel numbers them (x86)."""
-    blocks = [_fields(block) for block in text(data).split("\n\n")]
+    blocks = [fields(block) for block in text(data).split("\n\n")]
     processors = [block for block in blocks if "processor" in block]
-    if not processors:
-        message = "expected the blocks of /proc/cpuinfo, each with `processor : N`"
-        raise FactError(message)
+    require(processors, "the blocks of /proc/cpuinfo, each with `processor : N`")
     first = processors[0]
     model = word(first.get("model name"))
     sockets = {block.get("physical id") for block in processors} - {None}
@@ -26,8 +24,3 @@ def parse(data: bytes) -> Facts:
         cpu_mhz=nominal_mhz(model) or max(clocks, default=None),
         microcode=word(first.get("microcode")),
     )
-
-
-def _fields(block: str) -> dict[str, str]:
-    pairs = (line.partition(":") for line in block.split("\n"))
-    return {name.strip(): value.strip() for name, colon, value in pairs if colon}

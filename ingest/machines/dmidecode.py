@@ -9,11 +9,12 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.machines.facts import (
-    FactError,
     Facts,
+    fields,
     known,
     nominal_mhz,
     number,
+    require,
     size_bytes,
     text,
     whole,
@@ -29,9 +30,10 @@ _BLOCK: Final = re.compile(r"^Handle 0x[0-9A-Fa-f]+,.*\n(.+)\n((?:[ \t].*(?:\n|\
 def parse(data: bytes) -> Facts:
     """Return machine, processors and the sum of the memory modules; {} when there is no SMBIOS."""
     content = text(data)
-    if "dmidecode" not in content and not _BLOCK.search(content):
-        message = "expected the output of `dmidecode`, which begins with `# dmidecode VERSION`"
-        raise FactError(message)
+    require(
+        "dmidecode" in content or _BLOCK.search(content),
+        "the output of `dmidecode`, which begins with `# dmidecode VERSION`",
+    )
     system = next(_blocks(content, "System Information"), {})
     processors = [
         block for block in _blocks(content, "Processor Information") if "Unpopulated" not in block.get("Status", "")
@@ -55,8 +57,7 @@ def parse(data: bytes) -> Facts:
 def _blocks(content: str, title: str) -> Iterator[dict[str, str]]:
     for match in _BLOCK.finditer(content):
         if match[1].strip() == title:
-            pairs = (line.partition(":") for line in match[2].split("\n"))
-            yield {name.strip(): value.strip() for name, colon, value in pairs if colon}
+            yield fields(match[2])
 
 
 def _sum(processors: list[dict[str, str]], key: str) -> int | None:

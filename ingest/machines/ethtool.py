@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from dropline.ingest.machines.facts import FactError, Facts, known, number, text, word
+from dropline.ingest.machines.facts import Facts, fields, known, number, require, text, word
 
 _SPEED: Final = re.compile(r"([0-9]{1,9})Mb/s")
 
@@ -16,9 +16,7 @@ def parse(data: bytes) -> Facts:
     `ethtool -i` does not print which interface it tells of: the name of its file must say it.
     """
     content = text(data)
-    pairs = (line.partition(":") for line in content.split("\n"))
-    fields = {name: value.strip() for name, colon, value in pairs if colon}
-    flat = {name.strip(): value for name, value in fields.items()}
+    flat = fields(content)
     if content.lstrip().startswith("Settings for"):
         speed = _SPEED.fullmatch(flat.get("Speed", ""))
         return known(
@@ -29,11 +27,9 @@ def parse(data: bytes) -> Facts:
         )
     if content.lstrip().startswith("Features for"):
         # Indented lines are the parts of the line above them.
-        top = {name: value for name, value in fields.items() if not name[:1].isspace()}
+        top = fields("\n".join(line for line in content.split("\n") if not line[:1].isspace()))
         return known(offloads=sorted(name for name in top if top[name].startswith("on")))
-    if "driver" not in flat:
-        message = "expected `Settings for ...`, `Features for ...` or `driver: ...` of ethtool"
-        raise FactError(message)
+    require("driver" in flat, "`Settings for ...`, `Features for ...` or `driver: ...` of ethtool")
     return known(
         driver=word(flat["driver"]),
         driver_version=word(flat.get("version")),

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 Facts = dict[str, Any]
+Found = TypeVar("Found")
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _NO_VALUE: Final = frozenset({"", "-", "none", "unknown", "unknown!", "not specified", "not provided", "n/a", "(null)"})
@@ -26,11 +27,18 @@ class FactError(ValueError):
     """A file of machine facts that cannot be read; its text says what was expected."""
 
 
+def require(found: Found | None, what: str) -> Found:
+    """Return what was found; FactError says that `what` was expected where it was not."""
+    if not found:
+        message = f"expected {what}"
+        raise FactError(message)
+    return found
+
+
 def text(data: bytes) -> str:
     """Return `data` as text without a BOM, carriage returns and control characters; FactError when it is too much."""
-    if len(data) > _MAX_TEXT_BYTES:
-        message = f"expected what one machine says of itself, found more than {_MAX_TEXT_BYTES // 1024**2} MiB"
-        raise FactError(message)
+    too_much = f"what one machine says of itself, found more than {_MAX_TEXT_BYTES // 1024**2} MiB"
+    require(len(data) <= _MAX_TEXT_BYTES, too_much)
     return _CONTROL.sub("", data.decode("utf-8-sig", "replace"))
 
 
@@ -38,6 +46,12 @@ def lines(data: bytes) -> list[str]:
     """Return the lines of `data` that are not blank, stripped, and cut where nobody reads on."""
     stripped = (line.strip() for line in text(data).split("\n"))
     return [line[:_MAX_LINE] for line in stripped if line]
+
+
+def fields(content: str) -> dict[str, str]:
+    """Return the values of all lines `name: value`."""
+    pairs = (line.partition(":") for line in content.split("\n"))
+    return {name.strip(): value.strip() for name, colon, value in pairs if colon}
 
 
 def document(data: bytes, command: str) -> Any:

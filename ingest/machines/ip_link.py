@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dropline.ingest.machines.facts import FactError, Facts, document, entries, known, whole, word
+from dropline.ingest.machines.facts import Facts, document, entries, known, require, whole, word
 
 
 def parse(data: bytes) -> Facts:
     """Return the network interfaces of one namespace by name, without their addresses."""
     found = document(data, "ip -j link")
-    if not isinstance(found, list):
-        message = "expected the JSON of `ip -j link`: a list of interfaces"
-        raise FactError(message)
+    require(isinstance(found, list), "the JSON of `ip -j link`: a list of interfaces")
     interfaces = {}
     for link in entries(found):
         info = link.get("linkinfo")

@@ -5,16 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from dropline.ingest.machines.facts import (
-    FactError,
-    Facts,
-    disk_text,
-    document,
-    entries,
-    known,
-    size_bytes,
-    word,
-)
+from dropline.ingest.machines.facts import Facts, disk_text, document, entries, known, require, size_bytes, word
 
 _COMMAND: Final = "lsblk -J"
 # Disks that are memory or files in truth.
@@ -24,9 +15,10 @@ _NO_DISK: Final = re.compile(r"(?:zram|ram|loop|nbd|fd|sr)[0-9]+")
 def parse(data: bytes) -> Facts:
     """Return the whole disks that have a size, sorted, as texts like `vda 256 GiB (model)`."""
     found = document(data, _COMMAND)
-    if not isinstance(found, dict) or not isinstance(found.get("blockdevices"), list):
-        message = f"expected the JSON of `{_COMMAND}`: an object with blockdevices"
-        raise FactError(message)
+    require(
+        isinstance(found, dict) and isinstance(found.get("blockdevices"), list),
+        f"the JSON of `{_COMMAND}`: an object with blockdevices",
+    )
     disks = []
     for device in entries(found["blockdevices"]):
         name, size = word(device.get("name")), size_bytes(device.get("size"))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from dropline.ingest.machines.facts import (
-    FactError,
     Facts,
     document,
     entries,
+    fields,
     known,
     nominal_mhz,
     number,
+    require,
     text,
     whole,
     word,
@@ -28,35 +29,33 @@ def parse(data: bytes) -> Facts:
     else the highest one, else the one of the moment, which old versions print.
     """
     is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
-    fields = _from_json(data) if is_json else _from_text(data)
-    if "Architecture" not in fields and "CPU(s)" not in fields:
-        message = "expected the fields of `lscpu`, among them Architecture and CPU(s)"
-        raise FactError(message)
-    model = word(fields.get("Model name"))
-    threads = whole(fields.get("CPU(s)"))
-    sockets = whole(fields.get("Socket(s)")) or None
+    said: dict[str, Any] = _from_json(data) if is_json else fields(text(data))
+    require("Architecture" in said or "CPU(s)" in said, "the fields of `lscpu`, among them Architecture and CPU(s)")
+    model = word(said.get("Model name"))
+    threads = whole(said.get("CPU(s)"))
+    sockets = whole(said.get("Socket(s)")) or None
     clock = ("CPU max MHz", "CPU MHz", "CPU static MHz", "CPU dynamic MHz")
     return known(
-        architecture=word(fields.get("Architecture")),
+        architecture=word(said.get("Architecture")),
         cpu_model=model,
-        cpu_vendor=word(fields.get("Vendor ID")),
+        cpu_vendor=word(said.get("Vendor ID")),
         cpu_sockets=sockets,
-        cpu_cores=_cores(fields, sockets),
+        cpu_cores=_cores(said, sockets),
         cpu_threads=threads or None,
-        cpu_mhz=nominal_mhz(model) or next((mhz for name in clock if (mhz := number(fields.get(name)))), None),
-        virtualisation=(word(fields.get("Hypervisor vendor")) or "").lower() or None,
-        threads_per_core=whole(fields.get("Thread(s) per core")),
-        numa_nodes=whole(fields.get("NUMA node(s)")),
-        online_cpus=word(fields.get("On-line CPU(s) list")),
-        virtualisation_type=word(fields.get("Virtualization type")),
+        cpu_mhz=nominal_mhz(model) or next((mhz for name in clock if (mhz := number(said.get(name)))), None),
+        virtualisation=(word(said.get("Hypervisor vendor")) or "").lower() or None,
+        threads_per_core=whole(said.get("Thread(s) per core")),
+        numa_nodes=whole(said.get("NUMA node(s)")),
+        online_cpus=word(said.get("On-line CPU(s) list")),
+        virtualisation_type=word(said.get("Virtualization type")),
         caches={
             name.removesuffix(" cache"): size
-            for name, value in fields.items()
+            for name, value in said.items()
             if name.endswith(" cache") and (size := word(value))
         },
         vulnerabilities={
             name.removeprefix(_VULNERABILITY): status
-            for name, value in fields.items()
+            for name, value in said.items()
             if name.startswith(_VULNERABILITY) and (status := word(value))
         },
     )
@@ -82,8 +81,3 @@ def _from_json(data: bytes) -> dict[str, object]:
             fields[name.removesuffix(":")] = entry.get("data")
         waiting += entries(entry.get("children"))
     return fields
-
-
-def _from_text(data: bytes) -> dict[str, object]:
-    pairs = (line.partition(":") for line in text(data).split("\n"))
-    return {name.strip(): value.strip() for name, colon, value in pairs if colon}

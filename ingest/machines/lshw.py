@@ -14,6 +14,7 @@ from dropline.ingest.machines.facts import (
     entries,
     known,
     nominal_mhz,
+    require,
     size_bytes,
     text,
     whole,
@@ -34,9 +35,7 @@ def parse(data: bytes) -> Facts:
     interfaces with a place on a bus count: not veth, bridges and the like.
     """
     nodes = list(_walk(_roots(data)))
-    if not any("class" in node for node, _ in nodes):
-        message = f"expected the JSON of `{_COMMAND}`: objects with id and class"
-        raise FactError(message)
+    require(any("class" in node for node, _ in nodes), f"the JSON of `{_COMMAND}`: objects with id and class")
     processors = [node for node, _ in nodes if node.get("class") == "processor" and not node.get("disabled")]
     memory = [
         node

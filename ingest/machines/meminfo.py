@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from dropline.ingest.machines.facts import FactError, Facts, known, text, whole
+from dropline.ingest.machines.facts import Facts, known, require, text, whole
 
 _FIELD: Final = re.compile(r"^(\w+):\s+([0-9]{1,18})(?: (kB))?\s*$", re.MULTILINE | re.ASCII)
 
@@ -15,9 +15,7 @@ def parse(data: bytes) -> Facts:
     fields = {
         name: whole(int(amount) * (1024 if unit else 1), 2**62) for name, amount, unit in _FIELD.findall(text(data))
     }
-    if not fields.get("MemTotal"):
-        message = "expected /proc/meminfo, with a line `MemTotal: N kB`"
-        raise FactError(message)
+    require(fields.get("MemTotal"), "/proc/meminfo, with a line `MemTotal: N kB`")
     return known(
         memory_bytes=fields["MemTotal"],
         swap_bytes=fields.get("SwapTotal"),

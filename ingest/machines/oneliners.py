@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from dropline.ingest.machines.facts import FactError, Facts, known, lines, word
+from dropline.ingest.machines.facts import Facts, known, lines, require, word
 
 _NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})")
 _WORD: Final = re.compile(r"[a-z][a-z0-9_-]{0,30}")
@@ -30,9 +30,7 @@ def parse_uname(data: bytes) -> Facts:
     """Return name, kernel release and architecture, from `uname -a`."""
     rows = lines(data)
     match = _UNAME.fullmatch(rows[0]) if rows else None
-    if match is None:
-        message = "expected the line of `uname -a`: system, name, kernel release, ..."
-        raise FactError(message)
+    match = require(match, "the line of `uname -a`: system, name, kernel release, ...")
     architectures = _ARCHITECTURE.findall(match["rest"] or "")
     return known(
         name=word(match["name"]),
@@ -55,18 +53,14 @@ def parse_clock_source(data: bytes) -> Facts:
 def parse_governor(data: bytes) -> Facts:
     """Return the frequency governors in use, each once, from one line per processor."""
     found = {match[0] for line in lines(data) if (match := _WORD.fullmatch(line))}
-    if not found:
-        message = "expected the name of a frequency governor, e.g. performance"
-        raise FactError(message)
+    require(found, "the name of a frequency governor, e.g. performance")
     return known(governors=sorted(found))
 
 
 def parse_huge_pages(data: bytes) -> Facts:
     """Return the choice in brackets, from `always [madvise] never`."""
     chosen = re.search(rb"\[([a-z]{1,20})\]", data)
-    if chosen is None:
-        message = "expected transparent_hugepage/enabled, e.g. `always [madvise] never`"
-        raise FactError(message)
+    chosen = require(chosen, "transparent_hugepage/enabled, e.g. `always [madvise] never`")
     return known(transparent_huge_pages=chosen[1].decode())
 
 
@@ -79,33 +73,25 @@ def parse_command_line(data: bytes) -> Facts:
 def parse_sysctl(data: bytes) -> Facts:
     """Return kernel settings by name, from `sysctl`; a list that is very long is left out."""
     found = [match for line in lines(data) if (match := _SETTING.fullmatch(line))]
-    if not found:
-        message = "expected lines of `sysctl` such as `net.core.rmem_max = 212992`"
-        raise FactError(message)
+    require(found, "lines of `sysctl` such as `net.core.rmem_max = 212992`")
     return known(sysctl={match[1][:100]: " ".join(match[2].split()) for match in found})
 
 
 def parse_cgroup(data: bytes) -> Facts:
     """Return the limits of control groups by file: `cpu.max` in us of each period, `memory.max` in bytes, or max."""
     found = [match for line in lines(data) if (match := _LIMIT.fullmatch(line))]
-    if not found:
-        message = "expected lines such as `/sys/fs/cgroup/system.slice/cpu.max:200000 100000`"
-        raise FactError(message)
+    require(found, "lines such as `/sys/fs/cgroup/system.slice/cpu.max:200000 100000`")
     return known(cgroup_limits={match[1][:300]: match[2] for match in found})
 
 
 def parse_vulnerabilities(data: bytes) -> Facts:
     """Return the processor's weaknesses and mitigations, from `grep . .../vulnerabilities/*`."""
     found = [match for line in lines(data) if (match := _VULNERABILITY.fullmatch(line))]
-    if not found:
-        message = "expected lines such as `.../cpu/vulnerabilities/mds:Not affected`"
-        raise FactError(message)
+    require(found, "lines such as `.../cpu/vulnerabilities/mds:Not affected`")
     return known(vulnerabilities={match[1]: match[2] for match in found})
 
 
-def _one(data: bytes, pattern: re.Pattern[str], expected: str) -> str:
+def _one(data: bytes, pattern: re.Pattern[str], what: str) -> str:
     rows = lines(data)
-    if len(rows) != 1 or not pattern.fullmatch(rows[0]):
-        message = f"expected {expected}, found {rows[0][:80] if rows else 'nothing'!r}"
-        raise FactError(message)
+    require(len(rows) == 1 and pattern.fullmatch(rows[0]), f"{what}, found {rows[0][:80] if rows else 'nothing'!r}")
     return rows[0]

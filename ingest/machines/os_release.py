@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 
-from dropline.ingest.machines.facts import FactError, Facts, known, lines, word
+from dropline.ingest.machines.facts import Facts, known, lines, require, word
 
 
 def parse(data: bytes) -> Facts:
@@ -14,9 +14,9 @@ def parse(data: bytes) -> Facts:
     for line in lines(data):
         if match := re.fullmatch(r"([A-Z][A-Z0-9_]*)=(.*)", line):
             fields[match[1]] = _unquoted(match[2])
-    if not {"NAME", "PRETTY_NAME", "ID"} & fields.keys():
-        message = "expected the fields of /etc/os-release, among them NAME and VERSION_ID"
-        raise FactError(message)
+    require(
+        {"NAME", "PRETTY_NAME", "ID"} & fields.keys(), "the fields of /etc/os-release, among them NAME and VERSION_ID"
+    )
     versions = (word(fields.get(key)) for key in ("VERSION_ID", "VERSION", "BUILD_ID"))
     names = (word(fields.get(key)) for key in ("NAME", "PRETTY_NAME", "ID"))
     return known(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.machines.facts import FactError, Facts, known, lines, word
+from dropline.ingest.machines.facts import Facts, known, lines, require, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +46,4 @@ def _installed(rows: list[str]) -> Iterator[tuple[str, str]]:
         version = word(match["version"])
         if version and (status is None or status[1] == "i"):
             yield match["name"], version
-    if rows and not understood:
-        message = "expected a list of packages as of `dpkg-query -W`, `dpkg -l` or `rpm -qa`"
-        raise FactError(message)
+    require(understood or not rows, "a list of packages as of `dpkg-query -W`, `dpkg -l` or `rpm -qa`")

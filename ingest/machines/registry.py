@@ -46,11 +46,7 @@ class Source(NamedTuple):
 
 
 def _source(
-    kind: str,
-    content: bytes | None,
-    name: str,
-    parse: Callable[[bytes], Facts] | None,
-    command: str,
+    kind: str, content: bytes | None, name: str, parse: Callable[[bytes], Facts] | None, command: str
 ) -> Source:
     pattern = re.compile(content, re.MULTILINE) if content else None
     return Source(kind, pattern, re.compile(name, re.IGNORECASE), parse, command)
@@ -69,11 +65,7 @@ _SOURCES: Final = (
     _source("cpuinfo", rb"processor\s*:\s*[0-9]", "cpuinfo", cpuinfo.parse, "cat /proc/cpuinfo"),
     _source("lsblk", rb'\{\s*"blockdevices"', "lsblk.*", lsblk.parse, "lsblk -J -b"),
     _source(
-        "ip_link",
-        rb'\[\s*(?:\{\s*\}\s*,\s*)*\{\s*"ifindex"',
-        "ip-(?:link|addr).*",
-        ip_link.parse,
-        "ip -j -d link",
+        "ip_link", rb'\[\s*(?:\{\s*\}\s*,\s*)*\{\s*"ifindex"', "ip-(?:link|addr).*", ip_link.parse, "ip -j -d link"
     ),
     _source(
         "ethtool",
@@ -112,11 +104,7 @@ _SOURCES: Final = (
     ),
     _source("kea_report", rb"Kea source configure results", "kea-.*-W", None, "kea-dhcp4 -W"),
     _source(
-        "perfdhcp_version",
-        rb"VERSION: [0-9]+\.[0-9]",
-        "perfdhcp-(?:v|version)",
-        versions.parse_perfdhcp,
-        "perfdhcp -v",
+        "perfdhcp_version", rb"VERSION: [0-9]+\.[0-9]", "perfdhcp-(?:v|version)", versions.parse_perfdhcp, "perfdhcp -v"
     ),
     _source(
         "database_version",
@@ -125,13 +113,7 @@ _SOURCES: Final = (
         versions.parse_database,
         "postgres --version` or `mariadbd --version",
     ),
-    _source(
-        "lspci",
-        rb"(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] \S",
-        "lspci",
-        lspci.parse,
-        "lspci",
-    ),
+    _source("lspci", rb"(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] \S", "lspci", lspci.parse, "lspci"),
     _source(
         "cgroup",
         rb"/sys/fs/cgroup/(?:\S+/)?(?:cpu|memory)\.max:",
@@ -147,21 +129,11 @@ _SOURCES: Final = (
         "grep . /sys/devices/system/cpu/vulnerabilities/*",
     ),
     _source(
-        "sysctl",
-        rb"(?:net|kernel|vm|fs|dev)\.[a-z0-9_.]+ = ",
-        "sysctl.*",
-        oneliners.parse_sysctl,
-        "sysctl net.core",
+        "sysctl", rb"(?:net|kernel|vm|fs|dev)\.[a-z0-9_.]+ = ", "sysctl.*", oneliners.parse_sysctl, "sysctl net.core"
     ),
     _source("index", rb"\S+ rc=-?[0-9]+ [0-9]+ bytes: ", "index", None, "collect.sh"),
     _source("hostname", None, "hostname", oneliners.parse_hostname, "hostname"),
-    _source(
-        "virtualisation",
-        None,
-        "(?:systemd-)?detect-virt",
-        oneliners.parse_virtualisation,
-        "systemd-detect-virt",
-    ),
+    _source("virtualisation", None, "(?:systemd-)?detect-virt", oneliners.parse_virtualisation, "systemd-detect-virt"),
     _source(
         "clock_source",
         None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from dropline.ingest.machines.facts import FactError, Facts, known, lines, text
+from dropline.ingest.machines.facts import Facts, known, lines, require, text
 
 _KEA: Final = re.compile(r"([0-9]+\.[0-9]+\.[0-9]+[-\w]*)(?: \(.*\))?")
 _LINKED: Final = re.compile(r"(?:- )?(log4cplus|OpenSSL|Botan) ([0-9][\w.]*).*")
@@ -25,9 +25,7 @@ def parse_kea(data: bytes) -> Facts:
     """
     rows = lines(data)
     version = _KEA.fullmatch(rows[0]) if rows else None
-    if version is None:
-        message = "expected the output of `kea-dhcp4 -V`, which begins with a version"
-        raise FactError(message)
+    version = require(version, "the output of `kea-dhcp4 -V`, which begins with a version")
     linked = [match for row in rows if (match := _LINKED.fullmatch(row))]
     backends = [match for row in rows if (match := _BACKEND.fullmatch(row))]
     return known(
@@ -41,9 +39,7 @@ def parse_perfdhcp(data: bytes) -> Facts:
     """Return what `perfdhcp -v` prints: `VERSION: 2.2.0`, from 2.6 on the bare number."""
     rows = lines(data)
     version = _PERFDHCP.fullmatch(rows[0]) if rows else None
-    if version is None:
-        message = "expected the output of `perfdhcp -v`: a version"
-        raise FactError(message)
+    version = require(version, "the output of `perfdhcp -v`: a version")
     return known(packages={"perfdhcp": version[1]})
 
 
@@ -51,7 +47,5 @@ def parse_database(data: bytes) -> Facts:
     """Return what `postgres --version`, `mariadbd --version` or `mysqld --version` prints."""
     content = text(data)
     version = _POSTGRES.match(content) or _MARIADB.match(content)
-    if version is None:
-        message = "expected the version line of postgres, mariadbd or mysqld"
-        raise FactError(message)
+    version = require(version, "the version line of postgres, mariadbd or mysqld")
     return known(packages={version[1]: version[2]})

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats.text import head_text
+from dropline.ingest.formats.text import head_text, instant, real
 from dropline.ingest.watched import Sample, pdns
-from dropline.ingest.watched.samples import account, each_line, instant, real
+from dropline.ingest.watched.samples import account, each_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,10 +11,10 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.json_documents import items, mapping
-from dropline.ingest.formats.text import head_text, quote
+from dropline.ingest.formats.json_documents import in_documents, items, mapping
+from dropline.ingest.formats.text import head_text, instant, quote, real
 from dropline.ingest.watched import Sample
-from dropline.ingest.watched.samples import account, each_document, instant, real, words
+from dropline.ingest.watched.samples import account, words
 from dropline.ingest.watched.tables import first_rows, rows
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def parse(data: bytes) -> Iterator[Sample | Reject]:
 
 def _read(text: bytes) -> Iterator[Sample | Reject]:
     if text[:100].lstrip().startswith(b"{"):
-        return each_document(text, _document)
+        return in_documents(text, _document)
     return _table(text.decode("utf-8", "replace"))
 
 

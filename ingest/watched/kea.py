@@ -12,10 +12,10 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.json_documents import items, mapping
-from dropline.ingest.formats.text import head_text, quote
+from dropline.ingest.formats.json_documents import in_documents, items, mapping
+from dropline.ingest.formats.text import head_text, quote, real
 from dropline.ingest.watched import Sample
-from dropline.ingest.watched.samples import account, each_document, real, words
+from dropline.ingest.watched.samples import account, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ def parse(data: bytes) -> Iterator[Sample | Reject]:
 
     The label of `subnet[1].pool[0].assigned-addresses` is `subnet[1].pool[0]`. Never raises for bad input.
     """
-    return account(data, lambda text: each_document(text, _answers), _EXPECTED)
+    return account(data, lambda text: in_documents(text, _answers), _EXPECTED)
 
 
 def _answers(line: int, document: Any) -> Iterator[Sample | Reject]:

@@ -12,10 +12,10 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.json_documents import items, mapping
-from dropline.ingest.formats.text import head_text, json_object, quote
+from dropline.ingest.formats.json_documents import in_documents, items, mapping
+from dropline.ingest.formats.text import head_text, instant, json_object, quote, real
 from dropline.ingest.watched import Sample
-from dropline.ingest.watched.samples import account, each_document, each_line, instant, real, words
+from dropline.ingest.watched.samples import account, each_line, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +65,7 @@ def _is_poll(row: Row | None) -> bool:
 def _read(text: bytes) -> Iterator[Sample | Reject]:
     begin = text[:100].lstrip()
     if begin.startswith(b"["):
-        return each_document(text, _statistics)
+        return in_documents(text, _statistics)
     if begin.startswith(b"{"):
         return each_line(text, _poll, "expected a JSON object with `utc` and counters or `error`")
     return _shown(text)

@@ -12,9 +12,9 @@ import re
 import socket
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats.text import head_text
+from dropline.ingest.formats.text import head_text, real
 from dropline.ingest.watched import Sample
-from dropline.ingest.watched.samples import account, each_line, real
+from dropline.ingest.watched.samples import account, each_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,10 +14,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.json_documents import items, mapping
-from dropline.ingest.formats.text import head_text, quote
+from dropline.ingest.formats.json_documents import in_documents, items, mapping
+from dropline.ingest.formats.text import head_text, instant, quote, real
 from dropline.ingest.watched import Sample
-from dropline.ingest.watched.samples import account, each_document, each_line, instant, real, words
+from dropline.ingest.watched.samples import account, each_line, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +79,7 @@ def unit(metric: str) -> str | None:
 
 def _read(text: bytes) -> Iterator[Sample | Reject]:
     if text[:100].lstrip().startswith(b"{"):
-        return each_document(text, _answer)
+        return in_documents(text, _answer)
     return each_line(text, _exposed, 'expected `name{label="value"} value`, as a /metrics page has it')
 
 

@@ -16,10 +16,10 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.text import head_text, quote
+from dropline.ingest.formats.text import head_text, instant, quote, real
 from dropline.ingest.watched import Sample
 from dropline.ingest.watched.prometheus import NO_NUMBER, UNNAMED, labelled, series, unit
-from dropline.ingest.watched.samples import account, instant, real
+from dropline.ingest.watched.samples import account
 from dropline.ingest.watched.tables import first_rows, rows
 
 if TYPE_CHECKING:

@@ -1,20 +1,15 @@
-"""What the readers of watched files share: how a file is accounted for, and the instants and numbers in it."""
+"""What the readers of watched files share: how a file is accounted for."""
 
 from __future__ import annotations
 
-import math
-import re
-from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.json_documents import documents
-from dropline.ingest.formats.text import LONGEST, MAX_TEXT_BYTES, lines, quote, unpack
+from dropline.ingest.formats.text import MAX_TEXT_BYTES, lines, quote, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
 
     from dropline.ingest.watched import Sample
 
@@ -23,9 +18,6 @@ MAX_SAMPLES: Final = 2_000_000
 
 _SPLIT: Final = "split the file by time, or watch less often"
 _WHOLE: Final = "copy the whole file again; all before it is kept"
-_NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_EARLIEST_S: Final = 1e8  # 1973: anything smaller is a counter, or the begin of a time
-_LATEST_S: Final = 1e11  # 5138
 
 
 def account(
@@ -89,49 +81,6 @@ def each_line(text: bytes, read: Callable[[str], Iterable[Sample] | None], expec
             yield Reject(number, f"not understood: {quote(line)}", expected)
         else:
             yield Reject(number, f"the last line is cut off: {quote(line)}", _WHOLE)
-
-
-def each_document(text: bytes, read: Callable[[int, Any], Iterator[Sample | Reject]]) -> Iterator[Sample | Reject]:
-    """Yield what `read` makes of each (line, JSON document) of a text, and what of the text is no JSON."""
-    for document in documents(text.decode("utf-8", "replace")):
-        if isinstance(document, Reject):
-            yield document
-        else:
-            yield from read(*document)
-
-
-def real(value: object) -> float | None:
-    """Return a finite number, of a number or its text; None for NaN, infinity and what is none."""
-    if isinstance(value, str):
-        value = float(value) if len(value) <= LONGEST and _NUMBER.fullmatch(value) else None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        result = float(value)
-    except OverflowError:
-        return None
-    return result if math.isfinite(result) else None
-
-
-def instant(value: object) -> datetime | None:
-    """Return the time that `value` tells, in UTC: ISO 8601 with a zone, or a count since 1970.
-
-    Counts are of s, ms, us or ns: from 1973 to 5138 their sizes tell them apart. None for a time without a zone.
-    """
-    if (count := real(value)) is not None:
-        return _counted(count)
-    try:
-        found = datetime.fromisoformat(value) if isinstance(value, str) else None
-        return found.astimezone(UTC) if found and found.tzinfo else None
-    except (ValueError, OverflowError):
-        return None
-
-
-def _counted(count: float) -> datetime | None:
-    for per_s in (1, 1e3, 1e6, 1e9):
-        if _EARLIEST_S * per_s <= count < _LATEST_S * per_s:
-            return datetime.fromtimestamp(count / per_s, UTC)
-    return None
 
 
 def words(value: object) -> str | None:

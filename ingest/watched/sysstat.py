@@ -16,10 +16,10 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.json_documents import items, mapping
-from dropline.ingest.formats.text import head_text, quote
+from dropline.ingest.formats.json_documents import in_documents, items, mapping
+from dropline.ingest.formats.text import head_text, instant, quote, real
 from dropline.ingest.watched import Sample
-from dropline.ingest.watched.samples import account, each_document, instant, real, words
+from dropline.ingest.watched.samples import account, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +53,7 @@ def parse(data: bytes) -> Iterator[Sample | Reject]:
 
     The label is what identifies the object (`all`, `eth0`, `vda`), the host the node's name. Percentages stay 0..100.
     """
-    return account(data, lambda text: each_document(text, _hosts), _EXPECTED)
+    return account(data, lambda text: in_documents(text, _hosts), _EXPECTED)
 
 
 def _hosts(line: int, document: Any) -> Iterator[Sample | Reject]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dropline.ingest.formats import dns_text, dnsblast, perfdhcp, perfdhcp_report, perfdhcp_trial, text
+from dropline.ingest.formats import base, dnsblast, ixload, perfdhcp, perfdhcp_report, text
 
 MB = 1024 * 1024
 MAX_MEMORY_MB = 700
@@ -123,14 +123,15 @@ def test_large_file_is_read_or_refused_in_bounded_memory_and_time(name, ingester
 
 
 def test_values_of_a_report_are_kept_up_to_a_limit_and_the_rest_is_told(monkeypatch):
-    for module in (dns_text, perfdhcp_report, perfdhcp_trial):
+    for module in (base, perfdhcp_report):
         monkeypatch.setattr(module, "MAX_SERIES", 10)
     (blasted,) = dnsblast.parse(STATUS * 100)
+    (loaded,) = ixload.parse((CAPTURES / "spirent/ixload_HTTP_Client.csv").read_bytes())
     head, interim, rest = PERFDHCP.partition(b"sent: 739/739")
     (report,) = perfdhcp.parse(head + INTERIM * 100 + interim + rest)
-    assert len(blasted.observations) == 10
+    assert len(blasted.observations) == len(loaded.observations) == 10
     assert {row["position"] for row in report.intervals} == set(range(10))
-    for found in (blasted, report):
+    for found in (blasted, loaded, report):
         assert [warning for warning in found.warnings if "first 10 " in warning]
 
 

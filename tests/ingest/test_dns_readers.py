@@ -202,10 +202,7 @@ def test_dnsblast_status_lines_are_kept_by_their_position() -> None:
     found = report(dnsblast, capture("dnsblast-odd/count-1/dnsblast.out"))
     assert observed(found, "sent") == [("1", None, 1, "queries"), ("2", None, 1, "queries")]
     assert observed(found, "received")[-1] == ("2", None, 1, "responses")
-    assert observed(found, "reply_rate") == [
-        ("1", None, 0.0, "queries/s"),
-        ("2", None, 10.0, "queries/s"),
-    ]
+    assert observed(found, "reply_rate") == [("1", None, 0.0, "queries/s"), ("2", None, 10.0, "queries/s")]
     assert details(found)["ratio_printed"] == "100.00"
     assert found.facts["offered_rate"] is None  # dnsblast does not print it
 
@@ -649,12 +646,7 @@ def test_kxdpgun_figures() -> None:
     assert responses(found) == {"NOERROR": 15010}
     assert value(found, "send_rate") == 5003
     assert value(found, "wire_rate") == 3762506
-    assert details(found) == {
-        "interface": "kxa",
-        "threads": 1,
-        "transport": "udp",
-        "xdp_mode": "native",
-    }
+    assert details(found) == {"interface": "kxa", "threads": 1, "transport": "udp", "xdp_mode": "native"}
 
 
 def test_kxdpgun_newer_form_tcp_and_losses() -> None:

@@ -1,17 +1,15 @@
 """What holds for any input of the readers of DNS generators, however it was cut, mixed or damaged."""
 
-import json
 import re
 import time
 from functools import cache
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
+from accounted import accounted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dropline.ingest import schema
 from dropline.ingest.formats import (
     Reject,
     Report,
@@ -28,9 +26,6 @@ from dropline.ingest.formats.text import lines
 
 READERS = (dnsblast, dnsperf, resperf, flame, dnspyre, dnstrace, kxdpgun, queryperf)
 CAPTURES = Path(__file__).parents[1] / "captures" / "dns"
-OBSERVATION = {"metric", "label", "t_s", "value", "unit"}
-FACTS = (set(schema.TRIALS.names) | {"details"}) - {"trial_id", "batch"}
-FIELDS = pa.schema([schema.OBSERVATIONS.field(name) for name in sorted(OBSERVATION)])
 FOREIGN = b"~ nothing that a generator prints ~"
 
 
@@ -60,10 +55,7 @@ tokens = st.sampled_from(
         *(b"using interface a, XDP threads 1, UDP, native mode\n", b"duration: 3 s\n", b"\xd9\xa3"),
     )
 )
-edits = st.lists(
-    st.tuples(st.integers(0, 15_000), st.integers(0, 300), tokens | st.binary(max_size=20)),
-    max_size=6,
-)
+edits = st.lists(st.tuples(st.integers(0, 15_000), st.integers(0, 300), tokens | st.binary(max_size=20)), max_size=6)
 
 
 @st.composite
@@ -77,24 +69,8 @@ def damaged(draw: st.DrawFn) -> bytes:
 
 def check(reader, data: bytes) -> list[Report | Reject]:
     """Read `data` and check what every part promises."""
-    parts = list(reader.parse(data))
-    assert parts
-    for part in parts:
-        assert part.line >= 1
-        if isinstance(part, Reject):
-            assert part.reason
-            assert part.hint
-            continue
-        assert part.facts.keys() <= FACTS
-        assert part.facts["tool"] == reader.NAME
-        assert isinstance(part.facts["completed"], bool)
-        assert part.facts["details"] is None or isinstance(json.loads(part.facts["details"]), dict)
-        assert all(row.keys() == OBSERVATION for row in part.observations)
-        assert pa.Table.from_pylist(part.observations, schema=FIELDS).num_rows >= 0
-        facts = {name: said for name, said in part.facts.items() if name != "details"}
-        fields = pa.schema([schema.TRIALS.field(name) for name in facts])
-        assert pa.Table.from_pylist([facts], schema=fields).num_rows == 1
-        assert all(warning.strip() for warning in part.warnings)
+    parts = accounted(reader, data)
+    assert {part.facts["tool"] for part in parts if isinstance(part, Report)} <= {reader.NAME}
     return parts
 
 

@@ -330,9 +330,7 @@ def test_lscpu_of_other_makes() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrap",
-    ["%s", "[%s]", "[%s, {}]", "%s,\n"],
-    ids=["object", "list", "two roots", "comma without a list"],
+    "wrap", ["%s", "[%s]", "[%s, {}]", "%s,\n"], ids=["object", "list", "two roots", "comma without a list"]
 )
 def test_lshw_of_every_age_is_read(wrap: str) -> None:
     facts = lshw.parse((wrap % json.dumps(SERVER_LSHW)).encode())
@@ -366,10 +364,7 @@ def test_packages_of_every_list_are_those_installed() -> None:
     assert queried["libc6"] == "2.36-9+deb12u14"
     assert "" not in queried.values()
     assert packages.parse(CAPTURED["dpkg-installed.txt"])["packages"].items() <= queried.items()
-    assert packages.parse(b"kea\t2.6.1-1\nbash\t5.2-1\n")["packages"] == {
-        "bash": "5.2-1",
-        "kea": "2.6.1-1",
-    }
+    assert packages.parse(b"kea\t2.6.1-1\nbash\t5.2-1\n")["packages"] == {"bash": "5.2-1", "kea": "2.6.1-1"}
 
 
 def test_dmidecode_adds_up_modules_and_populated_sockets() -> None:
@@ -415,11 +410,7 @@ def test_kea_tells_version_libraries_and_backends_in_both_forms() -> None:
     assert versions.parse_kea(CAPTURED["kea-dhcp4-V.txt"]) == {
         "packages": {"kea": "2.2.0"},
         "linked_with": {"log4cplus": "2.0.8", "OpenSSL": "3.0.19"},
-        "backends": {
-            "MySQL": "14.0, library 3.3.20",
-            "PostgreSQL": "13.0, library 150018",
-            "Memfile": "2.1",
-        },
+        "backends": {"MySQL": "14.0, library 3.3.20", "PostgreSQL": "13.0, library 150018", "Memfile": "2.1"},
     }
     newer = versions.parse_kea(KEA_3)
     assert newer["packages"] == {"kea": "3.1.0"}
@@ -485,16 +476,8 @@ def test_unreadable_files_are_rejected_by_name_with_a_way_out() -> None:
         "meminfo.txt": b"MemTotal: many kB\n",
     }
     row, rejects = machines.host(damaged)
-    assert [reject.reason.partition(":")[0] for reject in rejects] == [
-        "lscpu.json",
-        "lshw.json",
-        "meminfo.txt",
-    ]
-    assert [reject.hint.split("`")[1] for reject in rejects] == [
-        "lscpu -J",
-        "lshw -json",
-        "cat /proc/meminfo",
-    ]
+    assert [reject.reason.partition(":")[0] for reject in rejects] == ["lscpu.json", "lshw.json", "meminfo.txt"]
+    assert [reject.hint.split("`")[1] for reject in rejects] == ["lscpu -J", "lshw -json", "cat /proc/meminfo"]
     assert row["cpu_cores"] == 2  # lscpu.txt still says it
     assert row["memory_bytes"] is None
 

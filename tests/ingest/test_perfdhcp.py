@@ -90,10 +90,7 @@ TRIALS = {
     "112_v4_locale_de": (),
     "113_v4_rate_1": (),
     "125_err_v6_unicast": NO_ANSWER_6,
-    "154_v4_fake_short": (
-        "59 packets could not be received; line 41: 'Truncated DHCPv4",
-        *NO_ANSWER,
-    ),
+    "154_v4_fake_short": ("59 packets could not be received; line 41: 'Truncated DHCPv4", *NO_ANSWER),
     "155_v4_fake_garbage": ("59 malformed packets came in; line 4: 'address vector", *NO_ANSWER),
     "157_v4_fake_nak": ("REQUEST-ACK has no delays",),
     "158_v4_fake_dup": (),
@@ -138,11 +135,7 @@ REJECTS = {
     "151_err_x_e_error": (184, NO_SERVER, "give a server address"),
     "152_err_T_nofile": (5, "unable to open template file /nonexistent", "check the path"),
     "169_err_port_in_use": (5, "Failed to bind socket 3", "with -L"),
-    "170_v4_iface_down_midway": (
-        6,
-        "failed after 1 interim line: ERROR: running",
-        "check the link",
-    ),
+    "170_v4_iface_down_midway": (6, "failed after 1 interim line: ERROR: running", "check the link"),
     "input_macs": (1, "nothing of perfdhcp was recognised; line 1: '02:00", "`Running:`"),
     "input_relays4": (1, "nothing of perfdhcp was recognised; line 1: '10.0.0.2'", "`Running:`"),
 }
@@ -374,10 +367,7 @@ def test_short_waits_become_an_observation() -> None:
         ("perfdhcp -6 --scenario basic -r 5", {"scenario": "basic", "offered_rate": 5.0}),
         ("perfdhcp -4 -w go on -r 5 10.0.0.1", {"wrapped": True, "offered_rate": 5.0}),
         ("perfdhcp -4 -1 -B -r 5 10.0.0.1", {"offered_rate": 5.0}),
-        (
-            "perfdhcp -6 -r 5 -F 1 all",
-            {"exchanges": ("SOLICIT-ADVERTISE", "REQUEST-REPLY", "RELEASE-REPLY")},
-        ),
+        ("perfdhcp -6 -r 5 -F 1 all", {"exchanges": ("SOLICIT-ADVERTISE", "REQUEST-REPLY", "RELEASE-REPLY")}),
         ("perfdhcp -4 -n3000 -r300", {"duration_s": 10.0}),
         ("perfdhcp -4 -r x -p 1e400 -R", {"offered_rate": None, "duration_s": None, "clients": 1}),
     ],
@@ -392,10 +382,7 @@ def test_options_are_resolved(command: str, expected: dict) -> None:
     [
         ("-4 -r 7 -R 10000000 -p 4", "drop time 1 s/1 s; 10000000 clients"),
         ("-4 -i -r 7 -p 4", "drop time 1 s; 1 client; first exchange only"),
-        (
-            "-6 -i -c -r 7 -p 4",
-            "drop time 1 s; 1 client; first exchange only; rapid commit",
-        ),
+        ("-6 -i -c -r 7 -p 4", "drop time 1 s; 1 client; first exchange only; rapid commit"),
         ("-4 -n 1", "1 request; no rate limit; drop time 1 s/1 s; 1 client"),
         ("-4 -p 5 -n 9", "9 requests; no rate limit; drop time 1 s/1 s; 1 client"),
         ("-4 -r 7", "until interrupted; drop time 1 s/1 s; 1 client"),
@@ -481,13 +468,7 @@ def test_interim_lines_before_1_7_2_have_three_fields() -> None:
 @pytest.mark.parametrize(
     ("printed", "ratio"),
     [
-        *(
-            ("20.3", 0.203),
-            ("4e-05", 4e-7),
-            ("1e+02", 1.0),
-            ("0", 0.0),
-            ("0.000714311", 7.14311e-6),
-        ),
+        *(("20.3", 0.203), ("4e-05", 4e-7), ("1e+02", 1.0), ("0", 0.0), ("0.000714311", 7.14311e-6)),
         *(("-nan", None), ("nan", None), ("inf", None), ("0.000", 0.0), ("100.000", 1.0)),
     ],
 )
@@ -534,21 +515,7 @@ def test_a_clean_report_with_fewer_exchanges_than_its_interim_lines_is_cut_off()
 
 
 def test_reports_appended_to_one_file_are_told_apart() -> None:
-    names = [
-        "014",
-        "014",
-        "089",
-        "014",
-        "127",
-        "143",
-        "022",
-        "170",
-        "040",
-        "146",
-        "001",
-        "053",
-        "014",
-    ]
+    names = ["014", "014", "089", "014", "127", "143", "022", "170", "040", "146", "001", "053", "014"]
     kinds = [type(part).__name__[:3] for part in parts(b"".join(capture(name) for name in names))]
     assert " ".join(kinds) == "Rep Rep Rej Rep Rej Rej Rep Rej Rep Rej Rep Rej Rep"
 
@@ -602,8 +569,7 @@ def test_error_text_of_two_lines_is_quoted_whole() -> None:
         capture("127")
         .decode()
         .replace(
-            "wrong command line option",
-            "in case of avalanche scenario number\nof clients must be specified using -R",
+            "wrong command line option", "in case of avalanche scenario number\nof clients must be specified using -R"
         )
     )
     assert "scenario number of clients must be specified" in reject(text).reason

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dropline.ingest.campaign import CampaignError
 from dropline.ingest.files import IntakeError
-from dropline.ingest.formats import Reject, perfdhcp, perfdhcp_kinds, perfdhcp_lines
+from dropline.ingest.formats import Reject, perfdhcp
 from dropline.ingest.intake import ingest
 from dropline.ingest.show import show
 
@@ -39,16 +39,16 @@ def test_every_line_of_a_good_file_is_told(tree):
     assert [line.number for line in told.lines] == [n for n, line in enumerate(text, 1) if line.strip()]
     assert [line.text for line in told.lines] == [line for line in text if line.strip()]
     assert {n: kinds(told)[n] for n in (1, 2, 4, 7, 11, 12, 15, 20, 28, 39)} == {
-        1: "header: the command line",
-        2: "header: the scenario",
-        4: "interim counters (-t)",
+        1: "command line",
+        2: "scenario",
+        4: "interim counters",
         7: "rate",
         11: "head of the statistics of DISCOVER-OFFER",
         12: "counter of DISCOVER-OFFER",
         15: "drops ratio of DISCOVER-OFFER",
         20: "delay of DISCOVER-OFFER",
         28: "counter of REQUEST-ACK",
-        39: "count of collected packets, end of the statistics of REQUEST-ACK",
+        39: "count of collected packets of REQUEST-ACK",
     }
     assert told.rejects == []
     assert "report 1, from line 1 on: 740 offered, 739.063 leases/s achieved, 4438 sent" in told.text()
@@ -88,12 +88,12 @@ def test_a_campaign_without_a_description_is_the_folder_that_is_named(bare):
 @pytest.mark.parametrize(
     ("name", "number", "kind"),
     [
-        ("010_v4_x_l", 40, "known text without a figure"),
-        ("010_v4_x_l", 41, "lease (-x l)"),
-        ("014_v4_t1_C_comma", 3, "interim counters (-t)"),
-        ("035_v4_avalanche_big", 2, "header: the scenario"),
+        ("010_v4_x_l", 40, "known text"),
+        ("010_v4_x_l", 41, "lease"),
+        ("014_v4_t1_C_comma", 3, "interim counters"),
+        ("035_v4_avalanche_big", 2, "scenario"),
         ("043_v4_f", 43, "drops ratio of REQUEST-ACK (renewal)"),
-        ("121_err_unroutable", 5, "error that ended perfdhcp"),
+        ("121_err_unroutable", 5, "error"),
         ("127_err_unknown_opt", 10, "usage text"),
     ],
 )
@@ -219,13 +219,6 @@ def test_a_broken_campaign_yaml_is_refused(tree):
     (tree / "campaign.yaml").write_text("campaign: A B\n")
     with pytest.raises(CampaignError, match=r"campaign\.yaml, line 1"):
         show(tree / OUTPUT)
-
-
-def test_every_handler_of_the_reader_has_its_words():
-    table = [*perfdhcp_lines.KEYS.values(), *perfdhcp_lines._LINES.values()]
-    table += [entry[1:] for entry in (*perfdhcp_lines._STARTS, *perfdhcp_lines._PATTERNS)]
-    handlers = {getattr(handle, "func", handle) for _, handle in table}
-    assert handlers <= perfdhcp_kinds._KINDS.keys()
 
 
 CAPTURES = [path.read_bytes() for path in sorted(ODD.glob("[01]*.txt")) if path.stat().st_size < 4000]

@@ -783,12 +783,7 @@ def csit_case(**result):
             10.0,
             None,
         ),
-        (
-            {"type": "soak", "critical_rate": {"lower": {"rate": {"value": 7, "unit": "pps"}}}},
-            "frames/s",
-            7.0,
-            1e-5,
-        ),
+        ({"type": "soak", "critical_rate": {"lower": {"rate": {"value": 7, "unit": "pps"}}}}, "frames/s", 7.0, 1e-5),
         ({"type": "hoststack", "bandwidth": {"value": 9.5e9, "unit": "bps"}}, "Mbit/s", 9500.0, None),
         (
             {"type": "hoststack", "bandwidth": {"value": 1e9, "unit": "bps"}, "rate": {"value": 5, "unit": "cps"}},

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from dropline.ingest.formats import READERS, Reject
+from dropline.ingest.formats.text import instant
 from dropline.ingest.watched import WATCHERS, Sample, recognise, samples
 
 CAPTURES = Path(__file__).parents[1] / "captures"
@@ -304,13 +305,7 @@ def test_text_format_of_prometheus():
         Sample(None, "http_request_duration_seconds_bucket", 144320.0, None, 'le="+Inf"'),
         Sample(None, "http_request_duration_seconds_sum", 53423.0, "s"),
         Sample(None, "http_request_duration_seconds_count", 144320.0, None),
-        Sample(
-            None,
-            "msdos_file_access_seconds",
-            1458255915.0,
-            "s",
-            r'error="Cannot \"x\"\n",path="C:\\DIR\\F }.TXT"',
-        ),
+        Sample(None, "msdos_file_access_seconds", 1458255915.0, "s", r'error="Cannot \"x\"\n",path="C:\\DIR\\F }.TXT"'),
         Sample(NOON, "up", 1.0, None, 'instance="10.0.0.2:9100",job="b"', "10.0.0.2"),
         Sample(NOON, "tiny", 3e-12, None),
         Sample(None, "process_resident_memory_bytes", 2.5e7, "bytes"),
@@ -489,7 +484,7 @@ def test_download_of_the_console_of_cloudwatch():
     ],
 )
 def test_instants(value, at):
-    assert samples.instant(value) == at
+    assert instant(value) == at
 
 
 def test_a_broken_file_makes_few_rejects():

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dropline.ingest.formats import Reject
+from dropline.ingest.formats.text import instant, real
 from dropline.ingest.watched import WATCHERS, Sample, samples
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "watched"
@@ -75,10 +76,7 @@ tokens = st.sampled_from(
         ),
     )
 )
-edits = st.lists(
-    st.tuples(st.integers(0, 16_000), st.integers(0, 300), tokens | st.binary(max_size=20)),
-    max_size=6,
-)
+edits = st.lists(st.tuples(st.integers(0, 16_000), st.integers(0, 300), tokens | st.binary(max_size=20)), max_size=6)
 
 
 anything = st.recursive(
@@ -178,7 +176,7 @@ def test_damaged_gzip_is_accounted_for(pair, end) -> None:
 @given(st.one_of(st.floats(), st.integers(), st.text(max_size=40), st.none(), st.booleans()))
 @settings(max_examples=300)
 def test_numbers_and_instants_of_anything_never_raise(value) -> None:
-    number, at = samples.real(value), samples.instant(value)
+    number, at = real(value), instant(value)
     assert number is None or math.isfinite(number)
     assert at is None or at.tzinfo is UTC
 
