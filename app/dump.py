@@ -32,7 +32,7 @@ _DESCRIBED: Final = """
     order by table_name, column_index
 """
 _TABLES: Final = """
-    select table_name from duckdb_tables()
+    select distinct table_name from duckdb_columns()
     where database_name = 'warehouse' and not internal
     order by table_name
 """

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from functools import cache
 from pathlib import Path
 from typing import Final
 
 FOLDER: Final = Path(__file__).parent
+_WITH: Final = re.compile(r"\A(?:--.*\n)*with\s+")
 
 
 @cache
@@ -20,4 +22,4 @@ def text(name: str, **given: str) -> str:
     """
     question = FOLDER.joinpath(f"{name}.sql").read_text("utf-8")
     tables = [f"{table} as (\n\n{textwrap.indent(text(file), '    ')}\n),\n\n" for table, file in given.items()]
-    return f"with\n\n{''.join(tables)}{question.removeprefix('with').lstrip()}" if given else question
+    return _WITH.sub(lambda _: f"with\n\n{''.join(tables)}", question) if given else question

@@ -201,8 +201,9 @@ def test_a_run_shows_its_ramp_trials_exchanges_and_seconds(
     open_page: Open, warehouse_home: Path, single: str, warehouse: Warehouse
 ) -> None:
     app = open_page(warehouse_home, "run", configuration=single)
-    ramp, *seconds = charts(app)
+    ramp, lost, *seconds = charts(app)
     assert ramp["description"].startswith("At least 10,793 leases/s, at 10,800 offered; 12,600 lost too much")
+    assert lost["description"].startswith("7 of 64,770")
     assert [chart["description"].split(":")[0] for chart in seconds] == ["DISCOVER-OFFER", "REQUEST-ACK"]
     assert list(rows(app, "Exchange")["Exchange"]) == ["DISCOVER-OFFER", "REQUEST-ACK"]
     assert len(rows(app, "Offered")) == int(app.header[0].value.split()[0])

@@ -74,7 +74,8 @@ def test_each_measured_figure_stands_in_its_place_with_interval_and_runs(warehou
         assert f"{row['runs']} run" in cell
     head, single, multi, *_ = examples["ISC Kea 2.2.0 DHCPv4, leases/s"]
     assert "7 of 9 runs" in single[1]
-    assert "(bracket 8,288 to 9,750; 3 of 5 runs)" in multi[head.index("memfile")], "not 8,479 to 8,496"
+    assert "3 of 5 runs" in multi[head.index("memfile")]
+    assert "8,496" not in multi[head.index("memfile")], "where the last passing steps lie is not what is known"
 
 
 def test_a_ratio_is_that_of_its_mart_with_verdict_and_fairness(warehouse, examples):
