@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 FOLDER: Final = Path(__file__).parent
-_WITH: Final = re.compile(r"\A(?:--.*\n)*with\s+")
+_WITH: Final = re.compile(r"\A(?:--.*\n)*(?:with\s+)?")  # DuckDB allows a comma after the last table
 
 
 @cache
