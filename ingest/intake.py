@@ -187,14 +187,16 @@ def ingest(
     """
     with lake.reading(), ExitStack() as stack:
         room = cache(lambda: stack.enter_context(lake.staged()))  # for what archives hold
+        newest = (lake.batches() or [""])[-1]  # before what is known: what comes between is looked at again
         known = Known(lake)
         identities = Identities(Known(named_in) if named_in else known, campaign)
-        return _ingest(paths, lake, known, identities, progress, max_bytes, room, reread=reread)
+        return _ingest(paths, lake, newest, known, identities, progress, max_bytes, room, reread=reread)
 
 
 def _ingest(
     paths: Iterable[Path],
     lake: Lake,
+    newest: str,
     known: Known,
     identities: Identities,
     progress: Callable[[int, int, str], None] | None,
@@ -203,7 +205,6 @@ def _ingest(
     *,
     reread: bool,
 ) -> Summary:
-    newest = (lake.batches() or [""])[-1]
     reader = partial(_read, max_bytes=max_bytes)
     left_out: list[Ignored] = []
     scopes = identities.named(walk(paths, left_out, room, identities.refused))

@@ -157,7 +157,7 @@ def sha256_of(file: Path) -> str:
 @contextmanager
 def replacing(file: Path) -> Iterator[IO[bytes]]:
     """Write a file anew: it is whole, and on the disk, or as it was."""
-    partial = file.with_name(f"{file.name}.partial")
+    partial = file.with_name(f"{file.name}.{os.getpid()}.partial")  # others may write the same file
     with partial.open("wb") as opened:
         yield opened
         opened.flush()

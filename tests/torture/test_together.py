@@ -24,7 +24,7 @@ class Past(datetime.datetime):
     @classmethod
     def now(cls, zone=None):
         return super().now(zone) - datetime.timedelta(days=365 * years)
-ingest.lake.datetime = Past
+dropline.ingest.lake.datetime = Past
 sys.argv = ["dropline", *sys.argv[2:]]
 from dropline.cli import main
 main()
