@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from math import isclose
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from dropline.ingest.formats import Reject, Report
@@ -20,6 +21,7 @@ _RECORDER: Final = ("Script started", "Script done")
 _INTERRUPT: Final = re.compile(r"(?:\^C\s*)+")
 _COMMAND: Final = re.compile(r'COMMAND="([^"]*)"')
 _NAMED: Final = 3
+_AGREEING: Final = 0.01  # figures that somebody rounded still agree
 _FACTS: Final[Row] = {
     **dict.fromkeys(("tool_version", "command", "method")),
     "protocol": "DNS",
@@ -48,6 +50,7 @@ class TextRun(Draft, ABC):
             that is of the tool, 0 before it.
         error: what the tool says went wrong, and `usage` whether it printed how it is called.
         interrupted: whether a Ctrl-C stands in the text.
+        doubts: what in the report contradicts itself; with one it does not count as whole.
         silence: what it means when the tool printed nothing, and what to do.
 
     """
@@ -64,6 +67,7 @@ class TextRun(Draft, ABC):
         self.ended = True
         self.error: tuple[int, str] | None = None
         self.usage = self.interrupted = False
+        self.doubts: list[str] = []
         self._strange: list[tuple[int, str]] = []
         self._strange_count = 0
 
@@ -120,8 +124,17 @@ class TextRun(Draft, ABC):
             self.warnings.append(f"Line {self.error[0]} tells an error: {quote(self.error[1])}.")
         if self.interrupted:
             self.warnings.append("The trial was interrupted by Ctrl-C.")
-        self.warnings += self._strange_lines()
-        return super().report(completed=completed and not self.interrupted)
+        self.warnings += (*self.doubts, *self._strange_lines())
+        return super().report(completed=completed and not self.interrupted and not self.doubts)
+
+    def add_up(self, interrupted: int = 0) -> None:
+        """Doubt the report when its counters or its rate do not agree; what is not known may be anything."""
+        sent, received, dropped = (self.facts[name] for name in ("sent", "received", "dropped"))
+        if None not in (sent, received, dropped) and sent != received + dropped + interrupted:
+            self.doubts.append(f"{sent} were sent, and {received + dropped + interrupted} are accounted for.")
+        rate, taken_s = self.facts["achieved_rate"], self.facts["duration_s"]
+        if rate is not None and received and taken_s and not isclose(rate, received / taken_s, rel_tol=_AGREEING):
+            self.doubts.append(f"{received} answers in {taken_s} s are not {rate:.15g}/s.")
 
     def reject(self) -> Reject:
         """Return why these lines are no report, by what they have got to."""
