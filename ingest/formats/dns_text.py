@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from math import isclose
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from dropline.ingest.formats import Reject, Report
@@ -21,7 +20,6 @@ _RECORDER: Final = ("Script started", "Script done")
 _INTERRUPT: Final = re.compile(r"(?:\^C\s*)+")
 _COMMAND: Final = re.compile(r'COMMAND="([^"]*)"')
 _NAMED: Final = 3
-_AGREEING: Final = 0.01  # figures that somebody rounded still agree
 _FACTS: Final[Row] = {
     **dict.fromkeys(("tool_version", "command", "method")),
     "protocol": "DNS",
@@ -128,13 +126,10 @@ class TextRun(Draft, ABC):
         return super().report(completed=completed and not self.interrupted and not self.doubts)
 
     def add_up(self, interrupted: int = 0) -> None:
-        """Doubt the report when its counters or its rate do not agree; what is not known may be anything."""
+        """Doubt the report when its counters do not agree; what is not known may be anything."""
         sent, received, dropped = (self.facts[name] for name in ("sent", "received", "dropped"))
         if None not in (sent, received, dropped) and sent != received + dropped + interrupted:
             self.doubts.append(f"{sent} were sent, and {received + dropped + interrupted} are accounted for.")
-        rate, taken_s = self.facts["achieved_rate"], self.facts["duration_s"]
-        if rate is not None and received and taken_s and not isclose(rate, received / taken_s, rel_tol=_AGREEING):
-            self.doubts.append(f"{received} answers in {taken_s} s are not {rate:.15g}/s.")
 
     def reject(self) -> Reject:
         """Return why these lines are no report, by what they have got to."""

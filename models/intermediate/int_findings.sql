@@ -144,15 +144,15 @@ trial_findings as (
     from trials
     where error_ratio > 0.001
     union all
-    -- the rate of a throughput test counts other bytes, or another direction, than the load that it was asked for
     select
         trial_id,
-        'answers_exceed_offered' as finding,
+        'sent_exceeds_offered' as finding,
         'warning' as severity,
-        cast(round(achieved_rate) as bigint) || '/s came back of the ' || {{ short_number('offered_rate') }}
-        || '/s asked for: one of them, or the period, is misread or damaged.' as detail
+        'perfdhcp sent ' || cast(round(send_rate) as bigint) || ' requests/s where '
+        || {{ short_number('offered_rate') }} || ' were asked for: the rate or the period (-r, -p) is not of this report.'
+            as detail
     from trials
-    where achieved_rate > 1.05 * offered_rate and rate_unit <> 'Mbit/s'
+    where tool = 'perfdhcp' and send_rate > 1.05 * offered_rate
     union all
     select
         trial_id,
