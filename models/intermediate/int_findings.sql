@@ -149,8 +149,8 @@ trial_findings as (
         'sent_exceeds_offered' as finding,
         'warning' as severity,
         'perfdhcp sent ' || cast(round(send_rate) as bigint) || ' requests/s where '
-        || {{ short_number('offered_rate') }} || ' were asked for: the rate or the period (-r, -p) is not of this report.'
-            as detail
+        || {{ short_number('offered_rate') }}
+        || ' were asked for: the rate or the period (-r, -p) is not of this report.' as detail
     from trials
     where tool = 'perfdhcp' and send_rate > 1.05 * offered_rate
     union all
