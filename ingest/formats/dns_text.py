@@ -48,6 +48,7 @@ class TextRun(Draft, ABC):
             that is of the tool, 0 before it.
         error: what the tool says went wrong, and `usage` whether it printed how it is called.
         interrupted: whether a Ctrl-C stands in the text.
+        doubts: what in the report contradicts itself; with one it does not count as whole.
         silence: what it means when the tool printed nothing, and what to do.
 
     """
@@ -64,6 +65,7 @@ class TextRun(Draft, ABC):
         self.ended = True
         self.error: tuple[int, str] | None = None
         self.usage = self.interrupted = False
+        self.doubts: list[str] = []
         self._strange: list[tuple[int, str]] = []
         self._strange_count = 0
 
@@ -120,8 +122,14 @@ class TextRun(Draft, ABC):
             self.warnings.append(f"Line {self.error[0]} tells an error: {quote(self.error[1])}.")
         if self.interrupted:
             self.warnings.append("The trial was interrupted by Ctrl-C.")
-        self.warnings += self._strange_lines()
-        return super().report(completed=completed and not self.interrupted)
+        self.warnings += (*self.doubts, *self._strange_lines())
+        return super().report(completed=completed and not self.interrupted and not self.doubts)
+
+    def add_up(self, interrupted: int = 0) -> None:
+        """Doubt the report when its counters do not agree; what is not known may be anything."""
+        sent, received, dropped = (self.facts[name] for name in ("sent", "received", "dropped"))
+        if None not in (sent, received, dropped) and sent != received + dropped + interrupted:
+            self.doubts.append(f"{sent} were sent, and {received + dropped + interrupted} are accounted for.")
 
     def reject(self) -> Reject:
         """Return why these lines are no report, by what they have got to."""

@@ -118,8 +118,9 @@ class _Run(PerfRun):
     def _options(self) -> None:
         """Fill in what the command line says; without one nothing is assumed."""
         self.facts["achieved_rate"] = self.figure("Queries per second")
-        if interrupted := self.total("Queries interrupted"):
+        if interrupted := self.total("Queries interrupted") or 0:
             self.details["interrupted_queries"] = interrupted
+        self.add_up(interrupted)
         if unexpected := self.total("Unexpected IDs"):
             self.details["unexpected_ids"] = unexpected
         if self.facts["command"] is None:

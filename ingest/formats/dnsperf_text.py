@@ -155,6 +155,10 @@ class PerfRun(TextRun):
         if match and not self.ended and _is_short(value):
             return False  # its last digits may be missing
         if match:
+            if self.section == "total" and self.values.get(("total", key), match.groups()) != match.groups():
+                self.doubts.append(
+                    f"Line {self.here} states another `{key}`: two reports are mixed, or one is damaged."
+                )
             self.values[self.section, key] = match.groups()
             if self.section == "interval" and key == "Queries per second":
                 # The run time of an interval counts from the start of the trial.

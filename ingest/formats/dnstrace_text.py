@@ -177,6 +177,9 @@ class TableRun(TextRun):
         for metric, value in self.timings_ms.items() if received else ():
             self.observe(f"latency_{metric}", value, "ms")
         self._judge(sent, received, whole)
+        answers = max(self.datapoints, sum(self.sections.get("DNS response codes", {}).values()))
+        if answers > received:
+            self.doubts.append(f"{answers} answers are described, {received} are counted: a line is damaged.")
         return self.report(completed=whole)
 
     def _judge(self, sent: int, received: int, whole: bool) -> None:

@@ -198,7 +198,9 @@ class _Run(TextRun):
                 self.details[name] = self.thread_sums[index]
         if "lost_by_client" in self.details:
             self.warnings.append(f"kxdpgun itself lost {self.thread_sums[1]} packets before sending.")
-        if sent and replies is None:
+        if replies is None and (self.codes or self.sizes):
+            self.doubts.append("Replies are described, and their total is missing: its line is damaged.")
+        elif sent and replies is None:
             self.warnings.append("Replies were not counted (--drop).")
         elif sent and replies == 0:
             self.warnings.append("No query was answered: is the server up, and does it get them?")

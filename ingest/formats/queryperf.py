@@ -76,6 +76,7 @@ class _Run(TextRun):
             "duration_s": number(self.figures["Ran for"]),
             "achieved_rate": number(self.figures.get("Queries per second")),
         }
+        self.add_up()
         for name, printed in (("avg", "average"), ("min", "min"), ("max", "max"), ("stdev", "std deviation")):
             if received:
                 self.observe(f"latency_{name}", number(self.figures.get(f"RTT {printed}"), 1000), "ms")

@@ -97,7 +97,7 @@ def _printed_tables(text: bytes) -> Iterator[Table]:
 def _view(table: Table) -> Iterator[Report | Reject]:
     streams = bool(table.columns.names & set(_STREAM))
     trial = Trial(TOOL, table.line, "stream view" if streams else "port view")
-    records = []
+    records, seen = [], set()
     sent = _SENT if streams else _PORT_SENT
     for row in table.rows:
         try:
@@ -108,6 +108,11 @@ def _view(table: Table) -> Iterator[Report | Reject]:
             continue
         if str(record.values[0]).strip() == _TOTAL:
             continue
+        if streams and tuple(row.cells) in seen:
+            trial.lack(row.number)
+            yield Reject(row.number, f"stream that is there already: {record.quoted()}", "export the view again")
+            continue
+        seen.add(tuple(row.cells))
         if record.whole(*sent) is None:
             trial.lack(row.number)
             reason = f"row without a count of sent frames: {record.quoted()}"

@@ -146,6 +146,16 @@ trial_findings as (
     union all
     select
         trial_id,
+        'sent_exceeds_offered' as finding,
+        'warning' as severity,
+        'perfdhcp sent ' || cast(round(send_rate) as bigint) || ' requests/s where '
+        || {{ short_number('offered_rate') }}
+        || ' were asked for: the rate or the period (-r, -p) is not of this report.' as detail
+    from trials
+    where tool = 'perfdhcp' and send_rate > 1.05 * offered_rate
+    union all
+    select
+        trial_id,
         'standing_queue' as finding,
         'warning' as severity,
         'Half of the time over ' || cast(round(queue_s * offered_rate) as bigint) || ' questions waited in the server, '

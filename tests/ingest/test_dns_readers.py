@@ -784,3 +784,24 @@ def test_queryperf_latencies_have_the_names_of_all_tools() -> None:
 def test_resperf_keeps_the_loss_at_its_maximum_as_a_value() -> None:
     found = report(resperf, capture("tools/resperf/lmdb-default/resperf.out"))
     assert observed(found, "lost_at_maximum") == [(None, None, 2.07, "%")]
+
+
+@pytest.mark.parametrize(
+    ("reader", "name", "pattern", "damaged", "doubt"),
+    [
+        (dnsperf, "dnsperf/lmdb-default/dnsperf.out", r"sent: +137529", "sent: 13752", "137529 are accounted for"),
+        (dnsperf, "dnsperf/lmdb-default/dnsperf.out", r"$", "\n Queries lost: 653\n", "another `Queries lost`"),
+        (resperf, "resperf/lmdb-default/resperf.out", r"$", "\n Maximum throughput: 0.0 qps\n", "another `Maximum"),
+        (queryperf, "queryperf/documented/queryperf.out", r"sent: +41250", "sent: 2147483648", "41250 are acc"),
+        (dnspyre, "dnspyre/lmdb-names-table/dnspyre.out", r"success", "success {}", "50034 answers are described, 0"),
+        (dnstrace, "dnstrace/mysql-default/dnstrace.out", r"16000 datapoints", "1600 datapoints", "1600 are counted"),
+        (kxdpgun, "kxdpgun/lmdb/Q5000.out", r"replies: +15010 \(5", "replies: 15010 ", "their total is missing"),
+    ],
+)
+def test_report_that_contradicts_itself_is_not_whole(reader, name: str, pattern: str, damaged: str, doubt: str) -> None:
+    text = (CAPTURES / "tools" / name).read_text().rstrip()
+    (whole,) = reader.parse(text.encode() + b"\n")
+    (report,) = reader.parse(re.sub(pattern, damaged, text, count=1).encode() + b"\n")
+    assert whole.facts["completed"]
+    assert not report.facts["completed"]
+    assert any(doubt in warning for warning in report.warnings), report.warnings

@@ -529,6 +529,13 @@ def test_loss_of_a_view_is_sent_less_received_not_its_dropped_count():
     assert (report.facts["sent"], report.facts["dropped"]) == (5462, 1523)
 
 
+def test_stream_that_is_twice_in_a_view_counts_once():
+    text = "Stream Block,Tx Count (Frames),Rx Count (Frames)\na,100,90\nb,10,10\na,100,90\n"
+    fault, report = testcenter_views.parse(text.encode())
+    assert (fault.line, fault.reason) == (4, "stream that is there already: 'a,100,90'")
+    assert (report.facts["sent"], report.facts["received"], report.facts["completed"]) == (110, 100, False)
+
+
 PRINTED = (
     "Basic Counters\n"
     "Tx Port Name  Rx Port Names  Stream Block  Tx Count (Frames)  Rx Count (Frames)  Tx Rate (fps)  Rx Rate (fps)  "

@@ -49,6 +49,9 @@ def answers(tmp_path_factory):
     for tool in ("dnsperf", "dnspyre", "flame", "kxdpgun", "resperf"):
         shutil.copytree(TOOLS / tool, folder / tool)
     shutil.copytree(CAPTURES / "perfdhcp" / "odd", folder / "odd")
+    told = (folder / "odd" / "010_v4_x_l.txt").read_text()
+    (folder / "damaged").mkdir()
+    (folder / "damaged" / "perfdhcp.txt").write_text(told.replace("-p 2 ", "-p 1 "))
     ingest([folder / each.name for each in folder.iterdir()], Lake.create(home.lake))
     pipeline.build(home)
     with duckdb.connect(str(home.warehouse), read_only=True) as connection:
@@ -187,6 +190,18 @@ def test_renewals_and_offers_are_no_grants(answers):
         ("020_v4_R0.txt", "renewals"),
         ("029_v4_n1_W.txt", "renewals"),
         ("064_v4_u_R5.txt", "renewals"),
+    ]
+
+
+def test_more_requests_than_the_command_line_allows_are_a_finding(answers):
+    assert answers("""
+        select campaign, detail from quality_findings where finding = 'sent_exceeds_offered'
+    """) == [
+        (
+            "damaged",
+            "perfdhcp sent 20 requests/s where 10 were asked for: "
+            "the rate or the period (-r, -p) is not of this report.",
+        )
     ]
 
 
