@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dropline.app import auth, behind, state
+from dropline.app import auth, behind, history, state
 
 HERE = Path(__file__).parent
 VIEWS = HERE / "views"  # a folder named pages/ would let Streamlit serve its files past this navigation
@@ -35,3 +35,4 @@ with behind.recorded() as questions:
     page.run()
 if questions:
     state.offer_sql(questions)
+history.keep_steps()  # last, where it takes no room

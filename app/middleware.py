@@ -103,10 +103,10 @@ def content_policy(page: Path = _STATIC / "index.html") -> str:
     scripts = re.findall(r"<script>(.*?)</script>", page.read_text("utf-8"), re.DOTALL)
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
     own = " ".join(f"'sha256-{each}'" for each in hashes)
-    # Streamlit styles its elements inline.
+    # Streamlit styles its elements inline, and brings a component's script as a blob.
     return (
         "default-src 'none'; "
-        f"script-src 'self' 'wasm-unsafe-eval' {own}; "
+        f"script-src 'self' blob: 'wasm-unsafe-eval' {own}; "
         "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; "
         "worker-src 'self' blob:; media-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; "
         "frame-ancestors 'none'"

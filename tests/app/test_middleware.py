@@ -224,7 +224,7 @@ def test_the_policy_of_content_names_the_scripts_of_the_page(tmp_path: Path) -> 
     page = tmp_path / "index.html"
     page.write_text("<script>alert(1)</script><script src='x'></script>")
     # echo -n 'alert(1)' | openssl dgst -sha256 -binary | base64
-    hashed = "script-src 'self' 'wasm-unsafe-eval' 'sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI='; "
+    hashed = "script-src 'self' blob: 'wasm-unsafe-eval' 'sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI='; "
     assert hashed in content_policy(page)
     policy = content_policy()
     assert "'sha256-" in policy
