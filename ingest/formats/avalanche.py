@@ -125,19 +125,24 @@ def _hosts(text: bytes) -> Iterator[Report | Reject]:
     trial: Trial | None = None
     vlans: list[str] = []
     headers: list[Table] = []
+    unusable = 0  # whose line it was cannot be said: every later trial may lack it
     for row in rows(text):
         if row.cells[0] == "VLAN" and len(row.cells) > 1:
             vlan = words(row.cells[1]) or ""
             if trial and vlan in vlans:  # another file follows
                 yield _hosts_together(trial)
                 trial, vlans = None, []
-            trial = trial or Trial(TOOL, row.number, "hostStats", MBITS)
+            if trial is None:
+                trial = Trial(TOOL, row.number, "hostStats", MBITS)
+                if unusable:
+                    trial.lack(unusable)
             vlans.append(vlan)
             headers = []
         elif trial is None or len(headers) < _HEADER_LINES:
             headers.append(Table(row.number, Columns(row.cells)))
         elif fault := _host(trial, vlans[-1], headers[-1], row):
             trial.lack(row.number)
+            unusable = unusable or row.number
             yield fault
     if trial:
         yield _hosts_together(trial)

@@ -42,6 +42,7 @@ _RATES: Final = (
     (re.compile("connections/s|cps"), "cps", CONNECTIONS, 1.0),
     (re.compile(""), "tps", TRANSACTIONS, 1.0),
 )
+_BEYOND: Final = 2  # times the desired load: no generator overshoots so far
 _SERIES: Final = (
     ("rxbandwidth", "incoming_traffic", MBITS, 1e-3, None),
     ("txbandwidth", "outgoing_traffic", MBITS, 1e-3, None),
@@ -108,6 +109,11 @@ def _trial(records: list[Record], lacking: list[int]) -> Report | Reject:
             trial.cut(record.line)
     for line in lacking[:1]:  # whose poll it was cannot be said
         trial.lack(line)
+    desired = max((load for r in records if (load := r.number("desiredload")) is not None), default=None)
+    fastest = max((rate for _, rate in rates), default=0.0)
+    if desired and unit == CONNECTIONS and fastest > _BEYOND * desired:
+        trial.completed = False
+        trial.warnings.append(f"A poll shows {fastest:.15g} connections/s where {desired:.15g} were desired.")
     passed, failed = last.whole("successfultxn"), [last.whole(f"{name}txn") for name in ("unsuccessful", "aborted")]
     trial.facts |= {"received": passed, "achieved_rate": mean_rate(trial, steady(rates))}
     if passed is not None and None not in failed:
@@ -117,7 +123,7 @@ def _trial(records: list[Record], lacking: list[int]) -> Report | Reject:
     trial.facts["duration_s"] = last.number("seconds")
     trial.details |= {
         "counted": "transactions",
-        "desired_load": max((load for r in records if (load := r.number("desiredload")) is not None), default=None),
+        "desired_load": desired,
         "direction_scope": "one_way" if unit == MBITS else None,
         "load_layer": "L2 without FCS" if unit == MBITS else None,
         "run": words(last.get("runid")),

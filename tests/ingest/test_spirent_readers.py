@@ -130,6 +130,10 @@ TRIALS = {
 OBSERVATION = {"metric", "label", "t_s", "value", "unit"}
 
 
+def reports_beside_rejects(reader, text):
+    return [part for part in reader.parse(text.encode()) if isinstance(part, Report)]
+
+
 def read(name):
     return (CAPTURES / name).read_bytes()
 
@@ -573,6 +577,15 @@ def test_goodput_above_the_bytes_received_is_told():
     assert any("more goodput than bytes" in warning for warning in report.warnings)
 
 
+def test_block_of_a_vlan_that_cannot_be_read_is_missed_by_the_hosts_after_it():
+    whole = read("avalanche_results/client-subtest_0_core0/hostStats.csv").decode()
+    first, damaged, later = reports_beside_rejects(avalanche, whole + "W" + whole + whole)
+    assert first.facts["completed"] is False, "it got the lines of the block without a name"
+    assert damaged.facts["completed"] is False
+    assert later.facts["completed"] is False
+    assert any("the trial lacks what it says" in warning for warning in damaged.warnings)
+
+
 def http_run(**raw):
     summary = {"Executed": 22440, "Passed": 21245, "Failed": 1195, "Test Duration": "30", "Average Throughput": 750481}
     return {
@@ -679,9 +692,22 @@ def test_polls_before_the_run_has_begun_are_rejected():
     assert "had not begun" in reject(cyberflood_polls, poll(0, 9)).reason
 
 
+DETAILED = (
+    "test_name,seconds,state,current_load,desired_load,tps,cps,rx_bandwidth,successful_txn,unsuccessful_txn,"
+    "aborted_txn,client_cpu,load_type,run_id\n"
+)
+
+
+def test_detailed_csv_with_many_more_connections_than_desired_is_incomplete():
+    row = "m,4,sustain,5,5,7,{},1,28,0,0,5,Connections/s,r2\n"
+    sound, damaged = (reports(cyberflood_csv, DETAILED + row.format(cps))[0] for cps in (8, 2**31))
+    assert sound.facts["completed"] is True
+    assert damaged.facts["completed"] is False
+    assert any("2147483648 connections/s where 5 were desired" in each for each in damaged.warnings)
+
+
 def test_detailed_csv_has_a_trial_per_run_and_the_cpu_of_the_tester():
-    header = "test_name,seconds,state,current_load,desired_load,tps,cps,rx_bandwidth,successful_txn,unsuccessful_txn,"
-    text = header + "aborted_txn,client_cpu,load_type,run_id\n"
+    text = DETAILED
     text += "n,4,ramp,10,100,5,5,400000,20,0,0,10,Bandwidth,r1\nn,8,sustain,100,100,9,9,900000,90,1,0,60,Bandwidth,r1\n"
     text += "n,12,sustain,100,100,9,9,902000,126,1,1,61,Bandwidth,r1\nm,4,sustain,5,5,7,8,1,28,0,0,5,Connections/s,r2\n"
     assert cyberflood_csv.sniff(text.encode())
