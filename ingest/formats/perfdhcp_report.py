@@ -93,6 +93,9 @@ def _faults(trial: Process, options: Options | None) -> list[str]:
         faults.append(f"Report cut off? Expected {wanted}, found {', '.join(found)}.")
     elif not options and (len(found) < expected or (slots and len(found) != slots)):
         faults.append(f"Report cut off? Expected {expected} exchanges, found {', '.join(found)}.")
+    answered = trial.exchanges.column("received")[:2][-1]  # perfdhcp's rate is of these
+    if trial.rate is not None and trial.rate <= 0 < answered:
+        faults.append(f"A rate of {trial.rate:.15g} contradicts {answered} exchanges.")
     if _is_avalanche(trial) and not trial.provisioned:
         faults.append("Report cut off: the summary of the avalanche is missing.")
     return faults

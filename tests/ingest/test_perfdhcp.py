@@ -699,6 +699,13 @@ def test_exchange_with_a_damaged_title_does_not_count(title: str) -> None:
     assert "report cut off in the statistics of" in reject(text).reason
 
 
+@pytest.mark.parametrize("rate", ["0", "-0.0"])
+def test_rate_of_zero_beside_answered_exchanges_makes_the_report_incomplete(rate: str) -> None:
+    found = report(re.sub(r"Rate: [0-9.]+", f"Rate: {rate}", capture("022").decode()))
+    assert found.facts["completed"] is False
+    assert any("contradicts 2999 exchanges" in each for each in found.warnings), found.warnings
+
+
 def test_counter_that_no_column_can_hold_is_damage() -> None:
     text = capture("022").decode().replace("sent packets: 3000", "sent packets: " + "9" * 30, 1)
     assert "sent packets: 999" in reject(text).reason
