@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dropline.errors import DroplineError
 from dropline.ingest import archives, figures, formats, machines, servers, watched
@@ -145,14 +145,6 @@ class Found:
         self.server: ModuleType | None = None
         self.watcher: Watcher | None = None
         self.fact: str | None = None
-
-    @classmethod
-    def again(cls, scope: Scope, folder: str, name: str, elsewhere: str | None, *rest: Any) -> Found:
-        """Return a file of which all is known; `rest` are its size, modified_us and nature."""
-        item = cls.__new__(cls)
-        item.scope, item.folder, item.name, item.elsewhere = scope, folder, name, elsewhere
-        item.size, item.modified_us, item.nature = rest
-        return item
 
     @property
     def nature(self) -> Nature:

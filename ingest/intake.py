@@ -15,7 +15,7 @@ from dropline.ingest.formats import Reject
 from dropline.ingest.identity import Identities
 from dropline.ingest.known import Known, choose
 from dropline.ingest.lake import FORGOTTEN
-from dropline.ingest.listing import MOST_BYTES, MOST_FILES, gathered, pack
+from dropline.ingest.listing import MOST_BYTES, MOST_FILES, gathered
 from dropline.ingest.parallel import in_order
 from dropline.ingest.resolve import Resolver, server_configs
 from dropline.ingest.retraction import move, tombstones
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dropline.ingest.context import ServerConfig
-    from dropline.ingest.files import Found, Refused
+    from dropline.ingest.files import Found, Nature, Refused
     from dropline.ingest.formats import Row
     from dropline.ingest.known import Chosen
     from dropline.ingest.lake import Batch, Key, Lake, Version
-    from dropline.ingest.listing import Listing, Packed
+    from dropline.ingest.listing import Listing
     from dropline.ingest.resolve import Read, Versions
 
 _FLUSH_FILES: Final = MOST_FILES
@@ -224,13 +224,13 @@ def _ingest(
     taken = {key for scope in unread.folders for key in known.of_scope(scope)} if shared else set()
     introduced: set[str] = set()
     batch: Batch | None = None
-    total = summary.seen + sum(each.files for each in found.listings)
+    total = summary.seen + sum(len(each.items) for each in found.listings)
     tasks = list(gathered(found.listings))
     with ExitStack() as stack:
         parts = stack.enter_context(closing(in_order(partial(_take, resolver, known, shared=shared), tasks)))
         for task, part in zip(tasks, parts, strict=True):
             if progress:
-                names = (item.path for each in task for item in each.items())
+                names = (item.path for each in task for item in each.items)
                 for done, path in enumerate(names, summary.seen):
                     progress(done, total, path)
             if not taken.isdisjoint(part.keys):
@@ -269,29 +269,30 @@ def _read(item: Found, limit: int, max_bytes: int) -> tuple[bytes, int]:
 
 
 def _looked(found: Sequence[Listing], read: Read, max_bytes: int) -> Iterator[tuple[Listing, list[ServerConfig]]]:
-    """Yield listings as the heads of their files tell what they are, and the server configurations among them."""
+    """Fill in what the heads of files tell of them; yield each listing with the server configurations among them."""
 
-    def see(task: Iterable[Listing]) -> list[tuple[Packed, list[ServerConfig]]]:
+    def see(task: Iterable[Listing]) -> list[tuple[list[Nature], list[ServerConfig]]]:
         seen = []
         for each in task:
-            items = each.items()
-            look(items, max_bytes)
-            seen.append((pack(items), list(server_configs(items, read))))
+            look(each.items, max_bytes)
+            seen.append(([item.nature for item in each.items], list(server_configs(each.items, read))))
         return seen
 
     tasks = list(gathered(found))
     for task, seen in zip(tasks, in_order(see, tasks), strict=True):
-        for each, (packed, configs) in zip(task, seen, strict=True):
-            yield each._replace(packed=packed), configs
+        for each, (natures, configs) in zip(task, seen, strict=True):
+            for item, nature in zip(each.items, natures, strict=True):
+                item.nature = nature
+            yield each, configs
 
 
 def _resolver(found: Chosen, known: Known, reader: Read) -> Resolver:
-    """Return who knows what each file comes to; of the files, those of few scopes are in memory at a time."""
-    parts: dict[Path, list[Listing]] = defaultdict(list)
+    """Return the resolver of the files of a call."""
+    items: dict[Path, list[Found]] = defaultdict(list)
     for each in found.listings:
-        parts[each.scope.folder].append(each)
+        items[each.scope.folder] += each.items
     configs = [*found.configs, *known.server_configs(found.unread.folders)] if found.listings else []
-    return Resolver(lambda folder: [item for each in parts[folder] for item in each.items()], known, reader, configs)
+    return Resolver(items.__getitem__, known, reader, configs)
 
 
 def _take(
@@ -304,7 +305,7 @@ def _take(
     part = Part()
     intake = Intake(resolver, known, lambda: part, taken)
     for each in found:
-        for item in resolver.files(each.scope.folder)[each.first :][: each.files]:
+        for item in each.items:
             intake.take(item)
     part.summary, part.keys = intake.finish(), intake.taken if shared else set()
     return part

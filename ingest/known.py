@@ -268,7 +268,7 @@ def choose(scopes: Iterable[list[Found]], known: Known, look: Look, *, reread: b
         else:
             unread.add(untouched)
     looked += look(drawn)
-    looked.sort(key=lambda found: (found[0].scope.name, found[0].scope.folder, found[0].first))
+    looked.sort(key=lambda found: (found[0].scope.name, found[0].scope.folder))
     return Chosen([each for each, _ in looked], [config for _, configs in looked for config in configs], unread)
 
 

@@ -202,12 +202,12 @@ def test_a_reader_that_takes_its_process_along_stops_the_ingest_and_leaves_nothi
 
 def test_what_a_worker_sees_in_a_file_is_known_here(tree, shared):
     scopes = list(walk([tree]))
-    found = [part for items in scopes for part in listings(items)]
+    found = [part for items in walk([tree]) for part in listings(items)]
     looked = list(intake._looked(found, lambda item, limit: read(item.where, limit), 10**6))
     for items in scopes:
         look(items)
-    assert [item.nature for part, _ in looked for item in part.items()] == [i.nature for items in scopes for i in items]
-    assert {item.kind for part, _ in looked for item in part.items()} >= {"campaign", "server", "output"}
+    assert [item.nature for part, _ in looked for item in part.items] == [i.nature for items in scopes for i in items]
+    assert {item.kind for part, _ in looked for item in part.items} >= {"campaign", "server", "output"}
     assert [config.path for _, configs in looked for config in configs] == [
         item.path for items in scopes for item in items if item.server
     ]
