@@ -6,7 +6,7 @@ HOME_DIR ?= data
 .DEFAULT_GOAL := help
 # Some images set it; then every one of hundreds of processes compiles what it imports again, a second each.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help up test fuzz torture soak spark setup lint format docs pictures bench bench-statistics lock clean
+.PHONY: help up test test-fast fuzz torture soak spark setup lint format docs pictures bench bench-statistics lock clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -19,6 +19,10 @@ test: .venv/.ready-dev .venv-spark/.ready ## set up and run every check: lint, t
 	@$(MAKE) --no-print-directory lint
 	@echo "==> Testing"
 	@$(BIN)/python -m pytest
+
+test-fast: .venv/.ready-dev ## check what a save can break, in a minute: lint, types, units, one built home
+	@$(MAKE) --no-print-directory lint
+	@$(BIN)/python -m pytest -q -m "not (slow or browser or s3 or spark)"
 
 fuzz: .venv/.ready-dev ## give 200,000 damaged files to all readers; OPTIONS='--seed N --cases N' for others
 	@echo "==> Fuzzing the readers"
@@ -44,8 +48,8 @@ lint: .venv/.ready-dev ## check style and types of the Python and the SQL
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/sqlfluff lint --disable-progress-bar --nocolor -q models analyses expectations tests/dbt
-	@$(BIN)/sqlfluff lint --templater placeholder --disable-progress-bar --nocolor -q app/queries report
+	@$(BIN)/sqlfluff lint --processes 0 --disable-progress-bar --nocolor -q models analyses expectations tests/dbt
+	@$(BIN)/sqlfluff lint --processes 0 --templater placeholder --disable-progress-bar --nocolor -q app/queries report
 
 format: .venv/.ready-dev ## rewrite the Python and the SQL in the house style
 	@$(BIN)/ruff check --fix .

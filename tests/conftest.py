@@ -22,6 +22,46 @@ settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("developer", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "developer")
 
+# `make test-fast` leaves these out. `slow` is what builds homes of its own, kills processes or simulates at length.
+MARKS = {
+    "browser": ("browser/",),
+    "spark": ("spark/",),
+    "s3": ("ingest/test_bucket.py",),
+    "slow": (
+        *("benchmarks/", "fuzz/", "gate/", "report/", "torture/", "test_"),
+        *(f"app/test_{name}" for name in ("behind", "claims_page", "compare", "explore", "machines_page", "planner")),
+        *(
+            f"app/test_{name}"
+            for name in ("outages", "overview", "pages", "quality", "queries", "run", "serve", "soak")
+        ),
+        *(f"app/test_{name}" for name in ("speedups", "sql", "state", "trends", "try_file", "warehouse")),
+        *(f"inference/test_{name}" for name in ("recovery", "changes")),
+        *(f"ingest/test_{name}" for name in ("crash", "history", "initial", "lake_backup", "lake_compaction")),
+        *(
+            f"ingest/test_{name}"
+            for name in ("watched_properties", "lake_damage", "migration", "parallel", "powerdns", "retraction")
+        ),
+        *(
+            f"models/test_{name}"
+            for name in ("analyses", "answers", "claims", "dbt_project", "dnsperf_ramp", "exposures")
+        ),
+        *(
+            f"models/test_{name}"
+            for name in ("dnsblast", "fairness", "flat_folder", "ingested_figures", "known_process")
+        ),
+        *(f"models/test_{name}" for name in ("lease_accounting", "published_file", "statistics", "clients")),
+    ),
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by their place."""
+    for item in items:
+        place = item.path.relative_to(ROOT / "tests").as_posix()
+        for mark in (mark for mark, places in MARKS.items() if place.startswith(places)):
+            item.add_marker(mark)
+
+
 # What a shell starts in the background ignores Ctrl-C, and so would all that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -57,12 +57,6 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 PROBES = ("/_stcore/health", "/_stcore/host-config")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.browser)
-
-
 @dataclass
 class Watched:
     """A page together with everything that went wrong in it."""
