@@ -157,40 +157,59 @@ with_errors as (
         widening * crossing_high_stdev / sqrt(runs_undisturbed) as crossing_high_error,
         widening * crossing_low_with_dips_stdev / sqrt(runs) as crossing_low_with_dips_error,
         case
-            when
-                rate_interpolated is not null
-                and resolution <= 5 * greatest(crossing_low_stdev, crossing_high_stdev)
-                then 'confidence'
+            when rate_interpolated is not null and resolution <= 5 * stdev_interpolated then 'confidence'
             else 'bracket'
         end as interval_kind
     from with_widening
 
 ),
 
+-- the interval of a value known to lie between two others: G. Imbens and C. Manski, Econometrica 72, 2004, pp. 1845-1857
+with_nearness as (
+
+    select
+        *,
+        case
+            -- two runs do not tell how far apart the ends are
+            when runs_undisturbed = 2 then 1
+            else greatest(0, 1 - (crossing_high - crossing_low) / nullif(
+                3 * greatest(crossing_low_error, crossing_high_error, crossing_low_with_dips_error), 0
+            ))
+        end as nearness_of_ends
+    from with_errors
+
+),
+
 with_bounds as (
 
     select
-        with_errors.*,
+        with_nearness.*,
         case
-            when with_errors.interval_kind = 'bracket' then with_errors.bracket_low
+            when with_nearness.interval_kind = 'bracket' then with_nearness.bracket_low
             -- a rate cannot be negative; what looks like a dip may be the tail of a skewed spread: it widens downwards only
             else greatest(0, least(
-                with_errors.crossing_low - undisturbed.t_975 * with_errors.crossing_low_error,
-                with_errors.crossing_low_with_dips - every_run.t_975 * with_errors.crossing_low_with_dips_error
+                with_nearness.crossing_low - {{ critical_t('undisturbed') }} * with_nearness.crossing_low_error,
+                with_nearness.crossing_low_with_dips
+                - {{ critical_t('every_run') }} * with_nearness.crossing_low_with_dips_error
             ))
         end as ci_low,
         case
-            when with_errors.interval_kind = 'confidence'
-                then with_errors.crossing_high + undisturbed.t_975 * with_errors.crossing_high_error
-            when with_errors.crossing_high is not null then with_errors.bracket_high
+            when with_nearness.interval_kind = 'confidence'
+                then with_nearness.crossing_high + {{ critical_t('undisturbed') }} * with_nearness.crossing_high_error
+            when with_nearness.crossing_high is not null then with_nearness.bracket_high
         end as ci_high
-    from with_errors
+    from with_nearness
     left join student_t as undisturbed
-        on undisturbed.degrees_of_freedom = {{ tabulated_degrees_of_freedom("(with_errors.runs_undisturbed - 1)") }}
+        on undisturbed.degrees_of_freedom = {{ tabulated_degrees_of_freedom("(with_nearness.runs_undisturbed - 1)") }}
     left join student_t as every_run
-        on every_run.degrees_of_freedom = {{ tabulated_degrees_of_freedom("(with_errors.runs - 1)") }}
+        on every_run.degrees_of_freedom = {{ tabulated_degrees_of_freedom("(with_nearness.runs - 1)") }}
 
 )
+{%- endmacro %}
+
+{#- Student's t: of both tails where the ends of an interval coincide, of one where they are so far apart that one misses. -#}
+{% macro critical_t(quantiles) -%}
+    ({{ quantiles }}.t_950 + with_nearness.nearness_of_ends * ({{ quantiles }}.t_975 - {{ quantiles }}.t_950))
 {%- endmacro %}
 
 {#- Whether a run counts when its configuration's rule leaves out the lowest and the highest. -#}

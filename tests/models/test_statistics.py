@@ -22,10 +22,10 @@ RATIOS = {
 
 def test_the_tabulated_quantiles_are_students():
     with TABLE.open(encoding="utf-8") as file:
-        table = {float(row["degrees_of_freedom"]): float(row["t_975"]) for row in csv.DictReader(file)}
-    assert (min(table), max(table)) == (1, 200)
-    for degrees, t in table.items():
-        assert t == pytest.approx(stats.t.ppf(0.975, degrees), abs=1e-6)
+        table = np.array([[float(cell) for cell in row] for row in list(csv.reader(file))[1:]])
+    degrees = table[:, 0]
+    assert (degrees.min(), degrees.max()) == (1, 200)
+    assert table[:, 1:] == pytest.approx(stats.t.ppf([[0.95], [0.975]], degrees).T, abs=1e-6)
 
 
 def test_the_lowest_of_normal_runs_dips_in_two_of_a_thousand_sets_at_most():
@@ -51,6 +51,23 @@ def mean_and_error(values):
     return values.mean(), stats.sem(values)
 
 
+def critical(runs, gap, error):
+    """Return how many standard errors an interval whose ends are `gap` apart reaches beyond them."""
+    one_tail, two_tails = stats.t.ppf([0.95, 0.975], runs - 1)
+    nearness = 1 if runs == 2 else np.maximum(0, 1 - gap / error / 3)
+    return one_tail + nearness * (two_tails - one_tail)
+
+
+@pytest.mark.parametrize("runs", [2, 3, 4, 5, 9, 30, 60])
+def test_an_interval_misses_in_at_most_one_of_twenty_cases_however_far_its_ends_are_apart(runs):
+    # the truth lies at one end, the worst place; both ends err alike, and the error is estimated
+    gap = np.concatenate([np.linspace(0, 8, 81), np.geomspace(10, 1000, 20)])[:, None]
+    error = np.sqrt(stats.chi2.ppf((np.arange(4_000) + 0.5) / 4_000, runs - 1) / (runs - 1))
+    margin = critical(runs, gap, error) * error
+    missed = np.mean(stats.norm.cdf(-margin) + stats.norm.cdf(-margin - gap), axis=1)
+    assert missed.max() <= 0.0501
+
+
 def test_an_interval_runs_from_students_end_of_the_low_estimates_to_that_of_the_high_ones(sql, estimates):
     found = sql(
         """select configuration_id, loss_goal, ci_low, ci_high from capacity
@@ -59,8 +76,9 @@ def test_an_interval_runs_from_students_end_of_the_low_estimates_to_that_of_the_
     assert len(found) >= 20
     for configuration, goal, low, high in found:
         runs = estimates[configuration, goal]
-        ends = [stats.t.interval(0.95, len(runs) - 1, *mean_and_error(end)) for end in runs.T]
-        assert (low, high) == pytest.approx((max(0, ends[0][0]), ends[1][1]), rel=1e-6)
+        means, errors = runs.mean(axis=0), stats.sem(runs)
+        margins = critical(len(runs), means[1] - means[0], errors.max()) * errors
+        assert (low, high) == pytest.approx((max(0, means[0] - margins[0]), means[1] + margins[1]), rel=1e-6)
 
 
 def test_a_bracket_runs_from_the_lowest_passing_to_the_highest_exceeding_step(sql):
@@ -85,10 +103,10 @@ def test_runs_that_resemble_their_neighbours_widen_the_interval(sql, estimates):
     )
     assert found
     for configuration, goal, correlation, high in found:
-        runs = estimates[configuration, goal][:, 1]
-        mean, error = mean_and_error(runs)
-        widening = math.sqrt((1 + correlation) / (1 - correlation))
-        assert high == pytest.approx(mean + widening * stats.t.ppf(0.975, len(runs) - 1) * error, rel=1e-6)
+        runs = estimates[configuration, goal]
+        means, errors = runs.mean(axis=0), stats.sem(runs) * math.sqrt((1 + correlation) / (1 - correlation))
+        t = critical(len(runs), means[1] - means[0], errors.max())
+        assert high == pytest.approx(means[1] + t * errors[1], rel=1e-6)
 
 
 @pytest.mark.parametrize("percent", [1, 2, 5])
