@@ -23,7 +23,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.macros import sql
+from dropline.measure.macros import sql
 from benchmarks.ramps import JUDGED_STEPS, SHAPES, trials_of
 from dropline.inference.changes import (
     ALPHAS,

@@ -21,7 +21,7 @@ import pyarrow as pa
 from rich.progress import track
 from scipy import optimize, stats
 
-from benchmarks.macros import ROOT, seed, sql
+from dropline.measure.macros import ROOT, seed, sql
 from benchmarks.ramps import JUDGED_STEPS, LIMIT, SHAPES, trials_of
 
 if TYPE_CHECKING:
