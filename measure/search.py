@@ -36,6 +36,7 @@ class Trial:
         errors: ratio of answers that are errors.
         is_limited: whether the generator itself sent too little.
         is_unsustained: whether the server could not keep the pace, whatever was lost.
+        sent_rate: what the generator sent.
 
     """
 
@@ -45,6 +46,7 @@ class Trial:
     errors: float = 0.0
     is_limited: bool = False
     is_unsustained: bool = False
+    sent_rate: float = 0.0
 
     def exceeds(self, goal: Goal) -> bool:
         """Say whether this trial by itself is beyond the goal."""
