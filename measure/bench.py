@@ -69,6 +69,12 @@ class Hooks:
     def __init__(self, server: Server, folder: Path) -> None:
         self._server = server
         self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The server's process, where it is one of ours on this machine."""
+        return self._process.pid if self._process and not self._server.host else None
 
     def call(self, name: str) -> bytes:
         """Run a hook if the plan has it and return what it printed; raise HookFailed."""
@@ -76,14 +82,14 @@ class Hooks:
         return shell(name, self._filled(command), self._server.limit_s, self._server.host) if command else b""
 
     @contextmanager
-    def serving(self, answers: Callable[[], bool]) -> Iterator[int | None]:
-        """Have a server that answers, and stop it in the end; yields its process id where it is one of ours."""
+    def serving(self, answers: Callable[[], bool]) -> Iterator[None]:
+        """Have a server that answers, and stop it in the end."""
         self.call("stop")
         try:
-            with self._served() as process:
+            with self._served():
                 self.call("start")
-                self._wait(answers, process)
-                yield process.pid if process and not self._server.host else None
+                self._wait(answers)
+                yield
         except BaseException:  # what failed first is told
             with suppress(HookFailed):
                 self.call("stop")
@@ -91,16 +97,15 @@ class Hooks:
         self.call("stop")
 
     @contextmanager
-    def _served(self) -> Iterator[subprocess.Popen[bytes] | None]:
+    def _served(self) -> Iterator[None]:
         if not self._server.serve:
-            yield None
+            yield
             return
         words = shlex.split(self._filled(self._server.serve))
         if self._server.host:  # with a terminal the server ends when the connection does
             words = [*_SSH, "-tt", self._server.host, shlex.join(words)]
-        log = self._folder / ".server.log"
         with (
-            log.open("wb") as said,
+            self._log.open("wb") as said,
             subprocess.Popen(  # noqa: S603 - the user's own command
                 words,
                 stdin=subprocess.DEVNULL,
@@ -110,23 +115,35 @@ class Hooks:
                 preexec_fn=_end_with_parent,
             ) as process,
         ):
+            self._process = process
             try:
-                yield process
+                yield
             finally:
                 _end(process)
+                self._process = None
 
-    def _wait(self, answers: Callable[[], bool], process: subprocess.Popen[bytes] | None) -> None:
+    def see_alive(self) -> None:
+        """Raise HookFailed when the server that is held in the foreground has ended."""
+        if self._process and self._process.poll() is not None:
+            how = f"the server ended with {self._process.returncode}: {self._server.serve}"
+            message = f"serve: {how}{_last_lines(self._log.read_bytes())}"
+            raise HookFailed(message)
+
+    def _wait(self, answers: Callable[[], bool]) -> None:
         """Wait until the server is ready; raise HookFailed when it ended or needs too long."""
         deadline = time.monotonic() + self._server.limit_s
         while not self._is_ready(answers):
-            said = (self._folder / ".server.log").read_bytes() if process else b""
-            if process and process.poll() is not None:
-                message = f"serve: the server ended with {process.returncode}: {self._server.serve}{_last_lines(said)}"
-                raise HookFailed(message)
+            self.see_alive()
             if time.monotonic() > deadline:
-                message = f"ready: the server does not answer within {self._server.limit_s:g} s{_last_lines(said)}"
+                said = _last_lines(self._log.read_bytes()) if self._process else ""
+                message = f"ready: the server does not answer within {self._server.limit_s:g} s{said}"
                 raise HookFailed(message)
             time.sleep(0.2)
+        self.see_alive()
+
+    @property
+    def _log(self) -> Path:
+        return self._folder / ".server.log"
 
     def _is_ready(self, answers: Callable[[], bool]) -> bool:
         if not self._server.ready:

@@ -146,7 +146,7 @@ class _Measurement:
         limit = self.folder.generator_limit()
         if limit is None:
             highest = self.plan.rates.highest
-            with self._serving(next(iter(self.plan.configurations))):
+            with self._hooks(next(iter(self.plan.configurations))).serving(self._answers):
                 done = run(self._command(highest, _LIMIT_S), _LIMIT_S + _GRACE_S)
                 trial = self.generator.read(done.output, highest)
             limit = trial.sent_rate if trial and trial.is_limited else float(highest)
@@ -202,44 +202,43 @@ class _Measurement:
         began = time.monotonic()
         search = self._search(each, limit)
         trials = self._trials(each)
-        with self._serving(each.configuration) as server:
+        hooks = self._hooks(each.configuration)
+        with hooks.serving(self._answers):
             if self.plan.warm_up_s and (rate := next_rate(trials, self.plan.loss_goals, search)):
                 run(self._command(rate, self.plan.warm_up_s), self.plan.warm_up_s + _GRACE_S)
             while (rate := next_rate(trials, self.plan.loss_goals, search)) is not None:
-                trials.append(self._trial(each, rate, server))
+                trials.append(self._trial(each, rate, hooks))
                 self._tell(each, trials)
         self.took_s.append(time.monotonic() - began)
 
-    @contextmanager
-    def _serving(self, configuration: str) -> Iterator[int | None]:
-        hooks = Hooks(self.plan.server_of(configuration), self.folder.of(configuration))
-        with hooks.serving(self._answers) as server:
-            yield server
+    def _hooks(self, configuration: str) -> Hooks:
+        return Hooks(self.plan.server_of(configuration), self.folder.of(configuration))
 
     def _answers(self) -> bool:
         done = run(self._command(_PROBE_RATE, _PROBE_S), _PROBE_S + _GRACE_S)
         trial = self.generator.read(done.output, _PROBE_RATE)
         return trial is not None and trial.achieved > 0
 
-    def _trial(self, each: Run, rate: int, server: int | None) -> Trial:
+    def _trial(self, each: Run, rate: int, hooks: Hooks) -> Trial:
         """Make a trial and keep it, and again when the generator broke off."""
-        hooks = Hooks(self.plan.server_of(each.configuration), self.folder.of(each.configuration))
         command = self._command(rate, self.plan.trial_s)
         for _ in range(_ATTEMPTS):
             if time.monotonic() + self.plan.pause_s + self.plan.trial_s > self.deadline:
                 raise _OutOfTime
             time.sleep(self.plan.pause_s)
             hooks.call("reset")
-            counters, before, began = hooks.call("counters"), Snapshot.take(server), datetime.now(UTC)
+            counters, before, began = hooks.call("counters"), Snapshot.take(hooks.pid), datetime.now(UTC)
             done = run(command, self.plan.trial_s + _GRACE_S)
-            ended, after = datetime.now(UTC), Snapshot.take(server)
+            ended, after = datetime.now(UTC), Snapshot.take(hooks.pid)
+            hooks.see_alive()
             said: dict[str, Any] = {
                 **self.plan.defaults_of(each.configuration),
                 **{"repetition": each.repetition, "offered_rate": rate, "command": shlex.join(command)},
                 **{"exit_code": done.exit_code, "started_at": began.isoformat(), "ended_at": ended.isoformat()},
-                "host": self.plan.server.host or socket.gethostname(),
                 **before.until(after),
             }
+            if "testbed" not in said:
+                said["host"] = self.plan.server.host or socket.gethostname()
             if counters:
                 said["counters_before"] = counters.decode("utf-8", "replace")
                 said["counters_after"] = hooks.call("counters").decode("utf-8", "replace")

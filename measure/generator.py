@@ -46,7 +46,7 @@ class Perfdhcp:
         exchanges = [row for row in report.exchanges if row["exchange"] != "RELEASE" and row["sent"]]
         if not exchanges:
             return None
-        first, last = exchanges[0], exchanges[: 2][-1]
+        first, last = exchanges[0], exchanges[:2][-1]
         completed = last["received"] - (last["rejected"] or 0)
         period = report.facts["duration_s"]
         if not period:

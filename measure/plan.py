@@ -41,7 +41,9 @@ class Generator(_Strict):
     tool: Literal["perfdhcp", "dnsperf"]
     target: Words = Field(description="Address of the server, or what the tool takes in its place.")
     arguments: tuple[Words, ...] = ()
-    prefix: str = Field("", max_length=1000, description="Words before the command: `ip netns exec clients`, `taskset`.")
+    prefix: str = Field(
+        "", max_length=1000, description="Words before the command: `ip netns exec clients`, `taskset`."
+    )
     host: Words | None = Field(None, description="Where it runs, by ssh; this machine without it.")
 
 
@@ -77,7 +79,9 @@ class Runs(_Strict):
 
     at_least: Annotated[int, Field(ge=1, le=1000)] = 5
     at_most: Annotated[int, Field(ge=1, le=1000)] = 15
-    width: Annotated[float, Field(gt=0, lt=1)] = Field(0.05, description="Of the 95 % interval, as a share of the rate.")
+    width: Annotated[float, Field(gt=0, lt=1)] = Field(
+        0.05, description="Of the 95 % interval, as a share of the rate."
+    )
 
     @model_validator(mode="after")
     def _rises(self) -> Self:
