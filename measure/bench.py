@@ -243,7 +243,7 @@ def _text(path: Path) -> str:
 def _udp_counters(text: str) -> Counter[str]:
     """Read /proc/net/snmp, whose lines of names and numbers alternate, or snmp6, with a name and a number a line."""
     rows = [line.split() for line in text.splitlines() if line.startswith("Udp")]
-    pairs = [row for row in rows if len(row) == 2]  # noqa: PLR2004
+    pairs = [row for row in rows if len(row) == 2]
     if heads := [row for row in rows if row[0] == "Udp:"]:
         pairs += [[f"Udp{name}", value] for name, value in zip(heads[0][1:], heads[1][1:], strict=False)]
     return Counter({name: int(value) for name, value in pairs if name.endswith(_UDP_COUNTERS)})

@@ -15,7 +15,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.errors import DroplineError
-from dropline.measure.bench import Hooks, HookFailed, Snapshot, run, shell
+from dropline.measure.bench import HookFailed, Hooks, Snapshot, run, shell
 from dropline.measure.doctor import examine
 from dropline.measure.folder import Folder, Run
 from dropline.measure.generator import generator_of, words_of
@@ -101,8 +101,8 @@ class _Measurement:
         """Prepare the folder, run until it is enough, and say what was found."""
         findings = examine(self.plan)
         self.folder.prepare(self.plan, source, (f"{each.what}: {each.effect}." for each in findings))
-        for each in findings:
-            self.say(f"{each.what}: {each.effect}")
+        for finding in findings:
+            self.say(f"{finding.what}: {finding.effect}")
         self._set_up()
         self._collect()
         why = ""

@@ -1,10 +1,9 @@
-"""The folder that a measurement leaves: a campaign that `dropline ingest` takes as it is, and the state to go on from."""
+"""The folder that a measurement leaves: a campaign that `dropline ingest` takes, and the state to go on from."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import shutil
 from dataclasses import dataclass
@@ -60,7 +59,8 @@ class Folder:
                 if not copied.is_file():
                     shutil.copyfile(source.parent / file, copied)
                 elif copied.read_bytes() != (source.parent / file).read_bytes():
-                    message = f"{source.parent / file} is not what was measured before: {copied}; name a new folder"
+                    changed = source.parent / file
+                    message = f"{changed} is not what was measured before, {copied}; name a new folder"
                     raise PlanError(message)
         said = {
             "campaign": plan.campaign,
@@ -78,8 +78,8 @@ class Folder:
         now = plan.model_dump(exclude=_MAY_CHANGE)
         if changed := sorted(name for name in now if now[name] != earlier[name]):
             message = (
-                f"{self.root} was measured with another plan ({', '.join(changed)} changed), so new trials would not be "
-                "comparable with its own; name a new folder with --folder"
+                f"{self.root} was measured with another plan ({', '.join(changed)} changed), so new trials would not "
+                "be comparable with its own; name a new folder with --folder"
             )
             raise PlanError(message)
 

@@ -10,6 +10,8 @@ from dropline.ingest.formats import Report, dnsperf, perfdhcp
 from dropline.measure.search import Trial
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dropline.measure.plan import Generator as Plan
 
 _EXPECTED_ANSWERS: Final = frozenset({"NOERROR", "NXDOMAIN"})
@@ -104,7 +106,7 @@ class Dnsperf:
         )
 
 
-GENERATORS: Final = {"perfdhcp": Perfdhcp, "dnsperf": Dnsperf}
+GENERATORS: Final[dict[str, Callable[[Plan], Generator]]] = {"perfdhcp": Perfdhcp, "dnsperf": Dnsperf}
 
 
 def generator_of(plan: Plan) -> Generator:

@@ -44,19 +44,23 @@ class Generator(_Strict):
     prefix: str = Field(
         "", max_length=1000, description="Words before the command: `ip netns exec clients`, `taskset`."
     )
-    host: Words | None = Field(None, description="Where it runs, by ssh; this machine without it.")
+    host: Words | None = Field(default=None, description="Where it runs, by ssh; this machine without it.")
 
 
 class Server(_Strict):
     """Commands around a run, each by the shell with a time limit; `{folder}` is that of the configuration's files."""
 
-    host: Words | None = Field(None, description="Where they run, by ssh; this machine without it.")
-    serve: Command | None = Field(None, description="The server in the foreground; it is ended after the run.")
-    start: Command | None = Field(None, description="Starts the server and returns; before each run.")
-    ready: Command | None = Field(None, description="Succeeds when it answers; a short trial does it by itself.")
-    reset: Command | None = Field(None, description="Before each trial: leases gone, caches cold or warm.")
-    counters: Command | None = Field(None, description="Prints the server's counters; before and after each trial.")
-    stop: Command | None = Field(None, description="After each run, and before the first.")
+    host: Words | None = Field(default=None, description="Where they run, by ssh; this machine without it.")
+    serve: Command | None = Field(default=None, description="The server in the foreground; it is ended after the run.")
+    start: Command | None = Field(default=None, description="Starts the server and returns; before each run.")
+    ready: Command | None = Field(
+        default=None, description="Succeeds when it answers; a short trial does it by itself."
+    )
+    reset: Command | None = Field(default=None, description="Before each trial: leases gone, caches cold or warm.")
+    counters: Command | None = Field(
+        default=None, description="Prints the server's counters; before and after each trial."
+    )
+    stop: Command | None = Field(default=None, description="After each run, and before the first.")
     limit_s: Seconds = 60.0
 
 
@@ -80,7 +84,7 @@ class Runs(_Strict):
     at_least: Annotated[int, Field(ge=1, le=1000)] = 5
     at_most: Annotated[int, Field(ge=1, le=1000)] = 15
     width: Annotated[float, Field(gt=0, lt=1)] = Field(
-        0.05, description="Of the 95 % interval, as a share of the rate."
+        default=0.05, description="Of the 95 % interval, as a share of the rate."
     )
 
     @model_validator(mode="after")
@@ -95,7 +99,7 @@ class Configuration(_Strict):
     """One of what is compared; what it says goes before what the plan says of all."""
 
     defaults: Defaults = Defaults()  # type: ignore[valid-type]
-    files: tuple[Words, ...] = Field((), description="The server's configuration, relative to the plan.")
+    files: tuple[Words, ...] = Field(default=(), description="The server's configuration, relative to the plan.")
     server: Server = Server()
 
 
@@ -111,15 +115,17 @@ class Plan(_Strict):
     warm_up_s: Annotated[float, Field(ge=0, le=3600)] = 3.0
     pause_s: Annotated[float, Field(ge=0, le=3600)] = 1.0
     bracket: Annotated[float, Field(gt=0, lt=1)] | None = Field(
-        None, description="Where a run stops, as a share of the rate; the wanted width, at most 5 %."
+        default=None, description="Where a run stops, as a share of the rate; the wanted width, at most 5 %."
     )
     runs: Runs = Runs()
     order: Literal["in turn", "shuffled"] = "in turn"
     seed: int = 1
-    within_s: Annotated[float, Field(gt=0)] | None = Field(None, description="Budget of time for one call.")
+    within_s: Annotated[float, Field(gt=0)] | None = Field(default=None, description="Budget of time for one call.")
     method: Method = Method()
-    set_up: Command | None = Field(None, description="Once before all else, such as making a network.")
-    tear_down: Command | None = Field(None, description="Once at the end, however it comes, and before `set_up`.")
+    set_up: Command | None = Field(default=None, description="Once before all else, such as making a network.")
+    tear_down: Command | None = Field(
+        default=None, description="Once at the end, however it comes, and before `set_up`."
+    )
     defaults: Defaults = Defaults()  # type: ignore[valid-type]
     server: Server = Server()
     configurations: Annotated[dict[Slug, Configuration], Field(min_length=1, max_length=100)]

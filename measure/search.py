@@ -151,7 +151,8 @@ def _next_of(goal: Goal, steps: Steps, begun_at: float, plan: Plan) -> int | Non
     if passing is None:
         return plan.below(exceeding, begun_at) if exceeding > plan.low else _repeated(exceeding, steps, goal)
     if exceeding > passing * (1 + plan.width):
-        between = round(passing * (exceeding / passing) ** _cut(steps[passing], steps[exceeding], goal))
+        share = _cut(steps[passing], steps[exceeding], goal)
+        between = round(math.exp((1 - share) * math.log(passing) + share * math.log(exceeding)))
         if passing < between < exceeding:
             return between
     return _repeated(exceeding, steps, goal)
@@ -169,5 +170,5 @@ def _cut(passing: Sequence[Trial], exceeding: Sequence[Trial], goal: Goal) -> fl
 def _repeated(rate: float, steps: Steps, goal: Goal) -> int | None:
     """Return the rate that bounds the bracket while its trials leave a doubt."""
     verdicts = [trial.exceeds(goal) for trial in steps[rate]]
-    in_doubt = len(verdicts) == 1 or (len(verdicts) == 2 and not all(verdicts))  # noqa: PLR2004
+    in_doubt = len(verdicts) == 1 or (len(verdicts) == 2 and not all(verdicts))
     return round(rate) if in_doubt else None

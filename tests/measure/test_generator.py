@@ -43,10 +43,10 @@ def test_what_broke_off_is_no_trial(generator, output):
 
 
 def test_commands_name_rate_time_and_target():
-    assert Perfdhcp(PERFDHCP).command(500, 10) == "perfdhcp -4 -R 1000 -r 500 -p 10 10.0.0.1".split()
-    assert Dnsperf(DNSPERF).command(500, 10) == "dnsperf -s 10.0.0.1 -p 5300 -l 10 -Q 500".split()
+    assert Perfdhcp(PERFDHCP).command(500, 10) == ["perfdhcp", "-4", "-R", "1000", "-r", "500", "-p", "10", "10.0.0.1"]
+    assert Dnsperf(DNSPERF).command(500, 10) == ["dnsperf", "-s", "10.0.0.1", "-p", "5300", "-l", "10", "-Q", "500"]
     near = DNSPERF.model_copy(update={"prefix": "ip netns exec a"})
-    assert words_of(near, ["dnsperf"]) == "ip netns exec a dnsperf".split()
+    assert words_of(near, ["dnsperf"]) == ["ip", "netns", "exec", "a", "dnsperf"]
     assert words_of(DNSPERF.model_copy(update={"host": "me@lab"}), ["dnsperf", "a b"])[-2:] == [
         "me@lab",
         "dnsperf 'a b'",
