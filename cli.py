@@ -652,6 +652,45 @@ def doctor(plan: Annotated[Path, typer.Argument(exists=True, dir_okay=False, hel
 
 
 @app.command()
+def gate(
+    context: typer.Context,
+    baseline: Annotated[str, typer.Option(help="The version or campaign to hold it against.")],
+    fail_if: Annotated[str, typer.Option(help="What fails.", metavar="CONDITION")] = "slower by 3 %",
+    candidate: Annotated[
+        str | None, typer.Option(help="The version or campaign judged.", show_default="what was measured last")
+    ] = None,
+    goal: Annotated[str, typer.Option(help="Loss goal: ndr, permille, pdr, moj or isc.")] = "isc",
+    junit: Annotated[Path | None, typer.Option(help="Also write JUnit XML here.", metavar="FILE")] = None,
+    self_test: Annotated[
+        bool, typer.Option("--self-test", help="Hold the baseline against itself: how often does this bench mislead?")
+    ] = False,
+) -> None:
+    """Fail a release that is slower: every configuration against the same one of a baseline, in Markdown.
+
+    Exit code 0: a drop as large is ruled out. 1: something is slower beyond chance. 2: the runs cannot tell; it says
+    how many more would, or what is missing.
+
+    For example: dropline gate --baseline 2.7.4 --fail-if "slower by 3 %" --junit gate.xml
+    """
+    from dropline.app.warehouse import Warehouse
+    from dropline.measure import gate as judging
+
+    try:
+        drop = judging.parsed(fail_if)
+        warehouse = Warehouse.open(context.obj.warehouse)
+        if self_test:
+            typer.echo(judging.self_test(warehouse, baseline, drop, goal))
+            return
+        judged = judging.judge(warehouse, baseline, candidate, drop, goal)
+    except DroplineError as error:
+        _fail(str(error), 2)
+    typer.echo(judging.markdown(judged, fail_if))
+    if junit:
+        junit.write_text(judging.junit(judged, fail_if), "utf-8")
+    raise typer.Exit(judging.exit_code(judged))
+
+
+@app.command()
 def status(context: typer.Context) -> None:
     """Say what the home holds: batches, campaigns, the last build, findings.
 
