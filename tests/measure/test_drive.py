@@ -1,6 +1,7 @@
 """Whole measurements with a generator that needs no network: what is left, and that nothing is left running."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -152,6 +153,30 @@ def test_a_generator_that_never_finishes_ends_the_measurement_and_all_is_stopped
     with pytest.raises(TrialFailed, match=r"broke off 4 times at 200/s: .*perfdhcp"):
         lab.measure()
     assert lab.log[-2:] == ["stop", "torn down"]
+
+
+def test_hosts_are_reached_by_ssh_and_tell_of_themselves(lab, monkeypatch):
+    monkeypatch.undo()
+    ssh = lab.root / "bin" / "ssh"
+    ssh.parent.mkdir()
+    ssh.write_text(
+        f"""#!/bin/sh
+        while case "$1" in -o) shift 2 ;; *) false ;; esac do :; done
+        echo "$1" >> {lab.root}/hosts
+        shift
+        exec sh -c "$*"
+        """
+    )
+    ssh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{ssh.parent}:{os.environ['PATH']}")
+    lab.change("at_least: 2, at_most: 2", "at_least: 1, at_most: 1")
+    lab.change("target: 10.0.0.1", "target: 10.0.0.1, host: me@generator")
+    lab.change("server: {stop", "server: {host: me@server, stop")
+    outcome = lab.measure()
+    assert {*(lab.root / "hosts").read_text().split()} == {"me@generator", "me@server"}
+    for machine in ("server", "generator"):
+        assert (outcome.folder / "machine" / machine / "lscpu.txt").stat().st_size > 100
+    assert ingest([outcome.folder], Lake.create(lab.root / "home/lake")).rejects == []
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from dropline.ingest.intake import ingest
 from dropline.ingest.lake import Lake
 from dropline.measure.gate import CannotTell, Pair, Verdict, exit_code, judge, parsed, self_test
 from dropline.paths import Home
-
 from tests.measure.fake_perfdhcp import REPORT
 
 ROOT = Path(__file__).parent.parent.parent
