@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import shlex
 import signal
@@ -107,10 +108,10 @@ class _Measurement:
         self._collect()
         why = ""
         try:
-            limit = self._generator_limit()
+            self._try_generator()
             while todo := self._next_round():
                 for each in todo:
-                    self._run(each, limit)
+                    self._run(each)
         except _OutOfTime:
             why = "The time is over"
         return Outcome(self.folder.root, self._judged(), self.plan.runs.width, why, self._remarks())
@@ -141,20 +142,21 @@ class _Measurement:
             )
             shell("collect.sh", there if host else here, limit_s=300)
 
-    def _generator_limit(self) -> float:
-        """Return the highest rate that the generator sends by itself, tried once at the end of the range."""
-        limit = self.folder.generator_limit()
-        if limit is None:
+    def _try_generator(self) -> None:
+        """Find the highest rate that the generator sends by itself, once, at the end of the range."""
+        if self.folder.generator_limit() is None:
             highest = self.plan.rates.highest
             with self._hooks(next(iter(self.plan.configurations))).serving(self._answers):
                 done = run(self._command(highest, _LIMIT_S), _LIMIT_S + _GRACE_S)
                 trial = self.generator.read(done.output, highest)
-            limit = trial.sent_rate if trial and trial.is_limited else float(highest)
-            self.folder.keep_generator_limit(limit)
-        if limit < 0.98 * self.plan.rates.highest:  # as a build judges
-            self.say(f"the generator sends {limit:,.0f}/s at most, so the search ends there")
-            return limit
-        return float(self.plan.rates.highest)
+            self.folder.keep_generator_limit(trial.sent_rate if trial and trial.is_limited else highest)
+        for remark in self._remarks():
+            self.say(remark)
+
+    def _highest(self) -> int:
+        """Return where the search ends: the end of the range, or what the generator can."""
+        limit = self.folder.generator_limit() or math.inf
+        return max(self.plan.rates.lowest, int(min(limit, self.plan.rates.highest)))
 
     def _next_round(self) -> list[Run]:
         """Return the runs of the next round, one of each configuration, none when it is enough.
@@ -173,7 +175,7 @@ class _Measurement:
         return []
 
     def _is_complete(self, each: Run, begun: list[Run]) -> bool:
-        return each in begun and next_rate(self._trials(each), self.plan.loss_goals, self._search(each, None)) is None
+        return each in begun and next_rate(self._trials(each), self.plan.loss_goals, self._search(each)) is None
 
     def _is_narrow(self) -> bool:
         """Say whether every interval is as narrow as asked; a bound has none, and more runs would not give it one."""
@@ -182,10 +184,8 @@ class _Measurement:
             for each in self._judged()
         )
 
-    def _search(self, each: Run, limit: float | None) -> Search:
+    def _search(self, each: Run) -> Search:
         """Return how a run searches: around what the runs before it found, on a grid of its own."""
-        if limit is None:
-            limit = self.folder.generator_limit() or float("inf")
         found = [
             (passing * exceeding) ** 0.5
             for earlier in range(1, each.repetition)
@@ -195,12 +195,12 @@ class _Measurement:
             if passing and exceeding
         ]
         phase = random.Random(f"{self.plan.seed} {each}").random()  # noqa: S311 - no secret
-        lowest, highest = self.plan.rates.lowest, min(self.plan.rates.highest, int(limit))
-        return Search(lowest, max(lowest, highest), self.plan.width, median(found) if found else None, phase)
+        expected = median(found) if found else None
+        return Search(self.plan.rates.lowest, self._highest(), self.plan.width, expected, phase)
 
-    def _run(self, each: Run, limit: float) -> None:
+    def _run(self, each: Run) -> None:
         began = time.monotonic()
-        search = self._search(each, limit)
+        search = self._search(each)
         trials = self._trials(each)
         hooks = self._hooks(each.configuration)
         with hooks.serving(self._answers):
@@ -280,10 +280,9 @@ class _Measurement:
         return capacities(told, self.plan.loss_goals, discarded)
 
     def _remarks(self) -> list[str]:
-        limit = self.folder.generator_limit()
-        if limit is None or limit >= 0.98 * self.plan.rates.highest:
+        if self._highest() == self.plan.rates.highest:
             return []
-        return [f"The generator itself sends {limit:,.0f}/s at most."]
+        return [f"The generator itself sends {self._highest():,}/s at most, so the search ends there."]
 
 
 def _strictness(goal: Any) -> float:

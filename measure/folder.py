@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dropline.measure.generator import Generator
     from dropline.measure.search import Trial
 
-_OUTPUT: Final = re.compile(r"rate(\d+)-(\d+)\.txt")
+_OUTPUT: Final = re.compile(r"rate\d+-\d+\.txt")
 _MAY_CHANGE: Final = {"runs", "within_s", "title"}  # between two calls that share a folder
 _LIMIT: Final = "generator-limit.json"
 
@@ -40,6 +40,7 @@ class Folder:
 
     def __init__(self, root: Path) -> None:
         self.root = root.absolute()
+        self._known: dict[Path, Trial | None] = {}  # a file never changes
 
     def prepare(self, plan: Plan, source: Path, findings: Iterable[str]) -> None:
         """Write what describes the campaign; raise PlanError where another plan was measured here."""
@@ -89,11 +90,12 @@ class Folder:
 
     def trials(self, run: Run, generator: Generator) -> list[Trial]:
         """Read a run's trials in the order in which they were made; what broke off is passed over."""
-        found = []
-        for path in sorted(self._of(run).glob("rate*.txt"), key=lambda path: path.stat().st_mtime_ns):
-            if (match := _OUTPUT.fullmatch(path.name)) and (trial := generator.read(path.read_bytes(), int(match[1]))):
-                found.append(trial)
-        return found
+        paths = [path for path in self._of(run).glob("rate*.txt") if _OUTPUT.fullmatch(path.name)]
+        for path in paths:
+            if path not in self._known:
+                self._known[path] = generator.read(path.read_bytes(), int(path.name[len("rate") :].partition("-")[0]))
+        found = (self._known[path] for path in sorted(paths, key=lambda path: path.stat().st_mtime_ns))
+        return [trial for trial in found if trial]
 
     def begun_at(self, run: Run) -> str:
         """Return when the first trial of a run began, as its sidecar has it."""

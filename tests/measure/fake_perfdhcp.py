@@ -54,7 +54,8 @@ def main() -> None:
         breaks.unlink()
         print(f"Running: {' '.join(words)}\nScenario: basic.")
         return
-    sent = offered * period - 1
+    most = folder / "most"  # what the generator itself can send a second
+    sent = (min(offered, int(most.read_text())) if most.exists() else offered) * period - 1
     lost = max(0, round(sent - knee * period))
     print(
         REPORT.format(

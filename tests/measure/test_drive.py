@@ -110,6 +110,15 @@ def test_a_shuffled_order_has_each_configuration_once_a_round(lab):
     assert len(set(pairs)) == 2
 
 
+def test_a_generator_that_reaches_its_own_limit_is_told_and_not_taken_for_the_server(lab):
+    lab.change("at_least: 2, at_most: 2", "at_least: 1, at_most: 1")
+    (lab.root / "most").write_text("2500")
+    outcome = lab.measure()
+    assert [each.rate for each in outcome.found] == [None, None]
+    assert "The generator itself sends 2,500/s at most" in outcome.text()
+    assert {int(name.split("/rate")[1].partition("-")[0]) for name in lab.outputs()} == {200, 400, 800, 1600, 2500}
+
+
 def test_runs_go_on_until_every_interval_is_narrow(lab):
     lab.change("at_least: 2, at_most: 2, width: 0.02", "at_least: 2, at_most: 9, width: 0.2")
     lab.change("warm_up_s", "bracket: 0.05\nwarm_up_s")
