@@ -74,7 +74,8 @@ def measure(plan: Plan, source: Path, folder: Path, say: Callable[[str], None]) 
 
     Raises PlanError, HookFailed and TrialFailed, after everything that was started is stopped; so does Ctrl-C.
     """
-    with _ended_tidily(), _Measurement(plan, Folder(folder), say) as measurement:
+    target = Folder(folder)
+    with target.alone(), _ended_tidily(), _Measurement(plan, target, say) as measurement:
         return measurement.run(source)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import re
 import shutil
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +18,7 @@ from dropline.measure.plan import FILE_NAME as PLAN
 from dropline.measure.plan import Plan, PlanError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from dropline.measure.generator import Generator
@@ -41,6 +43,18 @@ class Folder:
     def __init__(self, root: Path) -> None:
         self.root = root.absolute()
         self._known: dict[Path, Trial | None] = {}  # a file never changes
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other measurements out of this folder; raises PlanError where one is at work."""
+        self.root.parent.mkdir(parents=True, exist_ok=True)
+        with self.root.with_name(f".{self.root.name}.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                message = f"{self.root}: another dropline measure is at work here; wait until it ends"
+                raise PlanError(message) from None
+            yield
 
     def prepare(self, plan: Plan, source: Path, findings: Iterable[str]) -> None:
         """Write what describes the campaign; raise PlanError where another plan was measured here."""

@@ -15,6 +15,7 @@ from dropline.ingest.intake import ingest
 from dropline.ingest.lake import Lake
 from dropline.measure.bench import HookFailed, run
 from dropline.measure.drive import TrialFailed, measure
+from dropline.measure.folder import Folder
 from dropline.measure.plan import Plan, PlanError
 
 ROOT = Path(__file__).parent.parent.parent
@@ -146,6 +147,11 @@ def test_another_plan_does_not_mix_with_what_was_measured(lab):
     lab.measure()
     lab.change("backend: memfile", "backend: mysql")
     with pytest.raises(PlanError, match="defaults changed"):
+        lab.measure()
+
+
+def test_two_measurements_do_not_share_a_folder(lab):
+    with Folder(lab.root / "lab").alone(), pytest.raises(PlanError, match="another dropline measure is at work"):
         lab.measure()
 
 
