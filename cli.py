@@ -602,6 +602,95 @@ def needs(
 
 
 @app.command()
+def measure(
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan.yaml; with --init, the folder for a new one.")],
+    folder: Annotated[
+        Path | None, typer.Option(help="Where the campaign is left.", show_default="beside the plan, by its name")
+    ] = None,
+    into: Annotated[str | None, typer.Option(help="Home to ingest and build in at the end.", metavar="HOME")] = None,
+    init: Annotated[str | None, typer.Option("--init", help="kea or powerdns: write a plan.", metavar="NAME")] = None,
+) -> None:
+    """Find capacities by itself: drive a generator to the limit, and repeat until the interval is narrow.
+
+    What it leaves is a campaign: ingest it as it is. Ctrl-C stops everything that was started; the same command goes on
+    where it stopped. Exit code 1 if time ended before the runs did.
+
+    For example: dropline measure --init kea lab && dropline measure lab/plan.yaml --into data
+    """
+    from dropline.measure.drive import measure as find
+    from dropline.measure.initial import begin
+    from dropline.measure.plan import Plan
+
+    if init:
+        typer.echo(f"{begin(init, plan)}: read it through, then: dropline measure {plan / 'plan.yaml'}")
+        return
+    asked = Plan.load(plan)
+    outcome = find(asked, plan, folder or plan.parent / asked.campaign, lambda said: typer.echo(said, err=True))
+    typer.echo(outcome.text())
+    if into:
+        home = Home.chosen(into)
+        _ingest(home, [outcome.folder])
+        _build(home)
+    raise typer.Exit(0 if outcome.is_done else 1)
+
+
+@app.command()
+def doctor(plan: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A plan.yaml.")]) -> None:
+    """Say what about a plan and its machines spoils the figure, and how.
+
+    Looks at where generator and server run, pinning, the CPU's governor, socket buffers, clock and other load. Exit
+    code 1 if there is something. `measure` writes the same into the campaign.
+
+    For example: dropline doctor lab/plan.yaml
+    """
+    from dropline.measure.doctor import examine
+    from dropline.measure.plan import Plan
+
+    findings = examine(Plan.load(plan))
+    typer.echo("\n".join(f"{each.what}: {each.effect}" for each in findings) or "Nothing found")
+    raise typer.Exit(1 if findings else 0)
+
+
+@app.command()
+def gate(
+    context: typer.Context,
+    baseline: Annotated[str, typer.Option(help="The version or campaign to hold it against.")],
+    fail_if: Annotated[str, typer.Option(help="What fails.", metavar="CONDITION")] = "slower by 3 %",
+    candidate: Annotated[
+        str | None, typer.Option(help="The version or campaign judged.", show_default="what was measured last")
+    ] = None,
+    goal: Annotated[str, typer.Option(help="Loss goal: ndr, permille, pdr, moj or isc.")] = "isc",
+    junit: Annotated[Path | None, typer.Option(help="Also write JUnit XML here.", metavar="FILE")] = None,
+    self_test: Annotated[
+        bool, typer.Option("--self-test", help="Hold the baseline against itself: how often does this bench mislead?")
+    ] = False,
+) -> None:
+    """Fail a release that is slower: every configuration against the same one of a baseline, in Markdown.
+
+    Exit code 0: a drop as large is ruled out. 1: something is slower beyond chance. 2: the runs cannot tell; it says
+    how many more would, or what is missing.
+
+    For example: dropline gate --baseline 2.7.4 --fail-if "slower by 3 %" --junit gate.xml
+    """
+    from dropline.app.warehouse import Warehouse
+    from dropline.measure import gate as judging
+
+    try:
+        drop = judging.parsed(fail_if)
+        warehouse = Warehouse.open(context.obj.warehouse)
+        if self_test:
+            typer.echo(judging.self_test(warehouse, baseline, drop, goal))
+            return
+        judged = judging.judge(warehouse, baseline, candidate, drop, goal)
+    except DroplineError as error:
+        _fail(str(error), 2)
+    typer.echo(judging.markdown(judged, fail_if))
+    if junit:
+        junit.write_text(judging.junit(judged, fail_if), "utf-8")
+    raise typer.Exit(judging.exit_code(judged))
+
+
+@app.command()
 def status(context: typer.Context) -> None:
     """Say what the home holds: batches, campaigns, the last build, findings.
 

@@ -23,7 +23,6 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.macros import sql
 from benchmarks.ramps import JUDGED_STEPS, SHAPES, trials_of
 from dropline.inference.changes import (
     ALPHAS,
@@ -38,6 +37,7 @@ from dropline.inference.changes import (
     split_gains,
     trend,
 )
+from dropline.measure.macros import sql
 
 try:
     from otava.analysis import compute_change_points  # type: ignore[import-not-found, unused-ignore]

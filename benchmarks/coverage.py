@@ -21,8 +21,8 @@ import pyarrow as pa
 from rich.progress import track
 from scipy import optimize, stats
 
-from benchmarks.macros import ROOT, seed, sql
 from benchmarks.ramps import JUDGED_STEPS, LIMIT, SHAPES, trials_of
+from dropline.measure.macros import ROOT, seed, sql
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -324,7 +324,7 @@ class Campaign(_Strict):
         if len(data) > MAX_BYTES:
             message = f"{where}: larger than {MAX_BYTES} bytes; it describes results, it holds none"
             raise CampaignError(message)
-        contents, lines = _read_yaml(data, where)
+        contents, lines = read_yaml(data, where)
         try:
             read = cls.model_validate(contents)
         except ValidationError as error:
@@ -344,7 +344,7 @@ def json_schema() -> str:
     return json.dumps(Campaign.model_json_schema(), indent=2) + "\n"
 
 
-def _read_yaml(data: bytes, where: str) -> tuple[object, Lines]:
+def read_yaml(data: bytes, where: str) -> tuple[object, Lines]:
     """Return the contents with every scalar as text, and the line of every entry.
 
     Scalars stay text, so that the version 2.10 is not the number 2.1 and `off` not a truth value;

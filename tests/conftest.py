@@ -50,6 +50,7 @@ MARKS = {
             for name in ("dnsblast", "fairness", "flat_folder", "ingested_figures", "known_process")
         ),
         *(f"models/test_{name}" for name in ("lease_accounting", "published_file", "statistics", "clients")),
+        *(f"measure/test_{name}" for name in ("drive", "gate", "generator", "real_servers", "search")),
     ),
 }
 

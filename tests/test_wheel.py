@@ -68,6 +68,13 @@ def test_there_is_one_import_name_and_the_examples_are_small(wheel):
     assert 0 < packed < 2_000_000
 
 
+def test_the_plans_to_begin_with_are_in_the_wheel(wheel):
+    with ZipFile(wheel) as archive:
+        packed = {name for name in archive.namelist() if name.startswith("dropline/measure/plans/")}
+    kept = (path for path in (ROOT / "measure/plans").rglob("*") if path.is_file())
+    assert packed == {f"dropline/{path.relative_to(ROOT).as_posix()}" for path in kept} != set()
+
+
 def test_from_elsewhere_it_ingests_builds_answers_and_shows(installed, tmp_path):
     home, port = tmp_path / "home", free_port()
     where = subprocess.run(

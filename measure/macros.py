@@ -1,4 +1,4 @@
-"""The models' macros, rendered for DuckDB without dbt: simulations judge with the very SQL that users get."""
+"""The models' macros, rendered for DuckDB without dbt: searches and simulations judge with the very SQL of a build."""
 
 from __future__ import annotations
 

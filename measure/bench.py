@@ -1,0 +1,277 @@
+"""Processes of a measurement: hooks with time limits, servers in the foreground, and what is watched beside a trial."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shlex
+import signal
+import subprocess
+import time
+from collections import Counter
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from dropline.errors import DroplineError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from dropline.measure.plan import Server
+
+PATIENCE_S: Final = 10.0  # between asking a process to end and ending it
+_SHOWN_LINES: Final = 8
+_SSH: Final = ("ssh", "-o", "BatchMode=yes")
+_PR_SET_PDEATHSIG: Final = 1
+_LIBC: Final = ctypes.CDLL(None)
+_UDP_COUNTERS: Final = ("InDatagrams", "OutDatagrams", "NoPorts", "InErrors", "RcvbufErrors", "SndbufErrors")
+_TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
+
+
+class HookFailed(DroplineError):
+    """A command of the plan that failed or took too long; its text has the command and its last words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A command that ended: its exit code, None where its time was over, and all that it printed."""
+
+    exit_code: int | None
+    output: bytes
+
+
+def run(words: Sequence[str], limit_s: float) -> Done:
+    """Run a command in a process group of its own, which is ended with all in it when the time is over or we stop."""
+    with subprocess.Popen(  # noqa: S603 - the user's own command
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        preexec_fn=_end_with_parent,
+    ) as process:
+        try:
+            output, _ = process.communicate(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            return Done(None, process.communicate()[0])
+        except BaseException:
+            _end(process)
+            raise
+    return Done(process.returncode, output)
+
+
+class Hooks:
+    """The commands around the runs of one configuration."""
+
+    def __init__(self, server: Server, folder: Path) -> None:
+        self._server = server
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The server's process, where it is one of ours on this machine."""
+        return self._process.pid if self._process and not self._server.host else None
+
+    def call(self, name: str) -> bytes:
+        """Run a hook if the plan has it and return what it printed; raise HookFailed."""
+        command = getattr(self._server, name)
+        return shell(name, self._filled(command), self._server.limit_s, self._server.host) if command else b""
+
+    @contextmanager
+    def serving(self, answers: Callable[[], bool]) -> Iterator[None]:
+        """Have a server that answers, and stop it in the end."""
+        self.call("stop")
+        try:
+            with self._served():
+                self.call("start")
+                self._wait(answers)
+                yield
+        except BaseException:  # what failed first is told
+            with suppress(HookFailed):
+                self.call("stop")
+            raise
+        self.call("stop")
+
+    @contextmanager
+    def _served(self) -> Iterator[None]:
+        if not self._server.serve:
+            yield
+            return
+        words = shlex.split(self._filled(self._server.serve))
+        if self._server.host:  # with a terminal the server ends when the connection does
+            words = [*_SSH, "-tt", self._server.host, shlex.join(words)]
+        with (
+            self._log.open("wb") as said,
+            subprocess.Popen(  # noqa: S603 - the user's own command
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=_end_with_parent,
+            ) as process,
+        ):
+            self._process = process
+            try:
+                yield
+            finally:
+                _end(process)
+                self._process = None
+
+    def see_alive(self) -> None:
+        """Raise HookFailed when the server that is held in the foreground has ended."""
+        if self._process and self._process.poll() is not None:
+            how = f"the server ended with {self._process.returncode}: {self._server.serve}"
+            message = f"serve: {how}{_last_lines(self._log.read_bytes())}"
+            raise HookFailed(message)
+
+    def _wait(self, answers: Callable[[], bool]) -> None:
+        """Wait until the server is ready; raise HookFailed when it ended or needs too long."""
+        deadline = time.monotonic() + self._server.limit_s
+        while not self._is_ready(answers):
+            self.see_alive()
+            if time.monotonic() > deadline:
+                said = _last_lines(self._log.read_bytes()) if self._process else ""
+                message = f"ready: the server does not answer within {self._server.limit_s:g} s{said}"
+                raise HookFailed(message)
+            time.sleep(0.2)
+        self.see_alive()
+
+    @property
+    def _log(self) -> Path:
+        return self._folder / ".server.log"
+
+    def _is_ready(self, answers: Callable[[], bool]) -> bool:
+        if not self._server.ready:
+            return answers()
+        return run(_words(self._filled(self._server.ready), self._server.host), self._server.limit_s).exit_code == 0
+
+    def _filled(self, command: str) -> str:
+        return command.replace("{folder}", shlex.quote(str(self._folder)))
+
+
+def shell(name: str, command: str, limit_s: float, host: str | None = None) -> bytes:
+    """Run a command of the plan by the shell and return what it printed; raise HookFailed."""
+    done = run(_words(command, host), limit_s)
+    if done.exit_code == 0:
+        return done.output
+    how = f"failed with {done.exit_code}" if done.exit_code is not None else f"took longer than {limit_s:g} s"
+    message = f"{name}: {command!r} {how}{_last_lines(done.output)}"
+    raise HookFailed(message)
+
+
+def _words(command: str, host: str | None) -> list[str]:
+    return [*_SSH, host, command] if host else ["sh", "-c", command]
+
+
+def _last_lines(output: bytes) -> str:
+    lines = output.decode("utf-8", "replace").strip().splitlines()[-_SHOWN_LINES:]
+    return "".join(f"\n    {line}" for line in lines)
+
+
+def _end_with_parent() -> None:
+    """Have this process ended by the kernel when we are killed."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process and its group: asked first, then forced."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(PATIENCE_S)
+            break
+    with suppress(ProcessLookupError):  # what is left of the group
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The counters of this machine, and of a server on it, at one moment."""
+
+    loadavg: str
+    jiffies: dict[str, int]
+    udp: Counter[str]
+    drops: int | None
+    cpu_s: float | None
+
+    @classmethod
+    def take(cls, server: int | None) -> Snapshot:
+        """Look at /proc; `server` is the process that stands for the server's network and group."""
+        network = Path(f"/proc/{server or 'self'}/net")
+        jiffies = dict(zip(_CPU_STATES, map(int, _text(Path("/proc/stat")).split("\n")[0].split()[1:]), strict=False))
+        return cls(
+            _text(Path("/proc/loadavg")).strip(),
+            jiffies,
+            _udp_counters(_text(network / "snmp")) + _udp_counters(_text(network / "snmp6")),
+            _socket_drops(_text(network / "udp")) + _socket_drops(_text(network / "udp6")) if server else None,
+            _cpu_s(server) if server else None,
+        )
+
+    def until(self, after: Snapshot) -> dict[str, Any]:
+        """Return what a trial's sidecar says of the time between two snapshots."""
+        said: dict[str, Any] = {
+            "loadavg_before": self.loadavg,
+            "host_cpu_jiffies": {name: after.jiffies[name] - value for name, value in self.jiffies.items()},
+            "rmem_default": int(_text(Path("/proc/sys/net/core/rmem_default")) or 0) or None,
+            "cpu_mhz": _mean_mhz(),
+            "temperature_c": _hottest_c(),
+        }
+        if self.drops is not None and after.drops is not None:
+            counters = {name: value - self.udp[name] for name, value in after.udp.items() if value > self.udp[name]}
+            said |= {"udp_delta": {"server": counters}, "sk_drops": after.drops - self.drops}
+        if self.cpu_s is not None and after.cpu_s is not None:
+            said["server_cpu_s"] = round(after.cpu_s - self.cpu_s, 2)
+        return {name: value for name, value in said.items() if value is not None}
+
+
+_CPU_STATES: Final = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _udp_counters(text: str) -> Counter[str]:
+    """Read /proc/net/snmp, whose lines of names and numbers alternate, or snmp6, with a name and a number a line."""
+    rows = [line.split() for line in text.splitlines() if line.startswith("Udp")]
+    pairs = [row for row in rows if len(row) == 2]
+    if heads := [row for row in rows if row[0] == "Udp:"]:
+        pairs += [[f"Udp{name}", value] for name, value in zip(heads[0][1:], heads[1][1:], strict=False)]
+    return Counter({name: int(value) for name, value in pairs if name.endswith(_UDP_COUNTERS)})
+
+
+def _socket_drops(text: str) -> int:
+    return sum(int(line.split()[-1]) for line in text.splitlines()[1:])
+
+
+def _cpu_s(server: int) -> float:
+    """Return the processor time of the server's process group."""
+    total = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        fields = _text(stat).rpartition(")")[2].split()
+        if fields and int(fields[2]) == server:
+            total += int(fields[11]) + int(fields[12])
+    return total / _TICKS_PER_S
+
+
+def _mean_mhz() -> float | None:
+    clocks = [
+        float(line.partition(":")[2])
+        for line in _text(Path("/proc/cpuinfo")).splitlines()
+        if line.startswith("cpu MHz")
+    ]
+    return round(sum(clocks) / len(clocks), 1) if clocks else None
+
+
+def _hottest_c() -> float | None:
+    zones = [_text(zone) for zone in Path("/sys/class/thermal").glob("thermal_zone*/temp")]
+    return max((int(each) / 1000 for each in zones if each.strip().isdigit()), default=None)

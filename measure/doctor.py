@@ -1,0 +1,116 @@
+"""What stands in the way of a figure that can be believed, looked at before a measurement."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from dropline.measure.bench import run
+from dropline.measure.generator import generator_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from dropline.measure.plan import Plan
+
+_LIMIT_S: Final = 20
+_BUSY: Final = 0.2  # load average per processor
+_LARGE_BUFFER: Final = 1 << 20
+_SHORT_TRIAL_S: Final = 10
+_PINNING: Final = ("taskset", "numactl", "cgexec", "AllowedCPUs", "cpuset")
+
+
+class Finding(NamedTuple):
+    """Something about the bench, and what it does to the figure."""
+
+    what: str
+    effect: str
+
+
+def examine(plan: Plan) -> list[Finding]:
+    """Return what was found of a plan and its machines, the gravest first."""
+    findings = [*_of_plan(plan)]
+    hosts = dict.fromkeys((plan.server.host, plan.generator.host))
+    for host in hosts:
+        findings += _of_machine(host)
+    return findings
+
+
+def _of_plan(plan: Plan) -> Iterator[Finding]:
+    generator = plan.generator
+    program = generator_of(generator).command(1, 1)[0]
+    if not generator.host and not shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"):
+        yield Finding(f"{program} is not installed here", "nothing can be measured")
+    if generator.host == plan.server.host:
+        yield Finding("Generator and server share a machine", "they take processor time from each other: a lower bound")
+    commands = [generator.prefix, *(str(plan.server_of(name).serve or "") for name in plan.configurations)]
+    if not any(word in command for command in commands for word in _PINNING):
+        yield Finding("Nothing is pinned to processors", "the scheduler moves the server about: runs differ more")
+    for name in plan.configurations:
+        server = plan.server_of(name)
+        if not (server.reset or server.serve or server.start):
+            yield Finding(
+                f"Nothing resets {name}", "leases and caches of earlier trials stay: later runs differ from the first"
+            )
+    if plan.trial_s < _SHORT_TRIAL_S:
+        yield Finding(f"Trials last {plan.trial_s:g} s", "what a server does now and then, such as writing, is missed")
+    if "-R" not in generator.arguments and generator.tool == "perfdhcp":
+        yield Finding("perfdhcp has no -R", "it plays one client: the server renews one lease over and over")
+
+
+def _of_machine(host: str | None) -> Iterator[Finding]:
+    def read(path: str) -> str:
+        return _read(host, path)
+
+    where = host or "This machine"
+    for check in (_governor, _load, _buffers, _clock, _virtual):
+        if found := check(read):
+            yield Finding(f"{where}: {found.what}", found.effect)
+
+
+def _governor(read: Callable[[str], str]) -> Finding | None:
+    governor = read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").strip()
+    if not governor or governor == "performance":
+        return None
+    return Finding(f"CPU governor {governor}", "the clock follows the load: figures depend on what ran before")
+
+
+def _load(read: Callable[[str], str]) -> Finding | None:
+    words, processors = read("/proc/loadavg").split(), read("/proc/cpuinfo").count("processor\t")
+    if not words or float(words[0]) <= _BUSY * max(processors, 1):
+        return None
+    return Finding(f"load {words[0]} on {processors} processors", "other work takes time from the server: too low")
+
+
+def _buffers(read: Callable[[str], str]) -> Finding | None:
+    size = read("/proc/sys/net/core/rmem_default").strip()
+    if not size.isdigit() or int(size) >= _LARGE_BUFFER:
+        return None
+    return Finding(f"socket buffers of {int(size):,} bytes", "short bursts are lost that a larger buffer would hold")
+
+
+def _clock(read: Callable[[str], str]) -> Finding | None:
+    clock = read("/sys/devices/system/clocksource/clocksource0/current_clocksource").strip()
+    if clock in ("", "tsc", "kvm-clock", "arch_sys_counter"):
+        return None
+    return Finding(f"clock source {clock}", "reading the time is slow: the generator paces badly")
+
+
+def _virtual(read: Callable[[str], str]) -> Finding | None:
+    if " hypervisor" not in read("/proc/cpuinfo"):
+        return None
+    return Finding("a virtual machine", "neighbours take processor time that nobody sees here")
+
+
+def _read(host: str | None, path: str) -> str:
+    """Return a file of a machine, nothing where it cannot be read."""
+    if host:
+        done = run(["ssh", "-o", "BatchMode=yes", host, f"cat {shlex.quote(path)}"], _LIMIT_S)
+        return done.output.decode("utf-8", "replace") if done.exit_code == 0 else ""
+    try:
+        return Path(path).read_text("utf-8", "replace")
+    except OSError:
+        return ""

@@ -1,0 +1,314 @@
+"""A measurement from beginning to end: runs in turn, trials where the search wants them, everything kept."""
+
+from __future__ import annotations
+
+import math
+import random
+import shlex
+import signal
+import socket
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.resources import files
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Any, Final
+
+from dropline.errors import DroplineError
+from dropline.measure.bench import HookFailed, Hooks, Snapshot, run, shell
+from dropline.measure.doctor import examine
+from dropline.measure.folder import Folder, Run
+from dropline.measure.generator import generator_of, words_of
+from dropline.measure.judged import Capacity, capacities
+from dropline.measure.search import Plan as Search
+from dropline.measure.search import Trial, bracket, next_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from dropline.measure.plan import Plan
+
+_GRACE_S: Final = 60  # beyond its period, before a generator that does not end is ended
+_ATTEMPTS: Final = 4  # perfdhcp 2.2 at times stops over the order of its own timestamps
+_PROBE_RATE: Final = 10
+_PROBE_S: Final = 1
+_LIMIT_S: Final = 2.0
+
+
+class TrialFailed(DroplineError):
+    """A generator that did not finish a trial, several times in a row."""
+
+
+class _OutOfTime(Exception):
+    """The budget of time ends before the next trial would."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of a measurement: the folder, what a build will say, and why it ended before it was done."""
+
+    folder: Path
+    found: list[Capacity]
+    wanted: float
+    why_early: str = ""
+    remarks: list[str] = field(default_factory=list)
+
+    def text(self) -> str:
+        """Return it for people, a line for each configuration and loss goal."""
+        lines = [_sentence(each) for each in self.found] or ["no run is complete"]
+        lines += self.remarks
+        if self.why_early:
+            lines.append(f"{self.why_early}; start it again to go on")
+        return "\n".join([*lines, f"The campaign lies in {self.folder}"])
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every run that was wanted is there."""
+        return not self.why_early
+
+
+def measure(plan: Plan, source: Path, folder: Path, say: Callable[[str], None]) -> Outcome:
+    """Measure what `plan`, read from the file `source`, asks for; leave it in `folder` and go on where that stopped.
+
+    Raises PlanError, HookFailed and TrialFailed, after everything that was started is stopped; so does Ctrl-C.
+    """
+    target = Folder(folder)
+    with target.alone(), _ended_tidily(), _Measurement(plan, target, say) as measurement:
+        return measurement.run(source)
+
+
+class _Measurement:
+    def __init__(self, plan: Plan, folder: Folder, say: Callable[[str], None]) -> None:
+        self.plan, self.folder, self.say = plan, folder, say
+        self.generator = generator_of(plan.generator)
+        self.deadline = time.monotonic() + plan.within_s if plan.within_s else float("inf")
+        self.took_s: list[float] = []  # of the runs since the start
+        self.is_set_up = False
+
+    def __enter__(self) -> _Measurement:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if not (self.plan.tear_down and self.is_set_up):
+            return
+        try:
+            shell("tear_down", self.plan.tear_down, self.plan.server.limit_s)
+        except HookFailed:
+            if kind is None:
+                raise
+
+    def run(self, source: Path) -> Outcome:
+        """Prepare the folder, run until it is enough, and say what was found."""
+        findings = examine(self.plan)
+        self.folder.prepare(self.plan, source, (f"{each.what}: {each.effect}." for each in findings))
+        for finding in findings:
+            self.say(f"{finding.what}: {finding.effect}")
+        self._set_up()
+        self._collect()
+        why = ""
+        try:
+            self._try_generator()
+            while todo := self._next_round():
+                for each in todo:
+                    self._run(each)
+        except _OutOfTime:
+            why = "The time is over"
+        return Outcome(self.folder.root, self._judged(), self.plan.runs.width, why, self._remarks())
+
+    def _set_up(self) -> None:
+        self.is_set_up = True
+        limit_s = self.plan.server.limit_s
+        if self.plan.tear_down:
+            with suppress(HookFailed):  # of what a killed measurement left; mostly there is nothing
+                shell("tear_down", self.plan.tear_down, limit_s)
+        if self.plan.set_up:
+            shell("set_up", self.plan.set_up, limit_s)
+
+    def _collect(self) -> None:
+        """Have each machine say what it is, once."""
+        script = files("dropline.ingest.machines") / "collect.sh"
+        for name, host in self.plan.hosts.items():
+            place = self.folder.root / "machine" / name
+            if place.is_dir():
+                continue
+            self.say(f"collecting the facts of the {name}'s machine")
+            place.mkdir(parents=True)
+            here = f"sh {shlex.quote(str(script))} {shlex.quote(str(place))} >/dev/null 2>&1"
+            there = (
+                f"ssh -o BatchMode=yes {shlex.quote(host or '')} "
+                "'d=$(mktemp -d) && sh -s -- $d >/dev/null 2>&1; tar -C $d -cf - . && rm -r $d' "
+                f"< {shlex.quote(str(script))} | tar -C {shlex.quote(str(place))} -xf -"
+            )
+            shell("collect.sh", there if host else here, limit_s=300)
+
+    def _try_generator(self) -> None:
+        """Find the highest rate that the generator sends by itself, once, at the end of the range."""
+        if self.folder.generator_limit() is None:
+            highest = self.plan.rates.highest
+            with self._hooks(next(iter(self.plan.configurations))).serving(self._answers):
+                done = run(self._command(highest, _LIMIT_S), _LIMIT_S + _GRACE_S)
+                trial = self.generator.read(done.output, highest)
+            self.folder.keep_generator_limit(trial.sent_rate if trial and trial.is_limited else highest)
+        for remark in self._remarks():
+            self.say(remark)
+
+    def _highest(self) -> int:
+        """Return where the search ends: the end of the range, or what the generator can."""
+        limit = self.folder.generator_limit() or math.inf
+        return max(self.plan.rates.lowest, int(min(limit, self.plan.rates.highest)))
+
+    def _next_round(self) -> list[Run]:
+        """Return the runs of the next round, one of each configuration, none when it is enough.
+
+        All configurations go on until the last has its width: drift of the machine then hits all alike.
+        """
+        complete = self.folder.runs(self.plan)
+        for repetition in range(1, self.plan.runs.at_most + 1):
+            names = list(self.plan.configurations)
+            if self.plan.order == "shuffled":
+                random.Random(f"{self.plan.seed} {repetition}").shuffle(names)  # noqa: S311 - no secret
+            todo = [Run(name, repetition) for name in names if not self._is_complete(Run(name, repetition), complete)]
+            if todo:
+                is_enough = repetition > self.plan.runs.at_least and len(todo) == len(names) and self._is_narrow()
+                return [] if is_enough else todo
+        return []
+
+    def _is_complete(self, each: Run, begun: list[Run]) -> bool:
+        return each in begun and next_rate(self._trials(each), self.plan.loss_goals, self._search(each)) is None
+
+    def _is_narrow(self) -> bool:
+        """Say whether every interval is as narrow as asked; a bound has none, and more runs would not give it one."""
+        return all(
+            each.rate is None or (each.width is not None and each.width <= self.plan.runs.width)
+            for each in self._judged()
+        )
+
+    def _search(self, each: Run) -> Search:
+        """Return how a run searches: around what the runs before it found, on a grid of its own."""
+        found = [
+            (passing * exceeding) ** 0.5
+            for earlier in range(1, each.repetition)
+            for passing, exceeding in [
+                bracket(self._trials(Run(each.configuration, earlier)), min(self.plan.loss_goals, key=_strictness))
+            ]
+            if passing and exceeding
+        ]
+        phase = random.Random(f"{self.plan.seed} {each}").random()  # noqa: S311 - no secret
+        expected = median(found) if found else None
+        return Search(self.plan.rates.lowest, self._highest(), self.plan.width, expected, phase)
+
+    def _run(self, each: Run) -> None:
+        began = time.monotonic()
+        search = self._search(each)
+        trials = self._trials(each)
+        hooks = self._hooks(each.configuration)
+        with hooks.serving(self._answers):
+            if self.plan.warm_up_s and (rate := next_rate(trials, self.plan.loss_goals, search)):
+                run(self._command(rate, self.plan.warm_up_s), self.plan.warm_up_s + _GRACE_S)
+            while (rate := next_rate(trials, self.plan.loss_goals, search)) is not None:
+                trials.append(self._trial(each, rate, hooks))
+                self._tell(each, trials)
+        self.took_s.append(time.monotonic() - began)
+
+    def _hooks(self, configuration: str) -> Hooks:
+        return Hooks(self.plan.server_of(configuration), self.folder.of(configuration))
+
+    def _answers(self) -> bool:
+        done = run(self._command(_PROBE_RATE, _PROBE_S), _PROBE_S + _GRACE_S)
+        trial = self.generator.read(done.output, _PROBE_RATE)
+        return trial is not None and trial.achieved > 0
+
+    def _trial(self, each: Run, rate: int, hooks: Hooks) -> Trial:
+        """Make a trial and keep it, and again when the generator broke off."""
+        command = self._command(rate, self.plan.trial_s)
+        for _ in range(_ATTEMPTS):
+            if time.monotonic() + self.plan.pause_s + self.plan.trial_s > self.deadline:
+                raise _OutOfTime
+            time.sleep(self.plan.pause_s)
+            hooks.call("reset")
+            counters, before, began = hooks.call("counters"), Snapshot.take(hooks.pid), datetime.now(UTC)
+            done = run(command, self.plan.trial_s + _GRACE_S)
+            ended, after = datetime.now(UTC), Snapshot.take(hooks.pid)
+            hooks.see_alive()
+            said: dict[str, Any] = {
+                **self.plan.defaults_of(each.configuration),
+                **{"repetition": each.repetition, "offered_rate": rate, "command": shlex.join(command)},
+                **{"exit_code": done.exit_code, "started_at": began.isoformat(), "ended_at": ended.isoformat()},
+                **before.until(after),
+            }
+            if "testbed" not in said:
+                said["host"] = self.plan.server.host or socket.gethostname()
+            if counters:
+                said["counters_before"] = counters.decode("utf-8", "replace")
+                said["counters_after"] = hooks.call("counters").decode("utf-8", "replace")
+            trial = self.generator.read(done.output, rate)
+            self.folder.keep(each, rate, done.output, said, broken=trial is None)
+            if trial:
+                return trial
+            self.say(f"{each.configuration} run {each.repetition}: the trial at {rate:,}/s broke off; once more")
+        message = (
+            f"{each.configuration}: the generator broke off {_ATTEMPTS} times at {rate:,}/s: {shlex.join(command)}\n"
+            f"    {done.output[-500:].decode('utf-8', 'replace')}"
+        )
+        raise TrialFailed(message)
+
+    def _command(self, rate: int, duration_s: float) -> list[str]:
+        return words_of(self.plan.generator, self.generator.command(rate, duration_s))
+
+    def _trials(self, each: Run) -> list[Trial]:
+        return self.folder.trials(each, self.generator)
+
+    def _tell(self, each: Run, trials: list[Trial]) -> None:
+        goal = max(self.plan.loss_goals, key=_strictness)
+        last = trials[-1]
+        low, high = (f"{rate:,.0f}" if rate else "?" for rate in bracket(trials, goal))
+        left = self.plan.runs.at_least * len(self.plan.configurations) - len(self.folder.runs(self.plan))
+        minutes = f", at least {fmean(self.took_s) * left / 60:.0f} min left" if self.took_s and left > 0 else ""
+        self.say(
+            f"{each.configuration} run {each.repetition}: {last.rate:,.0f}/s lost {last.losses[goal.basis]:.2%}, "
+            f"{goal.name} between {low} and {high}{minutes}"
+        )
+
+    def _judged(self) -> list[Capacity]:
+        runs = self.folder.runs(self.plan)
+        complete = [each for each in runs if self._is_complete(each, runs)]
+        in_time = sorted(complete, key=self.folder.begun_at)
+        told = [(each.configuration, number, self._trials(each)) for number, each in enumerate(in_time)]
+        method = self.plan.method
+        discarded = (method.discard_lowest, method.discard_highest, method.discard_from_runs)
+        return capacities(told, self.plan.loss_goals, discarded)
+
+    def _remarks(self) -> list[str]:
+        if self._highest() == self.plan.rates.highest:
+            return []
+        return [f"The generator itself sends {self._highest():,}/s at most, so the search ends there."]
+
+
+def _strictness(goal: Any) -> float:
+    return -float(goal.limit)
+
+
+def _sentence(found: Capacity) -> str:
+    name = f"{found.configuration}, {found.goal}, {found.runs} runs: "
+    if found.rate is None:
+        return f"{name}the limit was not bracketed; change the range of rates"
+    low, high = (f"{rate:,.0f}" if rate is not None else "?" for rate in (found.low, found.high))
+    kind = "95 %" if found.is_confidence else "bracket"
+    return f"{name}{found.rate:,.0f}/s, {kind} [{low}, {high}]"
+
+
+@contextmanager
+def _ended_tidily() -> Iterator[None]:
+    """Let a request to end come as Ctrl-C does, so that everything that was started is stopped."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,162 @@
+"""The folder that a measurement leaves: a campaign that `dropline ingest` takes, and the state to go on from."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import re
+import shutil
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import yaml
+
+from dropline.ingest.campaign import FILE_NAME as CAMPAIGN
+from dropline.measure.plan import FILE_NAME as PLAN
+from dropline.measure.plan import Plan, PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from dropline.measure.generator import Generator
+    from dropline.measure.search import Trial
+
+_OUTPUT: Final = re.compile(r"rate\d+-\d+\.txt")
+_MAY_CHANGE: Final = {"runs", "within_s", "title"}  # between two calls that share a folder
+_LIMIT: Final = "generator-limit.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One search for the capacity of one configuration: where its trials lie."""
+
+    configuration: str
+    repetition: int
+
+
+class Folder:
+    """The files of one campaign: outputs byte for byte, a sidecar beside each, what was tested, and the plan."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.absolute()
+        self._known: dict[Path, Trial | None] = {}  # a file never changes
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other measurements out of this folder; raises PlanError where one is at work."""
+        self.root.parent.mkdir(parents=True, exist_ok=True)
+        with self.root.with_name(f".{self.root.name}.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                message = f"{self.root}: another dropline measure is at work here; wait until it ends"
+                raise PlanError(message) from None
+            yield
+
+    def prepare(self, plan: Plan, source: Path, findings: Iterable[str]) -> None:
+        """Write what describes the campaign; raise PlanError where another plan was measured here."""
+        kept = self.root / PLAN
+        if kept.is_file():
+            self._stay_comparable(plan, kept)
+        elif self.root.is_dir() and any(self.root.iterdir()):
+            message = f"{self.root}: holds something else already; name a new folder with --folder"
+            raise PlanError(message)
+        self.root.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, kept)
+        for name, configuration in plan.configurations.items():
+            folder = self.of(name)
+            folder.mkdir(exist_ok=True)
+            for file in configuration.files:
+                copied = folder / file.rpartition("/")[2]
+                if not copied.is_file():
+                    shutil.copyfile(source.parent / file, copied)
+                elif copied.read_bytes() != (source.parent / file).read_bytes():
+                    changed = source.parent / file
+                    message = f"{changed} is not what was measured before, {copied}; name a new folder"
+                    raise PlanError(message)
+        said = {
+            "campaign": plan.campaign,
+            "title": plan.title,
+            "description": " ".join(["Measured by dropline measure.", *findings])[:2000],
+            "method": plan.method.model_dump(),
+            "path": "**/rep{repetition}/rate{offered_rate}-{_}.txt",
+            "machines": {f"machine/{name}": name for name in plan.hosts},
+            "ignore": [PLAN, _LIMIT, "*.broken"],
+        }
+        self._write(CAMPAIGN, yaml.safe_dump({k: v for k, v in said.items() if v}, sort_keys=False).encode())
+
+    def _stay_comparable(self, plan: Plan, kept: Path) -> None:
+        earlier = Plan.parse(kept).model_dump(exclude=_MAY_CHANGE)
+        now = plan.model_dump(exclude=_MAY_CHANGE)
+        if changed := sorted(name for name in now if now[name] != earlier[name]):
+            message = (
+                f"{self.root} was measured with another plan ({', '.join(changed)} changed), so new trials would not "
+                "be comparable with its own; name a new folder with --folder"
+            )
+            raise PlanError(message)
+
+    def of(self, configuration: str) -> Path:
+        """Return where the files of a configuration lie."""
+        return self.root / configuration
+
+    def trials(self, run: Run, generator: Generator) -> list[Trial]:
+        """Read a run's trials in the order in which they were made; what broke off is passed over."""
+        paths = [path for path in self._of(run).glob("rate*.txt") if _OUTPUT.fullmatch(path.name)]
+        for path in paths:
+            if path not in self._known:
+                self._known[path] = generator.read(path.read_bytes(), int(path.name[len("rate") :].partition("-")[0]))
+        found = (self._known[path] for path in sorted(paths, key=lambda path: path.stat().st_mtime_ns))
+        return [trial for trial in found if trial]
+
+    def begun_at(self, run: Run) -> str:
+        """Return when the first trial of a run began, as its sidecar has it."""
+        return min((_sidecar(path)["started_at"] for path in self._of(run).glob("rate*.json")), default="")
+
+    def runs(self, plan: Plan) -> list[Run]:
+        """Return the runs that have a trial, by configuration and number."""
+        found = [
+            Run(name, int(folder.name.removeprefix("rep")))
+            for name in plan.configurations
+            for folder in self.of(name).glob("rep[0-9]*")
+        ]
+        return sorted(found, key=lambda run: (run.configuration, run.repetition))
+
+    def keep(self, run: Run, rate: int, output: bytes, sidecar: dict[str, Any], *, broken: bool) -> Path:
+        """Keep what a trial printed, and what is known of it; killed between the two writes, neither counts."""
+        folder = self._of(run)
+        folder.mkdir(parents=True, exist_ok=True)
+        ending = "broken" if broken else "txt"
+        number = 1 + len(list(folder.glob(f"rate{rate}-*.{ending}")))
+        stem = f"{run.configuration}/{folder.name}/rate{rate}-{number}"
+        if broken:
+            return self._write(f"{stem}.{ending}", output)
+        sidecar = sidecar | {"output_sha256": hashlib.sha256(output).hexdigest()}
+        self._write(f"{stem}.json", json.dumps(sidecar, indent=1, ensure_ascii=False).encode())
+        return self._write(f"{stem}.txt", output)
+
+    def generator_limit(self) -> float | None:
+        """Return the rate that the generator reached by itself, if that was tried."""
+        path = self.root / _LIMIT
+        return float(json.loads(path.read_bytes())["sent_per_s"]) if path.is_file() else None
+
+    def keep_generator_limit(self, sent_per_s: float) -> None:
+        """Keep the rate that the generator reached by itself."""
+        self._write(_LIMIT, json.dumps({"sent_per_s": sent_per_s}).encode())
+
+    def _of(self, run: Run) -> Path:
+        return self.of(run.configuration) / f"rep{run.repetition}"
+
+    def _write(self, name: str, data: bytes) -> Path:
+        path = self.root / name
+        half = path.with_name(f".{path.name}.part")
+        half.write_bytes(data)
+        half.replace(path)
+        return path
+
+
+def _sidecar(path: Path) -> dict[str, Any]:
+    contents: dict[str, Any] = json.loads(path.read_bytes())
+    return contents

@@ -1,0 +1,285 @@
+"""The gate of a release: whether what was measured last is slower than a baseline, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+import re
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from xml.etree import ElementTree
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dropline.errors import DroplineError
+from dropline.measure.macros import seed, sql
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+LEVEL: Final = 0.05
+SPLITS: Final = 400
+_FEWEST: Final = 4  # runs that can be split in two halves of which each has a spread
+_WORDS: Final = re.compile(r"slower by (\d+(?:\.\d+)?) ?%")
+_SAME: Final = (
+    *("product", "protocol", "backend", "threading", "threads", "packet_queue_size", "ha_mode", "scenario", "testbed"),
+    *("tool", "method", "rate_unit", "loss_goal"),
+)
+_PAIRS: Final = f"""
+    with measured as (
+        select * from capacity
+        where origin = 'measured' and loss_goal = $goal
+    ),
+    pairs as (
+        select candidate.configuration_id as a, baseline.configuration_id as b
+        from measured as candidate
+        inner join measured as baseline
+            on {" and ".join(f"candidate.{each} is not distinct from baseline.{each}" for each in _SAME)}
+        where
+            $candidate in (candidate.campaign, candidate.product_version)
+            and $baseline in (baseline.campaign, baseline.product_version)
+            and candidate.configuration_id <> baseline.configuration_id
+    )
+    select
+        compared.configuration_a as configuration, compared.runs_a as runs, compared.runs_b as baseline_runs,
+        compared.ratio_interpolated as ratio, compared.ci_low as low, compared.ci_high as high, compared.p_value
+    from pairs
+    cross join lateral compare(pairs.a, pairs.b) as compared
+    where compared.loss_goal = $goal
+    order by all
+"""  # noqa: S608 - the text is ours
+_NEWEST: Final = """
+    select campaign from capacity
+    where origin = 'measured' and $baseline not in (campaign, product_version)
+    order by last_started_at desc nulls last
+    limit 1
+"""
+_RUNS: Final = """
+    select
+        run_capacity.* exclude (campaign),
+        (1 - run_capacity.loss_limit) * last_passing_rate as bracket_low,
+        (1 - run_capacity.loss_limit) * first_exceeding_rate as bracket_high,
+        runs.started_at
+    from run_capacity
+    inner join runs using (run_id)
+    inner join capacity
+        on run_capacity.configuration_id = capacity.configuration_id and run_capacity.loss_goal = capacity.loss_goal
+    where run_capacity.loss_goal = $goal and $baseline in (capacity.campaign, capacity.product_version)
+"""
+_SPLIT_PAIRS: Final = """
+    pairs as (
+        select
+            treatment.loss_goal, treatment.rate as treatment_rate, baseline.rate as baseline_rate,
+            {treatment}, {baseline}
+        from with_bounds as treatment
+        inner join with_bounds as baseline
+            on treatment.configuration_id = baseline.configuration_id + 1 and treatment.loss_goal = baseline.loss_goal
+        where baseline.configuration_id % 2 = 0
+    )
+"""
+_RATES: Final = (
+    *("rate", "rate_interpolated", "crossing_low", "crossing_high", "bracket_low", "bracket_high"),
+    *("last_passing_rate", "first_exceeding_rate"),
+)
+
+
+class CannotTell(DroplineError):
+    """There is nothing to judge; the text says what is missing."""
+
+
+class Warehouse(Protocol):
+    """What answers questions in SQL: app/warehouse.py."""
+
+    def query(self, sql: str, params: Mapping[str, Any] | None = None) -> pa.Table:
+        """Answer one SELECT."""
+
+
+class Verdict(IntEnum):
+    """What a pair shows; the number is the exit code."""
+
+    PASSED = 0
+    SLOWER = 1
+    UNKNOWN = 2
+
+
+class Pair(NamedTuple):
+    """A candidate held against its baseline: the ratio of their rates with its 95 % interval."""
+
+    configuration: str
+    runs: int | None
+    baseline_runs: int | None
+    ratio: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+
+    def verdict(self, drop: float, p_value: float | None) -> Verdict:
+        """Judge it: slower beyond chance and by the drop; passed where a drop as large is left out by the interval."""
+        if self.ratio is None or self.low is None or self.high is None or p_value is None:
+            return Verdict.UNKNOWN
+        if self.high < 1 and p_value <= LEVEL and self.ratio <= 1 - drop:
+            return Verdict.SLOWER
+        return Verdict.PASSED if self.low > 1 - drop else Verdict.UNKNOWN
+
+    def runs_missing(self, drop: float) -> int | None:
+        """Return how many more runs of each side would tell a drop from none, None where nothing says it."""
+        if not (self.low and self.high and self.runs and self.baseline_runs):
+            return None
+        runs, half_width = min(self.runs, self.baseline_runs), math.log(self.high / self.low) / 2
+        return max(1, math.ceil(runs * (half_width / (-math.log(1 - drop) / 2)) ** 2) - runs)
+
+
+class Judged(NamedTuple):
+    """A pair and what it shows."""
+
+    pair: Pair
+    verdict: Verdict
+    says: str
+
+
+def parsed(condition: str) -> float:
+    """Return the drop that `--fail-if` names; raises CannotTell."""
+    if not (match := _WORDS.fullmatch(condition.strip())) or not 0 < float(match[1]) < 100:
+        message = f"--fail-if {condition!r}: expected `slower by N %`, such as 'slower by 3 %'"
+        raise CannotTell(message)
+    return float(match[1]) / 100
+
+
+def judge(warehouse: Warehouse, baseline: str, candidate: str | None, drop: float, goal: str) -> list[Judged]:
+    """Hold every configuration of the candidate against the same one of the baseline; raises CannotTell.
+
+    Both are versions or campaigns; without a candidate it is the campaign that was measured last.
+    """
+    if candidate is None:
+        newest = warehouse.query(_NEWEST, {"baseline": baseline}).column(0).to_pylist()
+        candidate = str(newest[0]) if newest else baseline
+    asked = {"baseline": baseline, "candidate": candidate, "goal": goal}
+    pairs = [Pair(**row) for row in warehouse.query(_PAIRS, asked).to_pylist()]
+    if not pairs:
+        message = (
+            f"no configuration of {candidate!r} was measured in {baseline!r}, too, at the loss goal {goal!r}: both "
+            "must be a product_version or a campaign, with the same backend, threads, testbed, generator and options"
+        )
+        raise CannotTell(message)
+    return _judged(pairs, drop)
+
+
+def _judged(pairs: Sequence[Pair], drop: float) -> list[Judged]:
+    found = []
+    for pair, p_value in zip(pairs, _corrected([pair.p_value for pair in pairs]), strict=True):
+        verdict = pair.verdict(drop, p_value)
+        found.append(Judged(pair, verdict, _sentence(pair, verdict, drop)))
+    return found
+
+
+def _corrected(p_values: Sequence[float | None]) -> list[float | None]:
+    """Correct for the number of tests (S. Holm, Scandinavian Journal of Statistics 6, 1979, pp. 65-70)."""
+    known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    corrected: list[float | None] = [None] * len(p_values)
+    highest = 0.0
+    for rank, (p, place) in enumerate(known):
+        highest = corrected[place] = max(highest, min(1.0, p * (len(known) - rank)))
+    return corrected
+
+
+def _sentence(pair: Pair, verdict: Verdict, drop: float) -> str:
+    if pair.ratio is None or pair.low is None or pair.high is None:
+        return "cannot tell: a side has fewer than two runs that reach the limit"
+    figure = f"{pair.ratio - 1:+.1%}, 95 % [{pair.low - 1:+.1%}, {pair.high - 1:+.1%}]"
+    if verdict is Verdict.UNKNOWN:
+        missing = pair.runs_missing(drop)
+        return f"cannot tell: {figure}; about {missing} more runs of each side would"
+    return f"{'slower' if verdict is Verdict.SLOWER else 'passed'}: {figure}"
+
+
+def exit_code(judged: Iterable[Judged]) -> int:
+    """Return 1 if anything is slower, 2 if something cannot be told, else 0."""
+    verdicts = {each.verdict for each in judged}
+    return int(next(v for v in (Verdict.SLOWER, Verdict.UNKNOWN, Verdict.PASSED) if v in verdicts))
+
+
+def markdown(judged: Sequence[Judged], condition: str) -> str:
+    """Return a table for a pull request."""
+    rows = [
+        f"| {each.pair.configuration} | {each.pair.runs} | {each.pair.baseline_runs} | {each.says} |" for each in judged
+    ]
+    head = ["| configuration | runs | of the baseline | verdict |", "|---|---|---|---|"]
+    return "\n".join([f"Fails if {condition}.", "", *head, *rows])
+
+
+def junit(judged: Sequence[Judged], condition: str) -> str:
+    """Return JUnit XML: a failure for what is slower, a skipped test for what cannot be told."""
+    counts = {verdict: str(sum(each.verdict is verdict for each in judged)) for verdict in Verdict}
+    suite = ElementTree.Element(
+        "testsuite",
+        name=f"dropline gate: {condition}",
+        tests=str(len(judged)),
+        failures=counts[Verdict.SLOWER],
+        skipped=counts[Verdict.UNKNOWN],
+    )
+    for each in judged:
+        case = ElementTree.SubElement(suite, "testcase", classname="dropline.gate", name=each.pair.configuration)
+        if each.verdict is not Verdict.PASSED:
+            kind = "failure" if each.verdict is Verdict.SLOWER else "skipped"
+            ElementTree.SubElement(case, kind, message=each.says)
+    return ElementTree.tostring(suite, "unicode", xml_declaration=True) + "\n"
+
+
+def self_test(warehouse: Warehouse, baseline: str, drop: float, goal: str) -> str:
+    """Split the runs of the baseline in halves at random and hold one against the other; raises CannotTell.
+
+    Both halves are the same server, so that every verdict of `slower` is a false alarm. Then one half is slowed down.
+    """
+    runs = warehouse.query(_RUNS, {"baseline": baseline, "goal": goal})
+    lines = []
+    for configuration in sorted({*runs.column("configuration").to_pylist()}):
+        own = runs.filter(pc.equal(runs.column("configuration"), configuration))
+        if own.num_rows < _FEWEST:
+            continue
+        alarms, found = (share_slower(own, drop, factor) for factor in (1.0, 1 - drop - 0.02))
+        lines.append(
+            f"{configuration}: {own.num_rows // 2} runs against {own.num_rows // 2}, {SPLITS} times: "
+            f"{alarms:.1%} false alarms, a drop by {drop + 0.02:.0%} found in {found:.0%}"
+        )
+    if not lines:
+        message = f"no configuration of {baseline!r} has {_FEWEST} runs; measure more of them"
+        raise CannotTell(message)
+    return "\n".join(lines)
+
+
+def share_slower(runs: pa.Table, drop: float, factor: float) -> float:
+    """Return how often a random half of `runs`, `factor` times as fast, is called slower than the other half."""
+    noise = np.random.default_rng(1983)
+    half = runs.num_rows // 2
+    orders = [noise.permutation(runs.num_rows)[: 2 * half] for _ in range(SPLITS)]
+    splits = pa.table(
+        {
+            "place": np.concatenate(orders),
+            "split": np.repeat(np.arange(2 * SPLITS), half),
+        }
+    )
+    numbered = runs.append_column("place", pa.array(range(runs.num_rows)))
+    scaled = ", ".join(f"{name} * if(split % 2 = 1, {factor}, 1) as {name}" for name in _RATES)
+    with duckdb.connect() as connection:
+        connection.register("numbered", numbered)
+        connection.register("splits", splits)
+        for name in ("student_t", "interval_constants"):
+            connection.execute(seed(name))
+        treatment, baseline = (sql("crossings_of", side) for side in ("treatment", "baseline"))
+        found = connection.execute(f"""
+            with rated_runs as (
+                select
+                    numbered.* exclude (configuration, configuration_id, place) replace ({scaled}),
+                    split as configuration_id, 'split' as campaign,
+                    null as discard_lowest, null as discard_highest, null as discard_from_runs
+                from splits inner join numbered using (place)
+            ),
+            {sql("capacities_of_runs")},
+            {_SPLIT_PAIRS.format(treatment=treatment, baseline=baseline)},
+            {sql("tested_pairs_from_pairs")}
+            select ratio_interpolated, ci_low, ci_high, p_value from tested_pairs
+        """).fetchall()  # noqa: S608 - the text is ours
+    pairs = [Pair("split", half, half, *row) for row in found]
+    return sum(pair.verdict(drop, pair.p_value) is Verdict.SLOWER for pair in pairs) / SPLITS

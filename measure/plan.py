@@ -1,0 +1,245 @@
+"""plan.yaml: what is to be measured, with which generator, how long, and how servers are started and stopped."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from dropline.errors import DroplineError
+from dropline.ingest.campaign import MAX_BYTES, CampaignError, Defaults, Method, Slug, Text, Words, read_yaml
+from dropline.measure.search import Goal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dropline.ingest.campaign import Lines
+
+FILE_NAME: Final = "plan.yaml"
+TOOLS: Final = ("perfdhcp", "dnsperf")
+_GOALS: Final = Path(__file__).parent.parent / "seeds" / "loss_goals.csv"
+
+Command = Annotated[str, Field(min_length=1, max_length=4000)]
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+
+
+class PlanError(DroplineError):
+    """A plan that cannot be used; its text says where, why and what to write instead."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Generator(_Strict):
+    """The program that sends, and from where."""
+
+    tool: Literal["perfdhcp", "dnsperf"]
+    target: Words = Field(description="Address of the server, or what the tool takes in its place.")
+    arguments: tuple[Words, ...] = ()
+    prefix: str = Field(
+        "", max_length=1000, description="Words before the command: `ip netns exec clients`, `taskset`."
+    )
+    host: Words | None = Field(default=None, description="Where it runs, by ssh; this machine without it.")
+
+
+class Server(_Strict):
+    """Commands around a run, each by the shell with a time limit; `{folder}` is that of the configuration's files."""
+
+    host: Words | None = Field(default=None, description="Where they run, by ssh; this machine without it.")
+    serve: Command | None = Field(default=None, description="The server in the foreground; it is ended after the run.")
+    start: Command | None = Field(default=None, description="Starts the server and returns; before each run.")
+    ready: Command | None = Field(
+        default=None, description="Succeeds when it answers; a short trial does it by itself."
+    )
+    reset: Command | None = Field(default=None, description="Before each trial: leases gone, caches cold or warm.")
+    counters: Command | None = Field(
+        default=None, description="Prints the server's counters; before and after each trial."
+    )
+    stop: Command | None = Field(default=None, description="After each run, and before the first.")
+    limit_s: Seconds = 60.0
+
+
+class Rates(_Strict):
+    """The offered rates between which the search runs, per second."""
+
+    lowest: Annotated[int, Field(ge=1, alias="from")]
+    highest: Annotated[int, Field(ge=2, alias="to")]
+
+    @model_validator(mode="after")
+    def _rises(self) -> Self:
+        if self.lowest >= self.highest:
+            message = "`from` must be below `to`"
+            raise ValueError(message)
+        return self
+
+
+class Runs(_Strict):
+    """How often each configuration is measured: until the interval is narrow enough, within bounds."""
+
+    at_least: Annotated[int, Field(ge=1, le=1000)] = 5
+    at_most: Annotated[int, Field(ge=1, le=1000)] = 15
+    width: Annotated[float, Field(gt=0, lt=1)] = Field(
+        default=0.05, description="Of the 95 % interval, as a share of the rate."
+    )
+
+    @model_validator(mode="after")
+    def _rises(self) -> Self:
+        if self.at_least > self.at_most:
+            message = "`at_least` must not be above `at_most`"
+            raise ValueError(message)
+        return self
+
+
+class Configuration(_Strict):
+    """One of what is compared; what it says goes before what the plan says of all."""
+
+    defaults: Defaults = Defaults()  # type: ignore[valid-type]
+    files: tuple[Words, ...] = Field(default=(), description="The server's configuration, relative to the plan.")
+    server: Server = Server()
+
+
+class Plan(_Strict):
+    """The contents of a plan.yaml."""
+
+    campaign: Slug
+    title: Text | None = None
+    generator: Generator
+    goals: Annotated[tuple[Words, ...], Field(min_length=1)] = ("isc",)
+    rates: Rates
+    trial_s: Annotated[float, Field(ge=1, le=3600)] = 10.0
+    warm_up_s: Annotated[float, Field(ge=0, le=3600)] = 3.0
+    pause_s: Annotated[float, Field(ge=0, le=3600)] = 1.0
+    bracket: Annotated[float, Field(gt=0, lt=1)] | None = Field(
+        default=None, description="Where a run stops, as a share of the rate; the wanted width, at most 5 %."
+    )
+    runs: Runs = Runs()
+    order: Literal["in turn", "shuffled"] = "in turn"
+    seed: int = 1
+    within_s: Annotated[float, Field(gt=0)] | None = Field(default=None, description="Budget of time for one call.")
+    method: Method = Method()
+    set_up: Command | None = Field(default=None, description="Once before all else, such as making a network.")
+    tear_down: Command | None = Field(
+        default=None, description="Once at the end, however it comes, and before `set_up`."
+    )
+    defaults: Defaults = Defaults()  # type: ignore[valid-type]
+    server: Server = Server()
+    configurations: Annotated[dict[Slug, Configuration], Field(min_length=1, max_length=100)]
+
+    @field_validator("goals")
+    @classmethod
+    def _are_known(cls, goals: tuple[str, ...]) -> tuple[str, ...]:
+        if unknown := [name for name in goals if name not in known_goals()]:
+            message = f"there is no loss goal {unknown[0]!r}; known are {', '.join(known_goals())}"
+            raise ValueError(message)
+        return goals
+
+    @model_validator(mode="after")
+    def _starts_servers_in_one_way(self) -> Self:
+        for name in self.configurations:
+            server = self.server_of(name)
+            if server.serve and server.start:
+                message = f"{name} has `serve` and `start`: a server is held in the foreground or started, not both"
+                raise ValueError(message)
+        return self
+
+    @property
+    def width(self) -> float:
+        """The bracket with which a run ends, as a share of the rate."""
+        return self.bracket or min(0.05, self.runs.width)
+
+    @property
+    def loss_goals(self) -> list[Goal]:
+        """The loss goals in full."""
+        return [known_goals()[name] for name in self.goals]
+
+    @property
+    def hosts(self) -> dict[str, str | None]:
+        """The machines of the bench by what they do, and how ssh reaches them; one that does both is the server."""
+        hosts = {"server": self.server.host, "generator": self.generator.host}
+        return hosts if len({*hosts.values()}) > 1 else {"server": self.server.host}
+
+    def server_of(self, configuration: str) -> Server:
+        """Return the hooks of a configuration: its own, then those of all."""
+        own = self.configurations[configuration].server
+        return self.server.model_copy(update={name: getattr(own, name) for name in own.model_fields_set})
+
+    def defaults_of(self, configuration: str) -> dict[str, Any]:
+        """Return what is said of a configuration's trials."""
+        said = [*self.defaults, *self.configurations[configuration].defaults]
+        return {name: value for name, value in said if value is not None}
+
+    @classmethod
+    def load(cls, path: Path) -> Plan:
+        """Read a plan.yaml and see that its files are there; raise PlanError when it cannot be used."""
+        plan = cls.parse(path)
+        for name in (name for each in plan.configurations.values() for name in each.files):
+            if not (path.parent / name).is_file():
+                message = f"{path}: there is no file {path.parent / name}; `files` are named relative to the plan"
+                raise PlanError(message)
+        return plan
+
+    @classmethod
+    def parse(cls, path: Path) -> Plan:
+        """Read a plan.yaml by itself; raise PlanError when it cannot be used."""
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES)
+        try:
+            contents, lines = read_yaml(data, str(path))
+        except CampaignError as error:
+            raise PlanError(str(error)) from None
+        try:
+            return cls.model_validate(contents)
+        except ValidationError as error:
+            raise PlanError("\n".join(_explained(error, lines, path))) from None
+
+
+@cache
+def known_goals() -> dict[str, Goal]:
+    """Return the warehouse's loss goals by name."""
+    with _GOALS.open(encoding="utf-8") as file:
+        return {
+            row["loss_goal"]: Goal(
+                row["loss_goal"], float(row["loss_limit"]), row["loss_basis"], float(row["error_limit"])
+            )
+            for row in csv.DictReader(file)
+            if row["loss_limit"]
+        }
+
+
+def _explained(error: ValidationError, lines: Lines, path: Path) -> Iterator[str]:
+    """Yield a sentence for each fault: file, line, key, and what is allowed."""
+    for fault in error.errors():
+        place = fault["loc"]
+        found = next((lines[place[:n]] for n in range(len(place), -1, -1) if place[:n] in lines), 1)
+        why = fault["msg"].removeprefix("Value error, ")
+        if fault["type"] == "extra_forbidden":
+            why = f"there is no such key; {_allowed(place)}"
+        elif isinstance(fault["input"], str):
+            why += f" (found {fault['input']!r:.80})"
+        yield f"{path}, line {found}: {'.'.join(map(str, place)) or 'the plan'}: {why}"
+
+
+def _allowed(place: tuple[int | str, ...]) -> str:
+    """Name the keys that the block of `place` may have, the nearest first."""
+    *parents, key = map(str, place)
+    model: Any = Plan
+    for name in parents:
+        model = _BLOCKS.get(name, Configuration)
+    known = [field.alias or name for name, field in model.model_fields.items()]
+    close = difflib.get_close_matches(key, known, n=1)
+    return (f"did you mean {close[0]!r}? " if close else "") + f"Allowed: {', '.join(known)}"
+
+
+_BLOCKS: Final[dict[str, type[BaseModel]]] = {
+    "generator": Generator,
+    "rates": Rates,
+    "runs": Runs,
+    "method": Method,
+    "defaults": Defaults,
+    "server": Server,
+}

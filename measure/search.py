@@ -1,0 +1,174 @@
+"""The rate to try next: a pure function of what was tried, so that a search goes on after any interruption."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import groupby
+from statistics import median
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+_LEAST_LOSS: Final = 0.001  # below it the logarithm of a loss tells nothing of the next rate
+_NARROWEST_CUT: Final = 0.25  # of a bracket, however sure the losses make it look
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """A loss goal: the capacity is where the loss on this basis exceeds the limit, or too many answers are errors."""
+
+    name: str
+    limit: float
+    basis: str
+    error_limit: float
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What the search knows of a trial.
+
+    Attributes:
+        rate: offered.
+        losses: ratio by basis.
+        achieved: rate.
+        errors: ratio of answers that are errors.
+        is_limited: whether the generator itself sent too little.
+        is_unsustained: whether the server could not keep the pace, whatever was lost.
+        sent_rate: what the generator sent.
+
+    """
+
+    rate: float
+    losses: Mapping[str, float]
+    achieved: float
+    errors: float = 0.0
+    is_limited: bool = False
+    is_unsustained: bool = False
+    sent_rate: float = 0.0
+
+    def exceeds(self, goal: Goal) -> bool:
+        """Say whether this trial by itself is beyond the goal."""
+        return self.is_unsustained or self.errors > goal.error_limit or self.losses[goal.basis] > goal.limit
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a run searches.
+
+    Attributes:
+        low, high: the rates between which it does; whole numbers.
+        width: the bracket it ends with, as a share of the rate.
+        expected: what earlier runs found, if there are any.
+        phase: 0 to 1, where the bracket lies around it. Drawn anew for each run: a fixed grid would bias all alike.
+
+    """
+
+    low: int
+    high: int
+    width: float
+    expected: float | None = None
+    phase: float = 0.5
+
+    @property
+    def first(self) -> int:
+        """The rate to begin with."""
+        if self.expected is None:
+            return self.low
+        return self._within(self.expected * (1 + self.width) ** -self.phase)
+
+    def above(self, rate: float, begun_at: float) -> int:
+        """Return a rate beyond one that passes: twice it, or near what is expected, in strides that grow."""
+        stride = 2 if self.expected is None else min(2, max(1 + self.width, rate / begun_at))
+        return self._within(max(rate + 1, rate * stride))
+
+    def below(self, rate: float, begun_at: float) -> int:
+        """Return a rate below one that fails."""
+        return self._within(min(rate - 1, rate / min(2, max(1 + self.width, begun_at / rate))))
+
+    def _within(self, rate: float) -> int:
+        return min(self.high, max(self.low, round(rate)))
+
+
+Steps = dict[float, list[Trial]]
+"""The trials of a run by their rate, in rising order."""
+
+
+def next_rate(trials: Sequence[Trial], goals: Iterable[Goal], plan: Plan) -> int | None:
+    """Return the rate of a run's next trial, None when every goal has its bracket.
+
+    The bracket is found by doubling, then cut in two by the logarithm of the loss. A step that failed is repeated
+    before it bounds a bracket, and a third trial decides between two that disagree, as the median of a build does.
+    """
+    steps = _steps(trials)
+    begun_at = trials[0].rate if trials else 0
+    for goal in sorted(goals, key=lambda goal: -goal.limit):
+        rate = _next_of(goal, steps, begun_at, plan)
+        if rate is not None:
+            return rate
+    return None
+
+
+def bracket(trials: Sequence[Trial], goal: Goal) -> tuple[float | None, float | None]:
+    """Return the last passing and the first exceeding rate, as a build finds them."""
+    return _bracket(_steps(trials), goal)
+
+
+def _steps(trials: Sequence[Trial]) -> Steps:
+    ordered = sorted(trials, key=lambda trial: trial.rate)
+    return {rate: list(of_rate) for rate, of_rate in groupby(ordered, key=lambda trial: trial.rate)}
+
+
+def _bracket(steps: Steps, goal: Goal) -> tuple[float | None, float | None]:
+    exceeding = next((rate for rate, trials in steps.items() if _exceeds(trials, goal)), None)
+    passing = [rate for rate in steps if exceeding is None or rate < exceeding]
+    return (passing[-1] if passing else None), exceeding
+
+
+def _exceeds(trials: Sequence[Trial], goal: Goal) -> bool:
+    """Judge a step as a build does: by the medians, and by a lost pace wherever it was lost."""
+    return (
+        any(trial.is_unsustained for trial in trials)
+        or median(trial.errors for trial in trials) > goal.error_limit
+        or _loss(trials, goal) > goal.limit
+    )
+
+
+def _loss(trials: Sequence[Trial], goal: Goal) -> float:
+    return median(trial.losses[goal.basis] for trial in trials)
+
+
+def _next_of(goal: Goal, steps: Steps, begun_at: float, plan: Plan) -> int | None:
+    passing, exceeding = _bracket(steps, goal)
+    if passing is None and exceeding is None:
+        return plan.first
+    if exceeding is None:
+        assert passing is not None  # noqa: S101 - one of them is there
+        if passing >= plan.high or any(trial.is_limited for trial in steps[passing]):
+            return None
+        return plan.above(passing, begun_at)
+    if passing is None:
+        return plan.below(exceeding, begun_at) if exceeding > plan.low else _repeated(exceeding, steps, goal)
+    if exceeding > passing * (1 + plan.width):
+        share = _cut(steps[passing], steps[exceeding], goal)
+        between = round(math.exp((1 - share) * math.log(passing) + share * math.log(exceeding)))
+        if passing < between < exceeding:
+            return between
+    return _repeated(exceeding, steps, goal)
+
+
+def _cut(passing: Sequence[Trial], exceeding: Sequence[Trial], goal: Goal) -> float:
+    """Return where in its bracket the loss should reach the limit: the middle where the losses tell nothing."""
+    low, high = _loss(passing, goal), _loss(exceeding, goal)
+    if not _LEAST_LOSS <= low < goal.limit < high:
+        return 0.5
+    share = math.log(goal.limit / low) / math.log(high / low)
+    return min(1 - _NARROWEST_CUT, max(_NARROWEST_CUT, share))
+
+
+def _repeated(rate: float, steps: Steps, goal: Goal) -> int | None:
+    """Return the rate that bounds the bracket while its trials leave a doubt."""
+    verdicts = [trial.exceeds(goal) for trial in steps[rate]]
+    in_doubt = len(verdicts) == 1 or (len(verdicts) == 2 and not all(verdicts))
+    return round(rate) if in_doubt else None

@@ -1,0 +1,116 @@
+"""The gate over campaigns of simulated servers: what it fails, passes and leaves open, and how often it misleads."""
+
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from dropline import pipeline
+from dropline.app.warehouse import Warehouse
+from dropline.ingest.intake import ingest
+from dropline.ingest.lake import Lake
+from dropline.measure.gate import CannotTell, Pair, Verdict, exit_code, judge, parsed, self_test
+from dropline.paths import Home
+from tests.measure.fake_perfdhcp import REPORT
+
+ROOT = Path(__file__).parent.parent.parent
+KNEE = 5000
+# version: how fast, and how many runs
+VERSIONS = {"2.7.4": (1.0, 18), "2.7.5": (1.0, 9), "2.7.6": (0.95, 9), "2.7.7": (0.97, 2)}
+
+
+def write_campaign(folder, version, noise):
+    """Write the reports of a ramp around the knee; a run varies by 2 %."""
+    factor, runs = VERSIONS[version]
+    folder.mkdir()
+    (folder / "campaign.yaml").write_text(
+        f"campaign: kea-{version}\npath: rep{{repetition}}/rate{{offered_rate}}.txt\ndefaults: {{product: ISC Kea, "
+        f"product_version: {version}, backend: memfile, threading: single, testbed: none}}\n"
+    )
+    for run in range(1, runs + 1):
+        knee, first = factor * KNEE * noise.normal(1, 0.02), KNEE * noise.uniform(0.84, 0.86)
+        (folder / f"rep{run}").mkdir()
+        for rate in np.rint(first * 1.03 ** np.arange(10)).astype(int).tolist():
+            sent = 10 * rate - 1
+            lost = max(0, round(sent - knee * 10))
+            command = f"perfdhcp -4 -r {rate} -R 100000 -p 10 10.0.0.1"
+            figures = {"rate": (sent - lost) / 10, "sent": sent, "answered": sent - lost, "lost": lost}
+            text = REPORT.format(command=command, offered=rate, ratio=100 * lost / sent, **figures)
+            (folder / f"rep{run}" / f"rate{rate}.txt").write_text(text)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    noise, folder = np.random.default_rng(2131), tmp_path_factory.mktemp("gate")
+    for version in VERSIONS:
+        write_campaign(folder / version, version, noise)
+    home = Home.chosen(folder / "home")
+    assert ingest([folder / version for version in VERSIONS], Lake.create(home.lake)).rejects == []
+    pipeline.build(home)
+    return home
+
+
+@pytest.fixture(scope="module")
+def warehouse(home):
+    return Warehouse.open(home.warehouse)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "verdict", "says"),
+    [
+        ("2.7.5", Verdict.PASSED, "passed: "),
+        ("kea-2.7.6", Verdict.SLOWER, "slower: -"),
+        ("2.7.7", Verdict.UNKNOWN, "more runs of each side would"),
+    ],
+)
+def test_a_version_is_held_against_the_one_before(warehouse, candidate, verdict, says):
+    (found,) = judge(warehouse, "2.7.4", candidate, 0.03, "isc")
+    assert (found.verdict, exit_code([found])) == (verdict, verdict.value)
+    assert says in found.says
+
+
+def test_without_a_candidate_another_campaign_than_the_baseline_is_judged(warehouse):
+    (found,) = judge(warehouse, "kea-2.7.5", None, 0.03, "isc")
+    assert found.pair.configuration.startswith("ISC Kea 2.7.")
+    assert "2.7.5" not in found.pair.configuration
+
+
+def test_a_bench_tells_its_false_alarms_and_what_it_finds(warehouse):
+    (line,) = self_test(warehouse, "2.7.4", 0.03, "isc").splitlines()
+    words = line.partition(": ")[2].split()
+    assert words[:4] == ["9", "runs", "against", "9,"]
+    assert float(words[6].rstrip("%")) <= 5
+    assert int(words[-1].rstrip("%")) >= 80
+    with pytest.raises(CannotTell, match="has 4 runs"):
+        self_test(warehouse, "2.7.7", 0.03, "isc")
+
+
+def test_the_command_line_gives_markdown_junit_and_an_exit_code(home, tmp_path):
+    def gate(*words):
+        command = [sys.executable, "-m", "dropline", "--home", str(home.root), "gate", *words]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+    slower = gate("--baseline", "2.7.4", "--candidate", "2.7.6", "--junit", str(tmp_path / "gate.xml"))
+    assert slower.returncode == 1, slower.stderr
+    assert slower.stdout.startswith("Fails if slower by 3 %.\n\n| configuration | runs |")
+    suite = ElementTree.parse(tmp_path / "gate.xml").getroot()  # noqa: S314 - our own
+    assert (suite.get("tests"), suite.get("failures"), len(suite.findall("testcase/failure"))) == ("1", "1", 1)
+    unknown = gate("--baseline", "1.0.0")
+    assert unknown.returncode == 2
+    assert "both must be a product_version or a campaign" in unknown.stderr
+
+
+def test_several_comparisons_do_not_make_an_alarm_more_likely():
+    pair = Pair("x", 9, 9, 0.96, 0.93, 0.99, 0.02)
+    assert pair.verdict(0.03, 0.02) is Verdict.SLOWER
+    assert pair.verdict(0.03, 0.02 * 3) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize("condition", ["faster by 3 %", "slower by 0 %", "slower by 300 %", "slower"])
+def test_a_condition_that_is_not_understood_is_refused(condition):
+    assert parsed("slower by 2.5%") == 0.025
+    with pytest.raises(CannotTell, match="such as 'slower by 3 %'"):
+        parsed(condition)

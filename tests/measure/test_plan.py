@@ -1,0 +1,76 @@
+"""Plans: what is understood, and what a wrong one is told."""
+
+import re
+
+import pytest
+
+from dropline.measure.initial import PRODUCTS, begin
+from dropline.measure.plan import Plan, PlanError
+
+WHOLE = """campaign: lab
+generator: {tool: perfdhcp, target: 10.0.0.1}
+rates: {from: 100, to: 1000}
+server: {stop: stop all, limit_s: 5}
+defaults: {product: ISC Kea, backend: memfile}
+configurations:
+  single: {defaults: {threading: single}}
+  multi: {defaults: {backend: mysql}, server: {start: start it}}
+"""
+
+
+def planned(tmp_path, text):
+    path = tmp_path / "plan.yaml"
+    path.write_text(text)
+    return Plan.load(path)
+
+
+def test_a_configuration_says_what_differs_from_the_plan(tmp_path):
+    plan = planned(tmp_path, WHOLE)
+    assert plan.defaults_of("single") == {"product": "ISC Kea", "backend": "memfile", "threading": "single"}
+    assert plan.defaults_of("multi") == {"product": "ISC Kea", "backend": "mysql"}
+    assert plan.server_of("multi").model_dump(exclude_none=True) == {
+        "start": "start it",
+        "stop": "stop all",
+        "limit_s": 5,
+    }
+    assert [goal.limit for goal in plan.loss_goals] == [0.025]
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong", "told"),
+    [
+        ("campaign: lab", "campaign: My Lab", r"line 1: campaign: 'My Lab' is no name"),
+        ("tool: perfdhcp", "tool: iperf", r"line 2: generator\.tool: Input should be 'perfdhcp' or 'dnsperf'.*'iperf'"),
+        ("target: 10.0.0.1", "taget: 10.0.0.1", r"line 2: generator\.taget: .*did you mean 'target'\?"),
+        ("from: 100, to: 1000", "from: 1000, to: 100", r"line 3: rates: `from` must be below `to`"),
+        ("from: 100,", "form: 100,", r"line 3: rates\.form: .*did you mean 'from'\?"),
+        ("limit_s: 5", "limit_s: soon", r"line 4: server\.limit_s: .*\(found 'soon'\)"),
+        (
+            "campaign: lab",
+            "campaign: lab\ngoals: [isk]",
+            r"line 2: goals: there is no loss goal 'isk'; known are ndr, ",
+        ),
+        ("{start: start it}", "{start: a, serve: b}", r"multi has `serve` and `start`"),
+        ("{threading: single}", "{threading: fast}", r"configurations\.single\.defaults\.threading: "),
+        ("single: {defaults", "single: {files: [kea.json], defaults", r"there is no file .*/kea\.json; `files`"),
+        ("campaign: lab", "campaign: *lab", r"line 1: anchors and aliases"),
+    ],
+)
+def test_a_wrong_plan_is_told_where_and_what_to_write(tmp_path, line, wrong, told):
+    assert line in WHOLE
+    with pytest.raises(PlanError) as caught:
+        planned(tmp_path, WHOLE.replace(line, wrong))
+    assert re.search(told, str(caught.value)), caught.value
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_the_bundled_plans_can_be_used_as_they_are(tmp_path, product):
+    plan = Plan.load(begin(product, tmp_path / "lab"))
+    assert len(plan.configurations) == 2
+    with pytest.raises(PlanError, match="holds something already"):
+        begin(product, tmp_path / "lab")
+
+
+def test_a_plan_of_an_unknown_product_is_refused(tmp_path):
+    with pytest.raises(PlanError, match="expected kea or powerdns"):
+        begin("bind", tmp_path / "lab")

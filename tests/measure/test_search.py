@@ -1,0 +1,90 @@
+"""The search against simulated servers whose knee is known."""
+
+import pytest
+
+from benchmarks.search import BIAS, COVERAGE_DISTURBED, DISTURBED, KNEE, SHAPES, TRIALS, simulate
+from dropline.measure.search import Goal, Plan, Trial, bracket, next_rate
+
+ISC = Goal("isc", 0.025, "worst_exchange", 0.001)
+PDR = Goal("pdr", 0.005, "worst_exchange", 0.001)
+NDR = Goal("ndr", 0.0, "worst_exchange", 0.001)
+PLAN = Plan(300, 25_000, 0.02)
+
+
+def lossy(rate, knee=KNEE, **more):
+    """A trial of a server that answers `knee` a second, whatever comes."""
+    loss = max(0.0, 1 - knee / rate)
+    return Trial(rate, {"worst_exchange": loss}, rate * (1 - loss), **more)
+
+
+def searched(answer, goals=(ISC,), plan=PLAN):
+    trials = []
+    while (rate := next_rate(trials, goals, plan)) is not None:
+        trials.append(answer(rate, len(trials)))
+        assert len(trials) < 60
+    return trials
+
+
+@pytest.mark.parametrize("disturbed", [0, DISTURBED])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_intervals_hold_the_truth_without_bias_and_with_few_trials(shape, disturbed):
+    found = simulate(shape, 0.02, disturbed, sets=150)
+    assert abs(found.bias) < BIAS
+    assert found.coverage >= COVERAGE_DISTURBED - 0.02  # of 150 sets it is known to two points
+    assert found.trials <= TRIALS
+
+
+def test_a_first_run_finds_the_knee_from_afar():
+    trials = searched(lambda rate, _: lossy(rate))
+    low, high = bracket(trials, ISC)
+    assert low < KNEE / 0.975 < high <= 1.02 * low
+    assert len(trials) <= 15
+
+
+def test_a_later_run_begins_where_the_one_before_ended():
+    trials = searched(lambda rate, _: lossy(rate), plan=Plan(300, 25_000, 0.02, KNEE / 0.975, 0.5))
+    assert len(trials) <= 4
+    assert {round(trial.rate / KNEE, 1) for trial in trials} == {1.0}
+
+
+def test_one_search_brackets_several_goals():
+    def gradual(rate, _):
+        loss = max(0.0, (rate - 5000) / 100_000)
+        return Trial(rate, {"worst_exchange": loss}, rate * (1 - loss))
+
+    trials = searched(gradual, (NDR, PDR, ISC))
+    for goal, truth in ((NDR, 5000), (PDR, 5500), (ISC, 7500)):
+        low, high = bracket(trials, goal)
+        assert low <= truth <= high <= 1.021 * low, goal
+    assert len(trials) < sum(len(searched(gradual, (goal,))) for goal in (NDR, PDR, ISC))
+
+
+def test_a_step_that_failed_by_a_burst_does_not_bound_the_bracket():
+    burst = 4  # the fifth trial, at 4,800/s, half of the knee
+    trials = searched(lambda rate, number: lossy(rate, knee=rate / 2 if number == burst else KNEE))
+    assert trials[burst].rate == 4800
+    assert len([trial for trial in trials if trial.rate == 4800]) == 3
+    low, high = bracket(trials, ISC)
+    assert low < KNEE / 0.975 < high <= 1.02 * low
+
+
+@pytest.mark.parametrize(
+    ("answer", "low", "high", "trials"),
+    [
+        (lambda rate, _: lossy(rate, knee=10**9), 25_000, None, 8),
+        (lambda rate, _: lossy(rate, knee=10), None, 300, 2),
+        (lambda rate, _: lossy(rate, knee=10**9, is_limited=rate > 5000), 9600, None, 6),
+    ],
+    ids=["never exceeded", "exceeded at the lowest rate", "limited by the generator"],
+)
+def test_a_search_without_a_bracket_ends(answer, low, high, trials):
+    found = searched(answer)
+    assert bracket(found, ISC) == (low, high)
+    assert len(found) == trials
+
+
+@pytest.mark.parametrize("flaw", [{"errors": 0.5}, {"is_unsustained": True}])
+def test_answers_that_are_errors_or_too_slow_are_no_capacity(flaw):
+    trials = searched(lambda rate, _: lossy(rate, knee=10**9, **(flaw if rate > 2000 else {})))
+    low, high = bracket(trials, ISC)
+    assert low <= 2000 < high <= 1.02 * low
