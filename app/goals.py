@@ -20,6 +20,6 @@ def choose(warehouse: Warehouse) -> str | None:
     texts = {
         each["loss_goal"]: words.loss_goal(each["loss_goal"], each["loss_limit"], each["loss_basis"]) for each in known
     }
-    usual = {_USUAL: f"usual: {100 * dhcp:g} % for DHCP, {100 * other:g} % for others"}
+    usual = {_USUAL: f"usual: {100 * dhcp:g} %, not DHCP {100 * other:g} %"}
     chosen = state.choose_one("Loss goal", "goal", usual | texts)
     return None if chosen == _USUAL else chosen
