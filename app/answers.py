@@ -44,7 +44,8 @@ def names(rows: Sequence[Row], beside: Sequence[Row] = ()) -> list[str]:
     told = [column for column in _MAIN if not beside or column != "product_version"]
     everything = [*parts, *map(_parts, beside)]
     differing = [column for column in told if len({part[column] for part in everything}) > 1] or [_MAIN[0]]
-    found = [_joined(part, differing) for part in parts]
+    plainest = "no HA" if "ha_mode" in differing else ""
+    found = [_joined(part, differing) or plainest or part["product"] for part in parts]
     for column in _MORE:
         counts = Counter(found)
         twice = [place for place, name in enumerate(found) if counts[name] > 1 or not name]
@@ -172,8 +173,8 @@ def effect(pairs: pd.DataFrame, what: str) -> str:
     """
     decided = pairs[pairs["verdict"].isin(DECIDED)]
     if decided.empty:
-        seen = _times(pairs["ratio"])
-        return f"{what}: {seen}, in too few runs to tell" if len(pairs) else ""
+        is_tested = pairs["verdict"].isin(["no evidence"]).any()
+        return f"{what}: {_times(pairs['ratio'])}, {'no difference beyond chance' if is_tested else 'not tested'}"
     low, high = decided["ratio"].min(), decided["ratio"].max()
     if high < 1:
         return f"{what} costs {_percent(1 - high, 1 - low)} of the rate"

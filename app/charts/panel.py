@@ -47,7 +47,9 @@ def capacities(rows: pd.DataFrame, unit: str, finding: str, detail: str) -> alt.
     """
     rows = rows.loc[:, list(REQUIRED)]
     rows = rows.assign(
-        backend=rows["backend"].fillna(""), start=0.0, end=rows[["rate", "ci_high"]].max(axis="columns", skipna=True)
+        backend=rows["backend"].astype(object).where(rows["backend"].notna(), ""),
+        start=0.0,
+        end=rows[["rate", "ci_high"]].max(axis="columns"),
     )
     rows["end"] = rows.groupby("row")["end"].transform("max")  # of the published diamond beside it, too
     own, published = (rows[rows["origin"] == origin] for origin in theme.ORIGINS)

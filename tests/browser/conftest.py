@@ -218,7 +218,7 @@ def addresses(warehouse: Warehouse, pair: list[str]) -> dict[str, str]:
     """The path of every page, with choices that make it show all that it has."""
     finding = warehouse.query("select finding_id from quality_findings where subject = 'trial' order by all limit 1")
     return {
-        "overview": "",
+        "results": "",
         "explore": "explore?origin=measured",
         "compare": "compare?" + urlencode({"configurations": pair}, doseq=True),
         "run": "run?" + urlencode({"configuration": pair[0]}),

@@ -27,7 +27,7 @@ class Control(NamedTuple):
 
 
 CONTROLS = {
-    "overview": Control("combobox", "Backend"),
+    "results": Control("combobox", "Loss goal"),
     "explore": Control("searchbox", "Search"),
     "compare": Control("combobox", "Configurations"),
     "run": Control("combobox", "Configuration"),
