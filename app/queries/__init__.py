@@ -61,6 +61,14 @@ def capacities(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence
     )
 
 
+def other_rates(warehouse: Warehouse) -> pa.Table:
+    """Return the capacities that leases_per_second leaves out: other units, and figures without ISC's loss goal.
+
+    They are at the usual loss goal of their unit, see `usual_goal`.
+    """
+    return warehouse.query(text("other_rates"), USUAL_GOALS)
+
+
 def throughputs(warehouse: Warehouse) -> pa.Table:
     """Return what came back from DNS servers under a load without a set rate, fastest first."""
     return warehouse.query(text("throughputs"))

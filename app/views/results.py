@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from dropline.app.warehouse import Warehouse
 
+OWN: Final = "only_"  # begins what only this page has in its address; pages that share a name take it from each other
 MOST_PANELS: Final = 6  # places for them
 MOST_ROWS: Final = 12  # of a panel
 MOST_THROUGHPUTS: Final = 1000
@@ -51,7 +52,7 @@ def main() -> None:
     state.warn_if_behind(warehouse)
     with controls.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="right"):
         with st.container(width=230):
-            goal = goals.choose(warehouse)
+            goal = goals.choose(warehouse, f"{OWN}goal")
         is_published = st.toggle(
             "Published figures",
             value=not totals["measured"] or "published" in st.query_params.get_all("origin"),
@@ -90,7 +91,11 @@ def _filtered(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     for name, label in FILTERS.items():
         values = frame[name].fillna(words.NOT_STATED)
         options = {value: value for value in sorted(values.unique())}
-        chosen = state.choose_many(label, name, state.narrowed(f"{label.lower()}s", name, options))
+        key = f"{OWN}{name}"
+        if earlier := [each for each in st.query_params.get_all(name) if each in options]:  # of an older address
+            st.session_state.setdefault(key, earlier)
+            del st.query_params[name]
+        chosen = state.choose_many(label, key, state.narrowed(f"{label.lower()}s", key, options))
         if chosen:
             kept &= values.isin(chosen)
             named.append(f"{label}: {words.plain(' or '.join(chosen))}")
@@ -134,9 +139,13 @@ def _panel(found: pd.DataFrame, protocol: str, unit: str, asked: Collection[str]
         shown=[answers.figure(row) for row in drawn],
     )
     finding = f"{protocol or 'No protocol stated'}, {unit}: {words.plural(len(subject), 'set-up')}, fastest first"
-    state.chart(panel.capacities(rows, unit, finding, _told(rows)), key, asked, on_select=bool)
+    state.chart(panel.capacities(rows, unit, finding, _told(rows)), key, asked, on_select=_no_more)
     _lead_on(drawn, best, key)
     return len(rows)
+
+
+def _no_more() -> None:
+    """Let a click run the page anew; what it brings is read from the state."""
 
 
 def _lead_on(drawn: Sequence[answers.Row], best: answers.Row | None, key: str) -> None:

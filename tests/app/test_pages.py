@@ -131,7 +131,7 @@ def test_filters_that_leave_nothing_say_so(open_page: Open, warehouse_home: Path
 
 @pytest.mark.parametrize(
     ("page", "name"),
-    [("results", "backend"), ("compare", "configurations"), ("run", "configuration"), ("run", "run")],
+    [("results", "only_backend"), ("compare", "configurations"), ("run", "configuration"), ("run", "run")],
 )
 def test_an_address_that_names_what_is_gone_is_told_so(
     open_page: Open, warehouse_home: Path, page: str, name: str

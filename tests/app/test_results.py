@@ -113,7 +113,7 @@ def test_the_answer_is_the_first_thing_on_the_page(open_page: Open, warehouse_ho
 
 
 def test_another_loss_goal_changes_the_answer_and_the_address(open_page: Open, warehouse_home: Path) -> None:
-    app = open_page(warehouse_home, "results", goal="ndr: 0 % of any exchange")
+    app = open_page(warehouse_home, "results", only_goal="ndr: 0 % of any exchange")
     assert "12,180" not in app.header[0].value
     assert not [each for each in app.header if "costs" in each.value], "pairs are tested at the usual goal only"
 

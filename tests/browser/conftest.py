@@ -49,7 +49,7 @@ FIGURE = {
     **dict.fromkeys(("product_version", "scenario", "scenario_detail", "tool", "note"), STRANGE),
 }
 # The pages by the name in their address, as app/main.py lists them.
-PAGES = re.findall(r'st\.Page\(VIEWS / "(\w+)\.py"', (ROOT / "app" / "main.py").read_text("utf-8"))
+PAGES = re.findall(r'VIEWS / "(\w+)\.py"', (ROOT / "app" / "main.py").read_text("utf-8"))
 EXAMPLE = ROOT / "examples" / "kea-2.2-backends"
 PICTURES = ROOT / "target" / "pictures"  # ignored by git; `make pictures` writes all of them
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]

@@ -1,0 +1,10 @@
+select * from capacity
+where rate_unit <> 'leases/s'
+    or configuration_id not in (select leases_per_second.configuration_id from leases_per_second)
+qualify row_number() over (
+        partition by configuration_id
+        order by
+            loss_goal <> case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end,
+            loss_limit desc nulls last
+    ) = 1
+order by rate_unit asc, rate desc nulls last, configuration_id asc
