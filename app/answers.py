@@ -76,7 +76,11 @@ def _joined(part: Mapping[str, str], columns: Iterable[str]) -> str:
 
 def fastest(rows: Sequence[Row]) -> Row | None:
     """Return the set-up that holds most; what lies below a bound may be anything."""
-    return max((row for row in rows if words.is_known(row["rate"])), key=lambda row: row["rate"], default=None)
+    return max(filter(_holds, rows), key=lambda row: row["rate"], default=None)
+
+
+def _holds(row: Row) -> bool:
+    return words.is_known(row["rate"]) and row["status"] != "exceeded_at_first_step"
 
 
 def headline(best: Row, *, alone: bool) -> str:
@@ -114,7 +118,7 @@ def certainty(best: Row) -> str:
 
 def lead(best: Row, rows: Sequence[Row]) -> str:
     """Return how far ahead the fastest is of other threads, versions and backends, the reason beside; or nothing."""
-    alike = [row for row in rows if row is not best and words.is_known(row["rate"])]
+    alike = [row for row in rows if row is not best and _holds(row)]
     parts = [
         _ahead(best, other, f"as much as with {threads(other['threading'], other['threads'])}{_crowded(other)}")
         for other in alike

@@ -25,6 +25,6 @@ def choose(warehouse: Warehouse, key: str = "goal") -> str | None:
     texts = {
         each["loss_goal"]: words.loss_goal(each["loss_goal"], each["loss_limit"], each["loss_basis"]) for each in known
     }
-    usual = {_USUAL: f"usual: {100 * dhcp:g} %, not DHCP {100 * other:g} %"}
+    usual = {_USUAL: f"usual: DHCP {100 * dhcp:g} %, others {100 * other:g} %"}
     chosen = state.choose_one("Loss goal", key, usual | texts)
     return None if chosen == _USUAL else chosen

@@ -51,7 +51,7 @@ def main() -> None:
         )
     state.warn_if_behind(warehouse)
     with controls.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="right"):
-        with st.container(width=230):
+        with st.container(width=270):
             goal = goals.choose(warehouse, f"{OWN}goal")
         is_published = st.toggle(
             "Published figures",
@@ -125,6 +125,7 @@ def _panel(found: pd.DataFrame, protocol: str, unit: str, asked: Collection[str]
     with st.container(gap="xxsmall"):
         if best is None:
             st.header(f"{words.plain(protocol or unit)}: no set-up holds its first step", anchor=False)
+            st.caption(words.plain(answers.at_first_step(subject)))
         else:
             st.header(words.plain(answers.headline(best, alone=len(subject) == 1)), anchor=False)
             if lead := answers.lead(best, subject):

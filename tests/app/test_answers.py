@@ -93,6 +93,8 @@ def test_set_ups_that_fail_at_once_are_counted_with_the_cause() -> None:
     assert answers.at_first_step([KEA, failed, failed]) == f"{said}: the receive buffer overflowed."
     assert answers.at_first_step([failed | {"findings": []}] * 2) == f"{said}."
     assert answers.at_first_step([KEA]) == ""
+    assert answers.fastest([failed | {"rate": 99999.0}, MULTI, KEA]) == KEA
+    assert answers.fastest([failed]) is None
 
 
 @pytest.mark.parametrize(
