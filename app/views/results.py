@@ -118,9 +118,11 @@ def _panels(found: pd.DataFrame, places: Sequence[DeltaGenerator], asked: Collec
 
 def _panel(found: pd.DataFrame, protocol: str, unit: str, asked: Collection[str]) -> int:
     """Draw what the set-ups of a protocol hold below the answer in words, and return how many are drawn."""
-    own, published = (found[found["origin"] == each].to_dict("records") for each in theme.ORIGINS)
-    drawn = answers.named(own[:MOST_ROWS], published, MOST_PUBLISHED if own else MOST_ROWS)
+    measured, published = (found[found["origin"] == each] for each in theme.ORIGINS)
+    own = measured.head(MOST_ROWS).to_dict("records")
+    drawn = answers.named(own, published.to_dict("records"), MOST_PUBLISHED if own else MOST_ROWS)
     subject = [row for row in drawn if row["origin"] == ("measured" if own else "published")]
+    known = max(len(measured) if own else len(published), len(subject))
     best = answers.fastest(subject)
     with st.container(gap="xxsmall"):
         if best is None:
@@ -139,7 +141,8 @@ def _panel(found: pd.DataFrame, protocol: str, unit: str, asked: Collection[str]
         rate=rows["rate"].where(rows["status"] != "exceeded_at_first_step"),
         shown=[answers.figure(row) for row in drawn],
     )
-    finding = f"{protocol or 'No protocol stated'}, {unit}: {words.plural(len(subject), 'set-up')}, fastest first"
+    some = f"{len(subject)} of " if known > len(subject) else ""
+    finding = f"{protocol or 'No protocol stated'}, {unit}: {some}{words.plural(known, 'set-up')}, fastest first"
     state.chart(panel.capacities(rows, unit, finding, _told(rows)), key, asked, on_select=_no_more)
     _lead_on(drawn, best, key)
     return len(rows)
