@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 FASTER: Final = "▲"
 SLOWER: Final = "▼"
-MOST_IN_CELL: Final = 6  # figures
 FIGURE: Final = (
     *("configuration_id", "protocol", "threading", "threads", "ha_mode", "rate", "rate_at_most", "interval_kind"),
     *("ci_low", "ci_high", "rate_interpolated", "status", "qualifier", "quality", "findings"),
@@ -86,26 +85,6 @@ def short(labels: Mapping[str, str], chosen: Sequence[str]) -> dict[str, str]:
 def _shared(texts: Sequence[Sequence[str]]) -> int:
     """Return how many words all of the texts begin with."""
     return len(list(takewhile(lambda column: len(set(column)) == 1, zip(*texts, strict=False))))
-
-
-def by_backend(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return figures in the shape of a published article: set-ups down, backends across, figures as text.
-
-    The fastest of several figures of one cell stand beside each other; a warning sign marks those with findings.
-    """
-    marked = frame.assign(
-        cell=frame["shown"] + frame["quality"].map({"warn": " ⚠", "suspect": " ✖"}).fillna(""),
-        backend=frame["backend"].fillna(words.NOT_STATED),
-        sorted_by=frame["protocol"].fillna("") + frame["ha_mode"].map(_ha_order) + frame["threading"].fillna(""),
-    ).sort_values("rate", ascending=False)
-    cells = marked.pivot_table(index=["sorted_by", "row"], columns="backend", values="cell", aggfunc=_together)
-    cells = cells.sort_index(ascending=[True, True]).droplevel("sorted_by")
-    return cells.fillna("-").rename_axis(columns=None).reset_index(names="Set-up")
-
-
-def _together(figures: pd.Series[str]) -> str:
-    more = [f"and {len(figures) - MOST_IN_CELL:,} more"] if len(figures) > MOST_IN_CELL else []
-    return " ".join([" / ".join(figures[:MOST_IN_CELL]), *more])
 
 
 def ratios(frame: pd.DataFrame, verdicts: Mapping[tuple[str, str], str] | None = None) -> pd.DataFrame:
@@ -184,7 +163,3 @@ def _fact(name: str, value: object) -> str:
     if isinstance(value, float):
         return f"{value:,.0f}" if value.is_integer() else f"{value:g}"
     return str(value) or "none"
-
-
-def _ha_order(mode: str | None) -> str:
-    return f"1{mode}" if words.is_known(mode) and mode != "none" else "0"

@@ -12,14 +12,19 @@ if TYPE_CHECKING:
 _USUAL: Final = "usual"
 
 
-def choose(warehouse: Warehouse) -> str | None:
-    """Return the loss goal that the visitor chose; none at first, which is the usual one of each unit."""
+def choose(warehouse: Warehouse, key: str = "goal") -> str | None:
+    """Return the loss goal that the visitor chose; none at first, which is the usual one of each unit.
+
+    Args:
+        warehouse: whose goals are offered.
+        key: the parameter of the address.
+    """
     known = queries.loss_goals(warehouse)
     limits = {each["loss_goal"]: each["loss_limit"] for each in known}
     dhcp, other = (limits[queries.USUAL_GOALS[name]] for name in ("dhcp_goal", "other_goal"))
     texts = {
         each["loss_goal"]: words.loss_goal(each["loss_goal"], each["loss_limit"], each["loss_basis"]) for each in known
     }
-    usual = {_USUAL: f"usual: {100 * dhcp:g} % for DHCP, {100 * other:g} % for others"}
-    chosen = state.choose_one("Loss goal", "goal", usual | texts)
+    usual = {_USUAL: f"usual: DHCP {100 * dhcp:g} %, others {100 * other:g} %"}
+    chosen = state.choose_one("Loss goal", key, usual | texts)
     return None if chosen == _USUAL else chosen

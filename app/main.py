@@ -12,24 +12,37 @@ HERE = Path(__file__).parent
 VIEWS = HERE / "views"  # a folder named pages/ would let Streamlit serve its files past this navigation
 
 st.set_page_config(page_title="Dropline", page_icon=str(HERE / "icon.png"), layout="wide")
+st.html(HERE / "style.css")
+st.logo(HERE / "logo.svg", size="large")
 auth.require_role()
-page = st.navigation(
-    [
-        st.Page(VIEWS / "overview.py", title="Overview", icon=":material/leaderboard:", default=True),
-        st.Page(VIEWS / "explore.py", title="Explore", icon=":material/search:", url_path="explore"),
-        st.Page(VIEWS / "compare.py", title="Compare", icon=":material/compare_arrows:", url_path="compare"),
-        st.Page(VIEWS / "run.py", title="Run", icon=":material/timeline:", url_path="run"),
-        st.Page(VIEWS / "speedups.py", title="Speed-ups", icon=":material/speed:", url_path="speedups"),
-        st.Page(VIEWS / "trends.py", title="Trends", icon=":material/trending_up:", url_path="trends"),
-        st.Page(VIEWS / "planner.py", title="LPS needed", icon=":material/calculate:", url_path="planner"),
-        st.Page(VIEWS / "machines.py", title="Machines", icon=":material/dns:", url_path="machines"),
-        st.Page(VIEWS / "claims.py", title="Claims", icon=":material/fact_check:", url_path="claims"),
-        st.Page(VIEWS / "quality.py", title="Quality", icon=":material/rule:", url_path="quality"),
-        st.Page(VIEWS / "sql.py", title="SQL", icon=":material/terminal:", url_path="sql"),
-        st.Page(VIEWS / "try_file.py", title="Try a file", icon=":material/upload_file:", url_path="try_file"),
-    ],
-    position="top",
+results = st.Page(VIEWS / "results.py", title="Results", icon=":material/leaderboard:", default=True)
+compare = st.Page(VIEWS / "compare.py", title="Compare", icon=":material/compare_arrows:", url_path="compare")
+runs = st.Page(VIEWS / "explore.py", title="Runs", icon=":material/search:", url_path="explore")
+plan = st.Page(VIEWS / "planner.py", title="Plan", icon=":material/calculate:", url_path="planner")
+sql = st.Page(VIEWS / "sql.py", title="SQL", icon=":material/terminal:", url_path="sql")
+data = [
+    st.Page(VIEWS / "try_file.py", title="Add results", icon=":material/upload_file:", url_path="try_file"),
+    st.Page(VIEWS / "quality.py", title="Quality", icon=":material/rule:", url_path="quality"),
+    st.Page(VIEWS / "machines.py", title="Machines", icon=":material/dns:", url_path="machines"),
+    st.Page(VIEWS / "claims.py", title="Published claims", icon=":material/fact_check:", url_path="claims"),
+]
+# Pages within a place: a row of links above the page leads to them, the menu stays short.
+speedups = st.Page(
+    VIEWS / "speedups.py", title="Speed-ups", icon=":material/speed:", url_path="speedups", visibility="hidden"
 )
+run = st.Page(VIEWS / "run.py", title="One run", icon=":material/timeline:", url_path="run", visibility="hidden")
+trends = st.Page(
+    VIEWS / "trends.py", title="Trends", icon=":material/trending_up:", url_path="trends", visibility="hidden"
+)
+WITHIN = ({compare: "Set-ups", speedups: "Speed-ups"}, {runs: "All set-ups", run: "One run", trends: "Trends"})
+
+page = st.navigation({"": [results, compare, runs, plan, sql, speedups, run, trends], "Data": data}, position="top")
+st.set_page_config(page_title=f"{page.title} - Dropline")
+for place in WITHIN:
+    if page in place:
+        with st.container(horizontal=True, gap="small", key="within"):
+            for other, label in place.items():
+                st.page_link(other, label=label)
 state.follow_publications()
 with behind.recorded() as questions:
     page.run()

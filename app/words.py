@@ -50,6 +50,12 @@ VERDICTS: Final = {
     "too few runs": "too few runs to tell",
     "not testable": "not testable: fewer than two runs of one",
 }
+# Beside a mark that shows the rest.
+SHORT_VERDICTS: Final = {
+    "no evidence": "no clear difference",
+    "too few runs": "too few runs",
+    "not testable": "one run, not tested",
+}
 # What the range of a capacity is.
 RANGES: Final = {"confidence": "95 % interval", "bracket": "bracket"}
 ORIGIN_SIGNS: Final = {"measured": "≥", "published": ""}  # before a figure whose status is not at hand

@@ -134,7 +134,7 @@ def _give_file(page: Page, turn: int) -> None:
 
 # What a visitor does on a page, again and again; the address brings the page to where that can be done.
 PAGES: Final[dict[str, tuple[str, dict[str, Callable[[Page, int], None]]]]] = {
-    "overview": ("", {"open another tab": _open_tab(("Leases per second", "Queries per second"))}),
+    "results": ("", {"published figures": _toggle("Published figures")}),
     "explore": ("", {"search": _fill("Search", lambda turn: WORDS[turn % len(WORDS)]), "filter": _filter("Backend")}),
     "compare": ("", {"another limit": _fill("Limit (%)", lambda turn: f"{3 + turn / 10:g}")}),
     "run": (
@@ -218,7 +218,7 @@ def chromium() -> Iterator[Page]:
 def measure(page: Page, address: str, name: str, times: int) -> Iterator[Measured]:
     """Yield the seconds until a page is painted and whole, and until it has followed a visitor."""
     query, acts = PAGES[name]
-    url = f"{address}/{'' if name == 'overview' else name}?{query}"
+    url = f"{address}/{'' if name == 'results' else name}?{query}"
     _open(page, url)  # warm
     opened = [_open(page, url) for _ in range(times)]
     yield Measured(name, PAINT, [each["painted"] / 1000 for each in opened])

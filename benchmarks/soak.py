@@ -192,8 +192,8 @@ async def visit(port: int, seen: Seen, end: float, chance: random.Random) -> Non
                     page, query = chance.choice(PAGES)
                     began, clock = time.time(), time.perf_counter()
                     messages = await visitor.open(page, query)
-                    seen.took.append((page or "overview", began, time.perf_counter() - clock))
-                    seen.troubles += [f"{page or 'overview'}: {each}" for each in exceptions(messages)]
+                    seen.took.append((page or "results", began, time.perf_counter() - clock))
+                    seen.troubles += [f"{page or 'results'}: {each}" for each in exceptions(messages)]
                     if not page:
                         told = b"".join(each.SerializeToString() for each in messages)
                         for batch in set(BATCH.findall(told.replace(b"\\", b""))):  # Markdown escapes a dash
@@ -218,7 +218,7 @@ async def burden(port: int, seen: Seen, end: float) -> None:
 
 
 async def stand_by(port: int, seen: Seen, end: float) -> None:
-    """Leave the overview open in a real Chromium, and note what goes wrong in it and which batches it shows."""
+    """Leave the home page open in a real Chromium, and note what goes wrong in it and which batches it shows."""
     program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     try:
         from playwright.async_api import async_playwright

@@ -1,4 +1,4 @@
-"""The questions of the page Explore: which configurations are there, of what kind, and what do they sustain?"""
+"""The questions of the page Runs: which configurations are there, of what kind, and what do they sustain?"""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ QUALITIES: Final = words.QUALITIES | {words.NOT_STATED: "no figure"}
 
 def main() -> None:
     """Draw the page."""
-    st.title("Explore")
+    st.title("Runs")
     warehouse = state.warehouse_or_stop()
     left, right = st.columns([3, 1])
     with left:

@@ -28,7 +28,7 @@ def main() -> None:
 
 
 def _draw() -> None:
-    st.title("Try a file")
+    st.title("Add results")
     file = st.file_uploader(
         "One raw file: an output of perfdhcp, dnsblast, dnsperf, TestCenter, TRex, ..., counters or machine facts",
         max_upload_size=trying.MOST_BYTES // 2**20,

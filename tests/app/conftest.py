@@ -22,10 +22,10 @@ HOSTILE = "<script>alert(1)</script> **bold** [link](http://evil.example) :mater
 def open_page(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
     """Return a function that runs one page over a home; keyword arguments are the address's parameters."""
 
-    def run(home: Path, page: str = "overview", /, **address: str | list[str]) -> AppTest:
+    def run(home: Path, page: str = "results", /, **address: str | list[str]) -> AppTest:
         monkeypatch.setenv("DROPLINE_HOME", str(home))
         app = AppTest.from_file(str(MAIN), default_timeout=30)
-        if page != "overview":
+        if page != "results":
             app.switch_page(f"views/{page}.py")
         for name, value in address.items():
             app.query_params[name] = value

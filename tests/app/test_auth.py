@@ -213,7 +213,7 @@ def test_sign_in_needs_a_home_that_may_be_written_to(tmp_path: Path) -> None:
         auth.cookie_secret(Home(tmp_path / "missing"))
 
 
-@pytest.mark.parametrize("page", ["overview", "sql", "try_file", "planner"])
+@pytest.mark.parametrize("page", ["results", "sql", "try_file", "planner"])
 def test_no_page_is_drawn_before_somebody_signs_in(
     written: Callable[..., Home], open_page: Callable[..., AppTest], page: str
 ) -> None:

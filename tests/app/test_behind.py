@@ -40,7 +40,7 @@ def test_nothing_is_collected_outside_of_a_page() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["overview", "explore", "compare", "run", "speedups", "trends", "claims", "quality", "machines"]
+    "page", ["results", "explore", "compare", "run", "speedups", "trends", "claims", "quality", "machines"]
 )
 def test_the_sql_behind_a_page_runs_as_pasted(
     open_page: Callable[..., AppTest], warehouse_home: Path, page: str

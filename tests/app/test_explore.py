@@ -1,4 +1,4 @@
-"""The page Explore: facets, search, and the ways on from what was found."""
+"""The page Runs: facets, search, and the ways on from what was found."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ def counted(warehouse: Warehouse, search: str = "", /, **chosen: list[str]) -> d
 
 
 def links(app: AppTest) -> dict[str, str]:
-    """Label -> address of every link to a page."""
-    return {link.proto.label: f"{link.proto.page}?{link.proto.query_string}" for link in app.get("page_link")}
+    """Label -> address of every link to a page that carries a choice along."""
+    found = [link.proto for link in app.get("page_link") if link.proto.query_string]
+    return {link.label: f"{link.page}?{link.query_string}" for link in found}
 
 
 def test_without_choices_every_configuration_is_there_once(warehouse: Warehouse) -> None:

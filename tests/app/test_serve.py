@@ -210,4 +210,4 @@ def test_the_page_of_the_protocol_asks_for_the_page_by_its_name(running: tuple[i
         async with soak.visiting(running[0]) as visitor:
             return b"".join(each.SerializeToString() for each in await visitor.open("try_file", ""))
 
-    assert b"Try a file" in asyncio.run(open_page())
+    assert b"Add results" in asyncio.run(open_page())

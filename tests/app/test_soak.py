@@ -24,7 +24,7 @@ def test_visitors_do_not_disturb_each_other(warehouse_home: Path) -> None:
     assert done.seen.heavy, "while somebody asks what the console has to end"
     assert max(took for _, _, took in done.seen.took) < 15
     assert 50 < done.memory[-1][1] < 1500
-    assert done.seen.batches, "the overview says what the newest batch is"
+    assert done.seen.batches, "the home page says what the newest batch is"
 
 
 def looks(begin: float, end: float, minutes: float = 2, noise: float = 0, seed: int = 1) -> list[tuple[float, float]]:
@@ -141,7 +141,7 @@ def test_a_percentile_is_a_time_that_was_measured(share: float, rank: int) -> No
 
 def test_the_report_tells_of_errors_waits_memory_and_publications() -> None:
     seen = soak.Seen(
-        took=[("overview", 1000 + second, second / 100) for second in range(1, 101)],
+        took=[("results", 1000 + second, second / 100) for second in range(1, 101)],
         troubles=["sql: KeyError: hidden"],
         batches={"00000002-20261122T000000Z": 1033.5},
         heavy=[10.0],

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LISTS = [
-    ("overview", "campaign"),
+    ("results", "only_campaign"),
     ("explore", "campaign"),
     ("explore", "backend"),
     ("quality", "campaign"),

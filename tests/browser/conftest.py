@@ -49,7 +49,7 @@ FIGURE = {
     **dict.fromkeys(("product_version", "scenario", "scenario_detail", "tool", "note"), STRANGE),
 }
 # The pages by the name in their address, as app/main.py lists them.
-PAGES = re.findall(r'st\.Page\(VIEWS / "(\w+)\.py"', (ROOT / "app" / "main.py").read_text("utf-8"))
+PAGES = re.findall(r'VIEWS / "(\w+)\.py"', (ROOT / "app" / "main.py").read_text("utf-8"))
 EXAMPLE = ROOT / "examples" / "kea-2.2-backends"
 PICTURES = ROOT / "target" / "pictures"  # ignored by git; `make pictures` writes all of them
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -218,7 +218,7 @@ def addresses(warehouse: Warehouse, pair: list[str]) -> dict[str, str]:
     """The path of every page, with choices that make it show all that it has."""
     finding = warehouse.query("select finding_id from quality_findings where subject = 'trial' order by all limit 1")
     return {
-        "overview": "",
+        "results": "",
         "explore": "explore?origin=measured",
         "compare": "compare?" + urlencode({"configurations": pair}, doseq=True),
         "run": "run?" + urlencode({"configuration": pair[0]}),

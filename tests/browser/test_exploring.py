@@ -1,4 +1,4 @@
-"""What people do on the page Explore, done in a browser."""
+"""What people do on the page Runs, done in a browser."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def views(strange: Warehouse) -> dict[str, tuple[str, bool]]:
     everything = [labels[each["configuration_id"]] for each in rows]
     compared = urlencode({"configurations": everything}, doseq=True)
     return {
-        "overview": ("", True),
+        "results": ("", True),
         "explore": ("explore?search=onerror", True),
         "compare": (f"compare?{compared}", True),
         "run": ("run?" + urlencode({"configuration": measured[0]}), True),

@@ -161,7 +161,7 @@ def test_a_viewer_sees_the_page_that_he_asked_for_and_stores_nothing(context: Br
 
 def test_an_editor_brings_a_file_into_the_lake(context: BrowserContext, guarded: Guarded) -> None:
     page = sign_in(context, guarded, "eddie", "/try_file")
-    expect(page.get_by_role("heading", name="Try a file")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="Add results")).to_be_visible(timeout=30_000)
     page.set_input_files("input[type=file]", next(CAPTURE.rglob("*perfdhcp*.txt")))
     page.get_by_role("button", name="Keep it").click(timeout=30_000)
     expect(page.get_by_text("The file is in the lake")).to_be_visible(timeout=60_000)
@@ -184,7 +184,7 @@ def test_a_stranger_is_told_whom_to_ask(context: BrowserContext, guarded: Guarde
 
 def test_signing_out_ends_it(context: BrowserContext, guarded: Guarded) -> None:
     page = sign_in(context, guarded, "vera")
-    expect(page.get_by_role("heading", name="Overview")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="Results")).to_be_visible(timeout=30_000)
     had = cookies(context)
     assert b"kea" in everything(guarded.port, had).lower()
     page.get_by_role("button", name="Sign out").click()
@@ -232,8 +232,8 @@ def test_without_an_identity_no_door_gives_data(context: BrowserContext, guarded
 def test_a_page_is_closed_when_the_identity_ends(context: BrowserContext, tmp_path: Path, warehouse_home: Path) -> None:
     with guarded_app(tmp_path, warehouse_home / "warehouse.duckdb", timedelta(seconds=8)) as app:
         page = sign_in(context, app, "vera")
-        expect(page.get_by_role("heading", name="Overview")).to_be_visible(timeout=30_000)
+        expect(page.get_by_role("heading", name="Results")).to_be_visible(timeout=30_000)
         # nobody touches it
         expect(page.get_by_text("Your sign-in has ended. Sign in again.")).to_be_visible(timeout=30_000)
-        expect(page.get_by_role("heading", name="Overview")).to_have_count(0)
+        expect(page.get_by_role("heading", name="Results")).to_have_count(0)
         assert b"kea" not in everything(app.port, cookies(context)).lower()

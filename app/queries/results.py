@@ -1,4 +1,4 @@
-"""The questions of the overview beside the figures: what changed, what is new, and how fresh is it?"""
+"""The questions of the home page: what do set-ups hold, what do threads and HA bring, what changed, what is new?"""
 
 from __future__ import annotations
 
@@ -11,6 +11,20 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from dropline.app.warehouse import Warehouse
+
+
+def capacities(warehouse: Warehouse, loss_goal: str | None = None) -> pa.Table:
+    """Return the capacity of each configuration, measured first and fastest first, with the CPUs of its machine.
+
+    Without a loss goal it is the usual one of each unit. Published figures that name no limit are there in units other
+    than those of DHCP.
+    """
+    return warehouse.query(text("results_capacities"), {**USUAL_GOALS, "loss_goal": loss_goal})
+
+
+def pairs(warehouse: Warehouse) -> pa.Table:
+    """Return what threads and HA bring: a row for each pair of configurations that differ in one of them alone."""
+    return warehouse.query(text("results_pairs"))
 
 
 def version_changes(warehouse: Warehouse, loss_goal: str | None = None) -> pa.Table:
@@ -28,23 +42,17 @@ def version_changes(warehouse: Warehouse, loss_goal: str | None = None) -> pa.Ta
         (faster, slower, no evidence, too few runs).
     """
     return warehouse.query(
-        text("overview_version_changes"),
+        text("results_version_changes"),
         {**USUAL_GOALS, "loss_goal": loss_goal},
     )
 
 
-def most_measured(warehouse: Warehouse) -> str | None:
-    """Return the unit in which most configurations have a measured capacity; None without any."""
-    table = warehouse.query(text("overview_most_measured"))
-    return str(table["rate_unit"][0]) if table.num_rows else None
-
-
 def fresh_findings(warehouse: Warehouse) -> pa.Table:
     """Return what weakens figures in the campaigns of the newest batch: severity, finding, findings, campaigns."""
-    return warehouse.query(text("overview_fresh_findings"))
+    return warehouse.query(text("results_fresh_findings"))
 
 
 def freshness(warehouse: Warehouse) -> dict[str, Any]:
     """Return last_started_at (UTC; of the newest trial), last_batch and its campaigns; None and empty without any."""
-    table = warehouse.query(text("overview_freshness"))
+    table = warehouse.query(text("results_freshness"))
     return dict(table.to_pylist()[0])

@@ -1,0 +1,259 @@
+"""The headlines of the home page: which set-up holds most, how far ahead it is, and why where that is known."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+from dropline.app import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import pandas as pd
+
+Row = dict[str, Any]
+
+WIDE: Final = 0.25  # of a figure: an interval that reaches further on either side is told in the headline
+CAUSES: Final = {
+    "receive_buffer_overrun": "the receive buffer overflowed",
+    "generator_limited": "the generator could not send more",
+    "server_restarted": "the server restarted",
+}
+DECIDED: Final = ("faster", "slower", "probably faster", "probably slower")
+# What tells set-ups apart, in this order; a column after the first group is named only where the others leave doubt.
+_MAIN: Final = ("product", "product_version", "backend", "threading", "ha_mode", "scenario")
+_MORE: Final = ("testbed", "tool", "method", "campaign", "configuration")
+
+
+def threads(threading: str | None, count: float | None) -> str:
+    """Return how many threads a server has, e.g. `4 threads`; empty where nobody says it."""
+    if words.is_known(count) and count:
+        return words.plural(int(count), "thread")
+    return {"single": "1 thread", "multi": "multi-threaded"}.get(threading or "", "")
+
+
+def names(rows: Sequence[Row], beside: Sequence[Row] = ()) -> list[str]:
+    """Return a short name for each set-up, of what not all of them share; no two are the same.
+
+    Args:
+        rows: the set-ups.
+        beside: others of the same chart, to be told apart from, too, except by their version.
+    """
+    parts = [_parts(row) for row in rows]
+    told = [column for column in _MAIN if not beside or column != "product_version"]
+    everything = [*parts, *map(_parts, beside)]
+    differing = [column for column in told if len({part[column] for part in everything}) > 1] or [_MAIN[0]]
+    plainest = "no HA" if "ha_mode" in differing else ""
+    found = [_joined(part, differing) or plainest or part["product"] for part in parts]
+    for column in _MORE:
+        counts = Counter(found)
+        twice = [place for place, name in enumerate(found) if counts[name] > 1 or not name]
+        if len({parts[place][column] for place in twice}) > 1 or "" in found:
+            for place in twice:
+                found[place] = ", ".join(filter(None, [found[place], parts[place][column]]))
+    return _unique(found)
+
+
+def _unique(found: Sequence[str]) -> list[str]:
+    seen: Counter[str] = Counter()
+    unique = []
+    for name in found:
+        seen[name] += 1
+        unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return unique
+
+
+def _parts(row: Row) -> dict[str, str]:
+    part = {column: str(row[column]) if words.is_known(row[column]) else "" for column in (*_MAIN, *_MORE)}
+    ha_mode = "" if part["ha_mode"] == "none" else part["ha_mode"].replace("-", " ")
+    return part | {"threading": threads(row["threading"], row["threads"]), "ha_mode": ha_mode}
+
+
+def _joined(part: Mapping[str, str], columns: Iterable[str]) -> str:
+    return ", ".join(part[column] for column in columns if part[column])
+
+
+def fastest(rows: Sequence[Row]) -> Row | None:
+    """Return the set-up that holds most; what lies below a bound may be anything."""
+    return max(filter(_holds, rows), key=lambda row: row["rate"], default=None)
+
+
+def _holds(row: Row) -> bool:
+    return words.is_known(row["rate"]) and row["status"] != "exceeded_at_first_step"
+
+
+def headline(best: Row, *, alone: bool) -> str:
+    """Return what the fastest set-up holds, as a sentence without a verb.
+
+    Args:
+        best: the row of `fastest`, with its `name`.
+        alone: whether it is the only one, so that its name says no more than its product does.
+    """
+    shared = [best["product"], best["product_version"]]
+    product = " ".join(str(each) for each in shared if words.is_known(each) and str(each) not in best["name"])
+    of = [product, words.known(best["protocol"]), best["name"] if not alone or not product else None]
+    sign = {"≥": "at least ", ">": "more than ", "≤": "at most ", "≈": "about "}.get(
+        words.figure_sign(best["status"], best["qualifier"]), ""
+    )
+    rate = words.number(words.about(best["rate"], best["ci_low"], best["ci_high"]))
+    return f"{', '.join(filter(None, of))}: {sign}{rate} {best['rate_unit']}"
+
+
+def certainty(best: Row) -> str:
+    """Return how well the figure is known: its range, and what makes that wide."""
+    if best["origin"] == "published":
+        return f"Published in {best['campaign']}."
+    low, high, is_estimate = best["ci_low"], best["ci_high"], best["interval_kind"] == "confidence"
+    runs = words.plural(int(best["runs"] or 0), "run")
+    if not words.is_known(low):
+        return f"From {runs}."
+    if not words.is_known(high):
+        return f"No step lost too much ({runs}): offer more to find the limit."
+    ends = [words.number(words.about(end, low, high) if is_estimate else end) for end in (low, high)]
+    said = f"The limit lies between {ends[0]} and {ends[1]} ({'95 %' if is_estimate else 'bracket'}, {runs})."
+    reach = (high - low) / 2 / best["rate"]
+    return f"{said} That is wide, ± {100 * reach:.0f} %: the runs differ." if is_estimate and reach > WIDE else said
+
+
+def lead(best: Row, rows: Sequence[Row]) -> str:
+    """Return how far ahead the fastest is of other threads, versions and backends, the reason beside; or nothing."""
+    alike = [row for row in rows if row is not best and _holds(row)]
+    parts = [
+        _ahead(best, other, f"as much as with {threads(other['threading'], other['threads'])}{_crowded(other)}")
+        for other in alike
+        if _differ(best, other) == {"threading"} and threads(other["threading"], other["threads"])
+    ]
+    parts += [
+        _ahead(best, other, f"{other['product']} {other['product_version']}")
+        for other in alike
+        if "product_version" in _differ(best, other) <= {"product", "product_version"}
+    ]
+    backends = {str(other["backend"]): other for other in reversed(alike) if _differ(best, other) == {"backend"}}
+    parts += [_ahead(best, other, name) for name, other in reversed(backends.items()) if name not in ("None", "nan")]
+    return f"{', '.join(parts)}." if parts else ""
+
+
+def _differ(one: Row, other: Row) -> set[str]:
+    """Return in which of the main columns two set-ups differ."""
+    mine, theirs = _parts(one), _parts(other)
+    return {column for column in _MAIN if mine[column] != theirs[column]}
+
+
+def _ahead(best: Row, other: Row, what: str) -> str:
+    estimates = best["rate_interpolated"], other["rate_interpolated"]
+    upper, lower = estimates if all(map(words.is_known, estimates)) else (best["rate"], other["rate"])
+    return f"{two_digits(upper / lower)} times {what}"
+
+
+def two_digits(ratio: float) -> str:
+    """Return a ratio with the digits that matter at a glance."""
+    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
+
+
+def _crowded(row: Row) -> str:
+    """Return that there were more threads than CPUs, where that is known."""
+    cpus, count = row["cpus"], row["threads"]
+    known = words.is_known(cpus) and words.is_known(count)
+    return f" on {words.plural(int(cpus), 'CPU')}" if known and count > cpus else ""
+
+
+def at_first_step(rows: Sequence[Row]) -> str:
+    """Return which set-ups lost too much from the start, and of what; nothing where all passed a step."""
+    failed = [row for row in rows if row["status"] == "exceeded_at_first_step"]
+    if not failed:
+        return ""
+    found = Counter(cause for row in failed for cause in row["findings"] if cause in CAUSES)
+    why = f": {CAUSES[found.most_common(1)[0][0]]}" if found else ""
+    return f"{words.plural(len(failed), 'set-up')} lost too much at the first step already{why}."
+
+
+def effect(pairs: pd.DataFrame, what: str) -> str:
+    """Return what threads or HA bring or cost, over the pairs of which that is known; of others what was seen.
+
+    Args:
+        pairs: ratio and verdict of each.
+        what: the subject, in the singular.
+    """
+    decided = pairs[pairs["verdict"].isin(DECIDED)]
+    if decided.empty:
+        is_tested = pairs["verdict"].isin(["no evidence"]).any()
+        return f"{what}: {_times(pairs['ratio'])}, {'no difference beyond chance' if is_tested else 'not tested'}"
+    low, high = decided["ratio"].min(), decided["ratio"].max()
+    if high < 1:
+        return f"{what} costs {_percent(1 - high, 1 - low)} of the rate"
+    return f"{what} brings {_times(decided['ratio'])} the rate{': some gain, some lose' if low < 1 else ''}"
+
+
+def _percent(low: float, high: float) -> str:
+    ends = f"{100 * low:.0f}", f"{100 * high:.0f}"
+    return f"{ends[0]} %" if ends[0] == ends[1] else f"{ends[0]} to {ends[1]} %"
+
+
+def _times(ratios: pd.Series[float]) -> str:
+    ends = two_digits(ratios.min()), two_digits(ratios.max())
+    return f"{ends[0]} times" if ends[0] == ends[1] else f"{ends[0]} to {ends[1]} times"
+
+
+def changes(verdicts: Sequence[str]) -> str:
+    """Return how many set-ups changed with their version: `2 slower, 1 faster, 5 unchanged`."""
+    counts = Counter(verdicts)
+    texts = {"slower": "slower", "faster": "faster", "no evidence": "unchanged", "too few runs": "with too few runs"}
+    return ", ".join(f"{counts[verdict]} {text}" for verdict, text in texts.items() if counts[verdict])
+
+
+def named(own: Sequence[Row], published: Sequence[Row], most: int) -> list[Row]:
+    """Return the set-ups of a chart with their `name`.
+
+    Beside measured ones stand published ones of the same products: those of the same kind first, which take its name,
+    and `most` others, whose hardware is another one.
+    """
+    products = {row["product"] for row in own}
+    published = [row for row in published if not own or row["product"] in products]
+    kinds = {_kind(row): name for row, name in zip(own, names(own), strict=True)}
+    others = [row for row in published if _kind(row) not in kinds][:most]
+    return [
+        *(row | {"name": name} for row, name in zip(own, names(own), strict=True)),
+        *(row | {"name": kinds[_kind(row)]} for row in published if _kind(row) in kinds),
+        *(row | {"name": name + " ◇" * bool(own)} for row, name in zip(others, names(others, own), strict=True)),
+    ]
+
+
+def _kind(row: Row) -> tuple[str, ...]:
+    part = _parts(row)
+    return tuple(part[column] for column in ("product", "backend", "threading", "ha_mode"))
+
+
+def figure(row: Row) -> str:
+    """Return what stands beside a bar: the figure, that it comes from one run, and that something speaks against it."""
+    rate = words.about(row["rate"], row["ci_low"], row["ci_high"]) if words.is_known(row["rate"]) else None
+    sign = "<" if row["status"] == "exceeded_at_first_step" else ""
+    alone = " · 1 run" if row["origin"] == "measured" and row["runs"] == 1 else ""
+    return f"{words.rate(rate, sign)}{' ⚠' if row['quality'] in ('warn', 'suspect') else ''}{alone}"
+
+
+def pair_names(pairs: Sequence[Row], factor: str) -> list[str]:
+    """Return what each pair of a factor is made of, without what all share."""
+    columns = ["product", "protocol", "backend", "ha_mode", "threads"]
+    texts = [
+        {column: str(pair[column]).removesuffix(".0") for column in columns if words.is_known(pair[column])}
+        for pair in pairs
+    ]
+    for text in texts:
+        text["threads"] = threads(None, float(text["threads"])) if "threads" in text else ""
+        text["ha_mode"] = text.get("ha_mode", "").replace("none", "").replace("-", " ")
+    differing = [column for column in columns if len({text.get(column, "") for text in texts}) > 1]
+    first = "threads" if factor == "threading" else "ha_mode"
+    shown = [column for column in columns if column in differing] or [first]
+    found = [", ".join(filter(None, (text.get(column, "") for column in shown))) for text in texts]
+    return _unique(found)
+
+
+def reasons(pairs: Sequence[Row], factor: str) -> str:
+    """Return what is known of why: more threads than CPUs, and how the campaigns describe themselves."""
+    crowded = {f"{int(pair['threads'])} threads ran{_crowded(pair)}" for pair in pairs if _crowded(pair)}
+    why = [f"{', '.join(sorted(crowded))}."] if crowded and factor == "threading" else []
+    if factor == "ha_mode":
+        described = {str(pair["description"]) for pair in pairs if words.is_known(pair["description"])}
+        why += sorted(described) if len(described) == 1 else []
+    return " ".join(why)

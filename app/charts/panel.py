@@ -1,0 +1,145 @@
+"""The panels of the home page: what each set-up of a protocol holds, and what a factor brings or costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import altair as alt
+
+from dropline.app.charts import theme
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REQUIRED: Final = (
+    *("configuration_id", "row", "label", "backend", "origin", "rate", "ci_low", "ci_high", "interval_kind", "shown"),
+    *("interval", "runs", "quality"),
+)
+PICKED: Final = "picked"  # the set-up that was clicked
+PAIRS: Final = ("row", "ratio", "ci_low", "ci_high", "shown", "verdict", "origin")
+VERDICT_COLOURS: Final = {
+    "faster": "#2488d0",
+    "probably faster": "#2488d0",
+    "slower": "#dd6517",
+    "probably slower": "#dd6517",
+}
+_BAR: Final = 13  # pixels
+_AXIS: Final = alt.Axis(format=",.4~f", tickCount=4, labelFlush=False, grid=False)
+_INKED: Final = {"color": alt.value(theme.INK)}
+_TICKS: Final = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20]
+_TEXT: Final = {"align": "left", "dx": 7, "fontSize": 12}
+
+
+def _with_room(end: float) -> alt.ExprRef:
+    """Return the end of an axis behind whose last mark a label has room; a telephone needs more of it."""
+    return alt.ExprRef(f"{end} * (containerSize()[0] < 500 ? 1.75 : 1.3)")
+
+
+def capacities(rows: pd.DataFrame, unit: str, finding: str, detail: str) -> alt.LayerChart:
+    """Draw what each set-up holds: a bar to the last step that passed, and the range in which the limit lies.
+
+    Args:
+        rows: the columns of `REQUIRED`, a set-up each, in order. Published figures of the same `row` are drawn beside
+            the measured one.
+        unit: unit of the rates.
+        finding: the title.
+        detail: what stands below it.
+    """
+    rows = rows.loc[:, list(REQUIRED)]
+    rows = rows.assign(
+        backend=rows["backend"].astype(object).where(rows["backend"].notna(), ""),
+        start=0.0,
+        end=rows[["rate", "ci_high"]].max(axis="columns"),
+    )
+    rows["end"] = rows.groupby("row")["end"].transform("max")  # of the published diamond beside it, too
+    own, published = (rows[rows["origin"] == origin] for origin in theme.ORIGINS)
+    alone = published[~published["row"].isin(own["row"])]
+    y = alt.Y("row:N", sort=list(dict.fromkeys(rows["row"])), title=None, axis=theme.ROW_AXIS)
+    x = alt.X("start:Q", title=unit, axis=_AXIS, scale=alt.Scale(domainMin=0, domainMax=_with_room(rows["end"].max())))
+    shared: dict[str, Any] = {
+        "y": y,
+        "color": alt.Color("backend:N", scale=theme.backend_scale(rows["backend"]), legend=None),
+        "tooltip": [
+            alt.Tooltip("label:N", title="Set-up"),
+            alt.Tooltip("shown:N", title=unit),
+            alt.Tooltip("interval:N", title="Limit"),
+            alt.Tooltip("runs:N", title="Runs"),
+            alt.Tooltip("quality:N", title="Quality"),
+            alt.Tooltip("origin:N", title="Figure"),
+        ],
+    }
+    bracket, estimate = (own[own["interval_kind"] == kind] for kind in ("bracket", "confidence"))
+    ink = {"color": theme.INK, "opacity": 0.75}
+    layers = [
+        _marks(own, alt.MarkDef("bar", height=_BAR, cursor="pointer"), shared, x, "rate:Q"),
+        _marks(bracket, alt.MarkDef("bar", height=_BAR, opacity=0.3), shared, "ci_low:Q", "ci_high:Q"),
+        _marks(estimate, alt.MarkDef("rule", strokeWidth=1.5, **ink), shared | _INKED, "ci_low:Q", "ci_high:Q"),
+        *(
+            _marks(estimate, alt.MarkDef("tick", thickness=1.5, size=9, **ink), shared | _INKED, end)
+            for end in ("ci_low:Q", "ci_high:Q")
+        ),
+        _marks(published, alt.MarkDef("point", shape="diamond", size=90, strokeWidth=2, fill=None), shared, "rate:Q"),
+        *(
+            alt.Chart(part, mark=alt.MarkDef("text", **_TEXT)).encode(
+                y=y, x="end:Q", text="shown:N", color=alt.value(theme.INK)
+            )
+            for part in (own, alone)
+            if len(part)
+        ),
+    ]
+    layers[0] = layers[0] or alt.Chart(rows, mark=alt.MarkDef("point", opacity=0)).encode(x=x, y=y)
+    layers[0] = layers[0].add_params(alt.selection_point(PICKED, fields=["configuration_id"]))
+    return theme.titled(alt.layer(*filter(None, layers)), finding, detail, alt.Step(theme.ROW_HEIGHT))
+
+
+def _marks(rows: pd.DataFrame, mark: alt.MarkDef, shared: dict[str, Any], *ends: Any) -> Any:
+    rows = rows.dropna(subset=[end.partition(":")[0] for end in ends if isinstance(end, str)])
+    if rows.empty:
+        return None
+    return alt.Chart(rows, mark=mark).encode(**shared, **dict(zip(("x", "x2"), ends, strict=False)))
+
+
+def ratios(pairs: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
+    """Draw the ratio of each pair around 1, with its interval and its verdict in words.
+
+    Args:
+        pairs: the columns of `PAIRS`; `shown` is the ratio with its verdict.
+        finding: the title.
+        detail: what stands below it.
+    """
+    pairs = pairs.loc[:, list(PAIRS)]
+    # words stand in a column of their own, right of the line at 1
+    end = pairs[["ratio", "ci_high"]].max(axis="columns").clip(lower=1)
+    pairs = pairs.assign(colour=pairs["verdict"].map(VERDICT_COLOURS).fillna(theme.NEUTRAL), end=end)
+    first, last = min(pairs[["ratio", "ci_low"]].min().min(), 1) / 1.15, max(pairs["end"].max(), 1)
+    wide, narrow = ((last / first) ** share for share in (0.7, 2.2))
+    scale = alt.Scale(
+        type="log",
+        nice=False,
+        domainMin=first,
+        domainMax=alt.ExprRef(f"{last} * (containerSize()[0] < 500 ? {max(narrow, 4)} : {max(wide, 1.7)})"),
+    )
+    y = alt.Y("row:N", sort=list(dict.fromkeys(pairs["row"])), title=None, axis=theme.ROW_AXIS)
+    x = alt.X("ratio:Q", title="times", scale=scale, axis=alt.Axis(format="~g", values=_TICKS, grid=False))
+    colour = alt.Color("colour:N", scale=None)
+    tooltip = [alt.Tooltip("row:N", title="Set-up"), alt.Tooltip("shown:N", title="Ratio")]
+    one = alt.Chart({"values": [{"one": 1}]}).mark_rule(color=theme.NEUTRAL, strokeDash=[4, 3]).encode(x="one:Q")
+    bars = _marks(
+        pairs,
+        alt.MarkDef("bar", height=_BAR - 4, opacity=0.35),
+        {"y": y, "color": colour, "tooltip": tooltip},
+        "ci_low:Q",
+        "ci_high:Q",
+    )
+    base = alt.Chart(pairs)
+    dots = base.mark_point(size=80, strokeWidth=2).encode(
+        y=y,
+        x=x,
+        color=colour,
+        fill=alt.Fill("colour:N", scale=None),
+        fillOpacity=alt.condition("datum.origin === 'measured'", alt.value(1), alt.value(0)),
+        tooltip=tooltip,
+    )
+    texts = base.mark_text(**_TEXT).encode(y=y, x="end:Q", text="shown:N", color=alt.value(theme.INK))
+    layers = [one, *([bars] if bars is not None else []), dots, texts]
+    return theme.titled(alt.layer(*layers), finding, detail, alt.Step(theme.ROW_HEIGHT))

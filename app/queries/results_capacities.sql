@@ -1,0 +1,29 @@
+-- Each configuration at the loss goal of the page, or the usual one of its unit. Published figures of other units than
+-- those of DHCP seldom say theirs.
+with
+
+machines as (
+
+    select distinct on (host_id)
+        host_id,
+        cpu_threads
+    from hosts
+
+)
+
+select
+    capacity.*,
+    machines.cpu_threads as cpus
+from capacity
+left join configurations on capacity.configuration_id = configurations.configuration_id
+left join machines on coalesce(configurations.host_id, configurations.testbed) = machines.host_id
+where capacity.loss_goal
+    = coalesce(
+        $loss_goal, case when list_contains($dhcp_units, capacity.rate_unit) then $dhcp_goal else $other_goal end
+    )
+    or (
+        capacity.origin = 'published'
+        and capacity.loss_goal = 'unstated'
+        and not list_contains($dhcp_units, capacity.rate_unit)
+    )
+order by capacity.origin asc, capacity.rate desc nulls last, capacity.configuration_id asc

@@ -1,0 +1,306 @@
+"""Which set-up holds most, what do threads and high availability bring, and what changed since the last version?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pandas as pd
+import streamlit as st
+
+from dropline.app import answers, behind, frames, glossary, goals, links, queries, state, words
+from dropline.app.charts import panel, theme
+from dropline.app.queries import results
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from streamlit.delta_generator import DeltaGenerator
+
+    from dropline.app.warehouse import Warehouse
+
+OWN: Final = "only_"  # begins what only this page has in its address; pages that share a name take it from each other
+MOST_PANELS: Final = 6  # places for them
+MOST_ROWS: Final = 12  # of a panel
+MOST_THROUGHPUTS: Final = 1000
+MOST_PUBLISHED: Final = 8  # beside the own ones
+QUERIES: Final = "queries/s"
+FILTERS: Final = {
+    "protocol": "Protocol",
+    "backend": "Backend",
+    "threading": "Threading",
+    "ha_mode": "High availability",
+    "campaign": "Campaign",
+}
+FACTORS: Final = {
+    "threading": ("Multi-threading", "Several threads over one"),
+    "ha_mode": ("High availability", "A pair of servers over a single one"),
+}
+
+
+def main() -> None:
+    """Draw the page."""
+    name, controls = st.columns([1, 2], vertical_alignment="bottom")
+    name.title("Results", help=glossary.about("LPS", "bracket", "bound", "interval", "loss goal", "exchange", "dip"))
+    warehouse = state.warehouse_or_stop()
+    totals = queries.totals(warehouse)
+    if not totals["measured"]:
+        st.info(
+            "Only published figures are here so far. Add your own with `dropline ingest FOLDER` and `dropline build`; "
+            "this page shows them by itself.",
+            icon=":material/info:",
+        )
+    state.warn_if_behind(warehouse)
+    with controls.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="right"):
+        with st.container(width=270):
+            goal = goals.choose(warehouse, f"{OWN}goal")
+        is_published = st.toggle(
+            "Published figures",
+            value=not totals["measured"] or "published" in st.query_params.get_all("origin"),
+            key="published",
+            bind="query-params",
+            help="Draws what vendors and articles state, on their machines, beside your own results.",
+        )
+        filters = st.popover("Filter", icon=":material/filter_list:")
+    labels = queries.labels(warehouse)
+    with behind.recorded() as asked:
+        found = frames.capacities(results.capacities(warehouse, goal), labels)
+    with filters:
+        found, named = _filtered(found if is_published else found[found["origin"] == "measured"])
+    if named:
+        st.caption(f"Only {'; '.join(named)}")
+    _version_changes(warehouse, goal)
+    if found.empty:
+        st.warning("No results for these filters. Remove one.")
+    left, right = st.columns([11, 9], gap="large")
+    places = [left.container(), right.container(), right.container()]
+    effects = [left.container(), right.container()]
+    places += [column.container() for column in (left, right, left)]
+    shown = _panels(found, places, asked)
+    if goal in (None, queries.USUAL_GOALS["dhcp_goal"]):
+        _effects(warehouse, set(found["configuration_id"]), effects)
+    if shown < len(found):
+        st.caption(f"The charts show {shown:,} of {len(found):,} set-ups.")
+    st.page_link("views/explore.py", label="Search all set-ups and published figures", icon=":material/search:")
+    _throughputs(warehouse, labels)
+    _foot(warehouse, totals)
+
+
+def _filtered(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Offer the filters, and return what meets them and which are set: they are out of sight."""
+    kept, named = pd.Series(True, index=frame.index), []
+    for name, label in FILTERS.items():
+        values = frame[name].fillna(words.NOT_STATED)
+        options = {value: value for value in sorted(values.unique())}
+        key = f"{OWN}{name}"
+        if earlier := [each for each in st.query_params.get_all(name) if each in options]:  # of an older address
+            st.session_state.setdefault(key, earlier)
+            del st.query_params[name]
+        chosen = state.choose_many(label, key, state.narrowed(f"{label.lower()}s", key, options))
+        if chosen:
+            kept &= values.isin(chosen)
+            named.append(f"{label}: {words.plain(' or '.join(chosen))}")
+    return frame[kept], named
+
+
+def _panels(found: pd.DataFrame, places: Sequence[DeltaGenerator], asked: Collection[str]) -> int:
+    """Draw a panel for each protocol and unit, those of most runs first, and return how many set-ups are in them."""
+    found = found.assign(protocol=found["protocol"].fillna(""), weight=found["runs"].fillna(0))
+    found.loc[found["origin"] == "published", "weight"] = 0
+    kinds = found.groupby(["protocol", "rate_unit"])["weight"].agg(["sum", "size"])
+    order = kinds.sort_values(["sum", "size"], ascending=False, kind="stable").index[:MOST_PANELS]
+    shown = 0
+    for place, (protocol, unit) in zip(places, order, strict=False):
+        with place:
+            part = found[(found["protocol"] == protocol) & (found["rate_unit"] == unit)]
+            shown += _panel(part, str(protocol), str(unit), asked)
+    return shown
+
+
+def _panel(found: pd.DataFrame, protocol: str, unit: str, asked: Collection[str]) -> int:
+    """Draw what the set-ups of a protocol hold below the answer in words, and return how many are drawn."""
+    measured, published = (found[found["origin"] == each] for each in theme.ORIGINS)
+    own = measured.head(MOST_ROWS).to_dict("records")
+    drawn = answers.named(own, published.to_dict("records"), MOST_PUBLISHED if own else MOST_ROWS)
+    subject = [row for row in drawn if row["origin"] == ("measured" if own else "published")]
+    known = max(len(measured) if own else len(published), len(subject))
+    best = answers.fastest(subject)
+    with st.container(gap="xxsmall"):
+        if best is None:
+            st.header(f"{words.plain(protocol or unit)}: no set-up holds its first step", anchor=False)
+            st.caption(words.plain(answers.at_first_step(subject)))
+        else:
+            st.header(words.plain(answers.headline(best, alone=len(subject) == 1)), anchor=False)
+            if lead := answers.lead(best, subject):
+                st.markdown(words.plain(lead))
+            st.caption(words.plain(f"{answers.certainty(best)} {answers.at_first_step(subject)}"))
+    key = f"panel-{protocol}-{unit}"
+    rows = pd.DataFrame(drawn)
+    rows = rows.assign(
+        row=rows["name"],
+        quality=rows["quality_shown"],
+        rate=rows["rate"].where(rows["status"] != "exceeded_at_first_step"),
+        shown=[answers.figure(row) for row in drawn],
+    )
+    some = f"{len(subject)} of " if known > len(subject) else ""
+    finding = f"{protocol or 'No protocol stated'}, {unit}: {some}{words.plural(known, 'set-up')}, fastest first"
+    state.chart(panel.capacities(rows, unit, finding, _told(rows)), key, asked, on_select=_no_more)
+    _lead_on(drawn, best, key)
+    return len(rows)
+
+
+def _no_more() -> None:
+    """Let a click run the page anew; what it brings is read from the state."""
+
+
+def _lead_on(drawn: Sequence[answers.Row], best: answers.Row | None, key: str) -> None:
+    """Offer the runs of the set-up whose bar was clicked, and to hold it against the fastest."""
+    picked = st.session_state.get(key, {}).get("selection", {}).get(panel.PICKED, [])
+    ids = {each.get("configuration_id") for each in picked}
+    for row in [row for row in drawn if row["configuration_id"] in ids][:1]:
+        with st.container(horizontal=True):
+            if row["origin"] == "measured":
+                address = {"configuration": row["label"]}
+                st.page_link("views/run.py", label=f"Runs of {words.plain(row['name'])}", query_params=address)
+            if best is not None and row["label"] != best["label"]:
+                links.to_compare(
+                    {each["label"]: each["label"] for each in (row, best)},
+                    [row["label"], best["label"]],
+                    f"Compare with {words.plain(best['name'])}",
+                )
+
+
+def _told(rows: pd.DataFrame) -> str:
+    """Return what the marks mean, those that are there."""
+    own = rows[rows["origin"] == "measured"]
+    kinds = set(own.dropna(subset=["ci_low"])["interval_kind"])
+    marks = {
+        "bar: at least": own["rate"].notna().any(),
+        "line: 95 % interval": "confidence" in kinds,
+        "light: bracket": "bracket" in kinds,
+        "diamond: published": len(own) < len(rows),
+    }
+    return "; ".join(mark for mark, is_there in marks.items() if is_there).capitalize()
+
+
+def _effects(warehouse: Warehouse, found: Collection[str], places: Sequence[DeltaGenerator]) -> None:
+    """Draw what threads and HA bring to the set-ups on the page."""
+    with behind.recorded() as asked:
+        pairs = results.pairs(warehouse).to_pandas()
+    pairs = pairs[pairs["configuration_id"].isin(found)]
+    for place, factor in zip(places, FACTORS, strict=True):
+        part = pairs[pairs["factor"] == factor]
+        own = part[part["origin"] == "measured"]
+        part = (own if len(own) else part).head(MOST_ROWS)
+        if part.empty:
+            continue
+        subject, what = FACTORS[factor]
+        with place:
+            with st.container(gap="xxsmall"):
+                st.header(words.plain(answers.effect(part, subject)), anchor=False)
+                if why := answers.reasons(part.to_dict("records"), factor):
+                    st.markdown(words.plain(why))
+            rows = part.assign(row=answers.pair_names(part.to_dict("records"), factor))
+            rows["shown"] = [
+                f"{answers.two_digits(ratio)} × {words.SHORT_VERDICTS.get(verdict, verdict)}"
+                for ratio, verdict in zip(rows["ratio"], rows["verdict"], strict=True)
+            ]
+            drawn = panel.ratios(
+                rows, f"{what}: {words.plural(len(rows), 'pair')}", "Light: 95 % interval of the ratio"
+            )
+            state.chart(drawn, f"effect-{factor}", asked)
+            links.to_speedups(factor, part["campaign"].iloc[0], "All pairs, with the tests")
+
+
+def _version_changes(warehouse: Warehouse, goal: str | None) -> None:
+    """Say what changed with the versions, where two were measured; the table opens where something did."""
+    rows = results.version_changes(warehouse, goal).to_pandas()
+    if rows.empty:
+        return
+    st.header(f"Since the version before: {answers.changes(list(rows['verdict']))}", anchor=False)
+    with st.expander("Set-up by set-up", expanded=rows["verdict"].isin(["faster", "slower"]).any()):
+        _series(warehouse, goal, rows)
+
+
+def _series(warehouse: Warehouse, goal: str | None, rows: pd.DataFrame) -> None:
+    place = state.choose_row(
+        pd.DataFrame(
+            {
+                "Series": rows["series"],
+                "Versions": rows["previous_version"].fillna("?") + " → " + rows["version"].fillna("?"),
+                "Change of level": [
+                    f"{100 * (level / before - 1):+.1f} %" if verdict in ("faster", "slower") and before else None
+                    for level, before, verdict in zip(
+                        rows["level"], rows["previous_level"], rows["verdict"], strict=True
+                    )
+                ],
+                "Verdict": [words.VERDICTS[each] for each in rows["verdict"]],
+                "Level before": [words.number(each) for each in rows["previous_level"]],
+                "Level now": [words.number(each) for each in rows["level"]],
+                "Unit": rows["rate_unit"],
+                "Runs": [words.numbers(*each) for each in zip(rows["previous_runs"], rows["runs"], strict=True)],
+                "Latest run": rows["started_at"],
+            }
+        ),
+        list(rows["series_id"]),
+        "changed",
+        alt="Latest version of each series beside the version before, changed ones first; choose one to open its trend",
+        config={"Latest run": st.column_config.DatetimeColumn(format="YYYY-MM-DD", timezone="UTC", help="UTC")},
+        height="auto" if len(rows) < 6 else 240,
+    )
+    if place is not None:
+        links.to_trend(warehouse, goal, rows["series_id"].iloc[place], "Open the trend")
+
+
+def _throughputs(warehouse: Warehouse, labels: Mapping[str, str]) -> None:
+    """Show what came back under a load that nobody paced: never among the rates that were sustained."""
+    frame = queries.throughputs(warehouse).to_pandas()
+    if frame.empty:
+        return
+    st.header("Throughput: answers where no rate was set, or more was asked than the server took", anchor=False)
+    if len(frame) > MOST_THROUGHPUTS:
+        st.caption(f"The table shows the fastest {MOST_THROUGHPUTS:,} of {len(frame):,}.")
+    frame = frame.head(MOST_THROUGHPUTS)
+    state.table(
+        pd.DataFrame(
+            {
+                "Configuration": frame["configuration_id"].map(labels),
+                QUERIES: frame["rate"],
+                "Kind": frame["kind"],
+                "Lost (%)": 100 * frame["loss_packet"],
+                "Errors (%)": 100 * frame["error_ratio"],
+                "Latency (ms)": frame["latency_avg_ms"],
+                "99 % within (ms)": frame["latency_p99_ms"],
+                "Transport": frame["transport"],
+                "Runs": frame["runs"],
+                "Quality": [words.QUALITIES[each] for each in frame["quality"]],
+                "Backend": frame["backend"],
+                "Generator": frame["tool"],
+                "Method": frame["method"],
+                "Campaign": frame["campaign"],
+            }
+        ).dropna(axis="columns", how="all"),
+        alt="Throughput in queries per second",
+        key="throughput-table",
+        height=420,
+    )
+
+
+def _foot(warehouse: Warehouse, totals: Mapping[str, int]) -> None:
+    """Say how much there is, how fresh it is, and what speaks against it."""
+    fresh = results.freshness(warehouse)
+    counts = [words.plural(totals[each], each[:-1]) for each in ("configurations", "runs", "trials", "findings")]
+    said = [" · ".join(counts), f"Built on {warehouse.identity.published_at:%d %b %Y, %H:%M} UTC"]
+    if fresh["last_started_at"]:
+        said.append(f"newest trial on {fresh['last_started_at']:%d %b %Y, %H:%M} UTC")
+    if fresh["last_batch"] is not None:
+        campaigns = words.plural(len(fresh["campaigns"]), "campaign")
+        said.append(f"newest batch {words.plain(fresh['last_batch'])} with {campaigns}")
+    kinds = results.fresh_findings(warehouse).to_pylist()
+    if kinds:
+        with st.expander(f"Problems found in the newest batch: {sum(kind['findings'] for kind in kinds):,}"):
+            for kind in kinds:
+                links.to_findings(kind["severity"], kind["finding"], kind["findings"], kind["campaigns"])
+    st.caption(" · ".join(said))
+
+
+main()
