@@ -6,7 +6,7 @@ HOME_DIR ?= data
 .DEFAULT_GOAL := help
 # Some images set it; then every one of hundreds of processes compiles what it imports again, a second each.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help up test test-fast fuzz torture soak spark setup lint format docs pictures bench bench-statistics lock clean
+.PHONY: help up test test-fast fuzz torture soak spark setup lint format docs compiled pictures bench bench-statistics lock clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -67,6 +67,10 @@ docs: setup ## write the data dictionary, and the dbt site (tables, lineage, who
 	$(BIN)/dbt --quiet build --exclude-resource-type unit_test && \
 	$(BIN)/dbt --quiet docs generate --static --target-path docs/site
 	@mv docs/site/static_index.html docs/site/index.html
+
+compiled: setup ## write compiled.json, by which builds need no dbt: after each change to models, macros or seeds
+	@echo "==> Compiling the models"
+	@$(BIN)/python -m dropline.compiled
 
 pictures: .venv/.ready-dev ## look at every page, light and dark, wide and narrow, and leave pictures in target/pictures
 	@echo "==> Taking pictures"

@@ -206,6 +206,30 @@ def build(context: typer.Context) -> None:
 
 
 @app.command()
+def watch(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Folder into which results are written.")],
+    settle: Annotated[
+        float, typer.Option(min=0, help="Seconds for which nothing has changed before it is read.", metavar="SECONDS")
+    ] = 0.5,
+) -> None:
+    """Follow a folder while you measure: ingest and publish what comes into it; Ctrl-C ends it.
+
+    Prints a line with the capacities concerned each time. It stays loaded, so that a new run is published within two
+    seconds. A file that is still written is read again when more of it is there.
+
+    For example: dropline watch results/2026-11/
+    """
+    from dropline.watch import watch as follow
+
+    try:
+        for line in follow(context.obj, folder, settle):
+            typer.echo(line)
+    except KeyboardInterrupt:
+        typer.echo("Stopped. What was published stays.")
+
+
+@app.command()
 def rollback(
     context: typer.Context,
     name: Annotated[str | None, typer.Argument(help="An earlier warehouse; `list` shows them.")] = None,
