@@ -208,7 +208,9 @@ def build(context: typer.Context) -> None:
 @app.command()
 def watch(
     context: typer.Context,
-    folder: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Folder into which results are written.")],
+    folder: Annotated[
+        Path, typer.Argument(exists=True, file_okay=False, help="Folder into which results are written.")
+    ],
     settle: Annotated[
         float, typer.Option(min=0, help="Seconds for which nothing has changed before it is read.", metavar="SECONDS")
     ] = 0.5,

@@ -97,7 +97,8 @@ def _python(places: Places, node: Any) -> str:
     """Return what dbt made of a model in Python: the model, what it refers to, and how its rows become a table."""
     if getattr(node, "language", "") != "python":
         return ""
-    return (places.work / "target/run" / node.package_name / node.original_file_path).read_text("utf-8")
+    file: Path = places.work / "target/run" / node.package_name / node.original_file_path
+    return file.read_text("utf-8")
 
 
 def _kept(project: Path, places: Places, digest: str) -> list[Node]:
@@ -140,20 +141,24 @@ def _made(connection: duckdb.DuckDBPyConnection, project: Path, places: Places, 
 
 
 def _opened(project: Path, places: Places) -> duckdb.DuckDBPyConnection:
-    """Open the databases that profiles.yml names, with its settings."""
+    """Open the databases of a build with the settings of profiles.yml, and without a log."""
     profile = yaml.safe_load((project / "profiles.yml").read_text("utf-8"))["dropline"]["outputs"]["duckdb"]
-    connection = duckdb.connect(str(places.database), config=profile["config_options"])
+    connection = duckdb.connect(config=profile["config_options"])
     for name, value in profile["settings"].items():
         rendered = Template(str(value)).render(env_var=os.environ.get)
         connection.execute(f"set {name} = {quoted(rendered)}")
-    connection.execute(f"attach {quoted(places.scratch)} as scratch")
+    for name, file in ((places.database.stem, places.database), ("scratch", places.scratch)):
+        connection.execute(f'attach {quoted(file)} as "{name}" (recovery_mode no_wal_writes)')
+    connection.execute(f'use "{places.database.stem}"')
     return connection
 
 
 def _digest(connection: duckdb.DuckDBPyConnection, project: Path, places: Places) -> str:
     """Return the digest of all that decides which statements dbt executes, and which types they give."""
     parts = [project / name for name in _DECIDES]
-    files = [file for part in parts for file in (part.rglob("*") if part.is_dir() else (part,)) if file.suffix in _KINDS]
+    files = [
+        file for part in parts for file in (part.rglob("*") if part.is_dir() else (part,)) if file.suffix in _KINDS
+    ]
     digest = hashlib.sha256(Path(__file__).read_bytes())
     for file in sorted(filter(Path.is_file, files)):
         digest.update(f"{file.relative_to(project)}\n".encode() + file.read_bytes())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from dropline import pipeline
@@ -18,6 +17,7 @@ from dropline.ingest.lake import Lake
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from dropline.paths import Home
 
