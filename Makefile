@@ -70,7 +70,9 @@ docs: setup ## write the data dictionary, and the dbt site (tables, lineage, who
 
 compiled: setup ## write compiled.json, by which builds need no dbt: after each change to models, macros or seeds
 	@echo "==> Compiling the models"
-	@$(BIN)/python -m dropline.compiled
+	@rm -rf target/compiled compiled.json
+	@$(BIN)/dropline --home target/compiled build
+	@mv target/compiled/build/compiled.json .
 
 pictures: .venv/.ready-dev ## look at every page, light and dark, wide and narrow, and leave pictures in target/pictures
 	@echo "==> Taking pictures"
@@ -80,6 +82,7 @@ bench: .venv/.ready-dev ## measure ingest, build, questions, starts and pages, a
 	@echo "==> Measuring the ingest and the build"
 	@$(BIN)/python -m benchmarks.ingest
 	@$(BIN)/python -m benchmarks.build
+	@$(BIN)/python -m benchmarks.arrival
 	@echo "==> Measuring questions, starts and pages over 10,000 trials"
 	@rm -rf target/bench && mkdir -p target/bench
 	@$(BIN)/python -m benchmarks.trees target/bench/lake --trials 10000 --as-lake

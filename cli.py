@@ -428,7 +428,7 @@ def up(
     if pipeline.is_current(context.obj):
         typer.echo("The warehouse is up to date.")
     else:
-        # In a process of its own: dbt and Great Expectations would stay in the memory of the dashboard.
+        # In a process of its own: Great Expectations would stay in the memory of the dashboard.
         command = [sys.executable, "-m", "dropline", "--home", context.obj.name, "build"]
         if code := subprocess.run(command).returncode:  # noqa: S603 - ourselves
             raise typer.Exit(code)

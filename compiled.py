@@ -13,11 +13,9 @@ import hashlib
 import json
 import os
 import re
-import shutil
 from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import duckdb
@@ -59,7 +57,11 @@ def play(project: Path, places: Places, up_to: str | None = None) -> bool:
     try:
         with closing(_opened(project, places)) as connection:
             nodes = _kept(project, places, _digest(connection, project, places))
-            return bool(nodes) and all(_made(connection, project, places, node) for node in _leading(nodes, up_to))
+            if not nodes or not all(_made(connection, project, places, node) for node in _leading(nodes, up_to)):
+                return False
+            for database in (places.database.stem, "scratch"):  # a database that is closed hides what went wrong
+                connection.execute(f'checkpoint "{database}"')
+            return True
     except Exception:
         return False
 
@@ -172,20 +174,3 @@ def _digest(connection: duckdb.DuckDBPyConnection, project: Path, places: Places
 def _inside(place: Path) -> str:
     """Return a path as it stands within an SQL literal."""
     return quoted(place)[1:-1]
-
-
-def main() -> None:
-    """Write compiled.json of the project as it is, if it is of another one."""
-    from dropline import pipeline
-    from dropline.paths import Home
-
-    with TemporaryDirectory(prefix="dropline-") as folder:
-        home = Home.chosen(folder)
-        pipeline.build(home)
-        made = home.root / "build" / NAME
-        if made.exists():
-            shutil.copy(made, pipeline.PROJECT / NAME)
-
-
-if __name__ == "__main__":
-    main()
