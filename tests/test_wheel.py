@@ -94,6 +94,7 @@ def test_from_elsewhere_it_ingests_builds_answers_and_shows(installed, tmp_path)
         asked = [*program, "sql", query, "--format", "csv"]
         answer = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=True)
         assert answer.stdout.split()[-1] == "true"
+        assert not (home / "build/target").exists(), "what dbt compiled did not come along"
     finally:
         shown.terminate()
         shown.wait(30)
