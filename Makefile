@@ -6,7 +6,7 @@ HOME_DIR ?= data
 .DEFAULT_GOAL := help
 # Some images set it; then every one of hundreds of processes compiles what it imports again, a second each.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help up test test-fast fuzz torture soak spark setup lint format docs pictures bench bench-statistics lock clean
+.PHONY: help up test test-fast fuzz torture soak spark setup lint format docs compiled pictures bench bench-statistics lock clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -68,6 +68,12 @@ docs: setup ## write the data dictionary, and the dbt site (tables, lineage, who
 	$(BIN)/dbt --quiet docs generate --static --target-path docs/site
 	@mv docs/site/static_index.html docs/site/index.html
 
+compiled: setup ## write compiled.json, by which builds need no dbt: after each change to models, macros or seeds
+	@echo "==> Compiling the models"
+	@rm -rf target/compiled compiled.json
+	@$(BIN)/dropline --home target/compiled build
+	@mv target/compiled/build/compiled.json .
+
 pictures: .venv/.ready-dev ## look at every page, light and dark, wide and narrow, and leave pictures in target/pictures
 	@echo "==> Taking pictures"
 	@$(BIN)/python -m pytest -q tests/browser/test_accessibility.py
@@ -76,6 +82,7 @@ bench: .venv/.ready-dev ## measure ingest, build, questions, starts and pages, a
 	@echo "==> Measuring the ingest and the build"
 	@$(BIN)/python -m benchmarks.ingest
 	@$(BIN)/python -m benchmarks.build
+	@$(BIN)/python -m benchmarks.arrival
 	@echo "==> Measuring questions, starts and pages over 10,000 trials"
 	@rm -rf target/bench && mkdir -p target/bench
 	@$(BIN)/python -m benchmarks.trees target/bench/lake --trials 10000 --as-lake

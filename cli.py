@@ -206,6 +206,32 @@ def build(context: typer.Context) -> None:
 
 
 @app.command()
+def watch(
+    context: typer.Context,
+    folder: Annotated[
+        Path, typer.Argument(exists=True, file_okay=False, help="Folder into which results are written.")
+    ],
+    settle: Annotated[
+        float, typer.Option(min=0, help="Seconds for which nothing has changed before it is read.", metavar="SECONDS")
+    ] = 0.5,
+) -> None:
+    """Follow a folder while you measure: ingest and publish what comes into it; Ctrl-C ends it.
+
+    Prints a line with the capacities concerned each time. It stays loaded, so that a new run is published within two
+    seconds. A file that is still written is read again when more of it is there.
+
+    For example: dropline watch results/2026-11/
+    """
+    from dropline.watch import watch as follow
+
+    try:
+        for line in follow(context.obj, folder, settle):
+            typer.echo(line)
+    except KeyboardInterrupt:
+        typer.echo("Stopped. What was published stays.")
+
+
+@app.command()
 def rollback(
     context: typer.Context,
     name: Annotated[str | None, typer.Argument(help="An earlier warehouse; `list` shows them.")] = None,
@@ -402,7 +428,7 @@ def up(
     if pipeline.is_current(context.obj):
         typer.echo("The warehouse is up to date.")
     else:
-        # In a process of its own: dbt and Great Expectations would stay in the memory of the dashboard.
+        # In a process of its own: Great Expectations would stay in the memory of the dashboard.
         command = [sys.executable, "-m", "dropline", "--home", context.obj.name, "build"]
         if code := subprocess.run(command).returncode:  # noqa: S603 - ourselves
             raise typer.Exit(code)

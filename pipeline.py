@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from dropline import publication, transform
+from dropline import compiled, publication, transform
 from dropline.errors import DroplineError
 from dropline.expectations import check_lake, check_marts
 from dropline.expectations.catalogue import reason_of
@@ -65,7 +65,7 @@ _BUILD_INFO: Final = """
     comment on table build_info is 'One row: when and from what this file was built.';
     comment on column build_info.built_at is 'When the file was built, UTC.';
     comment on column build_info.dropline_version is 'Version of Dropline that built the file.';
-    comment on column build_info.dbt_version is 'Version of dbt that ran the models.';
+    comment on column build_info.dbt_version is 'Version of dbt that compiled the models.';
     comment on column build_info.duckdb_version is 'Version of DuckDB that wrote the file.';
     comment on column build_info.project_sha256 is 'Digest of the models, seeds and suites that made it.';
     comment on column build_info.lake_batches is 'Batches of the lake in the file, oldest first.';
@@ -348,7 +348,7 @@ def _project_sha256() -> str:
     digest = hashlib.sha256()
     folders = ("models", "macros", "seeds", "expectations", "inference")
     files = (file for folder in folders for file in (PROJECT / folder).rglob("*") if file.suffix in _MAKES_TABLES)
-    modules = (Path(module) for module in (__file__, transform.__file__))
+    modules = (Path(module) for module in (__file__, compiled.__file__, transform.__file__))
     for file in sorted([*files, *modules, PROJECT / "dbt_project.yml", PROJECT / "profiles.yml"]):
         digest.update(file.read_bytes())
     return digest.hexdigest()

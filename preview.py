@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from dropline import transform
+from dropline import compiled, transform
 from dropline.ingest.intake import Summary, ingest
 from dropline.ingest.lake import FORGOTTEN, Lake
 from dropline.pipeline import PROJECT, SHOWN_ROWS, ModelsFailed
@@ -72,9 +72,8 @@ def preview(
         lake = Lake.create(work / "lake")
         summary = ingest(paths, lake, campaign=campaign, named_in=held, progress=progress)
         _compare(summary, lake, held)
-        (work / "target").mkdir()
-        with suppress(FileNotFoundError):  # of the last build: dbt need not parse again what it did then
-            shutil.copy(home.root / "build/target/partial_parse.msgpack", work / "target")
+        with suppress(FileNotFoundError):  # of models that were changed
+            shutil.copy(home.root / "build" / compiled.NAME, work)
         read = lake.lay_out(work / "tables").root
         places = transform.Places(read, work / "quality", work / "next.duckdb", work / "scratch.duckdb", work)
         if failures := transform.run(PROJECT, places, shown_rows=SHOWN_ROWS, up_to="int_runs__identified"):

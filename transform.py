@@ -1,4 +1,4 @@
-"""dbt in this process: run all seeds, models and tests into a fresh database, and explain what failed."""
+"""All seeds, models and tests into a fresh database: as dbt compiled them, or by dbt, which explains what failed."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import duckdb
 
+from dropline import compiled
+from dropline.publication import wal
 from dropline.quoting import quoted
 
 if TYPE_CHECKING:
@@ -49,11 +51,32 @@ class Failure(NamedTuple):
 def run(project: Path, places: Places, *, shown_rows: int, up_to: str | None = None) -> list[Failure]:
     """Run everything in `project` but the unit tests, which need no data; return what failed, all well if nothing.
 
-    With the name of a model, only what leads `up_to` it is made, and nothing is tested. Raises KeyboardInterrupt, which
-    dbt takes for a failure.
+    dbt itself runs where the project or the lake is another than the one that was compiled, and after a failure. With
+    the name of a model, only what leads `up_to` it is made, and nothing is tested. Raises KeyboardInterrupt, which dbt
+    takes for a failure.
     """
+    with _environment(places.environment()), _telling_of_interrupts() as interrupted:
+        if compiled.play(project, places, up_to):
+            return []
+        if not interrupted():
+            for file in (places.database, places.scratch):
+                file.unlink(missing_ok=True)
+                wal(file).unlink(missing_ok=True)
+            failures = _run_dbt(project, places, shown_rows, up_to)
+    if interrupted():
+        raise KeyboardInterrupt
+    return failures
+
+
+def _run_dbt(project: Path, places: Places, shown_rows: int, up_to: str | None) -> list[Failure]:
     from dbt.adapters.duckdb.connections import DuckDBConnectionManager
     from dbt.cli.main import dbtRunner
+
+    told: list[tuple[str, str]] = []
+
+    def note(event: Any) -> None:
+        if event.info.name == "SQLQuery":
+            told.append((event.data.node_info.unique_id, event.data.sql))
 
     arguments = [
         *("build", "--project-dir", str(project), "--profiles-dir", str(project)),
@@ -63,18 +86,17 @@ def run(project: Path, places: Places, *, shown_rows: int, up_to: str | None = N
         *("--no-send-anonymous-usage-stats", "--no-write-json"),
         *(("--select", f"+{up_to}", "--exclude-resource-type", "test") if up_to else ()),
     ]
-    with _environment(places.environment()), _telling_of_interrupts() as interrupted:
-        try:
-            outcome = dbtRunner().invoke(arguments)
-        finally:
-            # dbt keeps the file open for as long as the process lives.
-            DuckDBConnectionManager.close_all_connections()
-    if interrupted():
-        raise KeyboardInterrupt
+    try:
+        outcome = dbtRunner(callbacks=[note]).invoke(arguments)
+    finally:
+        # dbt keeps the file open for as long as the process lives.
+        DuckDBConnectionManager.close_all_connections()
     results = getattr(outcome.result, "results", None) or []
     failed = [result for result in results if result.status in _FAILED]
     if not failed and not outcome.success:
         return [Failure("dbt", f"dbt could not start: {outcome.exception}")]
+    if not failed and not up_to:
+        compiled.record(project, places, told, results)
     return [Failure(result.node.unique_id, _explain(result, places, shown_rows)) for result in failed]
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter, defaultdict
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -89,12 +88,10 @@ def check_marts(warehouse: Path, lake: Path, quality: Path, *, progress: Progres
 def _check(connection: duckdb.DuckDBPyConnection, suites: Sequence[Suite], progress: Progress | None) -> list[Finding]:
     """Count and keep the rows that fail, have Great Expectations judge the counts, and return the rows as findings."""
     counts: dict[str, int] = {}
-    with ThreadPoolExecutor(1) as beside:
-        beside.submit(validation.load)  # takes seconds, while DuckDB counts
-        for suite in suites:
-            if progress:
-                progress(f"checking {suite.name}")
-            counts |= rows.count_failing(connection, suite)
+    for suite in suites:
+        if progress:
+            progress(f"checking {suite.name}")
+        counts |= rows.count_failing(connection, suite)
     failed = validation.failed(suites, counts)
     return [finding for suite in suites for finding in rows.findings(connection, suite, failed)]
 

@@ -15,7 +15,20 @@ import pytest
 ROOT = Path(__file__).parent.parent
 COMMANDS = (
     *("ingest", "show", "rejects", "reparse", "build", "check", "app", "up", "sql", "report", "needs", "status"),
-    *("rollback", "verify", "compact", "backup", "export", "init", "forget", "rename", "measure", "doctor", "gate"),
+    *(
+        "rollback",
+        "verify",
+        "compact",
+        "backup",
+        "export",
+        "init",
+        "forget",
+        "rename",
+        "watch",
+        "measure",
+        "doctor",
+        "gate",
+    ),
 )
 REPORT = ROOT / "examples/kea-2.2-ha/runs/v4_mt4_memfile_hot-standby/rep1/rate740.txt"
 

@@ -63,6 +63,7 @@ def page(port: int, shown: subprocess.Popen) -> int:
 def test_there_is_one_import_name_and_the_examples_are_small(wheel):
     with ZipFile(wheel) as archive:
         names = {name.partition("/")[0] for name in archive.namelist()}
+        assert "dropline/compiled.json" in archive.namelist()
         packed = sum(each.compress_size for each in archive.infolist() if "/examples/" in each.filename)
     assert {name for name in names if not name.endswith(".dist-info")} == {"dropline"}
     assert 0 < packed < 2_000_000

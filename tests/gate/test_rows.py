@@ -75,5 +75,5 @@ def test_great_expectations_judges_the_number_of_failing_rows():
 
 
 def test_what_great_expectations_cannot_judge_is_an_error():
-    with pytest.raises(RuntimeError, match="b_out could not be checked"):
+    with pytest.raises(RuntimeError, match=r"b_out.* could not be checked"):
         validation.failed([SUITE], {"a_low": 0})

@@ -1,0 +1,176 @@
+"""What dbt executed to build this project: kept as SQL, and executed again without dbt.
+
+    compiled.json                 of the models as they are; `make compiled` writes it
+    <home>/build/compiled.json    of models that somebody has changed since
+
+A build makes all tables anew in empty files, so dbt executes the same statements each time. They hold for one digest:
+of the project, of dbt's version, and of the columns of the lake.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from contextlib import closing
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import duckdb
+import yaml
+from jinja2 import Template
+
+from dropline.ingest.parquet import replacing
+from dropline.ingest.schema import TABLES
+from dropline.quoting import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from dropline.transform import Places
+
+NAME: Final = "compiled.json"
+_DECIDES: Final = ("dbt_project.yml", "profiles.yml", "models", "macros", "seeds", "tests/dbt")
+_KINDS: Final = frozenset({".sql", ".yml", ".csv", ".py", ".md"})
+_WRITES: Final = frozenset({"create", "insert", "alter", "comment", "drop", "update", "delete"})
+_SIGNATURE: Final = re.compile(r"\A\s*/\*.*?\*/", re.DOTALL)  # dbt signs each statement
+_SEED: Final = "copy {table} from '@project@/{file}' (format csv, header true)"
+
+
+class Node(NamedTuple):
+    """A seed, model, test or hook of dbt: what leads to it, its statements, and the source of a model in Python."""
+
+    name: str
+    parents: Sequence[str]
+    statements: Sequence[str]
+    python: str = ""
+
+
+def play(project: Path, places: Places, up_to: str | None = None) -> bool:
+    """Make all tables, or those that lead `up_to` a model, and test them; return whether that is done.
+
+    It is not where nothing is kept for this project and lake, or where a statement or a test fails. Then the databases
+    hold a part of it, and dbt can tell why.
+    """
+    try:
+        with closing(_opened(project, places)) as connection:
+            nodes = _kept(project, places, _digest(connection, project, places))
+            if not nodes or not all(_made(connection, project, places, node) for node in _leading(nodes, up_to)):
+                return False
+            for database in (places.database.stem, "scratch"):  # a database that is closed hides what went wrong
+                connection.execute(f'checkpoint "{database}"')
+            return True
+    except Exception:
+        return False
+
+
+def record(project: Path, places: Places, told: Iterable[tuple[str, str]], results: Iterable[Any]) -> None:
+    """Keep what dbt has `told` that it executes, as (node, statement), with the results of its nodes."""
+    made = {result.node.unique_id: result.node for result in results}
+    statements: dict[str, list[str]] = {name: [] for name, _ in told if name}
+    for name, signed in told:
+        if not name:  # no node, but a look round, or a schema that is there
+            continue
+        statement = _SIGNATURE.sub("", signed).strip()
+        (verb, *_) = statement.lower().split(maxsplit=1)
+        if verb == "copy":  # dbt tells the beginning of it only
+            node = made[name]
+            statements[name].append(_SEED.format(table=node.relation_name, file=node.original_file_path))
+        elif verb in _WRITES or (name.startswith("test.") and "should_error" in statement):
+            for place, token in ((places.lake, "@lake@"), (places.quality, "@quality@")):
+                statement = statement.replace(_inside(place), token)
+            statements[name].append(statement)
+    nodes = [
+        Node(name, _parents(made.get(name)), each, _python(places, made.get(name))) for name, each in statements.items()
+    ]
+    with closing(_opened(project, places)) as connection:
+        kept = {"digest": _digest(connection, project, places), "nodes": nodes}
+    with replacing(places.work / NAME) as file:
+        file.write(json.dumps(kept, indent=0).encode() + b"\n")
+
+
+def _parents(node: Any) -> Sequence[str]:
+    return getattr(getattr(node, "depends_on", None), "nodes", ())  # a seed depends on macros only
+
+
+def _python(places: Places, node: Any) -> str:
+    """Return what dbt made of a model in Python: the model, what it refers to, and how its rows become a table."""
+    if getattr(node, "language", "") != "python":
+        return ""
+    file: Path = places.work / "target/run" / node.package_name / node.original_file_path
+    return file.read_text("utf-8")
+
+
+def _kept(project: Path, places: Places, digest: str) -> list[Node]:
+    for file in (places.work / NAME, project / NAME):
+        if file.exists() and (kept := json.loads(file.read_bytes()))["digest"] == digest:
+            return [Node(*node) for node in kept["nodes"]]
+    return []
+
+
+def _leading(nodes: Sequence[Node], up_to: str | None) -> list[Node]:
+    if up_to is None:
+        return [*nodes]
+    parents = {node.name: node.parents for node in nodes}
+    wanted: set[str] = set()
+    waiting = [name for name in parents if name.startswith("model.") and name.endswith(f".{up_to}")]
+    while waiting:
+        wanted.add(name := waiting.pop())
+        waiting += {*parents.get(name, ())} - wanted
+    return [node for node in nodes if node.name in wanted]
+
+
+def _made(connection: duckdb.DuckDBPyConnection, project: Path, places: Places, node: Node) -> bool:
+    """Execute a node in a transaction of its own, as dbt does; return False for a test that fails."""
+    connection.begin()
+    if node.python:
+        module: dict[str, Any] = {}
+        exec(node.python, module)  # noqa: S102 - the project's own model
+        model = module["dbtObj"](lambda table: connection.query(f"select * from {table}"))  # noqa: S608 - its own tables
+        module["materialize"](module["model"](model, connection), connection)
+    for statement in node.statements:
+        for place, token in ((places.lake, "@lake@"), (places.quality, "@quality@"), (project, "@project@")):
+            statement = statement.replace(token, _inside(place))
+        rows = connection.execute(statement)
+        if node.name.startswith("test."):
+            [(_, _, is_wrong)] = rows.fetchall()
+            if is_wrong:
+                return False
+    connection.commit()
+    return True
+
+
+def _opened(project: Path, places: Places) -> duckdb.DuckDBPyConnection:
+    """Open the databases of a build with the settings of profiles.yml, and without a log."""
+    profile = yaml.safe_load((project / "profiles.yml").read_text("utf-8"))["dropline"]["outputs"]["duckdb"]
+    connection = duckdb.connect(config=profile["config_options"])
+    for name, value in profile["settings"].items():
+        rendered = Template(str(value)).render(env_var=os.environ.get)
+        connection.execute(f"set {name} = {quoted(rendered)}")
+    for name, file in ((places.database.stem, places.database), ("scratch", places.scratch)):
+        connection.execute(f'attach {quoted(file)} as "{name}" (recovery_mode no_wal_writes)')
+    connection.execute(f'use "{places.database.stem}"')
+    return connection
+
+
+def _digest(connection: duckdb.DuckDBPyConnection, project: Path, places: Places) -> str:
+    """Return the digest of all that decides which statements dbt executes, and which types they give."""
+    parts = [project / name for name in _DECIDES]
+    files = [
+        file for part in parts for file in (part.rglob("*") if part.is_dir() else (part,)) if file.suffix in _KINDS
+    ]
+    digest = hashlib.sha256(Path(__file__).read_bytes())
+    for file in sorted(filter(Path.is_file, files)):
+        digest.update(f"{file.relative_to(project)}\n".encode() + file.read_bytes())
+    for table in TABLES:
+        rows = f"read_parquet({quoted(places.lake / table / '*.parquet')}, union_by_name = true)"
+        digest.update(repr(connection.execute(f"describe select * from {rows}").fetchall()).encode())  # noqa: S608 - ours
+    digest.update(f"{places.database.stem} {version('dbt-core')} {version('dbt-duckdb')}".encode())
+    return digest.hexdigest()
+
+
+def _inside(place: Path) -> str:
+    """Return a path as it stands within an SQL literal."""
+    return quoted(place)[1:-1]

@@ -1,0 +1,96 @@
+"""A folder that is followed while somebody measures: what comes into it is ingested and published."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from dropline import pipeline
+from dropline.app.queries import USUAL_GOALS
+from dropline.app.warehouse import Warehouse
+from dropline.errors import DroplineError
+from dropline.expectations import validation
+from dropline.ingest.intake import counted, ingest, printable, reject_text
+from dropline.ingest.lake import Lake
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from dropline.paths import Home
+
+SETTLE_S: Final = 0.5
+LOOK_S: Final = 0.2
+_SHOWN_FIGURES: Final = 3
+_FIGURES: Final = """
+    select configuration || coalesce(format(' {:,.0f} ', rate) || rate_unit, ' no rate yet') as figure
+    from capacity
+    semi join (select configuration_id from trials where batch = $batch) using (configuration_id)
+    where
+        origin = 'measured'
+        and loss_goal = case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end
+    order by all
+"""
+
+
+def watch(home: Home, folder: Path, settle_s: float = SETTLE_S) -> Iterator[str]:
+    """Follow a folder without end; yield a line for each publication, each refusal and each failure.
+
+    What fails is tried again when the folder changes. Interrupted at any time, the lake holds whole batches and the
+    published warehouse is a whole one.
+    """
+    validation.load()  # takes seconds, better before the first file
+    told: set[str] = set()
+    for _ in changes(folder, settle_s):
+        began = time.perf_counter()
+        try:
+            summary = ingest([folder], Lake.create(home.lake))
+            refused = [printable(f"rejected  {reject_text(reject, indent=10)}") for reject in summary.rejects]
+            yield from (line for line in refused if line not in told)
+            told = {*refused}
+            if pipeline.is_current(home):
+                continue
+            pipeline.build(home)
+        except (DroplineError, OSError) as error:
+            yield str(error)
+        else:
+            news = [counted(summary.ingested, "file", "files"), counted(summary.trials, "trial", "trials")]
+            took = f"published in {time.perf_counter() - began:.1f} s"
+            yield "; ".join([f"{datetime.now():%H:%M:%S}  {', '.join(news)}, {took}", *_figures(home, summary.batch)])
+
+
+def changes(folder: Path, settle_s: float = SETTLE_S, look_s: float = LOOK_S) -> Iterator[None]:
+    """Yield at once, and from then on whenever the folder has changed and then been as it is for `settle_s`."""
+    handled: dict[Path, tuple[int, int]] | None = None
+    while True:
+        began = time.perf_counter()
+        seen = _state(folder)
+        # A folder of a hundred thousand files is not looked at all the time.
+        pause_s = max(look_s, 4 * (time.perf_counter() - began))
+        if seen == handled:
+            time.sleep(pause_s)
+            continue
+        time.sleep(settle_s)
+        if _state(folder) == seen:
+            handled = seen
+            yield
+
+
+def _state(folder: Path) -> dict[Path, tuple[int, int]]:
+    """Return size and time of each file; what disappears meanwhile is not there."""
+    state = {}
+    for file in folder.rglob("*"):
+        with suppress(OSError):
+            found = file.stat()
+            state[file] = found.st_size, found.st_mtime_ns
+    return state
+
+
+def _figures(home: Home, batch: str | None) -> list[str]:
+    """Return the capacities of the configurations that a batch is of, the first few in words."""
+    rows = Warehouse.open(home.warehouse).query(_FIGURES, {"batch": batch, **USUAL_GOALS})
+    figures = rows["figure"].to_pylist()
+    more = len(figures) - _SHOWN_FIGURES
+    return [*map(printable, figures[:_SHOWN_FIGURES]), *([f"and {more} more"] if more > 0 else ())]
