@@ -575,7 +575,9 @@ def needs(
     like: Annotated[
         str | None, typer.Option(help="Measured configuration: its capacity, and what it answers beyond it.")
     ] = None,
-    form: Annotated[str, typer.Option("--format", "-f", help="text or json.", metavar="FORMAT")] = "text",
+    form: Annotated[
+        str, typer.Option("--format", "-f", help="text, markdown, csv or json.", metavar="FORMAT")
+    ] = "text",
 ) -> None:
     """Compute the leases per second that a site needs, what comes after an outage, and who meets it.
 
@@ -592,8 +594,14 @@ def needs(
     if preset == "list":
         typer.echo("\n".join(f"{name:18}{each.title}. {each.source}" for name, each in planner.PRESETS.items()))
         return
-    if form not in ("text", "json"):
-        _fail(f"--format {form}: expected text or json", 2)
+    forms = {
+        "text": planner.as_text,
+        "markdown": planner.as_markdown,
+        "csv": planner.as_csv,
+        "json": planner.as_json,
+    }
+    if form not in forms:
+        _fail(f"--format {form}: expected {', '.join(forms)}", 2)
     said = {
         "clients": clients,
         "lease_s": lease,
@@ -621,10 +629,12 @@ def needs(
     }
     try:
         given = {name: planner.parsed(name, text) for name, text in said.items() if text is not None}
-        found = planner.answer(context.obj.warehouse, planner.complete(given, preset), capacity, like)
+        known, inputs = planner.opened(context.obj.warehouse), planner.complete(given, preset)
+        setup = planner.measured_like(known, inputs, like) if like is not None else None
+        found = planner.answer(known, inputs, capacity, setup)
     except ValueError as error:
         _fail(str(error), 2)
-    typer.echo(planner.as_json(found) if form == "json" else planner.as_text(found))
+    typer.echo(forms[form](found).rstrip("\n"))
 
 
 @app.command()

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-FASTER: Final = "▲"
-SLOWER: Final = "▼"
 FIGURE: Final = (
     *("configuration_id", "protocol", "threading", "threads", "ha_mode", "rate", "rate_at_most", "interval_kind"),
     *("ci_low", "ci_high", "rate_interpolated", "status", "qualifier", "quality", "findings"),
@@ -78,7 +76,7 @@ def short(labels: Mapping[str, str], chosen: Sequence[str]) -> dict[str, str]:
         return {each: labels[each] for each in chosen}
     begin, end = _shared(split), _shared([each[::-1] for each in split])
     cut = [" ".join(each[begin : len(each) - end]) for each in split]
-    useful = all(cut) and len(set(cut)) == len(cut)
+    useful = not any(each.startswith("(") for each in cut) and all(cut) and len(set(cut)) == len(cut)
     return {each: text if useful else labels[each] for each, text in zip(chosen, cut, strict=True)}
 
 
@@ -87,59 +85,33 @@ def _shared(texts: Sequence[Sequence[str]]) -> int:
     return len(list(takewhile(lambda column: len(set(column)) == 1, zip(*texts, strict=False))))
 
 
-def ratios(frame: pd.DataFrame, verdicts: Mapping[tuple[str, str], str] | None = None) -> pd.DataFrame:
-    """Return the capacity of each row over that of each column, as text with the numbers of runs (row / column).
-
-    Where the rate at the limit was estimated for both sides the ratio is that of the estimates, to which interval and
-    verdict belong; else that of the figures.
+def what_differs(found: pd.DataFrame, facts: pa.Table) -> str:
+    """Return whether a pair is fair, as a sentence: the hardware, what is compared, and what is unfair besides.
 
     Args:
-        frame: what `capacities` returns.
-        verdicts: on pairs (row, column): those that stand out are marked by a triangle, full or hollow (probably),
-            unless one side is a bound and the ratio may lie on the other side of 1.
+        found: what `queries.compare.differences` returns.
+        facts: what `queries.factors` returns, of both.
     """
-    found = verdicts or {}
-    rows: list[dict[str, str]] = []
-    for one in frame.itertuples():
-        cells = {"Rate of": str(one.label)}
-        for other in frame.itertuples():
-            if one.configuration_id == other.configuration_id:
-                cells[f"over {other.label}"] = "1"
-            elif one.rate_unit != other.rate_unit:
-                cells[f"over {other.label}"] = "-"
-            else:
-                estimates = one.rate_interpolated, other.rate_interpolated
-                known = all(words.is_known(each) for each in estimates)
-                value = words.ratio(*estimates) if known else words.ratio(one.rate, other.rate, one.sign, other.sign)
-                mark = _triangle(found.get((str(one.configuration_id), str(other.configuration_id))), value)
-                counts = words.numbers(one.runs, other.runs)
-                cells[f"over {other.label}"] = " ".join(filter(None, [mark, value, counts]))
-        rows.append(cells)
-    return pd.DataFrame(rows)
-
-
-def verdict_of_each(pairs: pd.DataFrame | None) -> dict[tuple[str, str], str]:
-    """Return the verdict on each pair in both directions: who is faster one way is slower the other way."""
-    if pairs is None:
-        return {}
-    opposite = {"faster": "slower", "slower": "faster"}
-    opposite |= {f"probably {one}": f"probably {other}" for one, other in opposite.items()}
-    triples = list(zip(pairs["configuration_id_a"], pairs["configuration_id_b"], pairs["verdict"], strict=True))
-    return {(a, b): verdict for a, b, verdict in triples} | {
-        (b, a): opposite.get(verdict, verdict) for a, b, verdict in triples
-    }
-
-
-def marks(ratios: pd.DataFrame) -> pd.DataFrame:
-    """Return for each cell of `ratios` whether it is marked: 1 faster, -1 slower, 0 neither."""
-    return ratios.map(lambda cell: 1 if cell.startswith(FASTER) else -1 if cell.startswith(SLOWER) else 0)
-
-
-def _triangle(verdict: str | None, ratio: str) -> str:
-    sign = words.VERDICTS.get(verdict or "", "")[:1]
-    if sign in (FASTER, "△") and not ratio.startswith(("≤", "?", "-")):
-        return sign
-    return sign if sign in (SLOWER, "▽") and not ratio.startswith(("≥", "?", "-")) else ""
+    rest = found[~found["is_asked"].astype(bool)]
+    hardware = rest[rest["aspect"] == "hardware"]
+    if len(hardware):
+        unknown = (hardware["grade"] == "unknown").all()
+        named = ", ".join(hardware["item"].str.replace("_", " "))
+        machines = "The hardware of one is not stated" if unknown else f"Other hardware ({named})"
+    else:
+        machines = "Same hardware" if any(facts["cpu_model"].to_pylist()) else "Hardware not stated"
+    if "campaign" in set(rest["item"]):
+        machines += ", but measured in another campaign"
+    items = list(found.loc[found["is_factor"].astype(bool), "item"])
+    names = [each.replace("_", " ") for each in items if each != "threads" or "threading" not in items]
+    differ = "no setting differs"
+    if len(names) == 1:
+        differ = f"only the {names[0]} differs"
+    elif names:
+        differ = f"{len(names)} settings differ at once ({', '.join(names)}), the ratio is the effect of none alone"
+    unfair = rest[(rest["grade"] == "unfair") & (rest["aspect"] != "hardware")]
+    more = f" Not fair: {', '.join(unfair['item'].str.replace('_', ' '))}." if len(unfair) else ""
+    return f"{machines}; {differ}.{more}"
 
 
 def differences(factors: pa.Table, labels: Mapping[str, str], chosen: Sequence[str]) -> pd.DataFrame:

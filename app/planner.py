@@ -12,6 +12,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from dropline.app import export, words
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -269,13 +271,14 @@ from cases, lateral (select needed_lps from lps_needed(
 _DURATION: Final = re.compile(r"(?:\d+(?:\.\d+)?\s*(?:s|m|min|h|d|w)\s*)+")
 _SPAN: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(min|[smhdw])")
 _SECONDS: Final = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
+_WRITTEN: Final = (("d", 86400), ("h", 3600), ("min", 60))
 _UNITS: Final = (("days", 86400), ("h", 3600), ("min", 60), ("s", 1))
 _SUFFIXES: Final = {"%": 0.01, "k": 1e3, "M": 1e6}
 
 
 def parsed(name: str, text: str) -> float:
-    """Return what a person wrote for an input, as `350k`, `90%`, `24h`, `1d12h` or a number; raises ValueError."""
-    written = text.strip()
+    """Return what a person wrote for an input: `350k`, `350,000`, `90%`, `24 h`, `1d12h`; raises ValueError."""
+    written = text.strip().replace(",", "")
     if BY_NAME[name].unit == "s" and _DURATION.fullmatch(written):
         return sum(float(count) * _SECONDS[unit] for count, unit in _SPAN.findall(written))
     try:
@@ -286,6 +289,15 @@ def parsed(name: str, text: str) -> float:
             kind, example = ("number", "350000, 350k, 1.5M, 0.9 or 90%")
         message = f"{BY_NAME[name].label}: {text!r} is no {kind}; write for example {example}"
         raise ValueError(message) from None
+
+
+def written(name: str, value: float) -> str:
+    """Return the value of an input as people write it, so that `parsed` reads the same: `24 h`, `350k`, `0.9`."""
+    if BY_NAME[name].unit == "s" and value:
+        fitting = (each for each in _WRITTEN if value % each[1] == 0 and value != each[1])
+        unit, length = next(fitting, ("s", 1))
+        return f"{value / length:,.12g} {unit}"
+    return f"{value / 1000:.12g}k" if value >= 10_000 and value % 1000 == 0 else f"{value:,.12g}"
 
 
 def complete(given: Mapping[str, float], preset: str | None = None) -> dict[str, float]:
@@ -515,45 +527,112 @@ class Answer(NamedTuple):
     course: Course
     configurations: list[dict[str, Any]] | None
 
+    @property
+    def protocol(self) -> str:
+        """Whose clients these are: DHCPv4 or DHCPv6."""
+        return f"DHCPv{self.inputs['ip_version']:.0f}"
+
 
 def answer(
-    warehouse: Path, inputs: Mapping[str, float], measured_lps: float | None = None, like: str | None = None
+    known: Warehouse | None,
+    inputs: Mapping[str, float],
+    measured_lps: float | None = None,
+    setup: Measured | None = None,
+    calculator: duckdb.DuckDBPyConnection | None = None,
 ) -> Answer:
     """Compute the need, what comes after the event, and who meets the need.
 
     Args:
-        warehouse: the file, which need not be there.
+        known: the warehouse, if there is one.
         inputs: values of `PARAMETERS` by name.
-        measured_lps: capacity of the server in what comes after; by default that of `like`, or what is needed.
-        like: a measured configuration, by name or id: how the server answers when more is asked than it can do.
+        measured_lps: capacity of the server in what comes after; by default that of `setup`, or what is needed.
+        setup: a measured configuration: how the server answers when more is asked than it can do.
+        calculator: what `blank` returned before.
 
     Raises:
-        ValueError: as `lps_needed`, or `like` is not known.
+        ValueError: as `lps_needed`.
     """
-    from dropline.app.queries.planner import configurations, goodputs
-    from dropline.app.warehouse import Warehouse, WarehouseMissing
+    from dropline.app.queries.planner import configurations
 
-    values, calculator = complete(inputs), blank()
+    values, calculator = complete(inputs), calculator or blank()
     loads = lps_needed(calculator, values)
-    known: Warehouse | None
-    try:
-        known = Warehouse.open(warehouse)
-    except WarehouseMissing:
-        known = None
-    protocol = f"DHCPv{values['ip_version']:.0f}"
-    setup = None
-    if like is not None:
-        found = goodputs(known, protocol).to_pylist() if known else []
-        setup = next(
-            (Measured.of(row) for row in found if like in (row["configuration"], row["configuration_id"])), None
-        )
-        if setup is None:
-            message = f"{like!r} is no {protocol} configuration with a measured step beyond its capacity"
-            raise ValueError(message)
     at = measured_lps if measured_lps is not None else setup.lps if setup else loads["needed_lps"]
     after = course(values, loads, at, setup.goodput if setup else ())
-    rows = configurations(known, loads["needed_lps"], protocol).to_pylist() if known else None
-    return Answer(values, loads, influences(calculator, values), at, after, rows)
+    found = Answer(values, loads, influences(calculator, values), at, after, None)
+    if known is None:
+        return found
+    return found._replace(configurations=configurations(known, loads["needed_lps"], found.protocol).to_pylist())
+
+
+def opened(file: Path) -> Warehouse | None:
+    """Return a warehouse, None if there is none."""
+    from dropline.app.warehouse import Warehouse, WarehouseMissing
+
+    try:
+        return Warehouse.open(file)
+    except WarehouseMissing:
+        return None
+
+
+def measured_like(known: Warehouse | None, inputs: Mapping[str, float], like: str) -> Measured:
+    """Return the measured set-up of a configuration, by name or id; raises ValueError if there is none."""
+    from dropline.app.queries.planner import goodputs
+
+    protocol = f"DHCPv{complete(inputs)['ip_version']:.0f}"
+    for row in goodputs(known, protocol).to_pylist() if known else []:
+        if like in (row["configuration"], row["configuration_id"]):
+            return Measured.of(row)
+    message = f"{like!r} is no {protocol} configuration with a measured step beyond its capacity"
+    raise ValueError(message)
+
+
+def headline(found: Answer) -> list[str]:
+    """Return the answer in sentences: what is needed, of what, and who gives it."""
+    loads, rows = found.loads, found.configurations or []
+    parts = [f"{words.factor(loads[name])} {LOADS[name][0].lower()}" for name in PARTS if loads[name]]
+    allowed = ", and the allowances" if loads["needed_lps"] > loads["peak_lps"] else ""
+    said = [
+        f"You need {words.number(loads['needed_lps'])} leases/s in the busiest minute: {', '.join(parts)}{allowed}."
+    ]
+    enough = [row for row in rows if row["missing_lps"] == 0]
+    own = [row for row in enough if row["origin"] == "measured"]
+    if rows and not enough:
+        closest = min(rows, key=lambda row: row["missing_lps"])
+        said.append(
+            f"None of {len(rows)} known {found.protocol} configurations gives that; the closest is "
+            f"{closest['configuration']}, {words.number(closest['missing_lps'])} leases/s short."
+        )
+    elif rows:
+        last = min(own or enough, key=lambda row: row["headroom_ratio"])
+        which = "Of those measured here" if own else "Of those published"
+        said.append(
+            f"{len(enough)} of {len(rows)} known {found.protocol} configurations give that. {which}, the slowest that "
+            f"does is {last['configuration']}, with {words.factor(last['headroom_ratio'])} times the need."
+        )
+    return said
+
+
+def demand(found: Answer) -> list[tuple[float, float]]:
+    """Return how many leases per second are needed from which second after the event on, until the lease ends.
+
+    Each load lasts as long as the plan gives it; the allowances raise all of them.
+    """
+    values, loads = found.inputs, found.loads
+    wave_s = max(values["boot_window_s"] * bool(loads["boot_wave_lps"]), values["recovery_s"])
+    busiest_s, end_s = loads["busiest_after_s"] or 0, max(values["lease_s"], loads["t1_s"] + wave_s)
+    stretches = [
+        (0, values["boot_window_s"], loads["boot_wave_lps"]),
+        (0, values["recovery_s"], loads["recovery_lps"]),
+        (max(0, busiest_s - 30), busiest_s + 30, loads["returning_lps"]),
+        (loads["t1_s"], loads["t1_s"] + wave_s, loads["echo_lps"]),
+    ]
+    stretches = [each for each in stretches if each[2]]
+    edges = sorted({1.0, end_s, *(edge for begin, end, _ in stretches for edge in (begin, end) if 1 < edge < end_s)})
+    allowance = loads["needed_lps"] / loads["peak_lps"] if loads["peak_lps"] else 1
+    return [
+        (at, allowance * (loads["steady_lps"] + sum(lps for begin, end, lps in stretches if begin <= at < end)))
+        for at in edges
+    ]
 
 
 _FIGURES: Final = (
@@ -570,7 +649,7 @@ def as_json(found: Answer) -> str:
         "loads": found.loads,
         "influences": [each._asdict() for each in found.influences],
         "after": {"measured_lps": found.measured_lps} | summed_up(found.course),
-        "configurations": rows and [{name: row[name] for name in _FIGURES} for row in rows],
+        "configurations": rows if rows is None else [{name: row[name] for name in _FIGURES} for row in rows],
     }
     return json.dumps(content, indent=1)
 
@@ -602,8 +681,9 @@ def as_text(found: Answer) -> str:
         strongest = found.influences[0]
         lines += [
             "",
-            f"What matters most: {BY_NAME[strongest.name].full_label}. From {strongest.low_value:,g} to "
-            f"{strongest.high_value:,g}, the need goes from {strongest.low_lps:,.2f} to {strongest.high_lps:,.2f}.",
+            f"What matters most: {BY_NAME[strongest.name].full_label}. "
+            f"From {_figure(strongest.low_value)} to {_figure(strongest.high_value)}, "
+            f"the need goes from {strongest.low_lps:,.2f} to {strongest.high_lps:,.2f}.",
         ]
     if found.configurations is None:
         lines += ["", "Build a warehouse (dropline up examples) to see which configurations give that."]
@@ -625,6 +705,72 @@ def as_text(found: Answer) -> str:
         lines += ["", f"{heading}  configurations that miss it, closest first: {len(missing)}"]
         lines += [f"{_line(row)}, {row['missing_lps']:,.0f} leases/s short" for row in missing[:MOST_MISSING]]
     return "\n".join(lines)
+
+
+def as_markdown(found: Answer) -> str:
+    """Return an answer as Markdown: sentences first, then inputs, parts and who meets the need."""
+    sections = [("Inputs", _given(found)), ("What it is made of", _loads(found))]
+    if found.configurations:
+        sections.append((f"{found.protocol} configurations, most head-room first", _configurations(found)))
+    after = [course_in_words(found.course, found.measured_lps), *events_in_words(found.loads)]
+    texts = ["# Leases per second needed", *headline(found), *(after if found.measured_lps > 0 else [])]
+    for name, rows in sections:
+        texts += [f"## {name}", _exported(rows, "markdown").strip()]
+    return "\n\n".join(texts) + "\n"
+
+
+def as_csv(found: Answer) -> str:
+    """Return an answer as one table: section, name, value and what the value is."""
+    rows = [
+        {"section": section, "name": row[name], "value": str(row[value]), "note": str(row[note] or "")}
+        for section, table, name, value, note in (
+            ("input", _given(found), "name", "value", "input"),
+            ("need", _loads(found), "load", "figure", "computed as"),
+            ("configuration", _configurations(found), "configuration", "leases/s", "origin"),
+        )
+        for row in table
+    ]
+    return _exported(rows, "csv")
+
+
+def _given(found: Answer) -> list[dict[str, Any]]:
+    return [
+        {"input": BY_NAME[name].full_label.removesuffix(" (s)"), "value": written(name, value), "name": name}
+        for name, value in found.inputs.items()
+        if value or BY_NAME[name].default
+    ]
+
+
+def _loads(found: Answer) -> list[dict[str, Any]]:
+    return [
+        {"load": label, "figure": round(found.loads[name], 2), "computed as": formula}
+        for name, (label, formula) in LOADS.items()
+        if found.loads[name]
+    ]
+
+
+def _configurations(found: Answer) -> list[dict[str, Any]]:
+    return [
+        {
+            "configuration": row["configuration"],
+            "leases/s": None if row["lps"] is None else round(row["lps"]),
+            "times the need": row["headroom_ratio"] and round(row["headroom_ratio"], 2),
+            "short by": round(row["missing_lps"]) or None,
+            "origin": row["origin"],
+            "quality": row["quality"],
+        }
+        for row in found.configurations or []
+    ]
+
+
+def _exported(rows: list[dict[str, Any]], form: str) -> str:
+    import io
+
+    import pyarrow as pa
+
+    out = io.BytesIO()
+    export.write(pa.Table.from_pylist(rows), form, out)
+    return out.getvalue().decode()
 
 
 def course_in_words(course: Course, measured_lps: float) -> str:

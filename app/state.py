@@ -33,13 +33,9 @@ ROW_PIXELS: Final = 35  # of a table
 FRAME_PIXELS: Final = 2  # around its rows
 MOST_PIXELS: Final = 400  # of a table that fits its rows, up to ten
 METRICS_PIXELS: Final = 117  # a row of metrics
+TOOLS_PIXELS: Final = 12  # between a field and a chart, whose tool bar rises above it
 FIELD_PIXELS: Final = 68  # a field with its label
 TINT: Final = "background-color: rgba(230, 159, 0, 0.2)"
-MARKS: Final = {
-    1: "background-color: rgba(36, 136, 208, 0.28)",
-    0: "",
-    -1: "background-color: rgba(221, 101, 23, 0.28)",
-}
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)  # an older one closes when the last page that reads it ends
@@ -212,7 +208,6 @@ def table(
     config: Mapping[str, Any] | None = None,
     height: int | Literal["auto", "content"] = "auto",
     tinted: Sequence[bool] = (),
-    marked: pd.DataFrame | None = None,
 ) -> None:
     """Show rows as they are: cells are text, never markup; numbers sort as numbers.
 
@@ -224,7 +219,6 @@ def table(
         config: column_config by column.
         height: pixels; `auto` fits up to ten rows, `content` all.
         tinted: for each row, whether it is set off from the others.
-        marked: for each cell 1 (better), -1 (worse) or 0.
     """
     shown: Any = rows.reset_index(drop=True)
     if bounds:
@@ -233,9 +227,6 @@ def table(
     if any(tinted):
         marks = [TINT if one else "" for one in tinted]
         shown = shown.style.apply(lambda column: marks, axis="index")
-    if marked is not None:
-        colours = marked.reset_index(drop=True).map(MARKS.__getitem__)
-        shown = shown.style.apply(lambda cells: colours, axis=None)
     st.dataframe(
         shown,
         hide_index=True,

@@ -99,6 +99,16 @@ WATCHED: Final = {
     "response_rate": ("Queries per second of the generator", "answered"),
     "failure_rate": ("Queries per second of the generator", "failed"),
 }
+# Whether a difference is real, as a sentence about it ends.
+REAL: Final = {
+    "faster": "",
+    "slower": "",
+    "probably faster": ". Probably real: among so many pairs one such may be chance",
+    "probably slower": ". Probably real: among so many pairs one such may be chance",
+    "no evidence": ". That may be chance",
+    "too few runs": ". Too few runs tell whether that is real",
+    "not testable": ". Without repeated runs nobody can tell whether that is real",
+}
 QUALITIES: Final = {"ok": "✓ ok", "warn": "⚠ warning", "suspect": "✖ suspect"}
 
 _UP: Final = {"≥", ">"}
@@ -179,6 +189,23 @@ def widening(correlation: float | None) -> float:
 def factor_interval(low: float | None, high: float | None) -> str:
     """Return the 95 % confidence interval of a ratio; a dash without repetitions."""
     return f"{low:.3g} to {high:.3g}" if low is not None and high is not None and is_known(low) else "-"
+
+
+def change(ratio: float) -> str:
+    """Return how one rate stands to another, before the other's name: `8 % more than`, `2.4 times as much as`."""
+    if ratio >= 2:
+        return f"{factor(ratio)} times as much as"
+    percent = number(100 * abs(ratio - 1))
+    return "as much as" if abs(ratio - 1) < 0.0005 else f"{percent} % {'more' if ratio > 1 else 'less'} than"
+
+
+def change_interval(low: float | None, high: float | None) -> str:
+    """Return the interval of a `change` in brackets, e.g. ` (95 %: +5 to +11 %)`; nothing where there is none."""
+    if low is None or high is None or not (is_known(low) and is_known(high)):
+        return ""
+    if low >= 2:
+        return f" (95 %: {factor(low)} to {factor(high)} times)"
+    return f" (95 %: {100 * (low - 1):+.0f} to {100 * (high - 1):+,.0f} %)"
 
 
 def order(is_in_turn: bool | None) -> str | None:

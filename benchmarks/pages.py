@@ -224,8 +224,6 @@ def measure(page: Page, address: str, name: str, times: int) -> Iterator[Measure
     yield Measured(name, PAINT, [each["painted"] / 1000 for each in opened])
     yield Measured(name, WHOLE, [each["last"] / 1000 for each in opened])
     yield Measured(name, SHIFT, [each["shifted"] for each in opened])
-    if name == "compare":
-        _act(page, _press("Single against multi"), 0)
     for what, act in acts.items():
         _act(page, act, 0)  # warm, as the parts of the page that it loads for the first time
         yield Measured(name, what, [_act(page, act, turn) for turn in range(1, times + 1)])

@@ -40,13 +40,18 @@ def capacities(
         table: the columns of `REQUIRED`; `shown` is the figure in words, with its bound, `interval` its range; rates
             in `unit`.
         unit: unit of the rates, for the axis.
-        singles: single runs with row, backend, rate and run (in words).
-        name_values: write the figure beside the dot; for charts with one dot per row.
+        singles: single runs with row, label, backend, rate and run (in words).
+        name_values: write the figure beside the dot, and tell rows of one backend apart by colour; for charts with one
+            dot per row.
     """
-    table = table.loc[:, list(REQUIRED)].dropna(subset=["rate"])
-    table = table.assign(best=[words.rate(each, "≈") for each in table["about"]])
+    table = theme.with_backends(table.loc[:, list(REQUIRED)].dropna(subset=["rate"]))
+    table = table.assign(
+        best=[words.rate(each, "≈") for each in table["about"]],
+        counted=[f"{each:.0f}" if words.is_known(each) else words.NOT_STATED for each in table["runs"]],
+    )
     rows = list(dict.fromkeys(table["row"]))
-    colour = theme.backend_legend(table["backend"])
+    by = theme.told_apart_by(table) if name_values else "backend"
+    colour = theme.colour_by(by, table)
     y = alt.Y("row:N", sort=rows, title=None, axis=theme.ROW_AXIS)
     axis = alt.X("rate:Q", title=f"Capacity ({unit})", scale=alt.Scale(zero=True), axis=theme.RATE_AXIS)
     base = alt.Chart(table).encode(y=y, color=colour)
@@ -56,13 +61,13 @@ def capacities(
         alt.Tooltip("shown:N", title=unit),
         alt.Tooltip("interval:N", title="Rate at the limit"),
         alt.Tooltip("best:N", title="Best single figure"),
-        alt.Tooltip("runs:Q", title="Runs (n)"),
+        alt.Tooltip("counted:N", title="Runs (n)"),
         alt.Tooltip("quality:N", title="Quality"),
     ]
     layers += _ranges(table, {"y": y, "color": colour, "tooltip": tooltip})
     if singles is not None and len(singles):
         layers.append(
-            alt.Chart(singles.loc[:, ["row", "backend", "rate", "run"]])
+            alt.Chart(theme.with_backends(singles)[["row", "backend", "label", "rate", "run"]])
             .mark_tick(thickness=1.5, size=14, opacity=0.7)
             .encode(x="rate:Q", y=y, color=colour, tooltip=["run:N", alt.Tooltip("rate:Q", format=",.0f")])
         )
@@ -127,14 +132,8 @@ def _finding(table: pd.DataFrame, unit: str) -> tuple[str, str]:
     drawn = f"{_runs(table)}Filled: measured, hollow: published figure{_told(table)}"
     if len(table) == 1:
         return f"{first['name']}: {first['shown']} {unit}", drawn
-    last = table.loc[table["rate"].idxmin()]
-    estimates = first["about"], last["about"]
-    of_estimates = all(words.is_known(each) for each in estimates)
-    signs = _sign(first["shown"]), _sign(last["shown"])
-    ratio = words.times(*estimates) if of_estimates else words.times(first["rate"], last["rate"], *signs)
-    slowest = f"{ratio} the slowest of {len(table)}. " if ratio else ""
     fastest = "Fastest measured" if len(own) else "Fastest published"
-    return f"{fastest}: {first['shown']} {unit}, {first['name']}", f"{slowest}{drawn}"
+    return f"{fastest}: {first['shown']} {unit}, {first['name']}", drawn
 
 
 def _told(table: pd.DataFrame) -> str:
@@ -147,11 +146,6 @@ def _told(table: pd.DataFrame) -> str:
         "arrow: no step exceeded it": bool(known["ci_high"].isna().any()),
     }
     return "".join(f"; {mark}" for mark, is_there in marks.items() if is_there)
-
-
-def _sign(shown: str) -> str:
-    sign, _, figure = shown.rpartition(" ")
-    return sign if figure else ""
 
 
 def _runs(table: pd.DataFrame) -> str:

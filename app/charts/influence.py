@@ -41,7 +41,7 @@ def tornado(table: pd.DataFrame, needed_lps: float, swing: float) -> alt.LayerCh
             ),
             tooltip=[
                 alt.Tooltip("input:N", title="Input"),
-                alt.Tooltip("value:Q", title="at", format=",~g"),
+                alt.Tooltip("value:Q", title="at", format=",.4~f"),
                 alt.Tooltip("shown:N", title="Leases/s needed"),
             ],
         )
@@ -50,7 +50,7 @@ def tornado(table: pd.DataFrame, needed_lps: float, swing: float) -> alt.LayerCh
     return theme.titled(
         alt.layer(drawn, rule),
         f"{bars['input'].iloc[0]} matters most: {before['shown']} to {after['shown']} leases/s",
-        f"From {before['value']:,g} to {after['value']:,g}. Each input alone {100 * swing:g} % smaller or larger, "
-        "within its limits; those that hardly matter are left out",
+        f"From {words.number(before['value'])} to {words.number(after['value'])}. "
+        f"Each input alone {100 * swing:g} % smaller or larger, within its limits; what hardly matters is left out",
         alt.Step(theme.ROW_HEIGHT),
     )

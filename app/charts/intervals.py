@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
+import pandas as pd
 
 from dropline.app.charts import theme
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import pandas as pd
 
 REQUIRED: Final = ("t_s", "exchange", "series", "packets_per_s")
 _FEW: Final = 120  # up to so many values each is marked by a point
@@ -56,7 +55,8 @@ def second_by_second(
     detail = f"n = {intervals['t_s'].nunique():,} interim lines of the report, as packets per second"
     if pauses is not None and len(pauses):
         detail += "; shaded: fewer than half as many answers as in the median second"
-    return theme.titled(alt.layer(*shades(pauses), lines), _finding(intervals), detail, _HEIGHT)
+    layers = [*shades(pauses), lines, *_where_loss_begins(intervals)]
+    return theme.titled(alt.layer(*layers), _finding(intervals, pauses), detail, _HEIGHT)
 
 
 def pauses(intervals: pd.DataFrame) -> pd.DataFrame:
@@ -90,14 +90,31 @@ def time_axis(span_s: Sequence[float] | None, title: str | None = None) -> alt.X
     return alt.X("t_s:Q", title=title, axis=theme.TIME_AXIS, scale=scale)
 
 
-def _finding(intervals: pd.DataFrame) -> str:
+def _where_loss_begins(intervals: pd.DataFrame) -> list[Any]:
+    """Return the layers of a line at the first second in which packets were lost; none where none were."""
+    first = _drops(intervals)["t_s"].min()
+    if pd.isna(first):
+        return []
+    place = alt.Chart({"values": [{"t_s": first, "text": f"the loss begins in second {first:.0f}"}]})
+    words = place.mark_text(align="left", dx=5, fontSize=12, color=theme.INK)
+    return [
+        place.mark_rule(color=theme.LIMIT_COLOUR, strokeDash=[4, 3]).encode(x="t_s:Q"),
+        words.encode(x="t_s:Q", y=alt.value(alt.ExprRef("height / 2")), text="text:N"),
+    ]
+
+
+def _drops(intervals: pd.DataFrame) -> pd.DataFrame:
+    return intervals[(intervals["series"] == "drops") & (intervals["packets_per_s"] > 0)]
+
+
+def _finding(intervals: pd.DataFrame, pauses: pd.DataFrame | None) -> str:
     exchange = next(iter(intervals["exchange"]), "No exchange")
-    drops = intervals[(intervals["series"] == "drops") & (intervals["packets_per_s"] > 0)]
+    drops = _drops(intervals)
+    dips = "" if pauses is None or pauses.empty else f"; answers dip from second {pauses['begin_s'].iloc[0]:.0f}"
     if drops.empty:
-        return f"{exchange}: no packet was lost in any second"
+        return f"{exchange}: no packet was lost in any second{dips}"
     worst = drops.loc[drops["packets_per_s"].idxmax()]
-    first = drops["t_s"].min()
     return (
-        f"{exchange}: losses begin at {first:.0f} s; the worst is {worst['packets_per_s']:,.0f} packets/s "
-        f"at {worst['t_s']:.0f} s"
+        f"{exchange}: the loss begins in second {drops['t_s'].min():.0f}; the worst is "
+        f"{worst['packets_per_s']:,.0f} packets/s in second {worst['t_s']:.0f}{dips}"
     )

@@ -41,7 +41,7 @@ def loss_over_rate(
         finding: the title.
         choosable: let a click or a drag choose a limit; the selection `CHOSEN` tells it.
     """
-    steps = steps.loc[:, list(REQUIRED)]
+    steps = theme.with_backends(steps.loc[:, list(REQUIRED)])
     top = float(min(1.0, max([*steps["loss_ratio"], 2 * (limit or 0), 0.05])))
     y = alt.Y(
         "loss_ratio:Q",
@@ -61,10 +61,11 @@ def loss_over_rate(
         "title": "Configuration",
         "legend": legend if len(lines) > 1 else None,
     }
+    by = theme.told_apart_by(steps)
     base = alt.Chart(steps).encode(
         x=alt.X("offered_rate:Q", title=f"Offered rate ({unit})", axis=theme.RATE_AXIS),
         y=y,
-        color=theme.backend_legend(steps["backend"]),
+        color=theme.colour_by(by, steps, by_label["legend"]),
         detail="line:N",
         tooltip=[
             alt.Tooltip("label:N", title="Configuration"),

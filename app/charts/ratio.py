@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 REQUIRED: Final = ("row", "backend", "ratio", "ci_low", "ci_high", "shown", "verdict", "origin")
 FULLNESS: Final = {"faster": 1, "slower": 1, "probably faster": 0.4, "probably slower": 0.4}
-_AXIS: Final = alt.Axis(format="~g", tickCount=alt.ExprRef("containerSize()[0] < 500 ? 4 : 12"))
+_AXIS: Final = alt.Axis(format=",~f", tickCount=alt.ExprRef("containerSize()[0] < 500 ? 4 : 12"))
 POINTS: Final = ("threads", "rate", "fitted_rate", "efficiency_ratio", "is_above_cores", "rated_runs")
 
 
@@ -26,7 +26,7 @@ def ratios(pairs: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
         finding: the title.
         detail: what stands below it.
     """
-    pairs = pairs.loc[:, list(REQUIRED)]
+    pairs = theme.with_backends(pairs.loc[:, list(REQUIRED)])
     pairs = pairs.assign(fullness=pairs["verdict"].map(FULLNESS).fillna(0))
     rows = list(dict.fromkeys(pairs["row"]))
     y = alt.Y("row:N", sort=rows, title=None, axis=theme.ROW_AXIS)
@@ -68,7 +68,8 @@ def thread_scaling(points: pd.DataFrame, backend: str | None, unit: str, finding
     """
     points = points.loc[:, list(POINTS)]
     colour = theme.backend_colour(backend)
-    x = alt.X("threads:Q", title="Threads", axis=theme.TIME_AXIS, scale=alt.Scale(zero=True))
+    axis = alt.Axis(format="d", tickCount=8, tickMinStep=1)
+    x = alt.X("threads:Q", title="Threads", axis=axis, scale=alt.Scale(zero=True))
     base = alt.Chart(points)
     dots = base.mark_point(size=90, filled=True, color=colour).encode(
         x=x,
@@ -84,7 +85,9 @@ def thread_scaling(points: pd.DataFrame, backend: str | None, unit: str, finding
     )
     law = base.transform_filter("isValid(datum.fitted_rate)").mark_line(color=colour, opacity=0.6)
     runs = points["rated_runs"].dropna()
-    counts = f", n = {words.span(runs.min(), runs.max())} runs each" if len(runs) else ""
+    counts = (
+        f", n = {words.span(runs.min(), runs.max())} {'run' if runs.max() == 1 else 'runs'} each" if len(runs) else ""
+    )
     detail = (
         f"{len(points)} thread counts{counts}; line: the Universal Scalability Law; triangle: more threads than cores"
     )

@@ -67,6 +67,12 @@ def requests(drawn: pd.DataFrame, finding: str) -> alt.LayerChart:
     return _lines(drawn, _REQUESTS, "Requests per second", finding, "Requests of clients, and those answered")
 
 
+def time_axis(table: pd.DataFrame) -> alt.Axis:
+    """Return the logarithmic time axis of a table with `t_s`, in units that people use."""
+    ticks = [each for each in _TICKS if table["t_s"].min() <= each <= table["t_s"].max()]
+    return alt.Axis(values=ticks, labelExpr=f"{json.dumps(_TICKS)}[datum.value]", labelFlush=False, grid=False)
+
+
 def _lines(table: pd.DataFrame, colours: Mapping[str, str], axis: str, finding: str, detail: str) -> alt.LayerChart:
     names = list(colours)
     long = table.melt("t_s", names, "series", "value")
@@ -78,12 +84,7 @@ def _lines(table: pd.DataFrame, colours: Mapping[str, str], axis: str, finding: 
                 "t_s:Q",
                 title="Time after the event",
                 scale=alt.Scale(type="log", nice=False),
-                axis=alt.Axis(
-                    values=[each for each in _TICKS if table["t_s"].min() <= each <= table["t_s"].max()],
-                    labelExpr=f"{json.dumps(_TICKS)}[datum.value]",
-                    labelFlush=False,
-                    grid=False,
-                ),
+                axis=time_axis(table),
             ),
             y=alt.Y("value:Q", title=axis, axis=theme.RATE_AXIS),
             color=alt.Color(

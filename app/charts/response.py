@@ -33,7 +33,7 @@ def shares(times: pd.DataFrame) -> alt.LayerChart:
             "time_ms:Q",
             title="Response time (ms)",
             scale=alt.Scale(type="log", nice=False, padding=10),
-            axis=alt.Axis(format="~g", labelOverlap=True, tickCount=6),
+            axis=alt.Axis(format=",~f", labelOverlap=True, tickCount=6),
         ),
         y=alt.Y("share_ratio:Q", title="Share of answers", scale=alt.Scale(domain=[0, 1]), axis=_TICKS),
         color=alt.Color(

@@ -12,6 +12,8 @@ import altair as alt
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import pandas as pd
+
 # Okabe and Ito, "Color Universal Design" (2008), without the hues that fade on white; each has a contrast of
 # about three to one against white and against near-black.
 BACKEND_COLOURS: Final = {
@@ -24,13 +26,14 @@ BACKEND_COLOURS: Final = {
 }
 SPARE_COLOURS: Final = ("#3d8f9e", "#b3567c", "#80852b", "#6f87b5", "#ad6a45", "#5b9a5b")
 NO_BACKEND: Final = "#828791"
+SERIES: Final = (*BACKEND_COLOURS.values(), *SPARE_COLOURS)  # of a dozen things that differ in no backend
 LIMIT_COLOUR: Final = "#dc3c55"
 NEUTRAL: Final = "#828791"
 INK: Final = "currentColor"  # of words: what the page itself writes with, on light and on dark ground
 SERIES_COLOURS: Final = {"sent": "#828791", "received": "#2488d0", "drops": "#dc3c55"}
 DISTINCT_COLOURS: Final = ("#2488d0", "#dd6517", "#14a077", "#c0649b")  # for few things that are no backends
 PAUSE_COLOUR: Final = "#e69f00"
-TIME_AXIS: Final = alt.Axis(format=",~g", tickMinStep=1, labelFlush=False)
+TIME_AXIS: Final = alt.Axis(format=",~f", tickMinStep=1, labelFlush=False)
 VALUE_AXIS_WIDTH: Final = 64  # pixels; charts below each other share their time axis
 
 LINE_DASHES: Final = ([1, 0], [6, 3], [2, 2], [9, 3, 2, 3])
@@ -64,6 +67,28 @@ def backend_scale(backends: Iterable[Any]) -> alt.Scale:
     known = list(BACKEND_COLOURS)
     names = sorted({name if isinstance(name, str) else "" for name in backends}, key=lambda n: (n not in known, n))
     return alt.Scale(domain=names, range=[backend_colour(name) for name in names])
+
+
+def with_backends(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with a backend in each row, empty where none is named: a scale has no colour for a null."""
+    return table.assign(backend=table["backend"].fillna(""))
+
+
+def told_apart_by(table: pd.DataFrame) -> str:
+    """Return the column that colours the rows of a chart: backends, unless two labels share one."""
+    shared = table.drop_duplicates("label")["backend"].fillna("").duplicated()
+    return "label" if shared.any() else "backend"
+
+
+def colour_by(column: str, table: pd.DataFrame, legend: alt.Legend | None = None) -> alt.Color:
+    """Return the colours of `told_apart_by`; labels have the legend given, none where they stand beside the marks."""
+    if column == "backend":
+        return backend_legend(table["backend"])
+    labels = list(dict.fromkeys(table["label"]))
+    colours = [SERIES[place % len(SERIES)] for place in range(len(labels))]
+    return alt.Color(
+        "label:N", scale=alt.Scale(domain=labels, range=colours), sort=labels, title="Configuration", legend=legend
+    )
 
 
 def backend_legend(backends: Iterable[Any]) -> alt.Color:
@@ -105,6 +130,7 @@ def title(finding: str, detail: str) -> alt.TitleParams:
         frame="bounds",
         offset=12,
         fontSize=15,
+        color=INK,
         subtitleFontSize=12,
         subtitleColor=INK,
         subtitleLineHeight=_DETAIL_LINE,
@@ -146,7 +172,10 @@ def titled(chart: Any, finding: str, detail: str, height: int | alt.Step | None 
         size = {"height": height}
     words = {"labelColor": INK, "titleColor": INK}
     # Rules mark a place that the description names; a layer that has none would be an image without a name.
-    styled = chart.configure_axis(**words).configure_legend(**words).configure_rule(aria=False)
+    # A saved image takes the ink on black; without a ground of its own it can be read wherever it is put.
+    chart = chart.configure(background="transparent")
+    lines = {"gridColor": NEUTRAL, "gridOpacity": 0.25, "domainColor": NEUTRAL}
+    styled = chart.configure_axis(**words, **lines).configure_legend(**words).configure_rule(aria=False)
     return styled.properties(
         title=title(finding, detail),
         description=f"{finding}. {detail}".strip(),

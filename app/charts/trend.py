@@ -31,14 +31,15 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str, finding: 
     """
     points = points.loc[:, list(REQUIRED)]
     colour = theme.backend_colour(backend)
-    x = alt.X("place:Q", title="Run, in the order of time", axis=theme.TIME_AXIS)
+    beside = alt.Scale(domain=[points["place"].min() - 0.5, points["place"].max() + 0.5], nice=False)
+    x = alt.X("place:Q", title="Run, in the order of time", axis=theme.TIME_AXIS, scale=beside)
     y = alt.Y("rate:Q", title=f"Capacity ({unit})", axis=theme.value_axis(), scale=alt.Scale(zero=False))
     tooltip = [
         alt.Tooltip("run:N", title="Run"),
         alt.Tooltip("rate:Q", title=f"Capacity ({unit})", format=",.0f"),
         alt.Tooltip("level:Q", title=f"Level ({unit})", format=",.0f"),
         alt.Tooltip("product_version:N", title="Version"),
-        alt.Tooltip("changed:N", title="Changed with it"),
+        alt.Tooltip("changed:N", title="Also changed"),
         alt.Tooltip("shown_change:N", title="Change of level"),
     ]
     base = alt.Chart(points)
@@ -47,7 +48,7 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str, finding: 
         y=y,
         shape=alt.Shape(
             "kind:N",
-            scale=alt.Scale(domain=list(KINDS), range=["circle", "triangle-down", "triangle-up", "stroke"]),
+            scale=alt.Scale(domain=list(KINDS), range=["circle", "triangle-down", "triangle-up", "diamond"]),
             legend=alt.Legend(orient="top", title=None),
         ),
         opacity=alt.condition("datum.kind == 'run'", alt.value(0.9), alt.value(0.45)),

@@ -111,17 +111,6 @@ def factors(warehouse: Warehouse, configuration_ids: Sequence[str]) -> pa.Table:
     )
 
 
-def speedups(warehouse: Warehouse, configuration_ids: Sequence[str]) -> pa.Table:
-    """Return the pairs of multithreading_speedup and ha_speedup in which one of the configurations stands.
-
-    The ratio is that to which the interval belongs: of the rates at the limit, where both were estimated.
-    """
-    return warehouse.query(
-        text("speedups"),
-        {"ids": list(configuration_ids)},
-    )
-
-
 def are_in_turn(warehouse: Warehouse, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bool]:
     """Say of pairs of configurations whether their runs alternate: else all of the one came before all of the other.
 

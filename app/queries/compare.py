@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dropline.app.queries import MOST_ROWS
+from dropline.app.queries import MOST_ROWS, USUAL_GOALS
 from dropline.app.queries.files import text
 
 if TYPE_CHECKING:
@@ -55,8 +55,7 @@ def verdicts(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence[s
 
     Returns:
         configuration_id_a and _b in the order chosen, ratio (of the rates at the limit where both were estimated, else
-        of the figures), ci_low, ci_high, p_value, p_value_holm, runs_a, runs_b, verdict,
-        and of `differences`: grade (same where nothing known differs), unfair, unknown and minor (counts).
+        of the figures), ci_low, ci_high, p_value, p_value_holm, runs_a, runs_b and verdict.
     """
     return warehouse.query(
         text("compare_verdicts"),
@@ -65,16 +64,14 @@ def verdicts(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence[s
 
 
 def differences(warehouse: Warehouse, one: str, other: str) -> pa.Table:
-    """Return what differs between two configurations, worst first: aspect, item, value_a, value_b, grade, why."""
+    """Return what differs between two configurations: aspect, item, value_a, value_b, grade, why, is_factor, is_asked.
+
+    What is asked stands first: the factors in which the two differ, and what goes with them; the rest by its gravity.
+    """
     return warehouse.query(text("compare_differences"), {"one": one, "other": other})
 
 
-def fairness(warehouse: Warehouse, one: str, other: str) -> pa.Table:
-    """Return how fair a pair is as a test of one factor: factor, grade, differences besides it, unstated_aspects.
-
-    None where the two differ in several factors, so that the warehouse compares them in none.
-    """
-    return warehouse.query(
-        text("compare_fairness"),
-        {"one": one, "other": other},
-    )
+def beginning(warehouse: Warehouse) -> dict[str, str]:
+    """Return the pair that tells most: baseline_id, treatment_id and factor; empty where nothing was measured twice."""
+    rows: list[dict[str, str]] = warehouse.query(text("compare_beginning"), USUAL_GOALS).to_pylist()
+    return rows[0] if rows else {}

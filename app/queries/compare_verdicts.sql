@@ -51,19 +51,6 @@ adjusted as (
         end as p_value_holm
     from numbered
 
-),
-
-fairness as (
-
-    select
-        pairs.a,
-        pairs.b,
-        count(*) filter (where differing.grade = 'unfair') as unfair,
-        count(*) filter (where differing.grade = 'unknown') as unknown,
-        count(*) filter (where differing.grade = 'minor') as minor
-    from pairs, lateral (select grade from differences(pairs.a, pairs.b)) as differing
-    group by pairs.a, pairs.b
-
 )
 
 select
@@ -81,17 +68,7 @@ select
         when adjusted.verdict in ('faster', 'slower') and adjusted.p_value_holm > 0.05
             then 'probably ' || adjusted.verdict
         else adjusted.verdict
-    end as verdict,
-    case
-        when fairness.unfair > 0 then 'unfair'
-        when fairness.unknown > 0 then 'unknown'
-        when fairness.minor > 0 then 'minor'
-        else 'same'
-    end as grade,
-    coalesce(fairness.unfair, 0) as unfair,
-    coalesce(fairness.unknown, 0) as unknown,
-    coalesce(fairness.minor, 0) as minor
+    end as verdict
 from pairs
 left join adjusted on pairs.a = adjusted.a and pairs.b = adjusted.b
-left join fairness on pairs.a = fairness.a and pairs.b = fairness.b
 order by pairs.place_a, pairs.place_b

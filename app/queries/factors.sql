@@ -16,6 +16,7 @@ select
     configurations.configuration_id,
     configurations.origin,
     configurations.campaign,
+    campaigns.description as campaign_says,
     configurations.product,
     configurations.product_version,
     configurations.protocol,
@@ -51,6 +52,7 @@ select
     host.kernel,
     host.virtualisation
 from configurations
+left join campaigns on configurations.campaign = campaigns.campaign
 left join servers as server
     on configurations.server_config_id = server.server_config_id
 left join machines as host

@@ -131,10 +131,12 @@ chosen as (
 select
     chosen.*,
     fairness.grade,
-    fairness.worst
+    fairness.worst,
+    if(chosen.origin = 'measured', campaigns.description, null) as campaign_description
 from chosen
+left join campaigns on chosen.campaign = campaigns.campaign
 left join comparison_fairness as fairness
     on fairness.factor = if($factor = 'ip_version', 'protocol', $factor)
         and chosen.reference_id = fairness.baseline_configuration_id
         and chosen.configuration_id = fairness.treatment_configuration_id
-order by chosen.origin, chosen.campaign, chosen.protocol, chosen.backend, chosen.ha_mode, chosen.what
+order by chosen.origin asc, chosen.ratio desc nulls last, chosen.configuration_id asc, chosen.reference_id asc

@@ -1,9 +1,9 @@
 select
     count(*) as answered,
     avg(value) as avg,
-    quantile_cont(value, 0.5) as p50,
-    quantile_cont(value, 0.95) as p95,
-    quantile_cont(value, 0.99) as p99,
+    quantile_disc(value, 0.5) as p50,
+    quantile_disc(value, 0.95) as p95,
+    quantile_disc(value, 0.99) as p99,
     max(value) as max
 from trial_observations
 where trial_id = $id and batch = $batch and metric = 'probe_latency'

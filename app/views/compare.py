@@ -1,9 +1,9 @@
-"""Which configuration is faster at which limit of loss, is it certain, and what else differs between them?"""
+"""Which configuration is faster at which limit of loss, is that real, and what else differs between them?"""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -19,14 +19,17 @@ if TYPE_CHECKING:
 
     from dropline.app.warehouse import Warehouse
 
-MOST = 12
-BASES = {"worst_exchange": "worst exchange", "lease": "whole leases", "packet": "all packets"}
-OWN = "a limit of my own"
-HARDWARE = (
-    *("testbed", "cpu model", "cpu cores", "cpu threads", "cpu mhz", "memory bytes", "nic model", "nic speed mbps"),
-    *("disks", "os name", "os version", "kernel", "virtualisation"),
-)
-TABLES = {"factors": "What the configurations are", "hardware": "The machines that they ran on"}
+MOST: Final = 12
+BASES: Final = {"worst_exchange": "worst exchange", "lease": "whole leases", "packet": "all packets"}
+OWN: Final = "a limit of my own"
+BEGINNINGS: Final = {
+    "product_version": "To begin with: the newest version against the one before.",
+    "threading": "To begin with: the widest fair pair. Several threads against one, all else the same.",
+    "ha_mode": "To begin with: the widest fair pair. With high availability against without, all else the same.",
+    "backend": "To begin with: the widest fair pair. Two backends, all else the same.",
+}
+# The sign alone has a colour: names come from files, and stay out of a directive of Markdown.
+SIGNS: Final = {"faster": ":blue[▲] ", "slower": ":orange[▼] "}
 
 
 class Limit(NamedTuple):
@@ -42,30 +45,83 @@ def main() -> None:
     st.title("Compare")
     warehouse = state.warehouse_or_stop()
     labels = queries.labels(warehouse)
+    _begin(warehouse)
     chosen = state.choose_many(
         "Configurations",
         "configurations",
         state.narrowed("configurations", "configurations", labels),
         most=MOST,
-        placeholder=f"choose two to {MOST}",
+        placeholder=f"choose two to {MOST}; the first is what the others are held against",
     )
+    answer = st.container()
     goals = {goal["loss_goal"]: goal for goal in queries.loss_goals(warehouse, queries.rate_units(warehouse, chosen))}
     limit = _choose_limit(goals)
     if not chosen:
-        _suggest(warehouse, labels)
+        st.info("Choose the configurations to compare.", icon=":material/compare_arrows:")
         return
     labels = labels | frames.short(labels, chosen)
     with behind.recorded() as asked:
         frame = frames.capacities(_capacities(warehouse, chosen, limit), labels)
+    rated = [each for each in reversed(chosen) if each in set(frame["configuration_id"])]
+    verdicts = comparing.verdicts(warehouse, limit.goal, rated).to_pandas() if limit.goal and len(rated) > 1 else None
+    facts = queries.factors(warehouse, chosen)
+    differing = {each: comparing.differences(warehouse, chosen[0], each).to_pandas() for each in chosen[1:]}
+    with answer:
+        for other, differences in differing.items():
+            said = _difference(frame, verdicts, labels, chosen[0], other)
+            st.markdown(f"{said} {words.plain(frames.what_differs(differences, facts))}")
+        campaigns = {each["campaign"]: each["campaign_says"] for each in facts.to_pylist()}
+        for campaign, says in campaigns.items():
+            if len(campaigns) > 1 and says:
+                st.caption(words.plain(f"{campaign}: {says}"))
+    st.space(state.TOOLS_PIXELS)
     _say_what_has_no_figure(chosen, frame, labels, limit)
     _draw_capacities(warehouse, frame, limit, asked)
     _draw_ramps(warehouse, chosen, labels, frame, limit, goals)
-    ordered = list(frame["configuration_id"])
-    verdicts = comparing.verdicts(warehouse, limit.goal, ordered).to_pandas() if limit.goal and len(frame) > 1 else None
-    _show_ratios(warehouse, frame, verdicts)
-    _show_speedups(warehouse, chosen)
-    _show_fairness(warehouse, labels, chosen)
-    _show_differences(warehouse, labels, chosen)
+    if verdicts is not None:
+        _show_evidence(warehouse, verdicts, labels)
+    if differing:
+        _show_differences(labels, chosen[0], differing)
+    with st.expander("All that is known of them", expanded=not differing):
+        known = frames.differences(facts, labels, chosen)
+        tinted = list(known["Differs"] != "")
+        state.table(known, alt="What the configurations are", key="facts", height="content", tinted=tinted)
+
+
+def _begin(warehouse: Warehouse) -> None:
+    """Choose the pair that tells most for whoever comes without a choice, and say why."""
+    if "configurations" not in st.session_state and "configurations" not in st.query_params:
+        found = comparing.beginning(warehouse)
+        st.session_state["begun"] = found
+        st.session_state["configurations"] = [found["baseline_id"], found["treatment_id"]] if found else []
+    begun = st.session_state.get("begun")
+    if begun and st.session_state.get("configurations") == [begun["baseline_id"], begun["treatment_id"]]:
+        st.caption(BEGINNINGS[begun["factor"]])
+
+
+def _difference(
+    frame: pd.DataFrame, verdicts: pd.DataFrame | None, labels: Mapping[str, str], one: str, other: str
+) -> str:
+    """Return how much more or less the other gives than the one, and whether that is real; coloured only if it is."""
+    names = words.plain(labels[other]), words.plain(labels[one])
+    known = frame.set_index("configuration_id")
+    if not {one, other} <= set(known.index) or known.loc[one, "rate_unit"] != known.loc[other, "rate_unit"]:
+        return f"**{names[0]}** and **{names[1]}** have no figures that can be compared."
+    upper, lower = known.loc[other], known.loc[one]
+    estimates = upper["rate_interpolated"], lower["rate_interpolated"]
+    if not all(words.is_known(each) for each in estimates):
+        times = words.times(upper["rate"], lower["rate"], upper["sign"], lower["sign"])
+        if not times:
+            return f"**{names[0]}** and **{names[1]}**: which is faster cannot be told from their bounds."
+        return f"**{names[0]} gives {times[0].lower()}{times[1:]} as much as {names[1]}.**"
+    if verdicts is None:
+        return f"**{names[0]} gives {words.change(estimates[0] / estimates[1])} {names[1]}.**"
+    sides = (verdicts["configuration_id_a"] == other) & (verdicts["configuration_id_b"] == one)
+    found = verdicts[sides].iloc[0]
+    said = f"**{names[0]} gives {words.change(found['ratio'])} {names[1]}**"
+    interval = words.change_interval(found["ci_low"], found["ci_high"])
+    real = words.REAL[found["verdict"]]
+    return f"{SIGNS.get(found['verdict'], '')}{said}{interval}{real}."
 
 
 def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
@@ -82,7 +138,7 @@ def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
         if goal is not None and goal["loss_limit"] is not None:
             _take(goal)
 
-    left, middle, right = st.columns([2, 1, 2])
+    left, middle, right = st.columns([2, 1, 2], vertical_alignment="bottom")
     with left:
         goal = state.choose_one("Loss goal", "goal", {**texts, OWN: OWN}, on_change=apply_goal) or first["loss_goal"]
     unlimited = goal in goals and goals[goal]["loss_limit"] is None
@@ -175,24 +231,6 @@ def _capacities(warehouse: Warehouse, chosen: list[str], limit: Limit) -> pa.Tab
     return queries.capacities(warehouse, limit.goal or queries.usual_goal(), chosen)
 
 
-def _suggest(warehouse: Warehouse, labels: Mapping[str, str]) -> None:
-    st.info("Choose the configurations to compare, or begin with one of these.", icon=":material/compare_arrows:")
-    frame = frames.capacities(queries.capacities(warehouse, queries.usual_goal()), labels)
-    best = frame.drop_duplicates("backend").head(MOST)
-    alike = ["origin", "product", "protocol", "backend", "ha_mode"]
-    pairs = frame.drop_duplicates([*alike, "threading"])
-    pair = pairs[pairs["threading"].isin(["single", "multi"]) & pairs.duplicated(alike, keep=False)]
-    if len(pair):
-        pair = pair[(pair[alike].fillna("") == pair[alike].fillna("").iloc[0]).all(axis="columns")]
-    for name, some in {"Fastest of each backend": best, "Single against multi": pair}.items():
-        if len(some) > 1:
-            st.button(name, on_click=_choose, args=(list(some["configuration_id"]),))
-
-
-def _choose(configuration_ids: list[str]) -> None:
-    st.session_state["configurations"] = configuration_ids
-
-
 def _say_what_has_no_figure(chosen: list[str], frame: pd.DataFrame, labels: Mapping[str, str], limit: Limit) -> None:
     missing = [words.plain(labels[each]) for each in chosen if each not in set(frame["configuration_id"])]
     if missing:
@@ -200,8 +238,8 @@ def _say_what_has_no_figure(chosen: list[str], frame: pd.DataFrame, labels: Mapp
         st.warning(f"No figure at {at}: {'; '.join(missing)}.")
     if limit.goal is None:
         st.caption(
-            f"At {_limit_in_words(limit)} everything is computed anew from the steps of the runs. Published figures "
-            "have no steps, and no difference is tested: for verdicts take a loss goal."
+            f"Computed anew from the steps of the runs at {_limit_in_words(limit)}. Published figures have no "
+            "steps, and no difference is tested: for verdicts take a loss goal."
         )
 
 
@@ -223,6 +261,7 @@ def _draw_capacities(warehouse: Warehouse, frame: pd.DataFrame, limit: Limit, as
         points = singles[singles["configuration_id"].isin(part["configuration_id"])]
         points = points.assign(
             row=points["configuration_id"].map(known["label"]),
+            label=points["configuration_id"].map(known["label"]),
             backend=points["configuration_id"].map(known["backend"]),
             run=[f"run {each:.0f}" if words.is_known(each) else "run" for each in points["repetition"]],
         )
@@ -233,7 +272,7 @@ def _draw_capacities(warehouse: Warehouse, frame: pd.DataFrame, limit: Limit, as
         said := words.widened(dict(zip(frame["label"], frame["run_correlation"], strict=True)))
     ):
         st.caption(words.plain(said))
-    weak = frame[frame["findings_shown"] != ""]
+    weak = frame[(frame["findings_shown"] != "") & frame["quality"].isin(["warn", "suspect"])]
     for row in weak.itertuples():
         st.caption(words.plain(f"{words.quality(row.quality)} {row.label}: {row.findings_shown}"))
 
@@ -275,7 +314,7 @@ def _draw_ramps(
         return
     key = f"ramps-{_percent(limit.ratio):g}"  # the same limit may be chosen again after another
     state.chart(drawn, key, asked, on_select=partial(_take_from_chart, key, _named(goals)))
-    st.caption("Drag the red line, or click where it should be, to set the limit; or type it above.")
+    st.caption("Drag the red line, or click, to change the limit.")
 
 
 def _line(configuration_id: str, run_id: str | None, repetition: float) -> str:
@@ -291,32 +330,17 @@ def _ramp_finding(steps: pd.DataFrame, limit: float | None) -> str:
     if above.empty:
         return "None of them exceeds the limit at the rates offered"
     first = above.loc[above["offered_rate"].idxmin()]
-    return f"First above the limit: {first['label']}, at {first['offered_rate']:,.0f} offered"
+    return f"{first['label']} is the first to exceed the limit, at {first['offered_rate']:,.0f} offered"
 
 
-def _show_ratios(warehouse: Warehouse, frame: pd.DataFrame, verdicts: pd.DataFrame | None) -> None:
-    if len(frame) < 2:
-        return
-    st.header("Ratios")
-    found = frames.verdict_of_each(verdicts)
-    tested = (
-        "▲ and ▼ with colour: faster or slower beyond chance (5 % over all pairs shown, Holm). △ and ▽: probably, as "
-        "the interval of the pair alone leaves 1 out, but among all pairs one such is no surprise. Without a mark "
-        "nothing is claimed."
-    )
-    st.caption(
-        "Rate of the row over the rate of the column, at the limit where both were estimated, else ISC's figures; "
-        "n: runs of each. ≥ and ≤ where one side is a bound. " + (tested if verdicts is not None else "")
-    )
-    ratios = frames.ratios(frame, found)
-    state.table(ratios, alt="Ratio of each pair of capacities", key="ratios", marked=frames.marks(ratios))
-    if verdicts is None:
-        return
-    labels = frame.set_index("configuration_id")["label"]
+def _show_evidence(warehouse: Warehouse, verdicts: pd.DataFrame, labels: Mapping[str, str]) -> None:
+    st.header("Is the difference real?")
     sides = list(zip(verdicts["configuration_id_a"], verdicts["configuration_id_b"], strict=True))
     in_turn = queries.are_in_turn(warehouse, sides)
-    if said := words.drift(in_turn.values()):
-        st.caption(said)
+    st.caption(
+        "▲ ▼: real, also among all pairs shown (Holm, 5 %). △ ▽: probably, by the interval of the pair alone. "
+        f"The ratio is that of the rates at the limit, where both are known. {words.drift(in_turn.values())}"
+    )
     state.table(
         pd.DataFrame(
             {
@@ -326,15 +350,14 @@ def _show_ratios(warehouse: Warehouse, frame: pd.DataFrame, verdicts: pd.DataFra
                 "95 % interval": [
                     words.factor_interval(*each) for each in zip(verdicts["ci_low"], verdicts["ci_high"], strict=True)
                 ],
+                "Verdict": [words.VERDICTS[each] for each in verdicts["verdict"]],
                 "Runs": [words.numbers(*each) for each in zip(verdicts["runs_a"], verdicts["runs_b"], strict=True)],
                 "Measured": [words.order(in_turn.get(each)) for each in sides],
                 "p": verdicts["p_value"],
                 "p (Holm)": verdicts["p_value_holm"],
-                "Verdict": [words.VERDICTS[each] for each in verdicts["verdict"]],
-                "Fairness": [words.FAIRNESS[each] for each in verdicts["grade"]],
             }
         ),
-        alt="Evidence for each pair: ratio, interval, p values, verdict and what else differs",
+        alt="Evidence for each pair: ratio, interval, verdict, p values",
         key="evidence",
         config={
             "Ratio": st.column_config.NumberColumn(format="%.3g ×"),
@@ -344,66 +367,21 @@ def _show_ratios(warehouse: Warehouse, frame: pd.DataFrame, verdicts: pd.DataFra
     )
 
 
-def _show_speedups(warehouse: Warehouse, chosen: list[str]) -> None:
-    pairs = queries.speedups(warehouse, chosen).to_pandas()
-    if pairs.empty:
-        return
-    st.header("What threads and high availability change")
-    state.table(
-        pd.DataFrame(
-            {
-                "Factor": pairs["factor"],
-                "Protocol": pairs["protocol"],
-                "Backend": pairs["backend"],
-                "HA": pairs["ha_mode"],
-                "Threads": pairs["threads"],
-                "LPS without": pairs["lps_without"],
-                "LPS with": pairs["lps_with"],
-                "Ratio": pairs["ratio"],
-                "95 % interval": [
-                    words.factor_interval(*each) for each in zip(pairs["ci_low"], pairs["ci_high"], strict=True)
-                ],
-                "Runs": [words.numbers(*each) for each in zip(pairs["runs_without"], pairs["runs_with"], strict=True)],
-                "Verdict": pairs["verdict"].map(words.VERDICTS),
-                "Quality": [words.quality(each) for each in pairs["quality"]],
-                "Origin": pairs["origin"],
-                "Campaign": pairs["campaign"],
-            }
-        ).dropna(axis="columns", how="all"),
-        alt="Speed-ups by threads and high availability in which the chosen configurations stand",
-        key="speedups",
-        bounds={name: list(pairs["origin"].map(words.ORIGIN_SIGNS)) for name in ("LPS without", "LPS with")},
-        config={
-            "Ratio": st.column_config.NumberColumn(format="%.2f ×"),
-        },
-    )
-
-
-def _show_fairness(warehouse: Warehouse, labels: Mapping[str, str], chosen: list[str]) -> None:
-    if len(chosen) < 2:
-        return
-    st.header("Is the comparison fair?")
-    left, right = st.columns(2)
-    with left:
-        one = st.selectbox("Between", chosen, format_func=labels.__getitem__, key="fair_one")
-    with right:
-        others = [each for each in chosen if each != one]
-        other = st.selectbox("and", others, format_func=labels.__getitem__, key="fair_other")
-    for pair in comparing.fairness(warehouse, one, other).to_pylist():
-        st.text(f"As a test of the {words.findings([pair['factor']])} alone: {words.FAIRNESS[pair['grade']]}.")
-        if pair["unstated_aspects"]:
-            st.caption(f"Neither side says anything of: {words.plain(', '.join(pair['unstated_aspects']))}.")
-    found = comparing.differences(warehouse, one, other).to_pandas()
+def _show_differences(labels: Mapping[str, str], one: str, differing: Mapping[str, pd.DataFrame]) -> None:
+    st.header("What differs")
+    other = next(iter(differing))
+    if len(differing) > 1:
+        texts = {each: labels[each] for each in differing}
+        other = state.choose_one("The first against", "against", texts) or other
+    found = differing[other]
     if found.empty:
         st.success("Nothing that is known of the two differs.", icon=":material/balance:")
         return
-    st.caption(
-        "All that differs, the gravest first. What you mean to compare is no reproach; the rest of the unfair is."
-    )
+    grades = found["grade"].map(words.ITEM_GRADES).mask(found["is_asked"], "what you compare")
     state.table(
         pd.DataFrame(
             {
-                "Grade": found["grade"],
+                "Grade": grades,
                 "Aspect": found["aspect"],
                 "What": found["item"],
                 labels[one]: found["value_a"].fillna(words.NOT_STATED),
@@ -411,38 +389,10 @@ def _show_fairness(warehouse: Warehouse, labels: Mapping[str, str], chosen: list
                 "Why it matters": found["why"].fillna(""),
             }
         ),
-        alt="What differs between the two, the gravest first",
+        alt="What differs between the two: what is compared first, then the gravest",
         key="fairness",
-        tinted=list(found["grade"] == "unfair"),
+        tinted=list((found["grade"] == "unfair") & ~found["is_asked"]),
     )
-
-
-def _show_differences(warehouse: Warehouse, labels: Mapping[str, str], chosen: list[str]) -> None:
-    st.header("What they are")
-    facts = frames.differences(queries.factors(warehouse, chosen), labels, chosen)
-    if len(chosen) > 1:
-        names = list(facts.loc[facts["Differs"] == "≠", "Factor"])
-        if "threading" in names and "threads" in names:
-            names.remove("threads")  # one factor: how many follows from whether
-        st.text(_verdict(names))
-        if st.toggle("Only what differs", key="differing", bind="query-params"):
-            facts = facts[facts["Differs"] == "≠"]
-    is_hardware = facts["Factor"].isin(HARDWARE)
-    for name, part in {"factors": facts[~is_hardware], "hardware": facts[is_hardware]}.items():
-        if name == "hardware":
-            st.header("Hardware and system, side by side")
-        if part.empty:
-            st.text("Nothing differs here." if len(facts) else "Nothing is known.")
-            continue
-        state.table(part, alt=TABLES[name], key=name, height="content", tinted=list(part["Differs"] == "≠"))
-
-
-def _verdict(names: list[str]) -> str:
-    if not names:
-        return "Nothing that is known of them differs."
-    if len(names) == 1:
-        return f"They differ in {names[0]} only: the ratio is the effect of that factor."
-    return f"They differ in {len(names)} things ({', '.join(names)}): the ratio is not the effect of one of them alone."
 
 
 main()

@@ -114,7 +114,7 @@ def _choose_configurations(frame: pd.DataFrame) -> list[int]:
                 "Unit": frame["rate_unit"],
                 "Rate at the limit": frame["interval"].where(frame["ci_low"].notna(), None),
                 "Within": [
-                    words.loss_goal(*each) if each[0] else None
+                    words.loss_goal(*each) if words.is_known(each[0]) else None
                     for each in zip(frame["loss_goal"], frame["loss_limit"], frame["loss_basis"], strict=True)
                 ],
                 "Runs": frame["runs"],

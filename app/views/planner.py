@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import pandas as pd
 import streamlit as st
 
 from dropline.app import frames, planner, queries, state, words
-from dropline.app.charts import influence, load, recovery
+from dropline.app.charts import demand, influence, recovery
 from dropline.app.queries.planner import configurations, goodputs, ha_ratios, renewal_costs
 from dropline.app.warehouse import WarehouseError
 
@@ -19,39 +20,51 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-MESSAGES = "Two for a renewal, four for a new lease, and the repetitions of clients that wait."
-OWN = "my own numbers"
-OPEN = {planner.PARAMETERS[0].group}
-MULTIPLES = (1, 1.5, 2, 4)
+    from dropline.app.warehouse import Warehouse
+
+MESSAGES: Final = "Two for a renewal, four for a new lease, and the repetitions of clients that wait."
+OWN: Final = "my own numbers"
+FIRST: Final = "power-cut"  # what the page opens with
+ASKED: Final = (
+    "clients",
+    "lease_s",
+    "down_clients",
+    "recovery_s",
+    "outage_s",
+)  # of everybody; the rest are assumptions
+FIELD_WIDTH: Final = 165  # pixels: two beside each other on a phone
+MOST_DRAWN: Final = 5  # capacities beside the demand
+APART: Final = 2  # by how many times these differ, so that their names do not overlap
 
 
 def main() -> None:
     """Draw the page."""
-    st.title("Leases per second needed")
-    _apply_preset_of_the_address()
+    st.title("Plan")
+    _apply_address()
     titles = {OWN: OWN} | {name: preset.title for name, preset in planner.PRESETS.items()}
-    with state.reserved(state.FIELD_PIXELS):
-        chosen = state.choose_one("Start from", "preset", titles, on_change=_apply_preset)
+    chosen = state.choose_one("Start from", "preset", titles, on_change=_apply_preset)
     if chosen in planner.PRESETS:
         st.caption(words.plain(planner.PRESETS[chosen].source))
-    inputs_column, result_column = st.columns([2, 3], gap="large")
-    with inputs_column:
-        inputs = _ask_all()
-    with result_column:
-        calculator = _calculator()
-        try:
-            needed = planner.lps_needed(calculator, inputs)
-        except ValueError as error:
-            st.error(words.plain(error))
-            return
-        _show_totals(needed)
-        if needed["needed_lps"] <= 0:
-            st.info("Say how many clients there are, or how many come, to see who can serve them.")
-            return
-        _show_parts(needed, inputs)
-        _show_influences(calculator, inputs, needed["needed_lps"])
-    _show_course(inputs, needed)
-    _show_configurations(needed["needed_lps"], inputs["ip_version"])
+    warehouse, calculator = _warehouse(), _calculator()
+    try:
+        inputs, measured_lps, setup = _ask_all()
+        found = planner.answer(warehouse, inputs, measured_lps, setup, calculator)
+    except ValueError as error:
+        st.error(words.plain(error))
+        return
+    needed = found.loads["needed_lps"]
+    _show_totals(found.loads)
+    if needed <= 0:
+        st.info("Enter the number of clients, or of those that come, to see who can serve them.")
+        return
+    st.markdown(words.plain(" ".join(planner.headline(found))))
+    frame = _known(warehouse, needed, found.protocol)
+    _draw_demand(found, frame)
+    _offer(found)
+    _show_parts(found)
+    _show_influences(found)
+    _show_course(found)
+    _show_configurations(frame, found)
 
 
 @st.cache_resource(show_spinner=False)
@@ -59,52 +72,63 @@ def _calculator() -> duckdb.DuckDBPyConnection:
     return planner.blank()
 
 
+def _warehouse() -> Warehouse | None:
+    try:
+        return state.open_warehouse()
+    except WarehouseError:
+        return None
+
+
 def _apply_preset() -> None:
     preset = planner.PRESETS.get(st.session_state["preset"])
     if preset is not None:
         for parameter in planner.PARAMETERS:
             value = preset.inputs.get(parameter.name, parameter.default)
-            st.session_state[parameter.name] = _typed(parameter, value)
+            _fill(parameter.name, value)
 
 
-def _apply_preset_of_the_address() -> None:
+def _apply_address() -> None:
+    """Fill in the preset that the address names; without any address, the one that the page opens with."""
     asked = st.query_params.get("preset", "")
-    values = next((preset.inputs for preset in planner.PRESETS.values() if preset.title == asked), {})
-    for parameter in planner.PARAMETERS:
-        name = parameter.name
-        if name in values and name not in st.session_state and name not in st.query_params:
-            st.session_state[name] = _typed(parameter, values[name])
+    named = next((name for name, preset in planner.PRESETS.items() if preset.title == asked), None)
+    if not {"preset", *planner.BY_NAME} & {*st.query_params, *st.session_state}:
+        named = st.session_state["preset"] = FIRST
+    for name, value in (planner.PRESETS[named].inputs if named else {}).items():
+        if name not in st.session_state and name not in st.query_params:
+            _fill(name, value)
 
 
-def _typed(parameter: planner.Parameter, value: float) -> float:
-    return float(value) if parameter.unit in {"ratio", "moves"} else int(value)
+def _fill(name: str, value: float) -> None:
+    is_chosen = planner.BY_NAME[name].unit == "version"
+    st.session_state[name] = int(value) if is_chosen else planner.written(name, value)
 
 
-def _ask_all() -> dict[str, float]:
-    """Ask for all inputs, group by group; a group in which nothing differs from its default is closed."""
+def _ask_all() -> tuple[dict[str, float], float | None, planner.Measured | None]:
+    """Ask for all inputs, what everybody knows of his site in one row, and how fast the server is."""
     inputs: dict[str, float] = {}
-    for group, parameters in groupby(planner.PARAMETERS, lambda parameter: parameter.group):
-        members = list(parameters)
-        differs = any(
-            each.name in st.query_params or st.session_state.get(each.name, each.default) != each.default
-            for each in members
-        )
-        with st.expander(group, expanded=group in OPEN or differs):
-            for each in members:
-                inputs[each.name] = _ask(each)
-                if each.name in SUGGESTED:
-                    _suggest(each.name, inputs["ip_version"])
-    return inputs
+    with st.container(horizontal=True):
+        for name in ASKED:
+            inputs[name] = _ask(planner.BY_NAME[name], FIELD_WIDTH)
+    others = [each for each in planner.PARAMETERS if each.name not in ASKED]
+    differ = any(name in st.query_params for name in ("measured_lps", *(each.name for each in others)))
+    with st.expander("Assumptions, allowances and your server", expanded=differ):
+        groups = {group: list(each) for group, each in groupby(others, lambda parameter: parameter.group)}
+        for (group, members), column in zip(groups.items(), st.columns(len(groups)), strict=True):
+            with column:
+                st.markdown(f"**{group}**")
+                for each in members:
+                    inputs[each.name] = _ask(each)
+                    if each.name in SUGGESTED:
+                        _suggest(each.name, inputs["ip_version"])
+        measured_lps, setup = _ask_server(inputs["ip_version"])
+    return inputs, measured_lps, setup
 
 
 def _suggest(name: str, ip_version: float) -> None:
     """Offer what was measured for an input as its value."""
     measured, in_words, short, meaning = SUGGESTED[name]
-    try:
-        warehouse = state.open_warehouse()
-    except WarehouseError:
-        return
-    found = measured(warehouse, f"DHCPv{ip_version:.0f}").to_pylist()
+    warehouse = _warehouse()
+    found = measured(warehouse, f"DHCPv{ip_version:.0f}").to_pylist() if warehouse else []
     if not found:
         return
     key = f"measured-{short}-{ip_version:.0f}"
@@ -125,7 +149,7 @@ def _take(name: str, found: list[dict[str, Any]], key: str) -> None:
     place = st.session_state[key]
     if place is not None:
         parameter = planner.BY_NAME[name]
-        st.session_state[name] = round(min(max(found[place]["ratio"], parameter.minimum), parameter.maximum), 3)
+        _fill(name, round(min(max(found[place]["ratio"], parameter.minimum), parameter.maximum), 3))
 
 
 def _ha_in_words(pair: dict[str, Any]) -> str:
@@ -157,7 +181,7 @@ SUGGESTED: Final[dict[str, tuple[Callable[..., pa.Table], Callable[[dict[str, An
 }
 
 
-def _ask(parameter: planner.Parameter) -> float:
+def _ask(parameter: planner.Parameter, width: int | Literal["stretch"] = "stretch") -> float:
     if parameter.unit == "version":
         return st.segmented_control(
             parameter.label,
@@ -168,118 +192,41 @@ def _ask(parameter: planner.Parameter) -> float:
             help=parameter.help,
             bind="query-params",
         )
-    whole = isinstance(_typed(parameter, 0), int)
-    unit = {"s": " (seconds)", "ratio": " (0 to 1)" if parameter.maximum <= 1 else ""}.get(parameter.unit, "")
-    return st.number_input(
-        f"{parameter.label}{unit}",
-        min_value=_typed(parameter, parameter.minimum),
-        max_value=_typed(parameter, parameter.maximum),
-        value=_typed(parameter, parameter.default),
-        step=1 if whole else 0.05,
-        format="%d" if whole else "%.3f",
+    text = st.text_input(
+        parameter.label,
+        value=planner.written(parameter.name, parameter.default),
         key=parameter.name,
         help=parameter.help,
         bind="query-params",
+        width=width,
     )
+    value = planner.parsed(parameter.name, text or "0")
+    return int(value) if value.is_integer() else value
 
 
-def _show_totals(needed: Mapping[str, float]) -> None:
-    with state.reserved(state.METRICS_PIXELS, horizontal=True):
-        st.metric("LPS needed", words.number(needed["needed_lps"]), border=True, help="Peak, with the allowances.")
-        st.metric("Steady", words.number(needed["steady_lps"]), border=True, help="Renewals and new leases.")
-        st.metric("Peak", words.number(needed["peak_lps"]), border=True, help="The busiest minute.")
-        st.metric("Messages per second", words.number(needed["peak_messages_per_s"]), border=True, help=MESSAGES)
-
-
-def _show_parts(needed: Mapping[str, float], inputs: Mapping[str, float]) -> None:
-    parts = pd.DataFrame(
-        [
-            (label, needed[name], formula)
-            for name in planner.PARTS
-            if needed[name]
-            for label, formula in [planner.LOADS[name]]
-        ],
-        columns=["component", "lps", "formula"],
-    )
-    extra = needed["needed_lps"] - needed["peak_lps"]
-    if extra:
-        factors = " x ".join(f"{inputs[each]:g}" for each in ("relay_ratio", "ha_ratio", "utilisation_ratio"))
-        formula = f"peak / ({factors}) - peak: relay, HA, utilisation"
-        parts.loc[len(parts)] = ["Allowances", extra, formula]
-    state.chart(load.parts(parts, needed["needed_lps"]), "parts", [planner.sql(inputs)])
-    total = pd.DataFrame([{"component": "Needed", "lps": needed["needed_lps"], "formula": "sum of the above"}])
-    table = pd.concat([parts, total], ignore_index=True)
-    state.table(
-        table.rename(columns={"component": "Component", "lps": "LPS", "formula": "Computed as"}),
-        alt="Components of the leases per second needed",
-        bounds={"LPS": [""] * len(table)},
-        key="components",
-    )
-    st.caption(
-        f"Steady: {words.number(needed['needed_steady_lps'])} leases per second with the allowances, "
-        f"{words.number(needed['steady_messages_per_s'])} messages per second. The server's queue should hold at most "
-        f"{words.number(needed['useful_queue_requests'])} requests: in a longer one they grow stale."
-    )
-
-
-def _show_influences(calculator: duckdb.DuckDBPyConnection, inputs: Mapping[str, float], needed_lps: float) -> None:
-    st.header("Which input matters most")
-    rows = [
-        (planner.BY_NAME[each.name].full_label, end, value, lps)
-        for each in planner.influences(calculator, inputs)
-        for end, value, lps in (
-            (planner.ENDS[0], each.low_value, each.low_lps),
-            (planner.ENDS[1], each.high_value, each.high_lps),
-        )
-    ]
-    drawn = pd.DataFrame(rows, columns=list(influence.REQUIRED))
-    state.chart(influence.tornado(drawn, needed_lps, planner.SWING), "influences", [planner.influences_sql(inputs)])
-
-
-def _show_course(inputs: Mapping[str, float], needed: Mapping[str, float]) -> None:
-    st.header("What comes after")
-    typed = st.number_input(
-        "Measured leases per second of your server",
-        min_value=0.0,
-        value=0.0,
-        step=1.0,
-        key="measured_lps",
-        help="0: just what is needed. The relay, HA and utilisation ratios above reduce it.",
-        bind="query-params",
-    )
-    setup = _choose_setup(inputs["ip_version"])
-    measured, goodput = typed or (setup.lps if setup else needed["needed_lps"]), setup.goodput if setup else ()
-    course = planner.course(inputs, needed, measured, goodput)
-    told = [planner.course_in_words(course, measured), *planner.events_in_words(needed)]
-    st.caption(words.plain("\n\n".join(told)))
-    waits = course.waiting.max() >= 1
-    if not waits and len(told) == 1:
-        return
-    drawn = recovery.points(course)
-    asked = [f"-- Simulated from these loads, until the lease ends.\n{planner.sql(inputs)}"]
+def _ask_server(ip_version: float) -> tuple[float | None, planner.Measured | None]:
+    """Ask how fast the server is of which is drawn what comes after the event."""
     left, right = st.columns(2)
-    if waits:
-        end = "Nobody is without a lease"
-        if course.recovered_s is None:
-            end = f"Not everybody has a lease after {planner.duration(course.edges[-1])}"
-        elif course.recovered_s:
-            end = f"All have a lease after {planner.duration(course.recovered_s)}"
-        with left:
-            state.chart(recovery.waiting(drawn, f"{end}; at most {course.waiting.max():,.0f} wait"), "waiting", asked)
-    share = course.repeated.sum() / course.sent.sum()
-    with right if waits else left:
-        state.chart(recovery.requests(drawn, f"{100 * share:.0f} % of the requests are repetitions"), "requests", asked)
-    if waits:
-        _show_faster_servers(inputs, needed, measured, goodput)
+    with left:
+        typed = st.number_input(
+            "Your server: measured leases per second",
+            min_value=0.0,
+            value=0.0,
+            step=1.0,
+            format="%g",
+            key="measured_lps",
+            help="0: just what is needed. The relay, HA and utilisation ratios reduce it.",
+            bind="query-params",
+        )
+    with right:
+        setup = _choose_setup(ip_version)
+    return typed or None, setup
 
 
 def _choose_setup(ip_version: float) -> planner.Measured | None:
     """Offer the set-ups of which is known what they answer beyond their capacity."""
-    try:
-        warehouse = state.open_warehouse()
-    except WarehouseError:
-        return None
-    found = goodputs(warehouse, f"DHCPv{ip_version:.0f}").to_pylist()
+    warehouse = _warehouse()
+    found = goodputs(warehouse, f"DHCPv{ip_version:.0f}").to_pylist() if warehouse else []
     if not found:
         return None
     place = st.selectbox(
@@ -294,53 +241,143 @@ def _choose_setup(ip_version: float) -> planner.Measured | None:
     return None if place is None else planner.Measured.of(found[place])
 
 
-def _show_faster_servers(
-    inputs: Mapping[str, float],
-    needed: Mapping[str, float],
-    measured_lps: float,
-    goodput: tuple[tuple[float, float], ...],
-) -> None:
-    rows = []
-    for multiple in MULTIPLES:
-        found = planner.summed_up(planner.course(inputs, needed, multiple * measured_lps, goodput))
-        rows.append(
-            {
-                "Measured LPS": multiple * measured_lps,
-                "All have a lease after (s)": found["recovered_s"],
-                "Most that wait": found["most_waiting_clients"],
-                "Requests until the lease ends": found["requests"],
-                "of them repeated": found["repeated_requests"],
-            }
+def _show_totals(needed: Mapping[str, float]) -> None:
+    with state.reserved(state.METRICS_PIXELS, horizontal=True):
+        st.metric("LPS needed", words.number(needed["needed_lps"]), border=True, help="Peak, with the allowances.")
+        st.metric("Steady", words.number(needed["steady_lps"]), border=True, help="Renewals and new leases.")
+        st.metric("Messages per second", words.number(needed["peak_messages_per_s"]), border=True, help=MESSAGES)
+
+
+def _known(warehouse: Warehouse | None, needed_lps: float, protocol: str) -> pd.DataFrame | None:
+    if warehouse is None:
+        return None
+    return frames.capacities(configurations(warehouse, needed_lps, protocol), queries.labels(warehouse))
+
+
+def _draw_demand(found: planner.Answer, frame: pd.DataFrame | None) -> None:
+    """Draw the need after the event against a few capacities, measured here before published ones."""
+    steps = pd.DataFrame(planner.demand(found), columns=list(demand.STEPS))
+    rates: list[dict[str, Any]] = []
+    if frame is not None:
+        own = frame[(frame["origin"] == "measured") & (frame["rate"] > 0)]
+        part = own if len(own) else frame[frame["rate"] > 0]
+        names = frames.short(
+            dict(zip(part["configuration_id"], part["name"], strict=True)), list(part["configuration_id"])
         )
-    table = pd.DataFrame(rows)
+        for row in part.sort_values("rate", ascending=False).to_dict("records"):
+            if len(rates) < MOST_DRAWN and (not rates or rates[-1]["rate"] >= APART * row["rate"]):
+                ends = [row[end] if words.is_known(row[end]) else row["rate"] for end in ("ci_low", "ci_high")]
+                rates.append(
+                    {
+                        "label": f"{names[row['configuration_id']]}: {row['shown']}",
+                        "rate": row["rate"],
+                        **dict(zip(("low", "high"), ends, strict=True)),
+                        "shown": f"{row['shown']}, {row['interval']}",
+                    }
+                )
+    detail = "Red: what the plan asks for"
+    if rates:
+        detail += f"; green: {len(rates)} of {len(part)} capacities, {part['origin'].iloc[0]}, with interval or bracket"
+    drawn = demand.against_capacities(
+        steps,
+        pd.DataFrame(rates, columns=list(demand.CAPACITIES)),
+        f"{words.number(found.loads['needed_lps'])} leases per second are needed",
+        detail,
+    )
+    state.chart(drawn, "demand", [planner.sql(found.inputs)])
+
+
+def _offer(found: planner.Answer) -> None:
+    with st.container(horizontal=True):
+        for label, name, written, mime in (
+            ("Plan as Markdown", "plan.md", planner.as_markdown, "text/markdown"),
+            ("Plan as CSV", "plan.csv", planner.as_csv, "text/csv"),
+        ):
+            st.download_button(
+                label,
+                partial(written, found),
+                file_name=f"dropline-{name}",
+                mime=mime,
+                type="tertiary",
+                icon=":material/download:",
+                on_click="ignore",
+            )
+
+
+def _show_parts(found: planner.Answer) -> None:
+    needed = found.loads
+    parts = [(*planner.LOADS[name], needed[name]) for name in planner.PARTS if needed[name]]
+    if extra := needed["needed_lps"] - needed["peak_lps"]:
+        factors = " x ".join(f"{found.inputs[each]:g}" for each in ("relay_ratio", "ha_ratio", "utilisation_ratio"))
+        parts.append(("Allowances", f"peak / ({factors}) - peak: relay, HA, utilisation", extra))
+    parts.append(("Needed", "all of these", needed["needed_lps"]))
+    table = pd.DataFrame(parts, columns=["Component", "Computed as", "LPS"])[["Component", "LPS", "Computed as"]]
+    st.header("What it is made of")
     state.table(
         table,
-        alt="What comes after the event with faster servers",
-        bounds={name: [""] * len(table) for name in table.columns if name != "All have a lease after (s)"},
-        key="faster",
-        config={
-            "All have a lease after (s)": st.column_config.NumberColumn(
-                format="%,.0f", help="Empty: not before the lease ends."
-            )
-        },
+        alt="Components of the leases per second needed",
+        bounds={"LPS": [""] * len(table)},
+        key="components",
+        config={"LPS": st.column_config.NumberColumn(format="%,.2f")},
+    )
+    st.caption(
+        f"Steady: {words.number(needed['needed_steady_lps'])} leases per second with the allowances, "
+        f"{words.number(needed['steady_messages_per_s'])} messages per second. The server's queue should hold at most "
+        f"{words.number(needed['useful_queue_requests'])} requests: a longer one answers clients that have asked again."
     )
 
 
-def _show_configurations(needed_lps: float, ip_version: float) -> None:
-    st.header("Which configurations give that")
-    try:
-        warehouse = state.open_warehouse()
-    except WarehouseError as error:
-        st.info(words.plain(error), icon=":material/database_off:")
+def _show_influences(found: planner.Answer) -> None:
+    st.header("Which input matters most")
+    rows = [
+        (planner.BY_NAME[each.name].full_label, end, value, lps)
+        for each in found.influences
+        for end, value, lps in (
+            (planner.ENDS[0], each.low_value, each.low_lps),
+            (planner.ENDS[1], each.high_value, each.high_lps),
+        )
+    ]
+    drawn = influence.tornado(
+        pd.DataFrame(rows, columns=list(influence.REQUIRED)), found.loads["needed_lps"], planner.SWING
+    )
+    state.chart(drawn, "influences", [planner.influences_sql(found.inputs)])
+
+
+def _show_course(found: planner.Answer) -> None:
+    st.header("What comes after")
+    course = found.course
+    told = [planner.course_in_words(course, found.measured_lps), *planner.events_in_words(found.loads)]
+    st.caption(words.plain("\n\n".join(told)))
+    waits = course.waiting.max() >= 1
+    if not waits and len(told) == 1:
         return
-    protocol = f"DHCPv{ip_version:.0f}"
-    frame = frames.capacities(configurations(warehouse, needed_lps, protocol), queries.labels(warehouse))
+    drawn = recovery.points(course)
+    asked = [f"-- Simulated from these loads, until the lease ends.\n{planner.sql(found.inputs)}"]
+    left, right = st.columns(2)
+    if waits:
+        end = "Nobody is without a lease"
+        if course.recovered_s is None:
+            end = f"Not everybody has a lease after {planner.duration(course.edges[-1])}"
+        elif course.recovered_s:
+            end = f"All have a lease after {planner.duration(course.recovered_s)}"
+        with left:
+            state.chart(recovery.waiting(drawn, f"{end}; at most {course.waiting.max():,.0f} wait"), "waiting", asked)
+    share = course.repeated.sum() / course.sent.sum()
+    with right if waits else left:
+        state.chart(recovery.requests(drawn, f"{100 * share:.0f} % of the requests are repetitions"), "requests", asked)
+
+
+def _show_configurations(frame: pd.DataFrame | None, found: planner.Answer) -> None:
+    st.header("Which configurations give that")
+    if frame is None:
+        st.info("There is no warehouse yet. Type `dropline up examples` to see.", icon=":material/database_off:")
+        return
     meets = frame["missing_lps"] == 0
     st.caption(
-        f"{meets.sum()} of {len(frame)} known {protocol} configurations give {words.number(needed_lps)} leases "
-        "per second. Head-room: the lower end of the 95 % interval or bracket, or a published figure, over the need. "
-        "Probability: that one more run reaches the need, by Student's prediction from the spread of the runs; none "
-        "where only a bracket is known. Laboratory figures are a maximum."
+        f"{meets.sum()} of {len(frame)} known {found.protocol} configurations give "
+        f"{words.number(found.loads['needed_lps'])} leases per second. Head-room: the lower end of the interval or "
+        "bracket, or a published figure, over the need. Probability: that one more run reaches the need, by the spread "
+        "of the runs. Laboratory figures are a maximum."
     )
     for name, part in {"Enough": frame[meets], "Too slow": frame[~meets]}.items():
         if len(part):

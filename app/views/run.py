@@ -94,6 +94,7 @@ def _draw_ramp(
     unit = run["rate_unit"] or "per second"
     drawn = steps.assign(label=label, line=words.run_label(run), backend=run["backend"])
     basis = BASES[goal["loss_basis"]]
+    st.space(state.TOOLS_PIXELS)
     state.chart(ramp.loss_over_rate(drawn, goal["loss_limit"], basis, unit, _finding(verdict, unit)), "ramp", asked)
 
 
@@ -156,7 +157,7 @@ def _choose_trial(trials: pd.DataFrame, run: dict[str, Any], verdict: dict[str, 
 
 
 def _show_trial(trial: pd.Series[Any]) -> None:
-    st.header("The trial chosen")
+    st.header("Selected trial")
     st.text(f"{trial['source_path']}, report {trial['report_index'] + 1}, line {words.count(trial['source_line'])}")
     if words.is_known(trial["command"]):
         st.code(trial["command"], language=None, wrap_lines=True)
@@ -224,7 +225,7 @@ def _draw_seconds(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
     with behind.recorded() as asked_beside:
         readings = watching.watched(warehouse, trial["trial_id"], trial["campaign"]).to_pandas()
     if seconds.empty and readings.empty:
-        st.info("The report of this trial has no interim lines: what happened in each second is not known.")
+        st.info("The generator printed nothing second by second for this trial (perfdhcp does with -t 1).")
         return
     st.header("Second by second")
     times = pd.concat([seconds["t_s"], readings["t_s"]])
@@ -249,7 +250,7 @@ def _draw_seconds(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
     order = list(dict.fromkeys(panel for panel, _ in words.WATCHED.values()))
     for panel in sorted(panels, key=lambda each: order.index(each) if each in order else len(order)):
         state.chart(watched.over_time(panels[panel], panel, span, shaded), f"watched-{panel}", asked_beside)
-    st.caption("Counters that only grow are drawn as their growth per second; what never changed is left out.")
+    st.caption("Counters are drawn as their growth per second; those that never changed are left out.")
 
 
 def _show_exchanges(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
@@ -306,7 +307,7 @@ def _show_counters(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
     if changes.empty:
         return
     st.header("Counters that changed")
-    st.caption("Largest change first. Search in the table with its magnifying glass, e.g. for Errors.")
+    st.caption("Largest change first. The magnifying glass of the table searches it.")
     changes.columns = [name.replace("_", " ").replace("value ", "").capitalize() for name in changes.columns]
     state.table(
         changes.dropna(axis="columns", how="all"),
@@ -340,7 +341,7 @@ def _show_sources(trial: pd.Series[Any]) -> None:
 
 
 def _show_file(trial: pd.Series[Any]) -> None:
-    st.header("The file itself")
+    st.header("Raw file")
     st.text(f"SHA-256 {trial['source_sha256']}")
     if not st.toggle("Show its text", key="text", bind="query-params", help="From the bytes that the lake keeps."):
         return
@@ -373,7 +374,7 @@ def _show_findings(warehouse: Warehouse, configuration: str, run_id: str, trial:
     st.header("Warnings and findings")
     found = queries.findings(warehouse, configuration, run_id, trial["trial_id"]).to_pandas()
     if found.empty:
-        st.success("Nothing was found against this trial, its run or its configuration.", icon=":material/check:")
+        st.success("No known problems of this trial, its run or its configuration.", icon=":material/check:")
         return
     found["finding"] = [words.findings([name]) for name in found["finding"]]
     found.columns = [name.replace("_", " ").capitalize() for name in found.columns]

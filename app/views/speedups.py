@@ -23,10 +23,9 @@ def main() -> None:
     st.title("Speed-ups")
     warehouse = state.warehouse_or_stop()
     st.caption(
-        "Pairs of configurations that differ in one thing. The ratio is that of the rates at the loss limit where both "
-        "were estimated, with its 95 % interval; of published single figures it is their quotient, which cannot be "
-        "tested. Filled marks: faster or slower also among so many pairs (Holm). Lightly filled: probably, as the "
-        "interval of the pair alone leaves 1 out, but among so many pairs one such is no surprise."
+        "Each row is a pair of configurations that differ in one thing. Filled: the difference is real, also among so "
+        "many pairs (Holm, 5 %). Light: probably real, by the interval of the pair alone. Hollow: it may be chance, or "
+        "there are no repeated runs to tell."
     )
     tabs = st.tabs([*words.FACTORS.values(), _SCALING], key="tab", on_change="rerun", bind="query-params")
     for tab, factor in zip(tabs, words.FACTORS, strict=False):
@@ -42,7 +41,7 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
     with behind.recorded() as asked:
         pairs = ratio_pairs.ratios(warehouse, factor).to_pandas()
     if pairs.empty:
-        st.info("No two configurations differ in this alone. Ingest runs of both sides.")
+        st.info("No pair differs in this alone. Ingest runs of both sides.")
         return
     campaigns = {each: each for each in dict.fromkeys(pairs["campaign"])}
     near = state.narrowed("campaigns", "campaign", campaigns)
@@ -71,9 +70,10 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
         )
     ]
     drawn = pairs.head(_MOST)
-    span = f"from {words.number(pairs['ratio'].min())} to {words.number(pairs['ratio'].max())} times"
-    detail = f"n = {words.plural(len(pairs), 'pair')}, {span}; bars: 95 % interval; filled: told apart"
-    state.chart(ratio.ratios(drawn, _told_apart(pairs), detail), f"ratios-{factor}", asked)
+    st.space(state.TOOLS_PIXELS)
+    state.chart(ratio.ratios(drawn, _effect(pairs), _told_apart(pairs)), f"ratios-{factor}", asked)
+    for campaign, said in pairs.dropna(subset=["campaign_description"]).groupby("campaign")["campaign_description"]:
+        st.caption(words.plain(f"{campaign}: {said.iloc[0]}"))
     if len(drawn) < len(pairs):
         st.caption(f"The chart shows {_MOST} of {len(pairs):,} pairs. Choose campaigns to see others.")
     sides = list(zip(pairs["configuration_id"], pairs["reference_id"], strict=True))
@@ -95,8 +95,8 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
                 "p (Holm)": pairs["p_value_holm"],
                 "Runs": pairs["counts"],
                 "Measured": [words.order(in_turn.get(each)) for each in sides],
-                "Else differs": [words.FAIRNESS.get(each, words.NOT_STATED) for each in pairs["grade"]],
-                "Most of all": [", ".join(each) if words.is_known(each) else "" for each in pairs["worst"]],
+                "Other differences": [words.FAIRNESS.get(each, words.NOT_STATED) for each in pairs["grade"]],
+                "Main difference": [", ".join(each) if words.is_known(each) else "" for each in pairs["worst"]],
                 "Quality": [words.quality(each) for each in pairs["quality"]],
                 "Product": pairs["product"],
                 "Version": pairs["product_version"],
@@ -110,14 +110,23 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
     )
 
 
+def _effect(pairs: pd.DataFrame) -> str:
+    """Return how large the ratios are, measured and published apart."""
+    spans = [
+        f"{origin.capitalize()}: {words.factor(part.min())}"
+        + (f" to {words.factor(part.max())} times" if len(part) > 1 else " times")
+        for origin, part in pairs.groupby("origin", sort=True)["ratio"]
+    ]
+    return "; ".join(spans)
+
+
 def _told_apart(pairs: pd.DataFrame) -> str:
-    """Return which pairs are told apart, as a sentence."""
-    verdicts = ("faster", "slower", "probably faster", "probably slower")
-    faster, slower, *probably = (int((pairs["verdict"] == verdict).sum()) for verdict in verdicts)
-    more = f", {sum(probably)} probably one or the other" if sum(probably) else ""
-    if not faster + slower:
-        return f"None of {words.plural(len(pairs), 'pair')} is told apart beyond chance{more}"
-    return f"Of {words.plural(len(pairs), 'pair')} {faster} are faster and {slower} slower beyond chance{more}"
+    """Return how many of the differences are real, and how many cannot be tested."""
+    counts = pairs["verdict"].value_counts()
+    said = [f"{counts[each]} {each}" for each in ratio.FULLNESS if each in counts]
+    if untested := int(counts.get("not testable", 0)):
+        said.append(f"{untested} without the repeated runs that a test takes")
+    return f"n = {words.plural(len(pairs), 'pair')}: {', '.join(said) or 'no difference is told'}; bars: 95 % interval"
 
 
 def _scaling(warehouse: Warehouse) -> None:
@@ -139,7 +148,7 @@ def _scaling(warehouse: Warehouse) -> None:
     drawn = ratio.thread_scaling(points, words.known(family["backend"]), unit, _finding(family))
     state.chart(drawn, "scaling", asked)
     if words.is_known(family["reason"]):
-        st.info(f"No law is fitted: {words.plain(family['reason'])}.", icon=":material/info:")
+        st.info(words.plain(str(family["reason"]).rstrip(". ") + "."), icon=":material/info:")
     state.table(
         pd.DataFrame(
             {
@@ -152,16 +161,17 @@ def _scaling(warehouse: Warehouse) -> None:
             }
         ).dropna(axis="columns", how="all"),
         alt="Rate by thread count",
+        bounds={unit: [""] * len(points)},
         key="scaling-table",
     )
 
 
 def _finding(family: pd.Series) -> str:
     if family["status"] != "fitted":
-        return "Two thread counts tell an efficiency, no law" if family["status"] == "two_points" else "No law fits"
+        return f"{family['family']}: too few thread counts, or runs, to say where it stops to grow"
     if words.is_known(family["peak_threads"]):
-        return f"The law peaks at {family['peak_threads']:.0f} threads"
-    return f"One more thread brings {100 * family['next_gain_ratio']:.1f} % by the law; no peak is in sight"
+        return f"{family['family']}: fastest with about {family['peak_threads']:.0f} threads"
+    return f"{family['family']}: one more thread changes the rate by {100 * family['next_gain_ratio']:+.1f} %"
 
 
 main()

@@ -21,7 +21,7 @@ def main() -> None:
     """Draw the page."""
     st.title("Trends")
     warehouse = state.warehouse_or_stop()
-    left, right = st.columns([3, 1])
+    left, right = st.columns([2, 1])
     with right:
         goal = goals.choose(warehouse)
     found = trends.series(warehouse, goal).to_pandas()
@@ -66,6 +66,7 @@ def _draw(warehouse: Warehouse, series_id: str) -> None:
         for is_drift, is_spread in zip(points["is_drift"], points["is_spread_changed"], strict=True)
     ]
     drawn = trend.runs_in_time(points, words.known(points["backend"].iloc[0]), unit, _finding(points))
+    st.space(state.TOOLS_PIXELS)
     state.chart(drawn, "trend", asked)
     if points["rate_interpolated"].notna().sum() < _FEWEST:
         st.caption(f"A change of level can be told from {_FEWEST} runs on whose ramps bracket the limit.")
@@ -82,7 +83,7 @@ def _draw(warehouse: Warehouse, series_id: str) -> None:
                 "Change of level": points["shown_change"],
                 "Chance of a false alarm": points["change_p_value"],
                 "Take care": points["doubt"],
-                "Changed with it": points["changed"],
+                "Also changed": points["changed"],
                 "Campaign": points["campaign"],
             }
         ).dropna(axis="columns", how="all"),
@@ -99,13 +100,13 @@ def _finding(points: pd.DataFrame) -> str:
         f"; {words.plural(bounds, 'run')} without a bracket" if bounds else ""
     )
     if changes.empty:
-        return f"No lasting change over {words.plural(len(points) - bounds, 'run')}{tail}"
+        return f"Stable over {words.plural(len(points) - bounds, 'run')}{tail}"
     last = changes.iloc[-1]
     if last["is_drift"]:
         return f"The level drifts: {last['shown_change']} from run {last['place']} on, the last step of several{tail}"
     if last["is_spread_changed"]:
         tail = f"; the runs scatter otherwise from there on, which may be all{tail}"
-    reason = f", as {last['changed']}" if last["changed"] else ", and nothing else is known to have changed"
+    reason = f", as {last['changed']}" if last["changed"] else "; no other change is known"
     return f"{last['shown_change']} from run {last['place']} on{reason}{tail}"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from dropline.app.charts import capacity, intervals, load, ramp, theme, tried
+from dropline.app.charts import capacity, demand, intervals, ramp, theme, tried
 
 
 def steps(limit_crossed: bool = True) -> pd.DataFrame:
@@ -85,7 +85,15 @@ def test_no_loss_has_a_place_on_the_logarithmic_axis() -> None:
     [
         (ramp.loss_over_rate(steps(), 0.01, "whole leases", "leases/s", "It breaks"), ["(leases/s)", "% of sent"]),
         (capacity.capacities(capacities(), "queries/s"), ["(queries/s)"]),
-        (load.parts(pd.DataFrame({"component": ["a"], "lps": [2.0], "formula": ["x"]}), 2.0), ["per second"]),
+        (
+            demand.against_capacities(
+                pd.DataFrame({"t_s": [1.0, 60.0], "lps": [2.0, 2.0]}),
+                pd.DataFrame(columns=list(demand.CAPACITIES)),
+                "a",
+                "b",
+            ),
+            ["per second", "Time after"],
+        ),
     ],
 )
 def test_a_chart_names_its_units_says_its_finding_and_has_a_text_alternative(chart: Any, axes: list[str]) -> None:
@@ -132,7 +140,15 @@ def test_colours_stand_out_on_light_and_on_dark_ground(colour: str) -> None:
 
 
 def test_intervals_single_runs_and_capacities_are_drawn_apart() -> None:
-    singles = pd.DataFrame({"row": ["DHCPv4, multi"], "backend": ["memfile"], "rate": [18800.0], "run": ["run 1"]})
+    singles = pd.DataFrame(
+        {
+            "row": ["DHCPv4, multi"],
+            "label": ["memfile multi (a)"],
+            "backend": ["memfile"],
+            "rate": [18800.0],
+            "run": ["run 1"],
+        }
+    )
     spec = capacity.capacities(capacities(), "leases/s", singles, name_values=True).to_dict()
     assert marks(spec) == ["rule", "tick", "tick", "tick", "point", "text"], "line, its two ends, single runs, figures"
     assert "Fastest measured: 18,977 leases/s, memfile multi" in spec["description"]
@@ -157,10 +173,16 @@ def test_a_bracket_is_drawn_as_another_thing_than_an_interval_and_an_open_end_as
     assert "arrow: no step exceeded it" in never["description"]
 
 
-def test_how_many_times_the_slowest_is_told_of_the_rates_at_the_limit() -> None:
-    table = capacities().assign(shown=["≥ 18,977", "≥ 2,559", "-"], about=[20000.0, 4000.0, None])
-    assert "5 times the slowest" in capacity.capacities(table, "leases/s").to_dict()["description"]
-    assert "times the slowest" not in capacity.capacities(table.assign(about=None), "leases/s").to_dict()["description"]
+def test_who_names_no_backend_has_a_mark_with_a_colour() -> None:
+    table = capacities().assign(backend=[None, float("nan"), "mysql"])
+    spec = capacity.capacities(table, "leases/s").to_dict()
+    drawn = {row["backend"] for row in values(spec) if "backend" in row}
+    assert drawn == {""}
+    assert drawn <= set(spec["layer"][0]["encoding"]["color"]["scale"]["domain"])
+
+
+def test_numbers_on_a_time_axis_are_never_powers_of_ten() -> None:
+    assert theme.TIME_AXIS.format == ",~f"
 
 
 def test_a_capacity_without_a_figure_is_not_drawn() -> None:
@@ -180,7 +202,7 @@ def test_the_seconds_of_a_trial_say_when_the_losses_begin() -> None:
         }
     )
     drawn = intervals.second_by_second(seconds).to_dict()["description"]
-    assert "REQUEST-ACK: losses begin at 2 s; the worst is 40 packets/s at 3 s" in drawn
+    assert "REQUEST-ACK: the loss begins in second 2; the worst is 40 packets/s in second 3" in drawn
     calm = seconds.assign(packets_per_s=0.0)
     assert "no packet was lost" in intervals.second_by_second(calm).to_dict()["description"]
 

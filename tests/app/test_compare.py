@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import pandas as pd
+import pyarrow as pa
 import pytest
 from test_pages import charts, label, rows, said
 
-from dropline.app import frames, queries, state
+from dropline.app import frames, queries, state, words
 from dropline.app.charts import ramp, theme
 from dropline.app.queries import compare as comparing
 
@@ -89,7 +91,7 @@ def test_typing_a_limit_moves_line_and_capacities(open_page: Open, warehouse_hom
     assert "red: the limit of 0.3 %" in after[1]["description"]
     assert before[0]["description"] != after[0]["description"], "capacities"
     assert "no difference is tested" in said(app)
-    assert "Verdict" not in "".join(table.value.columns[-1] for table in app.dataframe[:2])
+    assert not [table for table in app.dataframe if "Verdict" in table.value.columns]
 
 
 def test_typing_the_limit_of_a_goal_is_that_goal(open_page: Open, warehouse_home: Path, pair: list[str]) -> None:
@@ -154,37 +156,95 @@ def test_more_pairs_need_more_evidence(warehouse: Warehouse, measured: list[str]
     assert (pairs.loc[pairs["p_value"].isna(), "verdict"] == "not testable").all()
 
 
-def capacity(name: str, rate: float, sign: str = "") -> dict[str, Any]:
-    return {
-        **{"configuration_id": name, "label": name, "rate": rate, "rate_interpolated": None},
-        **{"sign": sign, "runs": 5, "rate_unit": "leases/s"},
-    }
+def test_a_visit_begins_with_the_widest_fair_pair_and_says_why(open_page: Open, warehouse_home: Path) -> None:
+    app = open_page(warehouse_home, "compare")
+    assert len(app.multiselect("configurations").value) == 2
+    assert "To begin with: the widest fair pair. Two backends" in said(app)
+    assert "times as much as" in said(app)
+    app.multiselect("configurations").set_value([]).run()
+    assert not app.exception
+    assert "Choose the configurations to compare" in said(app)
+
+
+def test_a_second_version_is_what_a_visit_begins_with(
+    open_page: Open, warehouse_home: Path, ids: list[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "warehouse.duckdb"
+    file.write_bytes((warehouse_home / "warehouse.duckdb").read_bytes())
+    single, multi = ids
+    with duckdb.connect(str(file)) as database:
+        database.execute("update trends set product_version = '2.4.0' where configuration_id = $1", [multi])
+        database.execute(
+            "update trends set place = place + 100, series_id = (select any_value(series_id) from trends as others "
+            "where configuration_id = $1 and others.loss_goal = trends.loss_goal) where configuration_id = $2",
+            [single, multi],
+        )
+    app = open_page(tmp_path, "compare")
+    assert "the newest version against the one before" in said(app)
+    assert app.multiselect("configurations").value == [single, multi]
 
 
 @pytest.mark.parametrize(
-    ("verdict", "sign", "forth", "back"),
+    ("ratio", "said"),
     [
-        ("faster", "", "▲ 2 × (n 5 / 5)", "▼ 0.5 × (n 5 / 5)"),
-        ("probably faster", "", "△ 2 × (n 5 / 5)", "▽ 0.5 × (n 5 / 5)"),
-        ("no evidence", "", "2 × (n 5 / 5)", "0.5 × (n 5 / 5)"),
-        ("faster", "≥", "▲ ≥ 2 × (n 5 / 5)", "▼ ≤ 0.5 × (n 5 / 5)"),
-        ("faster", "<", "≤ 2 × (n 5 / 5)", "≥ 0.5 × (n 5 / 5)"),
+        (1.08, "8 % more than"),
+        (0.692, "31 % less than"),
+        (1.004, "0.4 % more than"),
+        (1.0, "as much as"),
+        (2.5, "2.5 times as much as"),
+        (1.999, "100 % more than"),
     ],
-    ids=["tested", "only alone", "not told apart", "a bound further off", "a bound that may turn it"],
 )
-def test_a_ratio_is_marked_only_where_the_verdict_stands(verdict: str, sign: str, forth: str, back: str) -> None:
-    frame = pd.DataFrame([capacity("a", 200, sign), capacity("b", 100)])
-    pairs = pd.DataFrame({"configuration_id_a": ["a"], "configuration_id_b": ["b"], "verdict": [verdict]})
-    matrix = frames.ratios(frame, frames.verdict_of_each(pairs))
-    assert (matrix.iloc[0, 2], matrix.iloc[1, 1]) == (forth, back)
-    marks = frames.marks(matrix)
-    assert marks.iloc[0, 2] == -marks.iloc[1, 1] == int(forth.startswith("▲"))
+def test_a_change_is_said_in_percent_and_beyond_twice_in_times(ratio: float, said: str) -> None:
+    assert words.change(ratio) == said
 
 
-def test_a_ratio_in_the_matrix_is_that_of_the_estimates_where_both_are_known() -> None:
-    one, other = capacity("a", 200, "≥") | {"rate_interpolated": 300.0}, capacity("b", 100) | {"rate_interpolated": 200}
-    assert frames.ratios(pd.DataFrame([one, other])).iloc[0, 2] == "1.5 × (n 5 / 5)"
-    assert frames.ratios(pd.DataFrame([one, capacity("b", 100)])).iloc[0, 2] == "≥ 2 × (n 5 / 5)"
+def test_the_interval_of_a_change_is_signed() -> None:
+    assert words.change_interval(1.05, 1.11) == " (95 %: +5 to +11 %)"
+    assert words.change_interval(0.63, 0.76) == " (95 %: -37 to -24 %)"
+    assert words.change_interval(2.1, 2.9) == " (95 %: 2.1 to 2.9 times)"
+    assert words.change_interval(None, None) == words.change_interval(float("nan"), float("nan")) == ""
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([], "Same hardware; no setting differs."),
+        ([("configuration", "backend", "unfair", True, True)], "Same hardware; only the backend differs."),
+        (
+            [("configuration", "threading", "unfair", True, True), ("configuration", "threads", "unfair", True, True)],
+            "Same hardware; only the threading differs.",
+        ),
+        (
+            [("configuration", "backend", "unfair", True, True), ("configuration", "ha_mode", "unfair", True, True)],
+            "Same hardware; 2 settings differ at once (backend, ha mode), the ratio is the effect of none alone.",
+        ),
+        (
+            [("hardware", "cpu_cores", "unfair", False, False), ("method", "period", "unfair", False, False)],
+            "Other hardware (cpu cores); no setting differs. Not fair: period.",
+        ),
+        (
+            [("configuration", "ha_mode", "unfair", True, True), ("campaign", "campaign", "minor", False, False)],
+            "Same hardware, but measured in another campaign; only the ha mode differs.",
+        ),
+        (
+            [("hardware", "cpu_cores", "unknown", False, False)],
+            "The hardware of one is not stated; no setting differs.",
+        ),
+    ],
+    ids=[
+        "nothing",
+        "one factor",
+        "threads go with threading",
+        "two factors",
+        "unfair",
+        "two campaigns",
+        "one side is silent",
+    ],
+)
+def test_what_differs_is_said_in_one_sentence(rows: list[tuple[Any, ...]], expected: str) -> None:
+    found = pd.DataFrame(rows, columns=["aspect", "item", "grade", "is_factor", "is_asked"])
+    assert frames.what_differs(found, pa.table({"cpu_model": ["Xeon", "Xeon"]})) == expected
 
 
 def test_runs_that_alternate_are_told_from_runs_one_after_the_other(warehouse: Warehouse) -> None:
@@ -205,19 +265,44 @@ def test_runs_that_alternate_are_told_from_runs_one_after_the_other(warehouse: W
     assert queries.are_in_turn(warehouse, []) == {}
 
 
-def test_fairness_names_what_differs_and_grades_it(open_page: Open, warehouse_home: Path, pair: list[str]) -> None:
+def test_what_is_compared_is_no_reproach(open_page: Open, warehouse_home: Path, pair: list[str]) -> None:
     app = open_page(warehouse_home, "compare", configurations=pair)
-    assert [each.value for each in app.text if each.value.startswith("As a test of the threading alone")]
     found = rows(app, "Why it matters").set_index("What")
-    assert found.loc["threading", "Grade"] == "unfair"
+    assert found.loc["threading", "Grade"] == "what you compare"
     assert set(found.columns[2:4]) == {"single", "multi x4"}
+    assert ":orange[▼] **multi x4 gives" in said(app)
+    assert "Same hardware; only the threading differs" in said(app)
 
 
-def test_hardware_stands_side_by_side(open_page: Open, warehouse_home: Path, pair: list[str]) -> None:
-    app = open_page(warehouse_home, "compare", configurations=pair)
-    hardware = next(table.value for table in app.dataframe if "cpu model" in set(table.value.get("Factor", [])))
-    assert {"kernel", "memory bytes"} <= set(hardware["Factor"])
-    assert "backend" not in set(hardware["Factor"])
+def test_a_pair_of_two_campaigns_is_shown_with_what_these_say_of_themselves(
+    open_page: Open, warehouse_home: Path, warehouse: Warehouse, pair: list[str]
+) -> None:
+    other = label(warehouse, protocol="DHCPv4", threading="multi", ha_mode="hot-standby")
+    shown = said(open_page(warehouse_home, "compare", configurations=[pair[1], other])).replace("\\", "")
+    assert "measured in another campaign; only the ha mode differs" in shown
+    assert "less than ISC Kea 2.2.0 DHCPv4 memfile multi x4 (kea-2.2-backends)" in shown
+    assert "Both servers shared one core of a virtual machine" in shown
+
+
+def test_published_configurations_that_differ_in_no_factor_can_be_compared(
+    open_page: Open, warehouse_home: Path, warehouse: Warehouse
+) -> None:
+    twins = [text for text in queries.labels(warehouse).values() if text.startswith("ISC BIND 9 9 DNS forwarding")]
+    shown = said(open_page(warehouse_home, "compare", configurations=twins[:2])).replace("\\", "")
+    assert "no setting differs" in shown
+
+
+def test_all_that_is_known_stands_side_by_side(open_page: Open, warehouse_home: Path, pair: list[str]) -> None:
+    facts = rows(open_page(warehouse_home, "compare", configurations=pair), "Factor").set_index("Factor")
+    assert {"kernel", "memory bytes", "backend", "cpu model"} <= set(facts.index)
+    assert (facts.loc["threading", "Differs"], facts.loc["cpu model", "Differs"]) == ("≠", "")
+
+
+def test_configurations_of_one_backend_differ_in_colour(open_page: Open, warehouse_home: Path, pair: list[str]) -> None:
+    for drawn in charts(open_page(warehouse_home, "compare", configurations=pair)):
+        colour = next(layer["encoding"]["color"] for layer in drawn["layer"] if "color" in layer["encoding"])
+        assert colour["field"] == "label"
+        assert len(set(colour["scale"]["range"])) == 2
 
 
 def test_twelve_curves_are_told_apart_by_dash_and_point() -> None:

@@ -68,7 +68,7 @@ def test_each_tab_shows_a_table_of_its_pairs(open_page: Callable[..., AppTest], 
     page = open_page(warehouse_home, "speedups", tab=tab)
     table = page.dataframe[0].value
     assert len(table) > 0
-    assert {"Ratio", "Verdict", "Else differs"} <= set(table.columns)
+    assert {"Ratio", "Verdict", "Other differences"} <= set(table.columns)
 
 
 def test_the_article_s_largest_speed_up_is_there(open_page: Callable[..., AppTest], published_home: Path) -> None:

@@ -23,5 +23,5 @@ def test_a_person_searches_ticks_two_rows_and_compares_them(watched: Watched) ->
     cells.click(position={"x": 18, "y": 35 + 35 + 17})
     page.wait_for_url(re.compile("chosen=[0-9a-f]{12}.*chosen=[0-9a-f]{12}"))
     page.get_by_role("link", name="Compare the 2 chosen").click()
-    page.get_by_text("They differ in").wait_for()
+    page.get_by_role("heading", name="Is the difference real?").wait_for()
     assert page.url.count("configurations=") == 2

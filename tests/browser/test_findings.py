@@ -21,7 +21,7 @@ def test_a_person_goes_from_a_finding_to_its_trial(watched: Watched, warehouse_h
     page = watched.go(f"quality?chosen={finding['finding_id'][:12]}")
     page.get_by_text(finding["detail"]).first.wait_for()
     page.get_by_role("link", name="Open the trial").click()
-    page.get_by_role("heading", name="The trial chosen").wait_for()
+    page.get_by_role("heading", name="Selected trial").wait_for()
     watched.settle()
     assert page.get_by_test_id("stException").count() == 0
     assert f"trial={finding['trial_id'][:12]}" in page.url

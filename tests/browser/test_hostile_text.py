@@ -25,7 +25,8 @@ MADE = """() => ({
     links: [...document.querySelectorAll('a, area, form')].map(each => each.href || each.action || '')
         .filter(each => /^\\s*(javascript|data|vbscript):/i.test(each)),
     scripts: [...document.scripts].filter(each => each.textContent.includes('pwned')).length,
-    coloured: document.querySelectorAll('.stMarkdownColoredText').length,
+    coloured: [...document.querySelectorAll('.stMarkdownColoredText')]
+        .filter(each => !'▲▼'.includes(each.textContent)).length,
     ran: 'pwned' in window,
 })"""
 HARMLESS = {"elements": 0, "links": [], "scripts": 0, "coloured": 0, "ran": False}

@@ -148,7 +148,7 @@ def everything(port: int, sent: dict[str, str]) -> bytes:
 
 def test_a_viewer_sees_the_page_that_he_asked_for_and_stores_nothing(context: BrowserContext, guarded: Guarded) -> None:
     page = sign_in(context, guarded, "vera", "/planner?clients=4711")
-    expect(page.get_by_role("heading", name="Leases per second needed")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="Plan")).to_be_visible(timeout=30_000)
     assert page.url == f"{guarded.address}/planner?clients=4711"
     expect(page.get_by_text("vera@example.org, viewer")).to_be_visible()
     page.goto(f"{guarded.address}/try_file")

@@ -1,0 +1,55 @@
+"""What a site asks for after an event, against what measured set-ups give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import altair as alt
+
+from dropline.app.charts import recovery, theme
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STEPS: Final = ("t_s", "lps")
+CAPACITIES: Final = ("label", "rate", "low", "high", "shown")
+_HEIGHT: Final = 340  # pixels
+
+
+def against_capacities(steps: pd.DataFrame, capacities: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
+    """Draw the need over the time after the event, and each capacity as a line across, with its range as a band.
+
+    Args:
+        steps: the columns of `STEPS`: from when on, in seconds, how many leases per second are needed, until the last
+            row.
+        capacities: the columns of `CAPACITIES`: rates in leases per second, and the figure in words.
+        finding: the title.
+        detail: what stands below it.
+    """
+    x = alt.X(
+        "t_s:Q", title="Time after the event", scale=alt.Scale(type="log", nice=False), axis=recovery.time_axis(steps)
+    )
+    scale = alt.Scale(type="symlog", constant=10, nice=False, padding=12)
+    axis = alt.Axis(format=",.4~f", values=[0, 10, 100, 1000, 10_000, 100_000, 1_000_000], labelFlush=False)
+    y = alt.Y("lps:Q", title="Leases per second", scale=scale, axis=axis)
+    need = alt.Chart(steps.loc[:, list(STEPS)])
+    known = alt.Chart(capacities.loc[:, list(CAPACITIES)])
+    green = theme.DISTINCT_COLOURS[2]
+    tooltip = [alt.Tooltip("label:N", title="Configuration"), alt.Tooltip("shown:N", title="Leases/s")]
+    layers = [
+        known.mark_rect(color=green, opacity=0.16).encode(y="low:Q", y2="high:Q", tooltip=tooltip),
+        known.mark_rule(color=green, strokeWidth=1.5).encode(y="rate:Q", tooltip=tooltip),
+        known.mark_text(align="right", baseline="bottom", dy=-3, dx=-4, fontSize=11, color=theme.INK, limit=420).encode(
+            x=alt.value("width"), y="rate:Q", text="label:N"
+        ),
+        need.mark_area(color=theme.LIMIT_COLOUR, opacity=0.18, interpolate="step-after").encode(x=x, y=y),
+        need.mark_line(color=theme.LIMIT_COLOUR, strokeWidth=2.2, interpolate="step-after").encode(
+            x=x,
+            y=y,
+            tooltip=[
+                alt.Tooltip("t_s:Q", title="From second", format=",.0f"),
+                alt.Tooltip("lps:Q", title="Leases/s needed", format=",.4~f"),
+            ],
+        ),
+    ]
+    return theme.titled(alt.layer(*layers), finding, detail, _HEIGHT)

@@ -1,0 +1,77 @@
+-- The pair that tells most: what was measured with its newest version and the one before, else the widest difference
+-- between two measured configurations that differ in one thing and are otherwise compared fairly.
+with
+
+usual as (
+
+    select *
+    from capacity
+    where loss_goal = case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end
+        and rate_interpolated > 0
+
+),
+
+versions as (
+
+    select
+        series_id,
+        configuration_id,
+        product_version,
+        max(place) as place,
+        max(started_at) as started_at
+    from trends
+    where loss_goal = case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end
+    group by series_id, configuration_id, product_version
+
+),
+
+version_pairs as (
+
+    select
+        configuration_id as treatment_id,
+        lag(configuration_id) over in_time as baseline_id,
+        'product_version' as factor,
+        started_at
+    from versions
+    window in_time as (partition by series_id order by place)
+    qualify row_number() over (partition by series_id order by place desc) = 1
+
+),
+
+fair_pairs as (
+
+    select
+        treatment_configuration_id as treatment_id,
+        baseline_configuration_id as baseline_id,
+        factor,
+        null as started_at
+    from comparison_fairness
+    where grade in ('same', 'minor') and factor <> 'protocol'
+
+),
+
+pairs as (
+
+    select * from version_pairs
+    where baseline_id is not null
+    union all
+    select * from fair_pairs
+
+)
+
+select
+    pairs.baseline_id,
+    pairs.treatment_id,
+    pairs.factor
+from pairs
+inner join usual as baseline on pairs.baseline_id = baseline.configuration_id
+inner join usual as treatment on pairs.treatment_id = treatment.configuration_id
+where baseline.origin = 'measured' and treatment.origin = 'measured'
+order by
+    pairs.factor = 'product_version' desc,
+    pairs.started_at desc nulls last,
+    least(baseline.runs, treatment.runs) >= 2 desc,
+    abs(ln(treatment.rate_interpolated / baseline.rate_interpolated)) desc,
+    treatment.rate_interpolated desc,
+    pairs.treatment_id asc
+limit 1
