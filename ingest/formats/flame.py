@@ -294,6 +294,8 @@ class _Run(TextRun):
 
     def _judge(self, sent: int, received: int, timeouts: int) -> bool:
         """Say what is odd about the figures; return whether the report is whole."""
+        if self._replies not in {0, received}:
+            self.doubts.append(f"{received} replies came in, its periods count {self._replies}: a line is damaged.")
         answered = sum(value or 0 for value in self.codes.values())
         whole = self.final and (answered > 0 or received == 0)
         if not whole:

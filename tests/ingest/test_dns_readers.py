@@ -771,6 +771,14 @@ def test_flame_achieves_replies_by_time_not_a_mean_of_means() -> None:
     assert report(flame, without_periods).facts["achieved_rate"] == pytest.approx(4660 / 5.6649)
 
 
+def test_flame_that_lost_a_period_is_not_whole() -> None:
+    lines = capture("tools/flame/mysql-Q1000/flame.out").splitlines(keepends=True)
+    period = next(line for line in lines if b"avg send" in line and b"recv: 0" not in line)
+    found = report(flame, b"".join(line for line in lines if line != period))
+    assert found.facts["completed"] is False
+    assert any("a line is damaged" in warning for warning in found.warnings)
+
+
 def test_queryperf_latencies_have_the_names_of_all_tools() -> None:
     found = report(queryperf, capture("tools/queryperf/documented/queryperf.out"))
     assert [value(found, f"latency_{name}") for name in ("avg", "min", "max", "stdev")] == [
