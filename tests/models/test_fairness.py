@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 SEED = Path(__file__).parents[2] / "seeds" / "comparison_factors.csv"
-FACTORS = {"threading", "ha_mode", "backend", "protocol"}
+FACTORS = {"threading", "ha_mode", "backend", "protocol", "product_version"}
 ASPECTS = {"configuration", "hardware", "system", "packages", "server", "method", "campaign"}
 
 
