@@ -48,6 +48,9 @@ MARKS = {
         ),
         *(f"models/test_{name}" for name in ("lease_accounting", "published_file", "statistics", "clients")),
         *(f"measure/test_{name}" for name in ("drive", "gate", "generator", "real_servers", "search")),
+        *(f"ingest/test_{name}" for name in ("archives", "contents", "dns_readers_properties", "kea")),
+        *(f"ingest/test_{name}" for name in ("perfdhcp_properties", "spirent_readers_properties")),
+        *("app/test_dump", "app/test_escapes"),
     ),
 }
 
