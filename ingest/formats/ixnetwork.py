@@ -7,6 +7,7 @@ are nanoseconds, also where the caption says `(n)`.
 
 from __future__ import annotations
 
+import math
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 NAME = "ixnetwork"
 
 _EXPECTED: Final = "expected AggregateResults.csv or iteration.csv of a QuickTest, from `Trial,Framesize,Iteration` on"
+_CLOSE: Final = 0.01
 _START: Final = [("trial", ""), ("framesize", ""), ("iteration", "")]
 
 
@@ -86,6 +88,10 @@ def _trial(records: list[Record]) -> Report | Reject:
         trial.latency({name: _find(record, f"{name}latency") for name in ("min", "avg", "max")}, "ns", label)
         if record.cut is not None:
             trial.cut(record.line)
+    size, mbit_s = trial.details["frame_size_bytes"], trial.details["received_mbit_s"]
+    if fps is not None and size and mbit_s is not None and not math.isclose(fps * size * 8e-6, mbit_s, rel_tol=_CLOSE):
+        trial.completed = False
+        trial.warnings.append(f"{fps:.15g} frames/s of {size:.15g} bytes are not {mbit_s:.15g} Mbit/s.")
     return trial.conclude()
 
 

@@ -725,6 +725,14 @@ def test_empty_cell_of_ixnetwork_is_unknown_not_zero():
     assert {row["metric"] for row in last.observations} == {"latency_min", "latency_avg"}
 
 
+@pytest.mark.parametrize("damaged", ["1824404.767,-1", "1,934.095"])
+def test_rates_of_ixnetwork_that_contradict_each_other_make_the_trial_incomplete(damaged):
+    text = read("ixnetwork_AggregateResults.csv").decode()
+    assert all(part.facts["completed"] for part in reports(ixnetwork, text))
+    found = reports(ixnetwork, text.replace("1824404.767,934.095", damaged))
+    assert [part.facts["completed"] for part in found].count(False) == text.count("1824404.767,934.095") > 0
+
+
 def test_offered_rate_of_ixnetwork_is_its_share_of_the_line_rate():
     first = reports(ixnetwork, read("ixnetwork_AggregateResults.csv"))[0]
     assert first.facts["offered_rate"] == pytest.approx(2 * 1e9 / ((64 + 20) * 8), rel=1e-6)
