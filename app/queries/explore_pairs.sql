@@ -1,24 +1,13 @@
 select
-    'threading' as factor,
+    if(factor = 'protocol', 'ip_version', factor) as factor,
     count(*) as pairs
-from multithreading_speedup
-where $id in (configuration_id_multi, configuration_id_single)
-union all
-select
-    'ha_mode' as factor,
-    count(*) as pairs
-from ha_speedup
-where $id in (configuration_id_with_ha, configuration_id_without_ha)
-union all
-select
-    'backend' as factor,
-    count(*) as pairs
-from backend_ratio
-where loss_goal in ('isc', 'unstated') and $id in (configuration_id_backend, configuration_id_reference)
-union all
-select
-    'ip_version' as factor,
-    count(*) as pairs
-from ip_version_ratio
-where loss_goal = 'isc' and $id in (configuration_id_v6, configuration_id_v4)
+from ratios
+where
+    case factor
+        when 'backend' then loss_goal in ('isc', 'unstated')
+        when 'protocol' then loss_goal = 'isc'
+        else loss_goal = 'isc' and rate_unit = 'leases/s'
+    end
+    and $id in (treatment_configuration_id, baseline_configuration_id)
+group by all
 order by pairs desc, factor asc

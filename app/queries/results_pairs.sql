@@ -3,40 +3,10 @@ with
 pairs as (
 
     select
-        'threading' as factor,
-        origin,
-        product,
-        protocol,
-        backend,
-        ha_mode,
-        threads,
-        coalesce(ratio_interpolated, speedup) as ratio,
-        ci_low,
-        ci_high,
-        verdict,
-        runs_multi as runs,
-        runs_single as reference_runs,
-        campaign,
-        configuration_id_multi as configuration_id
-    from multithreading_speedup
-    union all
-    select
-        'ha_mode' as factor,
-        origin,
-        product,
-        protocol,
-        backend,
-        ha_mode,
-        threads,
-        coalesce(ratio_interpolated, ratio) as ratio,
-        ci_low,
-        ci_high,
-        verdict,
-        runs_with_ha as runs,
-        runs_without_ha as reference_runs,
-        campaign,
-        configuration_id_with_ha as configuration_id
-    from ha_speedup
+        *,
+        coalesce(ratio_interpolated, ratio) as judged_ratio
+    from ratios
+    where factor in ('threading', 'ha_mode') and loss_goal = 'isc' and rate_unit = 'leases/s'
 
 ),
 
@@ -50,12 +20,26 @@ machines as (
 )
 
 select
-    pairs.*,
+    pairs.factor,
+    pairs.origin,
+    treatment.product,
+    treatment.protocol,
+    treatment.backend,
+    treatment.ha_mode,
+    treatment.threads,
+    pairs.judged_ratio as ratio,
+    pairs.ci_low,
+    pairs.ci_high,
+    pairs.verdict,
+    pairs.treatment_runs as runs,
+    pairs.baseline_runs as reference_runs,
+    pairs.campaign,
+    pairs.treatment_configuration_id as configuration_id,
     machines.cpu_threads as cpus,
     campaigns.description
 from pairs
-left join configurations on pairs.configuration_id = configurations.configuration_id
-left join machines on coalesce(configurations.host_id, configurations.testbed) = machines.host_id
+inner join configurations as treatment on pairs.treatment_configuration_id = treatment.configuration_id
+left join machines on coalesce(treatment.host_id, treatment.testbed) = machines.host_id
 left join campaigns on pairs.campaign = campaigns.campaign
-where pairs.ratio is not null
-order by pairs.verdict in ('not testable', 'too few runs'), pairs.ratio asc, pairs.configuration_id asc
+where pairs.judged_ratio is not null
+order by pairs.verdict in ('not testable', 'too few runs'), pairs.judged_ratio asc, configuration_id asc

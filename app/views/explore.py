@@ -170,8 +170,7 @@ def _lead_on_from_one(warehouse: Warehouse, labels: dict[str, str], one: pd.Seri
     if series_id is not None:
         links.to_trend(warehouse, goal, series_id, "Open the trend")
     for each in explore.pairs(warehouse, configuration_id).to_pylist():
-        if each["pairs"]:
-            links.to_speedups(each["factor"], one["campaign"], f"Speed-ups: {words.FACTORS[each['factor']]}")
+        links.to_speedups(each["factor"], one["campaign"], f"Speed-ups: {words.FACTORS[each['factor']]}")
 
 
 main()

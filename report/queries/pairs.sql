@@ -1,107 +1,59 @@
-with
-pairs as (
-    select
-        'threading' as factor,
-        product,
-        product_version,
-        protocol,
-        ha_mode,
-        backend,
-        'multi' as threading,
-        threads,
-        'single' as reference,
-        'leases/s' as rate_unit,
-        lps_single as reference_rate,
-        lps_multi as rate,
-        ratio_interpolated,
-        ci_low,
-        ci_high,
-        p_value_holm,
-        verdict,
-        runs_single as reference_runs,
-        runs_multi as runs,
-        configuration_id_single as baseline_configuration_id,
-        configuration_id_multi as treatment_configuration_id,
-        campaign_single as reference_campaign,
-        campaign
-    from multithreading_speedup
-    union all by name
-    select
-        'ha_mode' as factor,
-        product,
-        product_version,
-        protocol,
-        ha_mode,
-        backend,
-        threading,
-        threads,
-        'single server' as reference,
-        'leases/s' as rate_unit,
-        lps_without_ha as reference_rate,
-        lps_with_ha as rate,
-        ratio_interpolated,
-        ci_low,
-        ci_high,
-        p_value_holm,
-        verdict,
-        runs_without_ha as reference_runs,
-        runs_with_ha as runs,
-        configuration_id_without_ha as baseline_configuration_id,
-        configuration_id_with_ha as treatment_configuration_id,
-        campaign_without_ha as reference_campaign,
-        campaign
-    from ha_speedup
-    union all by name
-    select
-        'backend' as factor,
-        product,
-        product_version,
-        protocol,
-        ha_mode,
-        backend,
-        threading,
-        threads,
-        reference_backend as reference,
-        rate_unit,
-        reference_rate,
-        rate,
-        ratio_interpolated,
-        ci_low,
-        ci_high,
-        p_value_holm,
-        verdict,
-        runs_reference as reference_runs,
-        runs_backend as runs,
-        configuration_id_reference as baseline_configuration_id,
-        configuration_id_backend as treatment_configuration_id,
-        campaign_reference as reference_campaign,
-        campaign
-    from backend_ratio
-    where loss_goal = 'isc' and reference_backend < backend
-)
-
 select
-    pairs.*,
+    ratios.factor,
+    treatment.product,
+    treatment.product_version,
+    treatment.protocol,
+    treatment.ha_mode,
+    treatment.backend,
+    treatment.threading,
+    treatment.threads,
+    case ratios.factor
+        when 'threading' then 'single'
+        when 'ha_mode' then 'single server'
+        else baseline.backend
+    end as reference,
+    ratios.rate_unit,
+    ratios.baseline_rate as reference_rate,
+    ratios.treatment_rate as rate,
+    ratios.ratio_interpolated,
+    ratios.ci_low,
+    ratios.ci_high,
+    ratios.p_value_holm,
+    ratios.verdict,
+    ratios.baseline_runs as reference_runs,
+    ratios.treatment_runs as runs,
+    ratios.baseline_configuration_id,
+    ratios.treatment_configuration_id,
+    ratios.baseline_campaign as reference_campaign,
+    ratios.campaign,
     fairness.grade,
     fairness.differences,
     fairness.unstated_aspects
-from pairs
+from ratios
+inner join configurations as treatment on ratios.treatment_configuration_id = treatment.configuration_id
+inner join configurations as baseline on ratios.baseline_configuration_id = baseline.configuration_id
 left join comparison_fairness as fairness
-    on pairs.factor = fairness.factor
-        and pairs.baseline_configuration_id = fairness.baseline_configuration_id
-        and pairs.treatment_configuration_id = fairness.treatment_configuration_id
+    on ratios.factor = fairness.factor
+        and ratios.baseline_configuration_id = fairness.baseline_configuration_id
+        and ratios.treatment_configuration_id = fairness.treatment_configuration_id
 where
-    pairs.baseline_configuration_id in (select unnest($ids))
-    and pairs.treatment_configuration_id in (select unnest($ids))
+    ratios.loss_goal = 'isc'
+    and case ratios.factor
+        when 'backend' then baseline.backend < treatment.backend
+        when 'protocol' then false
+        else ratios.rate_unit = 'leases/s'
+    end
+    and ratios.baseline_configuration_id in (select unnest($ids))
+    and ratios.treatment_configuration_id in (select unnest($ids))
 order by
-    pairs.campaign,
-    pairs.product,
-    pairs.product_version,
-    pairs.protocol,
-    pairs.ha_mode <> 'none',
-    pairs.ha_mode,
-    pairs.backend,
-    pairs.reference,
-    pairs.threads,
-    pairs.baseline_configuration_id,
-    pairs.treatment_configuration_id
+    ratios.campaign,
+    treatment.product,
+    treatment.product_version,
+    treatment.protocol,
+    treatment.ha_mode <> 'none',
+    treatment.ha_mode,
+    treatment.backend,
+    reference,
+    treatment.threads,
+    ratios.baseline_configuration_id,
+    ratios.treatment_configuration_id
