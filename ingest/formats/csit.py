@@ -161,8 +161,7 @@ def _describe(trial: Trial, case: Row) -> None:
     if mix := next((tag for tag in tags if tag.startswith("IMIX")), None):
         trial.details["frame_mix"] = f"{mix} frames"
     if case.get("passed") is False:
-        trial.completed = False
-        trial.warnings.append(f"The test case failed: {words(case.get('message')) or 'no message'}.")
+        trial.doubt(f"The test case failed: {words(case.get('message')) or 'no message'}.")
 
 
 def _value(quantity: object) -> float | None:

@@ -141,9 +141,8 @@ class _Run:
             "time_remaining_s": remaining,
         }
         if remaining != 0:
-            trial.completed = False
             left = "an unknown time" if remaining is None else f"{remaining:.15g} s"
-            trial.warnings.append(f"The run was still going, with {left} to go: these are no final figures.")
+            trial.doubt(f"The run was still going, with {left} to go: these are no final figures.")
         return trial.conclude()
 
 

@@ -157,8 +157,7 @@ def _trial(line: int, root: Row) -> Trial:
     _observe_periods(trial, root, since_ms)
     _observe_latencies(trial, items(total.get("latency")), received, root.get("bounds_ms"))
     if root.get("merged") is not True:
-        trial.completed = False
-        trial.warnings.append("It is the share of one thread: the whole stands in the merged file of its sender.")
+        trial.doubt("It is the share of one thread: the whole stands in the merged file of its sender.")
     if trial.details["discarded"]:
         trial.warnings.append(f"{trial.details['discarded']} requests could not be sent and were discarded.")
     return trial

@@ -75,15 +75,18 @@ class Trial(Draft):
         for name, value in values.items():
             self.observe(f"latency_{name}", number(value, MS_PER[unit]), "ms", label, t_s)
 
+    def doubt(self, why: str) -> None:
+        """Note why the trial does not count as whole."""
+        self.completed = False
+        self.warnings.append(why)
+
     def lack(self, line: int) -> None:
         """Note that a line which belongs to the trial cannot be used."""
-        self.completed = False
-        self.warnings.append(f"Line {line} cannot be used: the trial lacks what it says.")
+        self.doubt(f"Line {line} cannot be used: the trial lacks what it says.")
 
     def cut(self, line: int) -> None:
         """Note that the last line of the file may not be whole."""
-        self.completed = False
-        self.warnings.append(f"Line {line} has no end: its last value may be cut off and is not used.")
+        self.doubt(f"Line {line} has no end: its last value may be cut off and is not used.")
 
     def conclude(self) -> Report | Reject:
         """Return the report, or the reject of a trial in which nothing was sent or nothing is stated."""
