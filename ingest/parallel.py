@@ -27,6 +27,7 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 _PR_SET_PDEATHSIG: Final = 1  # prctl(2)
+_LIBC: Final = ctypes.CDLL(None)  # a fork may not load it any more
 
 copyreg.pickle(ModuleType, lambda module: (import_module, (module.__name__,)))  # readers are modules
 
@@ -68,11 +69,16 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if forks else 1
 
 
+def end_with_parent(how: signal.Signals) -> None:
+    """Have the kernel send this process a signal when its parent is killed; on Linux only."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, how)
+
+
 def _prepare(*job: Any) -> None:
     """Make a fork ready for its job: it ends with its parent, and leaves Ctrl-C to it."""
     global _job
     _job = job
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    end_with_parent(signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.freeze()  # what the collector looks at is copied
     gc.disable()  # within a task it takes a tenth of the time

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import shlex
 import signal
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.errors import DroplineError
+from dropline.ingest.parallel import end_with_parent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 PATIENCE_S: Final = 10.0  # between asking a process to end and ending it
 _SHOWN_LINES: Final = 8
-_SSH: Final = ("ssh", "-o", "BatchMode=yes")
-_PR_SET_PDEATHSIG: Final = 1
-_LIBC: Final = ctypes.CDLL(None)
+SSH: Final = ("ssh", "-o", "BatchMode=yes")
 _UDP_COUNTERS: Final = ("InDatagrams", "OutDatagrams", "NoPorts", "InErrors", "RcvbufErrors", "SndbufErrors")
 _TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
 
@@ -103,7 +101,7 @@ class Hooks:
             return
         words = shlex.split(self._filled(self._server.serve))
         if self._server.host:  # with a terminal the server ends when the connection does
-            words = [*_SSH, "-tt", self._server.host, shlex.join(words)]
+            words = [*SSH, "-tt", self._server.host, shlex.join(words)]
         with (
             self._log.open("wb") as said,
             subprocess.Popen(  # noqa: S603 - the user's own command
@@ -165,7 +163,7 @@ def shell(name: str, command: str, limit_s: float, host: str | None = None) -> b
 
 
 def _words(command: str, host: str | None) -> list[str]:
-    return [*_SSH, host, command] if host else ["sh", "-c", command]
+    return [*SSH, host, command] if host else ["sh", "-c", command]
 
 
 def _last_lines(output: bytes) -> str:
@@ -174,8 +172,7 @@ def _last_lines(output: bytes) -> str:
 
 
 def _end_with_parent() -> None:
-    """Have this process ended by the kernel when we are killed."""
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    end_with_parent(signal.SIGTERM)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from dropline.measure.bench import run
+from dropline.measure.bench import SSH, run
 from dropline.measure.generator import generator_of
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _virtual(read: Callable[[str], str]) -> Finding | None:
 def _read(host: str | None, path: str) -> str:
     """Return a file of a machine, nothing where it cannot be read."""
     if host:
-        done = run(["ssh", "-o", "BatchMode=yes", host, f"cat {shlex.quote(path)}"], _LIMIT_S)
+        done = run([*SSH, host, f"cat {shlex.quote(path)}"], _LIMIT_S)
         return done.output.decode("utf-8", "replace") if done.exit_code == 0 else ""
     try:
         return Path(path).read_text("utf-8", "replace")

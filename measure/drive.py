@@ -16,7 +16,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.errors import DroplineError
-from dropline.measure.bench import HookFailed, Hooks, Snapshot, run, shell
+from dropline.measure.bench import SSH, HookFailed, Hooks, Snapshot, run, shell
 from dropline.measure.doctor import examine
 from dropline.measure.folder import Folder, Run
 from dropline.measure.generator import generator_of, words_of
@@ -137,7 +137,7 @@ class _Measurement:
             place.mkdir(parents=True)
             here = f"sh {shlex.quote(str(script))} {shlex.quote(str(place))} >/dev/null 2>&1"
             there = (
-                f"ssh -o BatchMode=yes {shlex.quote(host or '')} "
+                f"{shlex.join(SSH)} {shlex.quote(host or '')} "
                 "'d=$(mktemp -d) && sh -s -- $d >/dev/null 2>&1; tar -C $d -cf - . && rm -r $d' "
                 f"< {shlex.quote(str(script))} | tar -C {shlex.quote(str(place))} -xf -"
             )

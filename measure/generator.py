@@ -7,6 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from dropline.ingest.formats import Report, dnsperf, perfdhcp
+from dropline.measure.bench import SSH
 from dropline.measure.search import Trial
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def generator_of(plan: Plan) -> Generator:
 def words_of(plan: Plan, command: list[str]) -> list[str]:
     """Return the whole command of a generator: with its prefix, and by ssh where it runs elsewhere."""
     words = [*shlex.split(plan.prefix), *command]
-    return ["ssh", "-o", "BatchMode=yes", plan.host, shlex.join(words)] if plan.host else words
+    return [*SSH, plan.host, shlex.join(words)] if plan.host else words
 
 
 def _only(parts: Any) -> Report | None:
