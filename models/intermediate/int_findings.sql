@@ -75,7 +75,8 @@ trials_at_one_rate as (
         min(loss_worst_exchange) as lowest_loss,
         max(loss_worst_exchange) as highest_loss,
         {{ value_at_lowest('requests_sent', 'loss_worst_exchange') }} as sent_at_lowest,
-        {{ value_at_highest('requests_sent', 'loss_worst_exchange') }} as sent_at_highest
+        {{ value_at_highest('requests_sent', 'loss_worst_exchange') }} as sent_at_highest,
+        count(server_config_id) = count(*) and count(distinct server_config_id) = 1 as has_one_server_config
     from trials
     where completed and offered_rate is not null and loss_worst_exchange is not null and twin_of is null
     group by run_id, offered_rate
@@ -91,7 +92,8 @@ trials_that_disagree as (
         offered_rate,
         lowest_loss,
         highest_loss,
-        highest_loss - lowest_loss as difference
+        highest_loss - lowest_loss as difference,
+        has_one_server_config
     from (
         select
             *,
@@ -316,7 +318,7 @@ run_findings as (
         'warning' as severity,
         'The ramp has ' || cast(steps as string) || ' steps; three are needed to see where the loss begins.' as detail
     from run_capacity
-    where steps < 3
+    where steps < 3 and coalesce(first_exceeding_rate / last_passing_rate, 2) > 1.05
     union all
     select
         run_id,
@@ -352,12 +354,16 @@ run_findings as (
     select
         run_id,
         'trials_disagree' as finding,
-        'warning' as severity,
+        case when bool_and(has_one_server_config) then 'info' else 'warning' end as severity,
         'Trials of one run at ' || {{ short_number(value_at_highest('offered_rate', 'difference')) }} || '/s lost '
         || {{ percent(value_at_highest('lowest_loss', 'difference')) }} || ' and '
         || {{ percent(value_at_highest('highest_loss', 'difference')) }}
-        || ', more than chance explains: they may be of different set-ups, '
-        || 'or of several runs. Tell them apart by name, sidecar or `path:`.' as detail
+        || ', more than chance explains: '
+        || case
+            when bool_and(has_one_server_config)
+                then 'with one configuration of the server, something disturbed it, or it tips over near this rate.'
+            else 'they may be of different set-ups, or of several runs. Tell them apart by name, sidecar or `path:`.'
+        end as detail
     from trials_that_disagree
     group by run_id
 

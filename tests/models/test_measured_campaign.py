@@ -1,0 +1,36 @@
+"""The bundled campaign that `dropline measure` made: a search gives narrow intervals and no warnings."""
+
+import duckdb
+import pytest
+
+from dropline.paths import Home
+
+
+@pytest.fixture(scope="module")
+def warehouse(examples_home):
+    with duckdb.connect(str(Home.chosen(examples_home).warehouse), read_only=True) as database:
+        yield lambda sql: database.sql(sql).fetchall()
+
+
+def test_its_intervals_are_narrow_and_their_quality_is_ok(warehouse):
+    assert warehouse(
+        """select threading, runs, interval_kind, quality, (ci_high - ci_low) / lps < 0.12
+        from leases_per_second where campaign = 'kea-2.2-measured' order by threading"""
+    ) == [("multi", 9, "confidence", "ok", True), ("single", 9, "confidence", "ok", True)]
+
+
+def test_two_threads_on_one_core_are_slower(warehouse):
+    found = warehouse("select speedup, verdict from multithreading_speedup where campaign = 'kea-2.2-measured'")
+    assert [(speedup < 0.8, verdict) for speedup, verdict in found] == [(True, "slower")]
+
+
+def test_trials_that_differ_are_no_reason_to_doubt_who_was_measured(warehouse):
+    found = warehouse(
+        """select severity, count(*), any_value(detail) from quality_findings
+        where campaign = 'kea-2.2-measured' and finding = 'trials_disagree' group by all"""
+    )
+    assert [each[:2] for each in found] == [("info", 14)]
+    assert "with one configuration of the server" in found[0][2]
+    assert not warehouse(
+        "select 1 from quality_findings where campaign = 'kea-2.2-measured' and subject = 'run' and severity <> 'info'"
+    )
