@@ -22,8 +22,9 @@ steps as (
         round(median(successful_ratio), 12) as successful_ratio,
         round(median(error_ratio), 12) as error_ratio,
         bool_or(is_generator_limited) as is_generator_limited,
-        bool_or(is_pace_lost) as is_pace_lost,
-        bool_or(is_unsustained) as is_unsustained
+        -- as a median: what most of the trials did, or half of them
+        2 * count(*) filter (where is_pace_lost) >= count(*) as is_pace_lost,
+        2 * count(*) filter (where is_unsustained) >= count(*) as is_unsustained
     from trials
     where completed and offered_rate is not null and twin_of is null
     group by run_id, campaign, offered_rate
