@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from dropline.ingest.intake import Summary
+    from dropline.measure.drive import Seen
 
 app = typer.Typer(
     name="dropline",
@@ -644,27 +645,40 @@ def measure(
         Path | None, typer.Option(help="Where the campaign is left.", show_default="beside the plan, by its name")
     ] = None,
     into: Annotated[str | None, typer.Option(help="Home to ingest and build in at the end.", metavar="HOME")] = None,
-    init: Annotated[str | None, typer.Option("--init", help="kea or powerdns: write a plan.", metavar="NAME")] = None,
+    init: Annotated[
+        str | None, typer.Option("--init", help="kea, kea6 or powerdns: write a plan.", metavar="NAME")
+    ] = None,
 ) -> None:
     """Find capacities by itself: drive a generator to the limit, and repeat until the interval is narrow.
 
-    What it leaves is a campaign: ingest it as it is. Ctrl-C stops everything that was started; the same command goes on
-    where it stopped. Exit code 1 if time ended before the runs did.
+    What it leaves is a campaign: ingest it as it is. With --into the dashboard of that home shows how far it is. Ctrl-C
+    stops everything that was started; the same command goes on where it stopped. Exit code 1 if time ended before the
+    runs did.
 
     For example: dropline measure --init kea lab && dropline measure lab/plan.yaml --into data
     """
     from dropline.measure.drive import measure as find
     from dropline.measure.initial import begin
+    from dropline.measure.now import shown
     from dropline.measure.plan import Plan
 
     if init:
         typer.echo(f"{begin(init, plan)}: read it through, then: dropline measure {plan / 'plan.yaml'}")
         return
     asked = Plan.load(plan)
-    outcome = find(asked, plan, folder or plan.parent / asked.campaign, lambda said: typer.echo(said, err=True))
+    target = folder or plan.parent / asked.campaign
+    home = Home.chosen(into) if into else None
+    with _bar("Measuring") as progress, shown(asked, target, home) if home else nullcontext() as show:
+
+        def see(seen: Seen) -> None:
+            typer.echo(seen.text(), err=True)
+            progress(seen.done, seen.wanted, "")
+            if show:
+                show(seen)
+
+        outcome = find(asked, plan, target, lambda said: typer.echo(said, err=True), see)
     typer.echo(outcome.text())
-    if into:
-        home = Home.chosen(into)
+    if home:
         _ingest(home, [outcome.folder])
         _build(home)
     raise typer.Exit(0 if outcome.is_done else 1)
@@ -674,15 +688,15 @@ def measure(
 def doctor(plan: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A plan.yaml.")]) -> None:
     """Say what about a plan and its machines spoils the figure, and how.
 
-    Looks at where generator and server run, pinning, the CPU's governor, socket buffers, clock and other load. Exit
-    code 1 if there is something. `measure` writes the same into the campaign.
+    Looks at where generator and server run, pinning, pools and leases of Kea, the CPU's governor, socket buffers,
+    clock and other load. Exit code 1 if there is something. `measure` writes the same into the campaign.
 
     For example: dropline doctor lab/plan.yaml
     """
     from dropline.measure.doctor import examine
     from dropline.measure.plan import Plan
 
-    findings = examine(Plan.load(plan))
+    findings = examine(Plan.load(plan), plan.parent)
     typer.echo("\n".join(f"{each.what}: {each.effect}" for each in findings) or "Nothing found")
     raise typer.Exit(1 if findings else 0)
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import streamlit as st
 
 from dropline.app import auth, behind, history, state
+from dropline.measure import now
+from dropline.paths import Home
 
 HERE = Path(__file__).parent
 VIEWS = HERE / "views"  # a folder named pages/ would let Streamlit serve its files past this navigation
@@ -20,7 +22,15 @@ compare = st.Page(VIEWS / "compare.py", title="Compare", icon=":material/compare
 runs = st.Page(VIEWS / "explore.py", title="Runs", icon=":material/search:", url_path="explore")
 plan = st.Page(VIEWS / "planner.py", title="Plan", icon=":material/calculate:", url_path="planner")
 sql = st.Page(VIEWS / "sql.py", title="SQL", icon=":material/terminal:", url_path="sql")
+measuring = st.Page(
+    VIEWS / "measuring.py",
+    title="Now measuring",
+    icon=":material/radio_button_checked:",
+    url_path="measuring",
+    visibility="visible" if now.current(Home.chosen().root) else "hidden",
+)
 data = [
+    measuring,
     st.Page(VIEWS / "try_file.py", title="Add results", icon=":material/upload_file:", url_path="try_file"),
     st.Page(VIEWS / "quality.py", title="Quality", icon=":material/rule:", url_path="quality"),
     st.Page(VIEWS / "machines.py", title="Machines", icon=":material/dns:", url_path="machines"),

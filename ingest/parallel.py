@@ -47,7 +47,7 @@ def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int
     if workers < 2:
         yield from map(work, tasks)
         return
-    pool = ProcessPoolExecutor(workers, get_context("fork"), _prepare, (work, tasks))
+    pool = ProcessPoolExecutor(workers, get_context("fork"), _prepare, (os.getpid(), work, tasks))
     waiting: deque[Future[Result]] = deque()
     try:
         for number in range(len(tasks)):
@@ -69,16 +69,18 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if forks else 1
 
 
-def end_with_parent(how: signal.Signals) -> None:
+def end_with_parent(how: signal.Signals, parent: int) -> None:
     """Have the kernel send this process a signal when its parent is killed; on Linux only."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, how)
+    if os.getppid() != parent:  # it was killed before
+        os.kill(os.getpid(), how)
 
 
-def _prepare(*job: Any) -> None:
+def _prepare(parent: int, *job: Any) -> None:
     """Make a fork ready for its job: it ends with its parent, and leaves Ctrl-C to it."""
     global _job
     _job = job
-    end_with_parent(signal.SIGKILL)
+    end_with_parent(signal.SIGKILL, parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.freeze()  # what the collector looks at is copied
     gc.disable()  # within a task it takes a tenth of the time

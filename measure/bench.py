@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from dropline.measure.plan import Server
 
 PATIENCE_S: Final = 10.0  # between asking a process to end and ending it
+_LOOKS: Final = 100  # a hundredth of a second apart, for what was killed to be gone
 _SHOWN_LINES: Final = 8
 SSH: Final = ("ssh", "-o", "BatchMode=yes")
 _UDP_COUNTERS: Final = ("InDatagrams", "OutDatagrams", "NoPorts", "InErrors", "RcvbufErrors", "SndbufErrors")
@@ -48,7 +50,7 @@ def run(words: Sequence[str], limit_s: float) -> Done:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         start_new_session=True,
-        preexec_fn=_end_with_parent,
+        preexec_fn=partial(end_with_parent, signal.SIGTERM, os.getpid()),
     ) as process:
         try:
             output, _ = process.communicate(timeout=limit_s)
@@ -110,7 +112,7 @@ class Hooks:
                 stdout=said,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=_end_with_parent,
+                preexec_fn=partial(end_with_parent, signal.SIGTERM, os.getpid()),
             ) as process,
         ):
             self._process = process
@@ -171,10 +173,6 @@ def _last_lines(output: bytes) -> str:
     return "".join(f"\n    {line}" for line in lines)
 
 
-def _end_with_parent() -> None:
-    end_with_parent(signal.SIGTERM)
-
-
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End a process and its group: asked first, then forced."""
     for number in (signal.SIGTERM, signal.SIGKILL):
@@ -184,7 +182,9 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             process.wait(PATIENCE_S)
             break
     with suppress(ProcessLookupError):  # what is left of the group
-        os.killpg(process.pid, signal.SIGKILL)
+        for _ in range(_LOOKS):
+            os.killpg(process.pid, signal.SIGKILL)
+            time.sleep(0.01)
 
 
 @dataclass(frozen=True, slots=True)

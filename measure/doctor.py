@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from dropline.ingest.servers import kea
 from dropline.measure.bench import SSH, run
 from dropline.measure.generator import generator_of
 
@@ -30,9 +33,9 @@ class Finding(NamedTuple):
     effect: str
 
 
-def examine(plan: Plan) -> list[Finding]:
-    """Return what was found of a plan and its machines, the gravest first."""
-    findings = [*_of_plan(plan)]
+def examine(plan: Plan, beside: Path) -> list[Finding]:
+    """Return what was found of a plan, its files in the folder `beside` and its machines, the gravest first."""
+    findings = [*_of_plan(plan), *_of_leases(plan, beside)]
     hosts = dict.fromkeys((plan.server.host, plan.generator.host))
     for host in hosts:
         findings += _of_machine(host)
@@ -59,6 +62,31 @@ def _of_plan(plan: Plan) -> Iterator[Finding]:
         yield Finding(f"Trials last {plan.trial_s:g} s", "what a server does now and then, such as writing, is missed")
     if "-R" not in generator.arguments and generator.tool == "perfdhcp":
         yield Finding("perfdhcp has no -R", "it plays one client: the server renews one lease over and over")
+
+
+def _of_leases(plan: Plan, beside: Path) -> Iterator[Finding]:
+    """Compare what each Kea has to give with the clients that will come, and look for leases given before."""
+    clients = next((int(n) for option, n in pairwise(plan.generator.arguments) if option == "-R" and n.isdigit()), 1)
+    for name, configuration in plan.configurations.items():
+        server = plan.server_of(name)
+        emptied = " ".join(filter(None, (plan.set_up, server.stop, server.start, server.reset)))
+        for data in ((beside / file).read_bytes() for file in configuration.files):
+            if not kea.sniff(data):
+                continue
+            found = kea.parse(data)
+            if found["pool_addresses"] and found["pool_addresses"] < clients:
+                yield Finding(
+                    f"{name}: {clients:,} clients for {found['pool_addresses']:,.0f} addresses",
+                    "the pool fills up, then requests fail that a larger one would grant",
+                )
+            (settings,) = json.loads(found["settings"]).values()
+            path = str(settings.get("lease-database", {}).get("name", ""))
+            leases = len(_read(server.host, path).splitlines()) - 1 if path and path not in emptied else 0
+            if leases > 0:
+                yield Finding(
+                    f"{name}: {leases:,} leases are left in {path}, and neither `stop` nor `reset` removes them",
+                    "the pool is part full, and clients get back what they had: not what a new site would see",
+                )
 
 
 def _of_machine(host: str | None) -> Iterator[Finding]:

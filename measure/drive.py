@@ -61,7 +61,7 @@ class Outcome:
         lines += self.remarks
         if self.why_early:
             lines.append(f"{self.why_early}; start it again to go on")
-        return "\n".join([*lines, f"The campaign lies in {self.folder}"])
+        return "\n".join([*lines, f"The campaign is in {self.folder}"])
 
     @property
     def is_done(self) -> bool:
@@ -69,19 +69,56 @@ class Outcome:
         return not self.why_early
 
 
-def measure(plan: Plan, source: Path, folder: Path, say: Callable[[str], None]) -> Outcome:
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """How far a measurement is after a trial.
+
+    Attributes:
+        configuration: its name; `repetition` numbers its run.
+        rate: offered in the trial.
+        loss: ratio, on the basis of the loosest loss goal.
+        is_exceeding: whether the trial by itself is beyond that goal.
+        brackets: the run's bracket so far by loss goal, in rates; None where an end is not found yet.
+        done, wanted: runs; more are wanted as long as an interval is too wide.
+        left_s: until the wanted runs are done; None before the first is.
+
+    """
+
+    configuration: str
+    repetition: int
+    rate: float
+    loss: float
+    is_exceeding: bool
+    brackets: dict[str, tuple[float | None, float | None]]
+    done: int
+    wanted: int
+    left_s: float | None
+
+    def text(self) -> str:
+        """Return it in a line."""
+        found = ", ".join(
+            f"{goal} between {' and '.join(f'{rate:,.0f}' if rate else '?' for rate in ends)}"
+            for goal, ends in self.brackets.items()
+        )
+        left = "" if self.left_s is None else f", {self.left_s / 60:.0f} min left"
+        where = f"{self.configuration} run {self.repetition}"
+        return f"{where}: {self.rate:,.0f}/s lost {self.loss:.2%}, {found}{left}"
+
+
+def measure(plan: Plan, source: Path, folder: Path, say: Callable[[str], None], see: Callable[[Seen], None]) -> Outcome:
     """Measure what `plan`, read from the file `source`, asks for; leave it in `folder` and go on where that stopped.
 
+    `say` takes remarks, `see` how far it is after each trial.
     Raises PlanError, HookFailed and TrialFailed, after everything that was started is stopped; so does Ctrl-C.
     """
     target = Folder(folder)
-    with target.alone(), _ended_tidily(), _Measurement(plan, target, say) as measurement:
+    with target.alone(), _ended_tidily(), _Measurement(plan, target, say, see) as measurement:
         return measurement.run(source)
 
 
 class _Measurement:
-    def __init__(self, plan: Plan, folder: Folder, say: Callable[[str], None]) -> None:
-        self.plan, self.folder, self.say = plan, folder, say
+    def __init__(self, plan: Plan, folder: Folder, say: Callable[[str], None], see: Callable[[Seen], None]) -> None:
+        self.plan, self.folder, self.say, self.see = plan, folder, say, see
         self.generator = generator_of(plan.generator)
         self.deadline = time.monotonic() + plan.within_s if plan.within_s else float("inf")
         self.took_s: list[float] = []  # of the runs since the start
@@ -101,7 +138,7 @@ class _Measurement:
 
     def run(self, source: Path) -> Outcome:
         """Prepare the folder, run until it is enough, and say what was found."""
-        findings = examine(self.plan)
+        findings = examine(self.plan, source.parent)
         self.folder.prepare(self.plan, source, (f"{each.what}: {each.effect}." for each in findings))
         for finding in findings:
             self.say(f"{finding.what}: {finding.effect}")
@@ -209,7 +246,7 @@ class _Measurement:
                 run(self._command(rate, self.plan.warm_up_s), self.plan.warm_up_s + _GRACE_S)
             while (rate := next_rate(trials, self.plan.loss_goals, search)) is not None:
                 trials.append(self._trial(each, rate, hooks))
-                self._tell(each, trials)
+                self.see(self._seen(each, trials))
         self.took_s.append(time.monotonic() - began)
 
     def _hooks(self, configuration: str) -> Hooks:
@@ -260,15 +297,22 @@ class _Measurement:
     def _trials(self, each: Run) -> list[Trial]:
         return self.folder.trials(each, self.generator)
 
-    def _tell(self, each: Run, trials: list[Trial]) -> None:
-        goal = max(self.plan.loss_goals, key=_strictness)
-        last = trials[-1]
-        low, high = (f"{rate:,.0f}" if rate else "?" for rate in bracket(trials, goal))
-        left = self.plan.runs.at_least * len(self.plan.configurations) - len(self.folder.runs(self.plan))
-        minutes = f", at least {fmean(self.took_s) * left / 60:.0f} min left" if self.took_s and left > 0 else ""
-        self.say(
-            f"{each.configuration} run {each.repetition}: {last.rate:,.0f}/s lost {last.losses[goal.basis]:.2%}, "
-            f"{goal.name} between {low} and {high}{minutes}"
+    def _seen(self, each: Run, trials: list[Trial]) -> Seen:
+        last, goals = trials[-1], sorted(self.plan.loss_goals, key=_strictness)
+        begun = self.folder.runs(self.plan)
+        done = sum(self._is_complete(run, begun) for run in begun)
+        in_round = len(self.plan.configurations)
+        wanted = in_round * max(self.plan.runs.at_least, math.ceil((done + 1) / in_round))
+        return Seen(
+            each.configuration,
+            each.repetition,
+            last.rate,
+            last.losses[goals[0].basis],
+            last.exceeds(goals[0]),
+            {goal.name: bracket(trials, goal) for goal in goals},
+            done,
+            wanted,
+            fmean(self.took_s) * (wanted - done) if self.took_s else None,
         )
 
     def _judged(self) -> list[Capacity]:

@@ -23,8 +23,8 @@ _STEPS: Final = """
         select
             configuration_id, run_id, loss_goal, loss_limit, loss_basis, offered_rate,
             median(achieved_rate) as achieved_rate, round(median(loss_ratio), 12) as loss_ratio,
-            bool_or(is_generator_limited) as is_generator_limited, false as is_pace_lost,
-            bool_or(is_unsustained) as is_unsustained
+            2 * count(*) filter (where is_generator_limited) >= count(*) as is_generator_limited,
+            false as is_pace_lost, 2 * count(*) filter (where is_unsustained) >= count(*) as is_unsustained
         from trials
         group by configuration_id, run_id, loss_goal, loss_limit, loss_basis, offered_rate
     )

@@ -99,7 +99,8 @@ def next_rate(trials: Sequence[Trial], goals: Iterable[Goal], plan: Plan) -> int
     """Return the rate of a run's next trial, None when every goal has its bracket.
 
     The bracket is found by doubling, then cut in two by the logarithm of the loss. A step that failed is repeated
-    before it bounds a bracket, and a third trial decides between two that disagree, as the median of a build does.
+    before it bounds a bracket, as is one for which the generator sent too little; a third trial decides between two
+    that disagree, as the median of a build does.
     """
     steps = _steps(trials)
     begun_at = trials[0].rate if trials else 0
@@ -127,12 +128,17 @@ def _bracket(steps: Steps, goal: Goal) -> tuple[float | None, float | None]:
 
 
 def _exceeds(trials: Sequence[Trial], goal: Goal) -> bool:
-    """Judge a step as a build does: by the medians, and by a lost pace wherever it was lost."""
+    """Judge a step as a build does: by the medians, and by what at least half of its trials did."""
     return (
-        any(trial.is_unsustained for trial in trials)
+        _most(trial.is_unsustained for trial in trials)
         or median(trial.errors for trial in trials) > goal.error_limit
         or _loss(trials, goal) > goal.limit
     )
+
+
+def _most(verdicts: Iterable[bool]) -> bool:
+    """Say whether at least half of them are true."""
+    return median(verdicts) >= 0.5
 
 
 def _loss(trials: Sequence[Trial], goal: Goal) -> float:
@@ -145,17 +151,21 @@ def _next_of(goal: Goal, steps: Steps, begun_at: float, plan: Plan) -> int | Non
         return plan.first
     if exceeding is None:
         assert passing is not None  # noqa: S101 - one of them is there
-        if passing >= plan.high or any(trial.is_limited for trial in steps[passing]):
-            return None
-        return plan.above(passing, begun_at)
-    if passing is None:
-        return plan.below(exceeding, begun_at) if exceeding > plan.low else _repeated(exceeding, steps, goal)
-    if exceeding > passing * (1 + plan.width):
+        limited = [trial.is_limited for trial in steps[passing]]
+        if _is_in_doubt(limited):
+            return round(passing)
+        return None if passing >= plan.high or _most(limited) else plan.above(passing, begun_at)
+    if passing is None and exceeding > plan.low:
+        return plan.below(exceeding, begun_at)
+    if passing is not None and exceeding > passing * (1 + plan.width):
         share = _cut(steps[passing], steps[exceeding], goal)
         between = round(math.exp((1 - share) * math.log(passing) + share * math.log(exceeding)))
         if passing < between < exceeding:
             return between
-    return _repeated(exceeding, steps, goal)
+    if passing is not None and _is_in_doubt([trial.is_limited for trial in steps[passing]]):
+        return round(passing)
+    is_in_doubt = _is_in_doubt([trial.exceeds(goal) for trial in steps[exceeding]])
+    return round(exceeding) if is_in_doubt else None
 
 
 def _cut(passing: Sequence[Trial], exceeding: Sequence[Trial], goal: Goal) -> float:
@@ -167,8 +177,6 @@ def _cut(passing: Sequence[Trial], exceeding: Sequence[Trial], goal: Goal) -> fl
     return min(1 - _NARROWEST_CUT, max(_NARROWEST_CUT, share))
 
 
-def _repeated(rate: float, steps: Steps, goal: Goal) -> int | None:
-    """Return the rate that bounds the bracket while its trials leave a doubt."""
-    verdicts = [trial.exceeds(goal) for trial in steps[rate]]
-    in_doubt = len(verdicts) == 1 or (len(verdicts) == 2 and not all(verdicts))
-    return round(rate) if in_doubt else None
+def _is_in_doubt(verdicts: Sequence[bool]) -> bool:
+    """Say whether one more trial could overturn what a step is called by the first or two."""
+    return len(verdicts) < 3 and sum(verdicts) == 1

@@ -21,8 +21,8 @@ steps as (
         round(median(answered_ratio), 12) as answered_ratio,
         round(median(successful_ratio), 12) as successful_ratio,
         round(median(error_ratio), 12) as error_ratio,
-        bool_or(is_generator_limited) as is_generator_limited,
         -- as a median: what most of the trials did, or half of them
+        2 * count(*) filter (where is_generator_limited) >= count(*) as is_generator_limited,
         2 * count(*) filter (where is_pace_lost) >= count(*) as is_pace_lost,
         2 * count(*) filter (where is_unsustained) >= count(*) as is_unsustained
     from trials

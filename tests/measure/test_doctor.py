@@ -1,5 +1,8 @@
 """What the doctor finds of a bench, with machines that are told to it."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from dropline.measure import doctor
@@ -35,7 +38,7 @@ def plan(trial_s=10, **more):
 
 def test_a_good_bench_has_no_findings(monkeypatch):
     monkeypatch.setattr(doctor, "_read", lambda host, path: GOOD[path])
-    assert doctor.examine(plan()) == []
+    assert doctor.examine(plan(), Path()) == []
 
 
 @pytest.mark.parametrize(
@@ -51,7 +54,7 @@ def test_a_good_bench_has_no_findings(monkeypatch):
 def test_each_flaw_of_a_machine_is_told_with_its_machine(monkeypatch, path, text, found):
     flawed = GOOD | {path: text}
     monkeypatch.setattr(doctor, "_read", lambda host, path: (flawed if host == "server" else GOOD)[path])
-    assert [each.what for each in doctor.examine(plan())] == [f"server: {found}"]
+    assert [each.what for each in doctor.examine(plan(), Path())] == [f"server: {found}"]
 
 
 @pytest.mark.parametrize(
@@ -66,4 +69,22 @@ def test_each_flaw_of_a_machine_is_told_with_its_machine(monkeypatch, path, text
 )
 def test_each_flaw_of_a_plan_is_told(monkeypatch, flawed, found):
     monkeypatch.setattr(doctor, "_read", lambda host, path: GOOD[path])
-    assert [each.what for each in doctor.examine(flawed)] == [found]
+    assert [each.what for each in doctor.examine(flawed, Path())] == [found]
+
+
+@pytest.mark.parametrize(
+    ("pool", "leases", "stop", "found"),
+    [
+        ("10.1.0.0/16", "", None, []),
+        ("10.1.0.0/24", "", None, ["single: 1,000 clients for 256 addresses"]),
+        ("10.1.0.0/16", "head\na\nb\n", None, ["single: 2 leases are left in /leases.csv"]),
+        ("10.1.0.0/16", "head\na\nb\n", "rm -f /leases.csv*", []),
+    ],
+)
+def test_a_pool_too_small_and_leases_left_in_it_are_told(monkeypatch, tmp_path, pool, leases, stop, found):
+    monkeypatch.setattr(doctor, "_read", lambda host, path: leases if path == "/leases.csv" else GOOD[path])
+    kea = {"subnet4": [{"subnet": "10.0.0.0/8", "pools": [{"pool": pool}]}], "lease-database": {"name": "/leases.csv"}}
+    (tmp_path / "kea.json").write_text(json.dumps({"Dhcp4": kea}))
+    asked = plan(configurations={"single": {"files": ["kea.json"]}}, server={"stop": stop})
+    told = [each.what.partition(", and neither")[0] for each in doctor.examine(asked, tmp_path)]
+    assert told == found

@@ -44,7 +44,7 @@ class Lab:
         shutil.copy(ROOT / "tests/measure/fake_perfdhcp.py", root)
         self.plan = root / "plan.yaml"
         self.plan.write_text(PLAN.format(lab=root, python=sys.executable))
-        self.said = []
+        self.said, self.seen = [], []
 
     def change(self, before, after):
         text = self.plan.read_text()
@@ -52,7 +52,7 @@ class Lab:
         self.plan.write_text(text.replace(before, after))
 
     def measure(self):
-        return measure(Plan.load(self.plan), self.plan, self.root / "lab", self.said.append)
+        return measure(Plan.load(self.plan), self.plan, self.root / "lab", self.said.append, self.seen.append)
 
     def start(self):
         command = [sys.executable, "-m", "dropline", "measure", str(self.plan)]
@@ -126,6 +126,17 @@ def test_runs_go_on_until_every_interval_is_narrow(lab):
     found = lab.measure().found
     assert len({each.runs for each in found}) == 1
     assert found[0].runs == 9 or all(each.width <= 0.2 for each in found)
+
+
+def test_each_trial_tells_how_far_it_is(lab):
+    outcome = lab.measure()
+    first, last = lab.seen[0], lab.seen[-1]
+    assert first.text() == "single run 1: 200/s lost 0.00%, isc between 200 and ?"
+    assert (first.done, first.wanted, last.done, last.wanted) == (0, 4, 4, 6)
+    assert [each.rate for each in lab.seen if each.is_exceeding]
+    assert last.text().endswith("0 min left")
+    low, high = last.brackets["isc"]
+    assert low < outcome.found[0].rate / 0.975 < high
 
 
 def test_time_over_ends_tidily_and_the_same_command_goes_on(lab):

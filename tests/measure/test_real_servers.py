@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -22,37 +23,91 @@ SHORTER = (
     (r"runs: .*", "runs: {at_least: 1, at_most: 1}\nbracket: 0.3"),
     (r"goals: .*", "goals: [isc]"),
 )
-NEEDED = {"kea": ("ip", "kea-dhcp4", "perfdhcp"), "powerdns": ("ip", "pdns_server", "pdnsutil", "dnsperf")}
+NEEDED = {
+    "kea": ("ip", "kea-dhcp4", "perfdhcp"),
+    "kea6": ("ip", "kea-dhcp6", "perfdhcp"),
+    "powerdns": ("ip", "pdns_server", "pdnsutil", "dnsperf"),
+}
+ANSWER = r"^{}, isc, 1 runs: [\d,]+/s, bracket \[([\d,]+), ([\d,]+)\]$"
 
 
 def namespaces():
     return subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout
 
 
-@pytest.mark.parametrize(("product", "configurations"), [("kea", "single multi"), ("powerdns", "cached uncached")])
-def test_a_real_server_is_measured_unattended_and_nothing_is_left(tmp_path, product, configurations):
+def servers_and_generators():
+    names = {"kea-dhcp4", "kea-dhcp6", "pdns_server", "perfdhcp", "dnsperf"}
+    return {link for link in Path("/proc").glob("[0-9]*/exe") if link.exists() and link.resolve().name in names}
+
+
+def nothing_is_left(running_before):
+    return (
+        "dropline-" not in namespaces()
+        and not servers_and_generators() - running_before
+        and not list(Path("/var/lib/kea").glob("dropline-*"))
+        and not Path("/var/tmp/dropline-pdns").exists()  # noqa: S108 - of the plan
+    )
+
+
+def short_plan(product, folder):
     if missing := [each for each in NEEDED[product] if not shutil.which(each)]:
         pytest.skip(f"not installed: {', '.join(missing)}")
-    if os.geteuid() or subprocess.run(["ip", "netns", "add", f"dropline-try-{os.getpid()}"]).returncode:
+    if os.geteuid() or subprocess.run(["ip", "netns", "add", f"try-{os.getpid()}"]).returncode:
         pytest.skip("no network namespaces here")
-    subprocess.run(["ip", "netns", "delete", f"dropline-try-{os.getpid()}"], check=True)
-    plan = begin(product, tmp_path / "lab")
+    subprocess.run(["ip", "netns", "delete", f"try-{os.getpid()}"], check=True)
+    plan = begin(product, folder)
     text = plan.read_text()
     for pattern, shorter in SHORTER:
         text, changed = re.subn(rf"^{pattern}", shorter, text, flags=re.MULTILINE)
         assert changed == 1, pattern
     plan.write_text(text)
-    command = [sys.executable, "-m", "dropline", "measure", str(plan), "--folder", str(tmp_path / "out")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=200)
-    assert done.returncode == 0, done.stdout + done.stderr
-    for name in configurations.split():
-        assert re.search(rf"^{name}, isc, 1 runs: [\d,]+/s, bracket \[[\d,]+, [\d,]+\]$", done.stdout, re.MULTILINE)
-    assert "dropline-server" not in namespaces()
-    assert not list(Path("/var/lib/kea").glob("dropline-*"))
-    assert not Path("/var/tmp/dropline-pdns").exists()  # noqa: S108 - of the plan
+    return plan
 
-    lake = Lake.create(tmp_path / "lake")
-    assert ingest([tmp_path / "out"], lake).rejects == []
-    sidecar = json.loads(next((tmp_path / "out").glob("*/rep1/*.json")).read_bytes())
-    assert sidecar["udp_delta"]["server"]["UdpInDatagrams"] > 100
+
+def measuring(plan, folder):
+    return [sys.executable, "-m", "dropline", "measure", str(plan), "--folder", str(folder)]
+
+
+def answered(plan, folder, configurations):
+    done = subprocess.run(measuring(plan, folder), cwd=ROOT, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = [re.search(ANSWER.format(name), done.stdout, re.MULTILINE) for name in configurations.split()]
+    assert all(found), done.stdout
+    return [tuple(int(rate.replace(",", "")) for rate in each.groups()) for each in found]
+
+
+@pytest.mark.parametrize(
+    ("product", "configurations"), [("kea", "single multi"), ("kea6", "single multi"), ("powerdns", "cached uncached")]
+)
+def test_a_real_server_is_measured_unattended_killed_and_measured_on(tmp_path, product, configurations):
+    plan, out = short_plan(product, tmp_path / "lab"), tmp_path / "out"
+    running = servers_and_generators()
+    killed = subprocess.Popen(
+        measuring(plan, out), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    while len(list(out.glob("*/rep1/*.txt"))) < 3:
+        assert killed.poll() is None, killed.stderr.read()
+        time.sleep(0.1)
+    killed.terminate()
+    killed.communicate(timeout=60)
+    assert killed.returncode == 130
+    assert nothing_is_left(running)
+
+    before = set(out.glob("*/rep1/*.txt"))
+    answered(plan, out, configurations)
+    assert before < set(out.glob("*/rep1/*.txt"))
+    assert nothing_is_left(running)
+
+    assert ingest([out], Lake.create(tmp_path / "lake")).rejects == []
+    sidecar = json.loads(next(out.glob("*/rep1/*.json")).read_bytes())
+    counters = sidecar["udp_delta"]["server"]
+    assert counters["Udp6InDatagrams" if product == "kea6" else "UdpInDatagrams"] > 100
     assert sidecar["server_cpu_s"] >= 0
+
+
+def test_a_server_that_is_measured_twice_is_found_near_itself(tmp_path):
+    """Near: other tests take processor time from it."""
+    plan = short_plan("kea", tmp_path / "lab")
+    first, second = (answered(plan, tmp_path / name, "single multi") for name in ("first", "second"))
+    for (low, high), (other_low, other_high) in zip(first, second, strict=True):
+        assert max(low, other_low) < 2 * min(high, other_high)

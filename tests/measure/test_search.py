@@ -68,12 +68,20 @@ def test_a_step_that_failed_by_a_burst_does_not_bound_the_bracket():
     assert low < KNEE / 0.975 < high <= 1.02 * low
 
 
+@pytest.mark.parametrize("flaw", [{"is_limited": True}, {"is_unsustained": True}])
+@pytest.mark.parametrize("burst", range(8))
+def test_one_trial_without_enough_processor_time_is_made_again(flaw, burst):
+    trials = searched(lambda rate, number: lossy(rate, **(flaw if number == burst else {})))
+    low, high = bracket(trials, ISC)
+    assert low < KNEE / 0.975 < high <= 1.021 * low
+
+
 @pytest.mark.parametrize(
     ("answer", "low", "high", "trials"),
     [
         (lambda rate, _: lossy(rate, knee=10**9), 25_000, None, 8),
         (lambda rate, _: lossy(rate, knee=10), None, 300, 2),
-        (lambda rate, _: lossy(rate, knee=10**9, is_limited=rate > 5000), 9600, None, 6),
+        (lambda rate, _: lossy(rate, knee=10**9, is_limited=rate > 5000), 9600, None, 7),
     ],
     ids=["never exceeded", "exceeded at the lowest rate", "limited by the generator"],
 )

@@ -1,0 +1,47 @@
+"""The trials of a measurement that is under way, in their order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from dropline.app.charts import theme
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_HEIGHT = 320  # pixels
+_COLOURS = [theme.SERIES_COLOURS["received"], theme.LIMIT_COLOUR]
+_PASSES, _EXCEEDS = "keeps the goal", "loses too much"
+
+
+def trials_in_order(trials: pd.DataFrame) -> alt.LayerChart:
+    """Draw the rate of each trial; `trials` has configuration, repetition, rate, loss and is_exceeding."""
+    columns = trials.loc[:, ["configuration", "repetition", "rate", "loss"]].assign(
+        number=range(1, len(trials) + 1),
+        verdict=trials["is_exceeding"].map({True: _EXCEEDS, False: _PASSES}),
+    )
+    points = (
+        alt.Chart(columns)
+        .mark_point(filled=True, size=70)
+        .encode(
+            x=alt.X("number:Q", title="Trial", axis=alt.Axis(tickMinStep=1, format="d")),
+            y=alt.Y("rate:Q", title="Offered rate (per second)", axis=theme.RATE_AXIS, scale=alt.Scale(zero=False)),
+            color=alt.Color(
+                "verdict:N",
+                title=None,
+                scale=alt.Scale(domain=[_PASSES, _EXCEEDS], range=_COLOURS),
+                legend=alt.Legend(orient="bottom"),
+            ),
+            shape=alt.Shape("configuration:N", title=None, legend=alt.Legend(orient="bottom")),
+            tooltip=[
+                alt.Tooltip("configuration:N", title="Configuration"),
+                alt.Tooltip("repetition:Q", title="Run"),
+                alt.Tooltip("rate:Q", title="Offered rate", format=",d"),
+                alt.Tooltip("loss:Q", title="Loss", format=".2%"),
+            ],
+        )
+    )
+    detail = f"Offered rate of each of {len(columns)} trials, in order"
+    return theme.titled(alt.layer(points), "The search closes in on the limit", detail, _HEIGHT)

@@ -1,0 +1,77 @@
+"""How far is the measurement that is under way?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dropline.app import state, words
+from dropline.app.charts.measuring import trials_in_order
+from dropline.measure import now
+from dropline.paths import Home
+
+_EVERY_S = 2
+_MINUTE_S = 60
+_COLUMNS = {
+    "Passes at": st.column_config.NumberColumn("Passes at (/s)", format="localized"),
+    "Exceeds at": st.column_config.NumberColumn("Exceeds at (/s)", format="localized"),
+}
+
+
+def main() -> None:
+    """Draw the page."""
+    st.title("Now measuring")
+    _followed()
+
+
+@st.fragment(run_every=_EVERY_S)
+def _followed() -> None:
+    told = now.current(Home.chosen().root)
+    if told is None:
+        st.info("Nothing is being measured into this home now.", icon=":material/radio_button_unchecked:")
+        st.code("dropline measure PLAN --into HOME", language=None)
+        st.page_link("views/results.py", label="See the results", icon=":material/leaderboard:")
+        return
+    st.markdown(_sentence(told))
+    if not told["trials"]:
+        return
+    trials = pd.DataFrame(told["trials"])
+    state.chart(trials_in_order(trials), "measuring")
+    state.table(_brackets(trials), alt="The bracket of each run and loss goal so far", config=_COLUMNS)
+
+
+def _sentence(told: dict[str, Any]) -> str:
+    name = f"**{words.plain(told['campaign'])}**"
+    if not told["is_alive"]:
+        return f"{name} was stopped. The same command goes on with what is in {words.plain(told['folder'])}."
+    if not told["trials"]:
+        return f"{name} is starting; the first trial is not over yet."
+    last = told["trials"][-1]
+    left = "" if last["left_s"] is None else f" About {max(1, round(last['left_s'] / _MINUTE_S))} min left."
+    return (
+        f"{name}: {last['done']} of {last['wanted']} runs are done. {last['configuration']}, run {last['repetition']}, "
+        f"tried {last['rate']:,.0f}/s and lost {last['loss']:.2%}.{left}"
+    )
+
+
+def _brackets(trials: pd.DataFrame) -> pd.DataFrame:
+    """Return the bracket of each run and loss goal, the latest first."""
+    last = trials.groupby(["configuration", "repetition"], sort=False).tail(1)[::-1]
+    return pd.DataFrame(
+        [
+            {
+                "Configuration": run.configuration,
+                "Run": run.repetition,
+                "Loss goal": goal,
+                "Passes at": low,
+                "Exceeds at": high,
+            }
+            for run in last.itertuples()
+            for goal, (low, high) in run.brackets.items()
+        ]
+    )
+
+
+main()

@@ -1,0 +1,58 @@
+"""A measurement that is under way, as the dashboard sees it: one small file in the home."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from dropline.measure.drive import Seen
+    from dropline.measure.plan import Plan
+    from dropline.paths import Home
+
+_FILE: Final = "measuring.json"
+_KEPT: Final = 2000  # trials
+
+
+@contextmanager
+def shown(plan: Plan, folder: Path, home: Home) -> Iterator[Callable[[Seen], None]]:
+    """Keep the file of `home` as long as `plan` is measured; yield what takes each trial."""
+    home.root.mkdir(parents=True, exist_ok=True)
+    path = home.root / _FILE
+    trials: list[dict[str, Any]] = []
+    told = {"campaign": plan.campaign, "folder": str(folder), "pid": os.getpid(), "began_at": _now()}
+
+    def write() -> None:
+        half = path.with_name(f".{_FILE}.part")
+        half.write_text(json.dumps({**told, "trials": trials[-_KEPT:]}))
+        half.replace(path)
+
+    def see(seen: Seen) -> None:
+        trials.append({**asdict(seen), "at": _now()})
+        write()
+
+    write()
+    try:
+        yield see
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def current(home: Path) -> dict[str, Any] | None:
+    """Return what is being measured into a home, with `is_alive`; None where nothing is."""
+    try:
+        told: dict[str, Any] = json.loads((home / _FILE).read_bytes())
+    except (OSError, ValueError):
+        return None
+    return {**told, "is_alive": Path(f"/proc/{told['pid']}").exists()}
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()

@@ -1,0 +1,63 @@
+"""The page that follows a measurement under way."""
+
+import json
+
+import pytest
+
+from dropline.measure import now
+from dropline.measure.drive import Seen
+from dropline.measure.plan import Plan
+from dropline.paths import Home
+
+PLAN = Plan.model_validate(
+    {
+        "campaign": "lab",
+        "generator": {"tool": "perfdhcp", "target": "10.0.0.1"},
+        "rates": {"from": 100, "to": 1000},
+        "configurations": {"single": {}},
+    }
+)
+TRIALS = (
+    Seen("single", 1, 800, 0.0, is_exceeding=False, brackets={"isc": (800, None)}, done=0, wanted=5, left_s=None),
+    Seen("single", 1, 900, 0.05, is_exceeding=True, brackets={"isc": (800, 900)}, done=1, wanted=5, left_s=240),
+)
+
+
+@pytest.fixture
+def home(tmp_path):
+    return Home(tmp_path / "home")
+
+
+def test_without_a_measurement_the_page_says_how_to_begin_one(open_page, home):
+    page = open_page(home.root, "measuring")
+    assert "Nothing is being measured" in page.info[0].value
+    assert page.code[0].value == "dropline measure PLAN --into HOME"
+
+
+def test_a_measurement_is_followed_trial_by_trial(open_page, home):
+    with now.shown(PLAN, home.root / "lab", home) as see:
+        assert "is starting" in open_page(home.root, "measuring").markdown[0].value
+        for seen in TRIALS:
+            see(seen)
+        page = open_page(home.root, "measuring")
+    assert page.markdown[0].value == (
+        "**lab**: 1 of 5 runs are done. single, run 1, tried 900/s and lost 5.00%. About 4 min left."
+    )
+    (chart,) = page.get("vega_lite_chart")
+    assert '"loses too much"' in chart.proto.spec
+    assert page.dataframe[0].value.to_dict("list") == {
+        "Configuration": ["single"],
+        "Run": [1],
+        "Loss goal": ["isc"],
+        "Passes at": [800],
+        "Exceeds at": [900],
+    }
+    assert now.current(home.root) is None
+
+
+def test_a_killed_measurement_is_told_apart_from_one_that_runs(open_page, home):
+    with now.shown(PLAN, home.root / "lab", home) as see:
+        see(TRIALS[0])
+        file = home.root / "measuring.json"
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"pid": 2**22 + 1}))
+        assert "was stopped. The same command goes on" in open_page(home.root, "measuring").markdown[0].value
