@@ -58,7 +58,7 @@ _NEWEST: Final = """
 """
 _RUNS: Final = """
     select
-        run_capacity.* exclude (campaign),
+        run_capacity.* exclude (campaign, configuration_id),
         (1 - run_capacity.loss_limit) * last_passing_rate as bracket_low,
         (1 - run_capacity.loss_limit) * first_exceeding_rate as bracket_high,
         runs.started_at
@@ -271,7 +271,7 @@ def share_slower(runs: pa.Table, drop: float, factor: float) -> float:
         found = connection.execute(f"""
             with rated_runs as (
                 select
-                    numbered.* exclude (configuration, configuration_id, place) replace ({scaled}),
+                    numbered.* exclude (configuration, place) replace ({scaled}),
                     split as configuration_id, 'split' as campaign,
                     null as discard_lowest, null as discard_highest, null as discard_from_runs
                 from splits inner join numbered using (place)

@@ -14,19 +14,29 @@ if TYPE_CHECKING:
 
     from dropline.measure.search import Goal, Trial
 
-_COLUMNS: Final = (
-    *("configuration_id", "run_id", "loss_goal", "loss_limit", "loss_basis", "offered_rate", "achieved_rate"),
-    *("loss_ratio", "is_generator_limited", "is_unsustained"),
+_COLUMNS: Final = pa.schema(
+    [
+        ("configuration", pa.string()),
+        ("run_id", pa.int64()),
+        ("loss_goal", pa.string()),
+        ("loss_limit", pa.float64()),
+        ("loss_basis", pa.string()),
+        ("offered_rate", pa.float64()),
+        ("achieved_rate", pa.float64()),
+        ("loss_ratio", pa.float64()),
+        ("is_generator_limited", pa.bool_()),
+        ("is_unsustained", pa.bool_()),
+    ]
 )
 _STEPS: Final = """
     with steps as (
         select
-            configuration_id, run_id, loss_goal, loss_limit, loss_basis, offered_rate,
+            configuration, run_id, loss_goal, loss_limit, loss_basis, offered_rate,
             median(achieved_rate) as achieved_rate, round(median(loss_ratio), 12) as loss_ratio,
             2 * count(*) filter (where is_generator_limited) >= count(*) as is_generator_limited,
             false as is_pace_lost, 2 * count(*) filter (where is_unsustained) >= count(*) as is_unsustained
         from trials
-        group by configuration_id, run_id, loss_goal, loss_limit, loss_basis, offered_rate
+        group by configuration, run_id, loss_goal, loss_limit, loss_basis, offered_rate
     )
 """
 
@@ -50,13 +60,37 @@ class Capacity(NamedTuple):
         return (self.high - self.low) / self.rate
 
 
-def capacities(
-    runs: Iterable[tuple[str, int, Iterable[Trial]]], goals: Iterable[Goal], discarded: tuple[int, int, int]
-) -> list[Capacity]:
-    """Judge runs (configuration, number, trials); the numbers of all runs differ and follow their order in time.
+Told = tuple[str, int, "Iterable[Trial]"]
+"""A run: its configuration, its number, its trials. The numbers of all runs differ and follow their order in time."""
+
+
+def capacities(runs: Iterable[Told], goals: Iterable[Goal], discarded: tuple[int, int, int]) -> list[Capacity]:
+    """Judge runs.
 
     `discarded` is the campaign's method: how many runs are left out at the low and the high end, from how many on.
     """
+    lowest, highest, from_runs = discarded
+    with duckdb.connect() as connection:
+        connection.register("run_capacity", rates_of_runs(runs, goals))
+        for name in ("student_t", "interval_constants"):
+            connection.execute(seed(name))
+        found = connection.execute(f"""
+            with rated_runs as (
+                select
+                    *, configuration as configuration_id, 'here' as campaign, run_id as started_at,
+                    {lowest:d} as discard_lowest, {highest:d} as discard_highest, {from_runs:d} as discard_from_runs
+                from run_capacity
+            ),
+            {sql("capacities_of_runs")}
+            select configuration_id, loss_goal, runs, rate_interpolated, ci_low, ci_high, interval_kind = 'confidence'
+            from with_bounds
+            order by configuration_id, loss_goal
+        """)  # noqa: S608 - the text is ours
+        return [Capacity(*row) for row in found.fetchall()]
+
+
+def rates_of_runs(runs: Iterable[Told], goals: Iterable[Goal]) -> pa.Table:
+    """Return the columns of the model int_run_capacity for runs, with the name of their configuration."""
     goals = list(goals)
     rows = [
         (
@@ -67,28 +101,14 @@ def capacities(
         for trial in trials
         for goal in goals
     ]
-    if not rows:
-        return []
-    trials = pa.table(dict(zip(_COLUMNS, map(list, zip(*rows, strict=True)), strict=True)))
-    lowest, highest, from_runs = discarded
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in _COLUMNS.names]
     with duckdb.connect() as connection:
-        connection.register("trials", trials)
-        for name in ("student_t", "interval_constants"):
-            connection.execute(seed(name))
-        found = connection.execute(f"""
+        connection.register("trials", pa.table(columns, schema=_COLUMNS))
+        return connection.sql(f"""
             {_STEPS},
-            judged_steps as (select * exclude (configuration_id) from steps),
-            {sql("run_brackets")},
-            rated_runs as (
-                select
-                    run_capacities.*, configurations.configuration_id, 'here' as campaign, run_id as started_at,
-                    {lowest:d} as discard_lowest, {highest:d} as discard_highest, {from_runs:d} as discard_from_runs
-                from run_capacities
-                inner join (select distinct run_id, configuration_id from steps) as configurations using (run_id)
-            ),
-            {sql("capacities_of_runs")}
-            select configuration_id, loss_goal, runs, rate_interpolated, ci_low, ci_high, interval_kind = 'confidence'
-            from with_bounds
-            order by configuration_id, loss_goal
-        """)  # noqa: S608 - the text is ours
-        return [Capacity(*row) for row in found.fetchall()]
+            judged_steps as (select * exclude (configuration) from steps),
+            {sql("run_brackets")}
+            select run_capacities.*, configurations.configuration
+            from run_capacities
+            inner join (select distinct run_id, configuration from steps) as configurations using (run_id)
+        """).to_arrow_table()  # noqa: S608 - the text is ours

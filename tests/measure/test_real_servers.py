@@ -22,13 +22,14 @@ SHORTER = (
     (r"pause_s: \d+", "pause_s: 0"),
     (r"runs: .*", "runs: {at_least: 1, at_most: 1}\nbracket: 0.3"),
     (r"goals: .*", "goals: [isc]"),
+    (r"rates: .*", "rates: {from: 1000, to: 30000}"),
 )
 NEEDED = {
     "kea": ("ip", "kea-dhcp4", "perfdhcp"),
     "kea6": ("ip", "kea-dhcp6", "perfdhcp"),
     "powerdns": ("ip", "pdns_server", "pdnsutil", "dnsperf"),
 }
-ANSWER = r"^{}, isc, 1 runs: [\d,]+/s, bracket \[([\d,]+), ([\d,]+)\]$"
+ANSWER = r"^{}, isc, 1 runs: (?:[\d,]+/s, bracket \[([\d,]+), ([\d,]+)\]|the limit was not bracketed)"
 
 
 def namespaces():
@@ -69,11 +70,14 @@ def measuring(plan, folder):
 
 
 def answered(plan, folder, configurations):
+    """Measure, and return the bracket of each configuration; none where the generator is the slower one."""
     done = subprocess.run(measuring(plan, folder), cwd=ROOT, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stdout + done.stderr
     found = [re.search(ANSWER.format(name), done.stdout, re.MULTILINE) for name in configurations.split()]
     assert all(found), done.stdout
-    return [tuple(int(rate.replace(",", "")) for rate in each.groups()) for each in found]
+    brackets = [[int(rate.replace(",", "")) for rate in each.groups() if rate] for each in found]
+    assert all(brackets) or "The generator itself sends" in done.stdout
+    return brackets
 
 
 @pytest.mark.parametrize(
@@ -94,7 +98,7 @@ def test_a_real_server_is_measured_unattended_killed_and_measured_on(tmp_path, p
     assert nothing_is_left(running)
 
     before = set(out.glob("*/rep1/*.txt"))
-    answered(plan, out, configurations)
+    first = answered(plan, out, configurations)
     assert before < set(out.glob("*/rep1/*.txt"))
     assert nothing_is_left(running)
 
@@ -104,10 +108,6 @@ def test_a_real_server_is_measured_unattended_killed_and_measured_on(tmp_path, p
     assert counters["Udp6InDatagrams" if product == "kea6" else "UdpInDatagrams"] > 100
     assert sidecar["server_cpu_s"] >= 0
 
-
-def test_a_server_that_is_measured_twice_is_found_near_itself(tmp_path):
-    """Near: other tests take processor time from it."""
-    plan = short_plan("kea", tmp_path / "lab")
-    first, second = (answered(plan, tmp_path / name, "single multi") for name in ("first", "second"))
-    for (low, high), (other_low, other_high) in zip(first, second, strict=True):
-        assert max(low, other_low) < 2 * min(high, other_high)
+    if product == "kea":  # near itself only, for other tests take processor time from it
+        for one, other in zip(first, answered(plan, tmp_path / "again", configurations), strict=True):
+            assert not (one and other) or max(one[0], other[0]) < 2 * min(one[1], other[1])

@@ -2,7 +2,18 @@
 
 import pytest
 
-from benchmarks.search import BIAS, COVERAGE_DISTURBED, DISTURBED, KNEE, SHAPES, TRIALS, simulate
+from benchmarks.search import (
+    BIAS,
+    COVERAGE_DISTURBED,
+    DISTURBED,
+    FALSE_ALARMS,
+    FOUND,
+    KNEE,
+    SHAPES,
+    TRIALS,
+    self_test,
+    simulate,
+)
 from dropline.measure.search import Goal, Plan, Trial, bracket, next_rate
 
 ISC = Goal("isc", 0.025, "worst_exchange", 0.001)
@@ -32,6 +43,13 @@ def test_intervals_hold_the_truth_without_bias_and_with_few_trials(shape, distur
     assert abs(found.bias) < BIAS
     assert found.coverage >= COVERAGE_DISTURBED - 0.02  # of 150 sets it is known to two points
     assert found.trials <= TRIALS
+
+
+@pytest.mark.parametrize("disturbed", [0, DISTURBED])
+def test_the_gate_is_seldom_misled_by_a_bench_and_finds_what_is_slower(disturbed):
+    alarms, found = self_test("hinge", disturbed, benches=8)
+    assert alarms <= FALSE_ALARMS
+    assert found >= FOUND
 
 
 def test_a_first_run_finds_the_knee_from_afar():
