@@ -55,20 +55,17 @@ MARKS = {
 }
 
 
-# Where two tests run at a time, those of such a room share a process with its homes and its browser; the slowest first.
-TOGETHER = ("spark", "browser", "app", "gate", "report", "measure")
+# Two files run at a time; the rooms whose tests take longest come first.
+SLOWEST = ("spark", "browser", "app", "gate", "report", "measure")
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests by their place, and begin with those that take longest."""
     for item in items:
         place = item.path.relative_to(ROOT / "tests").as_posix()
         for mark in (mark for mark, places in MARKS.items() if place.startswith(places)):
             item.add_marker(mark)
-        room = place.split("/")[0]
-        item.add_marker(pytest.mark.xdist_group(room if room in TOGETHER else place))
-    order = {room: number for number, room in enumerate(TOGETHER)}
+    order = {room: number for number, room in enumerate(SLOWEST)}
     items.sort(key=lambda item: order.get(item.path.parent.name, len(order)))
 
 

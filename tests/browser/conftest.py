@@ -132,9 +132,9 @@ def watch(chromium: Browser, address: str, **options: Any) -> Iterator[Watched]:
     assert watched.troubles == []
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """Debian's Chromium, or the one named by CHROMIUM."""
+    """Debian's Chromium, or the one named by CHROMIUM; while it runs, no other test of its process can use asyncio."""
     program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     try:
         from playwright.sync_api import sync_playwright
@@ -226,6 +226,7 @@ def addresses(warehouse: Warehouse, pair: list[str]) -> dict[str, str]:
         "trends": "trends",
         "planner": "planner?" + urlencode({"preset": planner.PRESETS["power-cut"].title}),
         "machines": "machines",
+        "measuring": "measuring",
         "claims": "claims?claim=C01",
         "quality": f"quality?chosen={finding['finding_id'][0].as_py()[:12]}",
         "sql": "sql?" + urlencode({"sql": "select lps, backend, configuration from leases_per_second limit 20"}),

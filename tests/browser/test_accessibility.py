@@ -35,6 +35,7 @@ CONTROLS = {
     "trends": Control("combobox", "Series"),
     "planner": Control("textbox", "Clients"),
     "machines": Control("tab", "Hosts"),
+    "measuring": Control("link", "See the results"),
     "claims": Control("combobox", "Source"),
     "quality": Control("tab", "Findings"),
     "sql": Control("textbox", "One SELECT (DuckDB's SQL)"),

@@ -72,5 +72,5 @@ def test_the_bundled_plans_can_be_used_as_they_are(tmp_path, product):
 
 
 def test_a_plan_of_an_unknown_product_is_refused(tmp_path):
-    with pytest.raises(PlanError, match="expected kea or powerdns"):
+    with pytest.raises(PlanError, match="expected kea or kea6 or powerdns"):
         begin("bind", tmp_path / "lab")
