@@ -69,15 +69,13 @@ def measuring(plan, folder):
     return [sys.executable, "-m", "dropline", "measure", str(plan), "--folder", str(folder)]
 
 
-def answered(plan, folder, configurations):
-    """Measure, and return the bracket of each configuration; none where the generator is the slower one."""
-    done = subprocess.run(measuring(plan, folder), cwd=ROOT, capture_output=True, text=True, timeout=200)
+def assert_measured(plan, folder, configurations):
+    """Measure; each configuration has a bracket, or is told where the generator is the slower one."""
+    done = subprocess.run(measuring(plan, folder), cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     found = [re.search(ANSWER.format(name), done.stdout, re.MULTILINE) for name in configurations.split()]
     assert all(found), done.stdout
-    brackets = [[int(rate.replace(",", "")) for rate in each.groups() if rate] for each in found]
-    assert all(brackets) or "The generator itself sends" in done.stdout
-    return brackets
+    assert all(each[1] for each in found) or "The generator itself sends" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -98,7 +96,7 @@ def test_a_real_server_is_measured_unattended_killed_and_measured_on(tmp_path, p
     assert nothing_is_left(running)
 
     before = set(out.glob("*/rep1/*.txt"))
-    first = answered(plan, out, configurations)
+    assert_measured(plan, out, configurations)
     assert before < set(out.glob("*/rep1/*.txt"))
     assert nothing_is_left(running)
 
@@ -107,7 +105,3 @@ def test_a_real_server_is_measured_unattended_killed_and_measured_on(tmp_path, p
     counters = sidecar["udp_delta"]["server"]
     assert counters["Udp6InDatagrams" if product == "kea6" else "UdpInDatagrams"] > 100
     assert sidecar["server_cpu_s"] >= 0
-
-    if product == "kea":  # near itself only, for other tests take processor time from it
-        for one, other in zip(first, answered(plan, tmp_path / "again", configurations), strict=True):
-            assert not (one and other) or max(one[0], other[0]) < 2 * min(one[1], other[1])
