@@ -24,6 +24,8 @@ AT_ONCE: Final = 2
 WAIT_S: Final = 5.0
 PAUSE_S: Final = 0.4
 REFUSED: Final = 3  # exit code: what was given is refused; why stands on standard error
+# Reserved address space counts towards the limit: Arrow's own pool takes 1 GB of it, each arena of malloc 64 MB.
+_SPARING: Final = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2"}
 _TURNS: Final = threading.BoundedSemaphore(AT_ONCE)
 _PREPARED: Final[dict[str, subprocess.Popen[bytes]]] = {}
 _PREPARING: Final = threading.Lock()
@@ -93,7 +95,7 @@ def _started(module: str) -> subprocess.Popen[bytes]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env={"PYTHONUTF8": "1", "TZ": "UTC"},
+        env={"PYTHONUTF8": "1", "TZ": "UTC", **_SPARING},
     )
 
 

@@ -16,10 +16,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow as pa
+
 from dropline.app import bounded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from dropline.paths import Home
 
@@ -37,6 +39,13 @@ _FIGURES: Final = (
     "dropped", "duration_s", "started_at", "completed", "warnings", "conflicts",
 )  # fmt: skip
 
+_MEASURED: Final = "trial_id, computed_rate as achieved_rate, loss_worst_exchange, loss_packet, loss_lease"
+_MODEL: Final = "int_trials__measured"
+_COMPILED: Final = Path(__file__).parent.parent / "compiled.json"
+_READ: Final = re.compile(r"read_parquet\('@lake@/(\w+)/[^)]*\)")
+_BATCH: Final = "dropped"
+_LIMITS: Final = {"memory_limit": "384MB", "threads": "1", "temp_directory": ""}
+
 Row = dict[str, Any]
 
 
@@ -48,9 +57,9 @@ def prepare() -> None:
 def explain(name: str, data: bytes) -> Row:
     """Return what a file is and says.
 
-    The keys are kind and why (in words), left_alone, trials (as `_trial` gives them, the first `MOST_REPORTS`),
-    rejects (line, reason, hint; the first `MOST_REJECTS`), lines ([number, text, kind]; the first `MOST_LINES`), and
-    trials_in_all, rejects_in_all, lines_in_all.
+    The keys are kind and why (in words), left_alone, trials (columns of schema.TRIALS and what `measured` returns; the
+    first `MOST_REPORTS`), rejects (line, reason, hint; the first `MOST_REJECTS`), lines ([number, text, kind]; the
+    first `MOST_LINES`), and trials_in_all, rejects_in_all, lines_in_all.
 
     Raises:
         Refused: the file cannot be looked at.
@@ -110,52 +119,50 @@ def take_in(home: Home) -> str:
     return done.stdout.strip()
 
 
-def losses(trial: Mapping[str, Any], exchanges: Sequence[Mapping[str, Any]]) -> Row:
-    """Return achieved_rate (per second) and the loss ratios (0..1) of a trial, as int_trials__measured defines them.
+def measured(trials: Sequence[Row], exchanges: Sequence[Row]) -> dict[str, Row]:
+    """Return achieved_rate (per second) and loss ratios (0..1) by trial_id, from the model that the warehouse has.
 
-    The keys are achieved_rate, loss_worst_exchange, loss_packet and loss_lease; what is not known is None. Counters
-    that lie beside a trial, which correct what dnsblast prints, are not here.
+    Counters that lie beside a trial, which correct what dnsblast prints, are not here.
+
+    Args:
+        trials: rows of schema.TRIALS.
+        exchanges: rows of schema.EXCHANGES.
     """
-    answered = [each for each in exchanges if each["exchange"] != "RELEASE"]  # a RELEASE is never answered
-    lease = {each["position"]: each for each in exchanges if each["position"] <= 1}
-    last = lease.get(1) or lease.get(0) or {}
-    received = last.get("received")
-    completed = None if received is None else received - (last.get("rejected") or 0)
-    plain = _over(trial.get("dropped"), trial.get("sent"))
-    worst = [ratio for each in answered if (ratio := _over(each["drops"], each["sent"])) is not None]
-    packets = _over(_total(each["drops"] for each in answered), _total(each["sent"] for each in answered))
-    asked = lease.get(0, {}).get("sent")
-    # whole numbers until the one division: 1 - 99 / 100 is above 0.01
-    leases = None if completed is None or asked is None else _over(asked - completed, asked)
-    per_second = _over(completed, _period(trial, received))
-    return {
-        "achieved_rate": trial.get("achieved_rate") if per_second is None else per_second,
-        "loss_worst_exchange": max(worst, default=plain),
-        "loss_packet": plain if packets is None else packets,
-        "loss_lease": plain if leases is None else leases,
+    import duckdb
+
+    from dropline.ingest.schema import TABLES
+
+    files = {(row["campaign"], row["source_path"]) for row in trials}
+    rows: dict[str, Sequence[Row]] = {
+        "trials": trials,
+        "exchanges": exchanges,
+        "raw_files": [{"campaign": campaign, "source_path": path, "status": "trials"} for campaign, path in files],
     }
+    with duckdb.connect(config=_LIMITS) as database:
+        for table, schema in TABLES.items():
+            of_batch = [row | {"batch": _BATCH} for row in rows.get(table, ())]
+            database.register(f"lake_{table}", pa.Table.from_pylist(of_batch, schema))
+        database.execute("attach ':memory:' as scratch; attach ':memory:' as next; use next")
+        for statement in _statements(_MODEL):
+            database.execute(_READ.sub(r"temp.main.lake_\1", statement))
+        found = database.table(f"scratch.main.{_MODEL}").project(_MEASURED).to_arrow_table()
+    return {row.pop("trial_id"): row for row in found.to_pylist()}
 
 
-def _period(trial: Mapping[str, Any], received: float | None) -> float | None:
-    """Return how long a trial lasted in s: perfdhcp's rate is answers over wall time, which tells of an early end."""
-    asked, elapsed = trial.get("duration_s"), _over(received, trial.get("achieved_rate"))
-    early = asked is not None and elapsed is not None and elapsed < 0.95 * asked
-    return elapsed if early else asked
+def _statements(model: str) -> list[str]:
+    """Return what creates a model and all that it refers to, as it was compiled."""
+    leading: list[str] = []
+    wanted = {f"model.dropline.{model}"}
+    for name, parents, statements, _ in reversed(json.loads(_COMPILED.read_bytes())["nodes"]):
+        if name in wanted:
+            leading[:0] = statements
+            wanted |= {*parents}
+    return leading
 
 
-def _over(part: float | None, whole: float | None) -> float | None:
-    return None if part is None or not whole else part / whole
-
-
-def _total(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
-
-
-def _trial(row: Row, exchanges: Sequence[Row]) -> Row:
+def _shown(row: Row) -> Row:
     started = row.get("started_at")
-    shown = {name: row.get(name) for name in _FIGURES} | {"started_at": None if started is None else str(started)}
-    return shown | losses(row, exchanges)
+    return {name: row.get(name) for name in _FIGURES} | {"started_at": None if started is None else str(started)}
 
 
 def look(file: Path) -> Row:
@@ -172,17 +179,18 @@ def look(file: Path) -> Row:
         found = show(file, within=file.parent)
     except IntakeError as error:
         bounded.refuse(str(error).replace(f"{file.parent}/", ""))
-    trials: list[Row] = []
+    trials, exchanges = [each.row for each in found.trials[:MOST_REPORTS]], []
     data = file.read_bytes()
-    if found.trials and (reader := formats.recognise(data[:HEAD_BYTES])):
+    if trials and (reader := formats.recognise(data[:HEAD_BYTES])):
         reports = (part for part in reader.parse(data) if isinstance(part, formats.Report))
-        pairs = zip(found.trials[:MOST_REPORTS], reports, strict=False)
-        trials = [_trial(trial.row, report.exchanges) for trial, report in pairs]
+        for row, report in zip(trials, reports, strict=False):
+            exchanges += [each | {"trial_id": row["trial_id"]} for each in report.exchanges]
+    figures = measured(trials, exchanges) if trials else {}
     return {
         "kind": found.kind,
         "why": found.why,
         "left_alone": found.left_alone,
-        "trials": trials,
+        "trials": [_shown(row) | figures[row["trial_id"]] for row in trials],
         "trials_in_all": len(found.trials),
         "rejects": [{key: each[key] for key in ("line", "reason", "hint")} for each in found.rejects[:MOST_REJECTS]],
         "rejects_in_all": len(found.rejects),
@@ -194,7 +202,8 @@ def look(file: Path) -> Row:
 def ready() -> None:
     """Confine this process, and import what the work needs."""
     bounded.confine(_MEMORY_BYTES)
-    import_module("dropline.ingest.show")
+    for name in ("dropline.ingest.show", "duckdb", "pandas"):  # pyarrow imports pandas with the first array
+        import_module(name)
 
 
 def main(path: str) -> None:

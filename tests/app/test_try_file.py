@@ -7,7 +7,7 @@ import json
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -58,41 +58,6 @@ def test_the_figures_are_those_of_the_warehouse(warehouse: Warehouse, tmp_path: 
         trial = trying.look(copied)["trials"][row["report_index"]]
         assert {name: trial[name] for name in FIGURES} == pytest.approx({name: row[name] for name in FIGURES})
         copied.unlink()
-
-
-@pytest.mark.parametrize(
-    ("trial", "exchanges", "losses"),
-    [
-        # 1,000 asked and 980 offers, 980 requests and 931 leases, over 10 s
-        (
-            {"duration_s": 10, "achieved_rate": 93.1},
-            [("DISCOVER-OFFER", 0, 1000, 980, 20, 0), ("REQUEST-ACK", 1, 980, 931, 49, None)],
-            (93.1, 0.05, 69 / 1980, 0.069),
-        ),
-        # a RELEASE is never answered, and a rejected lease is none
-        (
-            {"duration_s": 10, "achieved_rate": 100},
-            [
-                ("DISCOVER-OFFER", 0, 1000, 1000, 0, 0),
-                ("REQUEST-ACK", 1, 1000, 1000, 0, 100),
-                ("RELEASE", 2, 9, 0, 9, 0),
-            ],
-            (90, 0, 0, 0.1),
-        ),
-        # one percent exactly
-        ({"duration_s": 1}, [("REQUEST-ACK", 0, 100, 99, 1, 0)], (99, 0.01, 0.01, 0.01)),
-        # ended after 5 of 10 s: the rate tells
-        ({"duration_s": 10, "achieved_rate": 100}, [("DISCOVER-OFFER", 0, 1000, 500, 500, 0)], (100, 0.5, 0.5, 0.5)),
-        ({"sent": 200, "dropped": 5, "achieved_rate": 7}, [], (7, 0.025, 0.025, 0.025)),
-        ({"sent": 0, "dropped": 0}, [], (None, None, None, None)),
-        ({}, [("DISCOVER-OFFER", 0, 0, 0, 0, 0)], (None, None, None, None)),
-    ],
-)
-def test_losses_by_hand(trial: dict[str, Any], exchanges: list[tuple[Any, ...]], losses: tuple[float | None]) -> None:
-    names = ("exchange", "position", "sent", "received", "drops", "rejected")
-    found = trying.losses(trial, [dict(zip(names, each, strict=True)) for each in exchanges])
-    assert list(found.values()) == pytest.approx(list(losses))
-    assert found["loss_lease"] is None or not losses[-1] < found["loss_lease"] < losses[-1] + 1e-9, "beside its limit"
 
 
 def test_a_report_is_explained_placed_and_not_stored(
