@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from dropline.expectations.lake import SUITES as OF_LAKE
-from dropline.expectations.marts import SUITES as OF_MARTS
-from dropline.expectations.suite import SEVERITIES, Suite
+from dropline.expectations.suite import LAKE, MARTS, SEVERITIES
 
-SUITES: Final[tuple[Suite, ...]] = (*OF_LAKE, *OF_MARTS)
+SUITES: Final = (*LAKE, *MARTS)
 
 _HEAD: Final = """\
 # Quality: what the gate expects
@@ -25,10 +23,10 @@ tests.
 - **info**: worth knowing. The finding is shown in the same places; no figure is marked.
 
 An expectation is a condition that every row of a query must meet, with a severity, the words of its finding and a
-reason. They are declared in `expectations/lake.py` and `expectations/marts.py`; the queries are in
-`expectations/queries`. DuckDB counts the rows that fail and keeps them, in one scan of each query, so that thirty
-million rows need not fit a data frame; Great Expectations judges the counts; the rows that were kept become findings.
-Where a value is unknown, the condition is not judged.
+reason. In `expectations/queries` they are declared in a `.yml` file beside the `.sql` file of their query. DuckDB
+counts the rows that fail and keeps them, in one scan of each query, so that thirty million rows need not fit a data
+frame; Great Expectations judges the counts; the rows that were kept become findings. Where a value is unknown, the
+condition is not judged.
 
 The last results are on the Quality page of the dashboard and in `<home>/quality/gate.json`, the findings of each batch
 in `<home>/quality/findings/`. When an expectation changes, the next build checks every batch again.

@@ -18,10 +18,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dropline.expectations import lake as lake_suites
-from dropline.expectations import marts as mart_suites
 from dropline.expectations import rows, validation
-from dropline.expectations.suite import SEVERITIES, Finding, fingerprint, sql
+from dropline.expectations.suite import LAKE, MARTS, SEVERITIES, Finding, fingerprint, sql
 from dropline.ingest.lake import Lake
 from dropline.ingest.parquet import replacing
 from dropline.ingest.schema import TABLES, TEXT
@@ -49,7 +47,7 @@ def check_lake(lake: Path, quality: Path, *, progress: Progress | None = None) -
     """
     folder = quality / "findings"
     folder.mkdir(parents=True, exist_ok=True)
-    suites = fingerprint(lake_suites.SUITES)
+    suites = fingerprint(LAKE)
     batches = Lake(lake).commits()
     _forget_all_but(folder, {_EMPTY, *batches})
     checked = _checked(folder, suites)
@@ -58,12 +56,12 @@ def check_lake(lake: Path, quality: Path, *, progress: Progress | None = None) -
     if unchecked:
         with _connected() as connection:
             _open_batches(connection, lake, unchecked)
-            for finding in _check(connection, lake_suites.SUITES, progress):
+            for finding in _check(connection, LAKE, progress):
                 found[finding.batch].append(finding)
     for batch in {_EMPTY, *unchecked} - checked:
         _write_findings(folder, batch, found[batch], suites)
     current = _current_findings(lake, folder)
-    _record(quality, "lake", lake_suites.SUITES, current)
+    _record(quality, "lake", LAKE, current)
     return current
 
 
@@ -80,8 +78,8 @@ def check_marts(warehouse: Path, lake: Path, quality: Path, *, progress: Progres
         _view(connection, "all_raw_files", Lake(lake).files("raw_files"))
         _view(connection, "all_findings", _findings_files(quality / "findings"))
         connection.execute(sql("built_lake"))
-        found = _check(connection, mart_suites.SUITES, progress)
-    _record(quality, "marts", mart_suites.SUITES, found)
+        found = _check(connection, MARTS, progress)
+    _record(quality, "marts", MARTS, found)
     return found
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, get_args
+
+import yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,11 +34,6 @@ class Expectation:
     holds: str
     detail: str
     why: str
-
-
-critical = partial(Expectation, "critical")
-warning = partial(Expectation, "warning")
-info = partial(Expectation, "info")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +74,34 @@ def sql(name: str) -> str:
     return (_QUERIES / f"{name}.sql").read_text("utf-8")
 
 
-def suite(name: str, /, *, origins: str = "", **expectations: Expectation) -> Suite:
-    """Return the suite of the query in queries/<name>.sql; each expectation is named after its finding."""
-    return Suite(name, sql(name), expectations, origins)
+def suite(name: str, origins: str = "") -> Suite:
+    """Return the suite of the query in queries/<name>.sql and of the expectations beside it, in <name>.yml."""
+    declared = yaml.load((_QUERIES / f"{name}.yml").read_text("utf-8"), yaml.CSafeLoader)
+    return Suite(name, sql(name), {code: _expectation(**each) for code, each in declared.items()}, origins)
+
+
+def _expectation(*, detail: str, why: str, **condition: str) -> Expectation:
+    [(severity, holds)] = condition.items()
+    return Expectation(SEVERITIES[SEVERITIES.index(severity)], holds, detail, why)
 
 
 def fingerprint(suites: Iterable[Suite]) -> str:
     """Return the digest of all that decides about findings: another digest means checking again."""
     text = json.dumps([asdict(suite) for suite in suites], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+# The queries see several batches at a time. Each row belongs to one `batch` and is joined to rows of that batch only: a
+# trial may be in several. Beside the tables of the lake they see `known_hosts` (host_id, nic_speed_mbps, cpu_threads).
+LAKE: Final[tuple[Suite, ...]] = (
+    *(suite("lake/trials"), suite("lake/exchanges"), suite("lake/intervals", origins="trials")),
+    *(suite("lake/observations"), suite("lake/cpu"), suite("lake/hosts"), suite("lake/server_configs")),
+    *(suite("lake/raw_files"), suite("lake/rejects"), suite("lake/campaigns"), suite("lake/figures")),
+)
+# The queries see the tables of a warehouse and, of the lake that it was built from, the current rows: `lake_trials`
+# (trial_id) and `lake_findings` (finding, severity, trial_id).
+MARTS: Final[tuple[Suite, ...]] = (
+    *(suite("marts/trials"), suite("marts/copies"), suite("marts/trial_counters"), suite("marts/configurations")),
+    *(suite("marts/run_steps"), suite("marts/capacity"), suite("marts/leases_per_second"), suite("marts/ratios")),
+    suite("marts/published_figures"),
+)

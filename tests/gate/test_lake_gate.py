@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dropline.expectations import check_lake, gate, lake
-from dropline.expectations.suite import Suite
+from dropline.expectations import check_lake, gate
+from dropline.expectations.suite import LAKE, Suite, sql
 from dropline.ingest.intake import ingest
 from dropline.ingest.lake import Lake
 from dropline.ingest.parquet import sha256_of
@@ -216,7 +216,7 @@ def findings_of(batch, tmp_path_factory):
 
 
 def test_every_expectation_of_the_lake_has_a_row_that_breaks_it():
-    assert {*BROKEN, *TWICE} == {code for suite in lake.SUITES for code in suite.expectations}
+    assert {*BROKEN, *TWICE} == {code for suite in LAKE for code in suite.expectations}
 
 
 @pytest.mark.parametrize("finding", BROKEN)
@@ -261,9 +261,8 @@ def test_every_ratio_that_perfdhcp_can_print_passes(position, printed):
             plain = pa.schema([field.with_nullable(True) for field in TABLES[name]])
             filled = {key: [row.get(key) for row in content] for key in columns}
             connection.register(name, pa.table(filled, schema=plain))
-        checked = (
-            f"select count(ratio_off), count(*) filter (where ratio_off > half_a_digit) from ({lake.EXCHANGES.query})"
-        )
+        query = sql("lake/exchanges")
+        checked = f"select count(ratio_off), count(*) filter (where ratio_off > half_a_digit) from ({query})"
         assert connection.execute(checked).fetchall() == [(5000, 0)]
 
 
@@ -315,13 +314,13 @@ def test_a_batch_is_checked_once_and_again_when_the_suites_change(batch, home, m
     batch().trial("t1").commit(home.lake)
     told: list[str] = []
     check_lake(home.lake, home.quality, progress=told.append)
-    assert told == [f"checking {suite.name}" for suite in lake.SUITES]
+    assert told == [f"checking {suite.name}" for suite in LAKE]
     told.clear()
     check_lake(home.lake, home.quality, progress=told.append)
     assert told == []
-    first = lake.SUITES[0]
-    fewer = (Suite(first.name, first.query, dict([*first.expectations.items()][1:])), *lake.SUITES[1:])
-    monkeypatch.setattr(lake, "SUITES", fewer)
+    first = LAKE[0]
+    fewer = (Suite(first.name, first.query, dict([*first.expectations.items()][1:])), *LAKE[1:])
+    monkeypatch.setattr(gate, "LAKE", fewer)
     check_lake(home.lake, home.quality, progress=told.append)
     assert told == [f"checking {suite.name}" for suite in fewer]
 
@@ -365,7 +364,7 @@ def test_gate_json_counts_expectations_by_suite(batch, home):
     rows.trial("t3", {"trial": {"malformed": -1}}).commit(home.lake)
     check_lake(home.lake, home.quality)
     results = json.loads((home.quality / "gate.json").read_text())["lake"]["suites"]
-    assert [one["suite"] for one in results] == [suite.name for suite in lake.SUITES]
+    assert [one["suite"] for one in results] == [suite.name for suite in LAKE]
     trials = results[0]
     assert trials["expectations"] == trials["successes"] + trials["failures"]
     assert trials["findings"] == {"negative_count": 1, "threads_below_one": 2}

@@ -9,19 +9,19 @@ import pyarrow as pa
 import pytest
 
 from dropline.expectations import rows, validation
-from dropline.expectations.suite import Suite, critical, warning
+from dropline.expectations.suite import Expectation, Suite
 
 DETAIL = "{a} and {b:.3g} and {word!r}"
 SUITE = Suite(
     "test/everything",
     "select cast(place as varchar) as trial_id, * from given",
     {
-        "a_low": warning("a >= 0", DETAIL, "Because."),
-        "b_out": warning("b between -1.5 and 1.5", DETAIL, "Because."),
-        "a_above_b": critical("a <= b", DETAIL, "Because."),
-        "word_unknown": warning("word in ('it''s', 'nan')", DETAIL, "Because."),
-        "word_missing": warning("word is not null", DETAIL, "Because."),
-        "b_missing": warning("b is not null", DETAIL, "Because."),
+        "a_low": Expectation("warning", "a >= 0", DETAIL, "Because."),
+        "b_out": Expectation("warning", "b between -1.5 and 1.5", DETAIL, "Because."),
+        "a_above_b": Expectation("critical", "a <= b", DETAIL, "Because."),
+        "word_unknown": Expectation("warning", "word in ('it''s', 'nan')", DETAIL, "Because."),
+        "word_missing": Expectation("warning", "word is not null", DETAIL, "Because."),
+        "b_missing": Expectation("warning", "b is not null", DETAIL, "Because."),
     },
 )
 NUMBERS = {"a": pa.float64(), "b": pa.float64(), "word": pa.string()}
