@@ -12,10 +12,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import yaml
+
 from dropline.app import export, words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import duckdb
 
@@ -23,21 +25,7 @@ if TYPE_CHECKING:
     from dropline.inference.recovery import Course
 
 FUNCTIONS: Final = Path(__file__).parent.parent / "macros" / "functions.sql"
-
-
-def _functions() -> Any:
-    """Return the module of the SQL functions: each is called for its text."""
-    import jinja2
-
-    templates = jinja2.Environment(autoescape=False)  # noqa: S701 - renders SQL of our own, never HTML
-    templates.globals["fromjson"] = json.loads  # as dbt names it
-    return templates.from_string(FUNCTIONS.read_text("utf-8")).module
-
-
-# Of each input: its default, and the least and the most that make sense.
-_LIMITS: Final[dict[str, tuple[float, float, float]]] = {
-    name: limits for name, *limits in json.loads(_functions().lps_needed_inputs())
-}
+_DECLARED: Final = yaml.load(Path(__file__).with_name("calculator.yml").read_text("utf-8"), yaml.CSafeLoader)
 
 
 class Parameter(NamedTuple):
@@ -47,10 +35,10 @@ class Parameter(NamedTuple):
     """
 
     name: str
+    group: str
     label: str
     unit: str
     help: str
-    group: str
     default: float
     minimum: float
     maximum: float
@@ -61,102 +49,15 @@ class Parameter(NamedTuple):
         return self.label.replace("...", "New clients") + (" (s)" if self.unit == "s" else "")
 
 
-def _parameter(name: str, label: str, unit: str, help_text: str, group: str) -> Parameter:
-    return Parameter(name, label, unit, help_text, group, *_LIMITS[name])
+def _parameters() -> Iterator[Parameter]:
+    [given] = re.findall(r"lps_needed_inputs\(\) -%\}(.*?)\{%- endmacro", FUNCTIONS.read_text("utf-8"), re.DOTALL)
+    limits = {name: numbers for name, *numbers in json.loads(given)}
+    for group, inputs in _DECLARED["inputs"].items():
+        for name, told in inputs.items():
+            yield Parameter(name, group, *(told[each] for each in ("label", "unit", "help")), *limits[name])
 
 
-_CLIENTS, _NEW, _EVENTS, _TIMERS, _ALLOWANCES = (
-    "Clients and their leases",
-    "New clients and movement",
-    "Boot wave and outage",
-    "Time-outs of waiting clients",
-    "Allowances",
-)
-PARAMETERS: Final[tuple[Parameter, ...]] = (
-    _parameter("clients", "Clients", "clients", "How many devices hold a lease.", _CLIENTS),
-    _parameter("lease_s", "Lease time", "s", "The valid lifetime that the server gives.", _CLIENTS),
-    _parameter("ip_version", "IP version", "version", "4 or 6: it decides when clients renew and repeat.", _CLIENTS),
-    _parameter(
-        "preferred_ratio", "Preferred lifetime", "ratio",
-        "DHCPv6 only: the preferred lifetime as a share of the valid one. 0: 0.625, as Kea does when it is not set.",
-        _CLIENTS,
-    ),
-    _parameter(
-        "t1_ratio", "T1", "ratio",
-        "When clients renew, as a share of the lease, in DHCPv6 of its preferred lifetime: half, unless the server "
-        "sends another T1.", _CLIENTS,
-    ),
-    _parameter(
-        "t2_ratio", "T2", "ratio",
-        "When clients without an answer ask any server, as a share of the same. 0: 0.875 in DHCPv4, 0.8 in DHCPv6. "
-        "Not before T1.", _CLIENTS,
-    ),
-    _parameter(
-        "renewing_ratio", "Share that renews", "ratio",
-        "The others let the lease run out and come for a new one, with four messages in place of two.", _CLIENTS,
-    ),
-    _parameter(
-        "leases_per_client", "Leases per client", "leases",
-        "2 where a client takes an address and a prefix (IA_NA and IA_PD): each counts as a lease.", _CLIENTS,
-    ),
-    _parameter(
-        "arriving_clients", "New clients", "clients", "How many devices come for a new lease ...", _NEW,
-    ),
-    _parameter("arrival_window_s", "... within", "s", "The time over which they come.", _NEW),
-    _parameter(
-        "moves_per_client_h", "Moves per client and hour", "moves",
-        "How often a client moves to another network, where it needs a new lease.", _NEW,
-    ),
-    _parameter(
-        "boot_ratio", "Share that boots at once", "ratio",
-        "The share of all clients that starts together: the morning, a building's power coming back.", _EVENTS,
-    ),
-    _parameter(
-        "boot_window_s", "Boot wave lasts", "s",
-        "The time over which these clients start, and over which the clients to recover come back.", _EVENTS,
-    ),
-    _parameter(
-        "down_clients", "Clients to recover", "clients",
-        "How many come back at once: a power cut, a region that was cut off.", _EVENTS,
-    ),
-    _parameter(
-        "remembering_ratio", "Share that remembers its lease", "ratio",
-        "Of the clients that boot or come back: those that ask for the lease they had (INIT-REBOOT, CONFIRM), with two "
-        "messages in place of four.", _EVENTS,
-    ),
-    _parameter(
-        "outage_s", "Server is down for", "s",
-        "Clients keep running: those that reach T1 meanwhile come again when their timers say so, those that come, or "
-        "lose their lease, as soon as the server is back.", _EVENTS,
-    ),
-    _parameter(
-        "recovery_s", "Recover within", "s", "How soon all who have no lease shall have one.", _EVENTS,
-    ),
-    _parameter(
-        "first_timeout_s", "First time-out", "s",
-        "After how long a client repeats. 0: as in the RFC, 4 s (DHCPv4) or 1 s (DHCPv6). It doubles each time.",
-        _TIMERS,
-    ),
-    _parameter(
-        "longest_timeout_s", "Longest time-out", "s",
-        "Where the doubling ends. 0: as in the RFC, 64 s (DHCPv4) or 3600 s (DHCPv6, SOL_MAX_RT).", _TIMERS,
-    ),
-    _parameter(
-        "renewal_cost_ratio", "Cost of a renewal", "ratio",
-        "What a renewal costs the server, over what a new lease costs it. 1 is on the safe side.", _ALLOWANCES,
-    ),
-    _parameter("relay_ratio", "Relay ratio", "ratio", "LPS through your relays over LPS without.", _ALLOWANCES),
-    _parameter(
-        "ha_ratio", "High-availability ratio", "ratio",
-        "LPS with HA over LPS without; see ha_speedup. Leave it at 1 when comparing with figures measured with HA.",
-        _ALLOWANCES,
-    ),
-    _parameter(
-        "utilisation_ratio", "Highest utilisation", "ratio",
-        "How much of the measured LPS you are willing to use; the rest is head-room: laboratory figures are a maximum.",
-        _ALLOWANCES,
-    ),
-)  # fmt: skip
+PARAMETERS: Final = tuple(_parameters())
 BY_NAME: Final = {parameter.name: parameter for parameter in PARAMETERS}
 
 
@@ -168,87 +69,18 @@ class Preset(NamedTuple):
     source: str
 
 
-PRESETS: Final[dict[str, Preset]] = {
-    "day-lease": Preset(
-        "86,400 clients, one-day lease",
-        {"clients": 86400, "lease_s": 86400},
-        "ISC webinar of 22 April 2020, slide on how much speed is needed: 2 leases per second.",
-    ),
-    "office-day": Preset(
-        "20,000 devices, once in eight hours",
-        {"arriving_clients": 20000, "arrival_window_s": 28800},
-        "UK Ministry of Justice, DHCP performance page of 20 January 2021: 0.69 requests per second.",
-    ),
-    "public-wifi": Preset(
-        "Public Wi-Fi, 6,000 clients, half-hour lease",
-        {
-            "clients": 6000, "lease_s": 1800, "renewing_ratio": 0.7, "arriving_clients": 6000,
-            "moves_per_client_h": 0.5, "utilisation_ratio": 0.5,
-        },
-        "Clients and lease: an example of ipdetecto.com, with 6.7 renewals per second if all renew. The share that "
-        "renews, the arrivals, the moves and the head-room are assumptions: put in your own.",
-    ),
-    "subscribers-2h": Preset(
-        "350,000 subscribers, two-hour lease",
-        {"clients": 350000, "lease_s": 7200},
-        "S. Hobson on dhcp-users, June 2014: just under 100 per second.",
-    ),
-    "subscribers-1min": Preset(
-        "350,000 subscribers, one-minute lease",
-        {"clients": 350000, "lease_s": 60},
-        "S. Hobson on dhcp-users, June 2014: close to 12,000 per second.",
-    ),
-    "power-cut": Preset(
-        "Regional power cut, 12,000 clients",
-        {"clients": 12000, "lease_s": 604800, "down_clients": 12000, "boot_window_s": 60, "recovery_s": 600},
-        "Clients and seven-day lease: R. Hibbs on dhcp-users, February 2008, after a regional power failure. That all "
-        "come back within a minute and shall have a lease within ten are assumptions: put in your own.",
-    ),
-    "cold-start": Preset(
-        "50,000 clients start anew within 90 minutes",
-        {"down_clients": 50000, "boot_window_s": 600, "recovery_s": 5400},
-        "F. Bulk on dhcp-users, April 2008: 10 leases per second serve 50,000 clients in less than 90 minutes.",
-    ),
-}  # fmt: skip
-
-
-# What the calculator computes: column of `lps_needed` -> its name and how it is computed. The first seven add up.
-LOADS: Final[dict[str, tuple[str, str]]] = {
-    "renewals_lps": ("Renewals", "share that renews x clients / T1"),
-    "expiries_lps": ("New leases after the end", "the other clients / lease time"),
-    "arrivals_lps": ("New clients", "new clients / the time over which they come"),
-    "moves_lps": ("Moving clients", "clients x moves per hour / 3600 s"),
-    "boot_wave_lps": ("Boot wave", "share that boots x clients / length of the wave"),
-    "recovery_lps": ("Recovery", "clients without a lease / recovery time"),
-    "returning_lps": ("Return after an outage", "clients past T1, when their timers say so: the busiest minute"),
-    "steady_lps": ("Steady", "renewals, new leases, new and moving clients"),
-    "peak_lps": ("Peak", "all of these together, in the busiest minute"),
-    "needed_steady_lps": ("Steady, with the allowances", "steady / (relay x HA ratio x highest utilisation)"),
-    "needed_lps": ("Needed", "peak / (relay x high-availability ratio x highest utilisation)"),
-    "needed_partner_down_lps": ("Needed of one server alone", "the same without HA: its partner is down"),
-    "echo_lps": ("Echo", "who got a lease in the event renews at T1, all together again"),
-    "steady_messages_per_s": ("Messages, steady", "per second: two for a renewal, four for a new lease"),
-    "retransmissions_per_s": ("Repetitions", "messages per second of clients that wait for long"),
-    "peak_messages_per_s": ("Messages", "per second at the peak: two for a renewal, four for a new lease"),
-    "starting_clients": ("Clients without a lease", "to recover, or came or ran out of their lease in the outage"),
-    "renewing_clients": ("Clients past T1", "after the outage: they ask their own server"),
-    "rebinding_clients": ("Clients past T2", "after the outage: they ask every server"),
-    "pool_size": ("Leases held", "by clients, and by those that came and went, until their leases end"),
-    "useful_queue_requests": (
-        "Longest useful queue",
-        "requests: needed x first time-out; in a longer one they grow stale",
-    ),
-    "t1_s": ("T1", "seconds after the lease began"),
-    "t2_s": ("T2", "seconds after the lease began"),
-    "busiest_after_s": ("Busiest minute", "seconds after the outage, if it brings back clients past T1"),
-}
+PRESETS: Final[dict[str, Preset]] = {name: Preset(**told) for name, told in _DECLARED["presets"].items()}
+# What the calculator computes: column of `lps_needed` -> its name and how it is computed.
+LOADS: Final[dict[str, tuple[str, str]]] = {name: (label, how) for name, (label, how) in _DECLARED["loads"].items()}
 PARTS: Final = tuple(LOADS)[:7]
 SWING: Final = 0.2  # by which share an input is varied
 ENDS: Final = ("smaller", "larger")
 HARDLY: Final = 0.001  # an input that moves the need by a smaller share hardly matters
 MOST_MEETING: Final = 10
 MOST_MISSING: Final = 5
-_VARIED: Final = tuple(each for each in PARAMETERS if each.unit not in {"version", "leases"} and each.group != _TIMERS)
+_VARIED: Final = tuple(
+    each for each in PARAMETERS if each.unit not in {"version", "leases"} and not each.name.endswith("timeout_s")
+)
 # One question: as many as there are cases would take ten times as long.
 _INFLUENCES: Final = """with
 
@@ -358,7 +190,12 @@ def blank() -> duckdb.DuckDBPyConnection:
 
 def definition() -> str:
     """Return the SQL text that creates `lps_needed`."""
-    return str(_functions().lps_needed_function())
+    import jinja2
+
+    templates = jinja2.Environment(autoescape=False)  # noqa: S701 - renders SQL of our own, never HTML
+    templates.globals["fromjson"] = json.loads  # as dbt names it
+    functions: Any = templates.from_string(FUNCTIONS.read_text("utf-8")).module
+    return str(functions.lps_needed_function())
 
 
 class Influence(NamedTuple):
