@@ -8,7 +8,7 @@ import sys
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NoReturn, cast
 
 import typer
 
@@ -17,6 +17,8 @@ from dropline.paths import Home
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from typer.models import OptionInfo
 
     from dropline.ingest.intake import Summary
     from dropline.measure.drive import Seen
@@ -38,6 +40,8 @@ _SHOWN_FIGURES = 40
 Paths = Annotated[
     list[Path], typer.Argument(exists=True, help="Files or folders with raw output and what belongs to it.")
 ]
+FORMAT: Final = typer.Option("--format", "-f", help="Form of the output.")
+Said = str | None
 Port = Annotated[int, typer.Option(min=1, max=65535, help="Port of the dashboard.")]
 
 
@@ -346,7 +350,7 @@ def backup(
 def export(
     context: typer.Context,
     folder: Annotated[Path, typer.Argument(help="New folder; it appears when all is in it.", file_okay=False)],
-    form: Annotated[str, typer.Option("--format", "-f", help="parquet or csv.", metavar="FORMAT")] = "parquet",
+    form: Annotated[Literal["parquet", "csv"], FORMAT] = "parquet",
     raw: Annotated[bool, typer.Option("--raw", help="Also the kept raw files, by campaign and path.")] = False,
 ) -> None:
     """Write every table of the warehouse as a plain file, with a list of all columns and what they mean.
@@ -355,13 +359,11 @@ def export(
 
     For example: dropline export everything --format csv --raw
     """
-    from dropline.app.dump import FORMATS, appearing, dump
+    from dropline.app.dump import appearing, dump
     from dropline.app.warehouse import Identity
     from dropline.ingest.lake import Lake
     from dropline.ingest.unpack import unpack
 
-    if form not in FORMATS:
-        _fail(f"--format {form}: expected {' or '.join(FORMATS)}", 2)
     warehouse = Identity.of(context.obj.warehouse).path  # or says what to type
     with appearing(folder) as made:
         with _bar("Writing tables") as progress:
@@ -440,9 +442,7 @@ def up(
 def sql(
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="One SELECT; `-` reads it from standard input.")],
-    form: Annotated[
-        str, typer.Option("--format", "-f", help="table, csv, json, markdown, arrow or parquet.", metavar="FORMAT")
-    ] = "table",
+    form: Annotated[Literal["table", "csv", "json", "markdown", "arrow", "parquet"], FORMAT] = "table",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File instead of standard output.")] = None,
 ) -> None:
     """Ask the warehouse a question; it is opened read-only.
@@ -455,11 +455,9 @@ def sql(
 
     dropline sql "select table_name, comment from duckdb_tables()" lists the tables.
     """
-    from dropline.app.export import BINARY, FORMATS, write
+    from dropline.app.export import BINARY, write
     from dropline.app.warehouse import Warehouse
 
-    if form not in FORMATS:
-        _fail(f"--format {form}: expected one of {', '.join(FORMATS)}", 2)
     if form in BINARY and output is None and sys.stdout.isatty():
         _fail(f"--format {form} is binary: name a file with --output", 2)
     text = sys.stdin.read() if query == "-" else query
@@ -478,7 +476,7 @@ def report(
     campaigns: Annotated[
         list[str] | None, typer.Option("--campaign", help="May be repeated; without it, all measured ones.")
     ] = None,
-    form: Annotated[str, typer.Option("--format", "-f", help="html or markdown.", metavar="FORMAT")] = "html",
+    form: Annotated[Literal["html", "markdown"], FORMAT] = "html",
 ) -> None:
     """Write a report to attach to a release: one file that needs nothing else, neither network nor scripts.
 
@@ -488,10 +486,8 @@ def report(
     For example: dropline report -o report.html --campaign kea-3.0-lab
     """
     from dropline.app.warehouse import Warehouse
-    from dropline.report import FORMATS, make
+    from dropline.report import make
 
-    if form not in FORMATS:
-        _fail(f"--format {form}: expected one of {', '.join(FORMATS)}", 2)
     text = make(Warehouse.open(context.obj.warehouse), campaigns or (), form)
     if not output:
         sys.stdout.buffer.write(text.encode())
@@ -502,72 +498,61 @@ def report(
         _fail(f"--output {output}: {error.strerror}; name a file in a folder that is there", 2)
 
 
+def _input(option: str, text: str, default: str) -> OptionInfo:
+    """Return an option of `needs`; its parameter has the name of an input of the calculator."""
+    return cast("OptionInfo", typer.Option(option, help=text, show_default=default))
+
+
 @app.command()
 def needs(
     context: typer.Context,
     preset: Annotated[str | None, typer.Option(help="Inputs to begin with; `list` shows them.")] = None,
-    clients: Annotated[
-        str | None, typer.Option(help="Devices that hold a lease: 350000 or 350k.", show_default="0")
+    clients: Annotated[Said, _input("--clients", "Devices that hold a lease: 350000 or 350k.", "0")] = None,
+    lease_s: Annotated[Said, _input("--lease", "Lease time: 24h, 90m, 1d12h or seconds.", "24h")] = None,
+    preferred_ratio: Annotated[
+        Said, _input("--preferred", "DHCPv6: preferred lifetime as a share of the lease.", "0.625, as Kea")
     ] = None,
-    lease: Annotated[
-        str | None, typer.Option(help="Lease time: 24h, 90m, 1d12h or seconds.", show_default="24h")
+    t1_ratio: Annotated[
+        Said, _input("--t1", "When clients renew, as a share of the (preferred) lifetime.", "0.5")
     ] = None,
-    preferred: Annotated[
-        str | None,
-        typer.Option(help="DHCPv6: preferred lifetime as a share of the lease.", show_default="0.625, as Kea"),
+    t2_ratio: Annotated[
+        Said, _input("--t2", "When they ask any server, as a share of it.", "0.875, DHCPv6 0.8")
     ] = None,
-    t1: Annotated[
-        str | None, typer.Option(help="When clients renew, as a share of the (preferred) lifetime.", show_default="0.5")
-    ] = None,
-    t2: Annotated[
-        str | None, typer.Option(help="When they ask any server, as a share of it.", show_default="0.875, DHCPv6 0.8")
-    ] = None,
-    renewing: Annotated[
-        str | None, typer.Option(help="Share that renews; the others take a new lease.", show_default="1")
+    renewing_ratio: Annotated[
+        Said, _input("--renewing", "Share that renews; the others take a new lease.", "1")
     ] = None,
     leases_per_client: Annotated[
-        str | None, typer.Option(help="2 for an address and a prefix (IA_NA and IA_PD).", show_default="1")
+        Said, _input("--leases-per-client", "2 for an address and a prefix (IA_NA and IA_PD).", "1")
     ] = None,
-    arriving: Annotated[
-        str | None, typer.Option(help="Devices that come for a new lease ...", show_default="0")
+    arriving_clients: Annotated[Said, _input("--arriving", "Devices that come for a new lease ...", "0")] = None,
+    arrival_window_s: Annotated[Said, _input("--arrival-window", "... within this time.", "1h")] = None,
+    moves_per_client_h: Annotated[
+        Said, _input("--moves", "Moves to another network, per client and hour.", "0")
     ] = None,
-    arrival_window: Annotated[str | None, typer.Option(help="... within this time.", show_default="1h")] = None,
-    moves: Annotated[
-        str | None, typer.Option(help="Moves to another network, per client and hour.", show_default="0")
+    boot_ratio: Annotated[
+        Said, _input("--boot", "Share of the clients that boots at once: 0.9 or 90% ...", "0")
     ] = None,
-    boot: Annotated[
-        str | None, typer.Option(help="Share of the clients that boots at once: 0.9 or 90% ...", show_default="0")
+    boot_window_s: Annotated[Said, _input("--boot-window", "... within this time.", "10m")] = None,
+    down_clients: Annotated[Said, _input("--down", "Clients that come back at once ...", "0")] = None,
+    recovery_s: Annotated[Said, _input("--recovery", "... and shall have one again within this time.", "10m")] = None,
+    remembering_ratio: Annotated[
+        Said, _input("--remembering", "Share of those who boot or come back that asks for the lease it had.", "0")
     ] = None,
-    boot_window: Annotated[str | None, typer.Option(help="... within this time.", show_default="10m")] = None,
-    down: Annotated[str | None, typer.Option(help="Clients that come back at once ...", show_default="0")] = None,
-    recovery: Annotated[
-        str | None, typer.Option(help="... and shall have one again within this time.", show_default="10m")
+    outage_s: Annotated[Said, _input("--outage", "How long the server is down while clients run.", "0")] = None,
+    ip_version: Annotated[Said, _input("--ip-version", "4 or 6.", "4")] = None,
+    first_timeout_s: Annotated[
+        Said, _input("--first-timeout", "After how long a client repeats.", "as in the RFC")
     ] = None,
-    remembering: Annotated[
-        str | None,
-        typer.Option(help="Share of those who boot or come back that asks for the lease it had.", show_default="0"),
+    longest_timeout_s: Annotated[
+        Said, _input("--longest-timeout", "Where the doubling of it ends.", "as in the RFC")
     ] = None,
-    outage: Annotated[
-        str | None, typer.Option(help="How long the server is down while clients run.", show_default="0")
+    renewal_cost_ratio: Annotated[
+        Said, _input("--renewal-cost", "Cost of a renewal over that of a new lease.", "1")
     ] = None,
-    ip_version: Annotated[str | None, typer.Option(help="4 or 6.", show_default="4")] = None,
-    first_timeout: Annotated[
-        str | None, typer.Option(help="After how long a client repeats.", show_default="as in the RFC")
-    ] = None,
-    longest_timeout: Annotated[
-        str | None, typer.Option(help="Where the doubling of it ends.", show_default="as in the RFC")
-    ] = None,
-    renewal_cost: Annotated[
-        str | None, typer.Option(help="Cost of a renewal over that of a new lease.", show_default="1")
-    ] = None,
-    relay_ratio: Annotated[
-        str | None, typer.Option(help="LPS through relays over LPS without.", show_default="1")
-    ] = None,
-    ha_ratio: Annotated[
-        str | None, typer.Option(help="LPS with high availability over LPS without.", show_default="1")
-    ] = None,
-    utilisation: Annotated[
-        str | None, typer.Option(help="Share of the measured LPS that may be used.", show_default="1")
+    relay_ratio: Annotated[Said, _input("--relay-ratio", "LPS through relays over LPS without.", "1")] = None,
+    ha_ratio: Annotated[Said, _input("--ha-ratio", "LPS with high availability over LPS without.", "1")] = None,
+    utilisation_ratio: Annotated[
+        Said, _input("--utilisation", "Share of the measured LPS that may be used.", "1")
     ] = None,
     capacity: Annotated[
         float | None,
@@ -576,9 +561,7 @@ def needs(
     like: Annotated[
         str | None, typer.Option(help="Measured configuration: its capacity, and what it answers beyond it.")
     ] = None,
-    form: Annotated[
-        str, typer.Option("--format", "-f", help="text, markdown, csv or json.", metavar="FORMAT")
-    ] = "text",
+    form: Annotated[Literal["text", "markdown", "csv", "json"], FORMAT] = "text",
 ) -> None:
     """Compute the leases per second that a site needs, what comes after an outage, and who meets it.
 
@@ -601,34 +584,8 @@ def needs(
         "csv": planner.as_csv,
         "json": planner.as_json,
     }
-    if form not in forms:
-        _fail(f"--format {form}: expected {', '.join(forms)}", 2)
-    said = {
-        "clients": clients,
-        "lease_s": lease,
-        "preferred_ratio": preferred,
-        "t1_ratio": t1,
-        "t2_ratio": t2,
-        "renewing_ratio": renewing,
-        "leases_per_client": leases_per_client,
-        "arriving_clients": arriving,
-        "arrival_window_s": arrival_window,
-        "moves_per_client_h": moves,
-        "boot_ratio": boot,
-        "boot_window_s": boot_window,
-        "down_clients": down,
-        "recovery_s": recovery,
-        "remembering_ratio": remembering,
-        "outage_s": outage,
-        "ip_version": ip_version,
-        "first_timeout_s": first_timeout,
-        "longest_timeout_s": longest_timeout,
-        "renewal_cost_ratio": renewal_cost,
-        "relay_ratio": relay_ratio,
-        "ha_ratio": ha_ratio,
-        "utilisation_ratio": utilisation,
-    }
     try:
+        said = {name: context.params[name] for name in planner.BY_NAME}
         given = {name: planner.parsed(name, text) for name, text in said.items() if text is not None}
         known, inputs = planner.opened(context.obj.warehouse), planner.complete(given, preset)
         setup = planner.measured_like(known, inputs, like) if like is not None else None

@@ -8,15 +8,14 @@ from typing import IO, TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMATS: Final = ("table", "csv", "json", "markdown", "arrow", "parquet")
 BINARY: Final = ("arrow", "parquet")
 
 
 def write(rows: pa.Table, form: str, out: IO[bytes]) -> None:
-    """Write `rows` to `out` in one of `FORMATS`; what is not `BINARY` is UTF-8 text that ends with a line feed.
+    """Write `rows` to `out` as table, csv, json, markdown, arrow or parquet.
 
-    Arrow is the IPC streaming format. It alone has a type for intervals of DuckDB; the others get them as DuckDB prints
-    them.
+    What is not `BINARY` is UTF-8 text that ends in a line feed. Arrow is the IPC streaming format. It alone has a type
+    for intervals of DuckDB; the others get them as DuckDB prints them.
     """
     if form == "arrow":
         import pyarrow as pa

@@ -142,7 +142,7 @@ def test_presets_are_listed_with_their_sources_and_an_option_overrides_them(tmp_
         ("--clients nan", "clients is nan; expected 0 to 1e+12"),
         ("--t1 0.9 --t2 0.5", "t1_ratio is 0.9 and t2_ratio 0.5; expected t1_ratio to be no larger"),
         ("--utilisation 250%", "utilisation_ratio is 2.5; expected 0.01 to 1"),
-        ("--format xml", "--format xml: expected text, markdown, csv, json"),
+        ("--format xml", "'xml' is not one of 'text', 'markdown', 'csv', 'json'"),
     ],
 )
 def test_wrong_use_is_answered_in_words(tmp_path: Path, options: str, complaint: str) -> None:
