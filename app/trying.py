@@ -44,7 +44,7 @@ _MODEL: Final = "int_trials__measured"
 _COMPILED: Final = Path(__file__).parent.parent / "compiled.json"
 _READ: Final = re.compile(r"read_parquet\('@lake@/(\w+)/[^)]*\)")
 _BATCH: Final = "dropped"
-_LIMITS: Final = {"memory_limit": "384MB", "threads": "1", "temp_directory": ""}
+_LIMITS: Final[dict[str, Any]] = {"memory_limit": "384MB", "threads": "1", "temp_directory": ""}
 
 Row = dict[str, Any]
 
