@@ -17,7 +17,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dropline.errors import DroplineError
-from dropline.ingest import archives, figures, formats, machines, servers, watched
+from dropline.ingest import archives, figures, formats, machines, servers, telemetry
 from dropline.ingest.campaign import FILE_NAME, SIDECARS, Campaign, CampaignError, slug
 from dropline.ingest.formats import Reject, contents
 from dropline.ingest.formats.text import unpack
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from dropline.ingest.formats import Reader
-    from dropline.ingest.watched import Watcher
+    from dropline.ingest.telemetry import TelemetryReader
 
-    Nature = tuple["Kind", Reject | None, Reader | None, ModuleType | None, Watcher | None, str | None]
+    Nature = tuple["Kind", Reject | None, Reader | None, ModuleType | None, TelemetryReader | None, str | None]
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 HEAD_BYTES: Final = 64 * 1024
@@ -143,7 +143,7 @@ class Found:
         self.size = self.modified_us = 0
         self.kind, self.reject, self.reader = kind, reject, reader
         self.server: ModuleType | None = None
-        self.watcher: Watcher | None = None
+        self.watcher: TelemetryReader | None = None
         self.fact: str | None = None
 
     @property
@@ -231,7 +231,7 @@ def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
         item.kind, item.server = Kind.SERVER, server
     elif asked and (reader := formats.recognise(head)):
         item.kind, item.reader = Kind.OUTPUT, reader
-    elif watcher := watched.recognise(head):
+    elif watcher := telemetry.recognise(head):
         item.kind, item.watcher = Kind.WATCHED, watcher
     elif not is_json and figures.recognise(head):
         item.kind = Kind.FIGURES

@@ -21,7 +21,6 @@ from dropline.ingest.context import (
 )
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope
 from dropline.ingest.formats import READERS, Reject, contents, recognise
-from dropline.ingest.formats.mixed import mentioned
 from dropline.ingest.formats.text import head_text
 from dropline.ingest.neighbours import Neighbours
 from dropline.ingest.rows import (
@@ -317,7 +316,7 @@ def _refusal(item: Found, content: Content) -> Reject:
         return item.reject
     head = content.data[:HEAD_BYTES]
     reason, hint = unsupported.describe(head) or _UNRECOGNISED
-    seen = mentioned(head_text(head)) if b"\0\0" not in head else None  # binary, even where texts are in it
+    seen = contents.mentioned(head_text(head)) if b"\0\0" not in head else None  # binary, even where texts are in it
     return Reject(1, f"{reason}; {seen}" if seen else reason, _UNWRAP if seen else hint)
 
 

@@ -12,12 +12,12 @@ import pyarrow as pa
 
 from dropline.ingest.campaign import Campaign, Method
 from dropline.ingest.context import WATCHED, Context
-from dropline.ingest.formats import Reject, Report, Row, banners
+from dropline.ingest.formats import Reject, Report, Row, prefixes
 from dropline.ingest.formats.perfdhcp_options import UNKNOWN_OPTIONS
 from dropline.ingest.lake import Version
 from dropline.ingest.records import Records
 from dropline.ingest.schema import TABLES
-from dropline.ingest.watched import Sample
+from dropline.ingest.telemetry import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -135,7 +135,7 @@ def output(
     raw["trials"] = len(reports)
     outcome = Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]})
     rates = {rate for report in reports if (rate := report.facts.get("offered_rate")) is not None}
-    named = banners.names(content.data, reports)
+    named = prefixes.banners(content.data, reports)
     for index, (report, banner) in enumerate(zip(reports, named, strict=True)):
         _add_trial(outcome, report, index, context, rates, banner, alone=len(reports) == 1)
     return outcome

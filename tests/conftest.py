@@ -36,7 +36,7 @@ MARKS = {
         *(f"ingest/test_{name}" for name in ("crash", "history", "initial", "lake_backup", "lake_compaction")),
         *(
             f"ingest/test_{name}"
-            for name in ("watched_properties", "lake_damage", "migration", "parallel", "powerdns", "retraction")
+            for name in ("telemetry_properties", "lake_damage", "migration", "parallel", "powerdns", "retraction")
         ),
         *(
             f"models/test_{name}"

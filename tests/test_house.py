@@ -108,24 +108,24 @@ def test_the_sql_of_the_readme_runs_as_it_stands(examples_home):
 
 def test_every_reader_is_in_the_reference():
     from dropline.ingest.formats import READERS
-    from dropline.ingest.watched import WATCHERS
+    from dropline.ingest.telemetry import TELEMETRY_READERS
 
     page = (ROOT / "docs" / "reference" / "formats.md").read_text("utf-8")
-    assert [reader.NAME for reader in (*READERS, *WATCHERS) if f"`{reader.NAME}`" not in page] == []
+    assert [reader.NAME for reader in (*READERS, *TELEMETRY_READERS) if f"`{reader.NAME}`" not in page] == []
 
 
 def test_no_file_is_claimed_by_two_readers():
     from dropline.ingest.formats import READERS, recognise
-    from dropline.ingest.watched import WATCHERS
-    from dropline.ingest.watched import recognise as watched
+    from dropline.ingest.telemetry import TELEMETRY_READERS
+    from dropline.ingest.telemetry import recognise as recognise_telemetry
 
     for folder in ("tests/captures", "examples"):
         for file in filter(Path.is_file, (ROOT / folder).rglob("*")):
             with file.open("rb") as opened:
                 head = opened.read(65536)
-            claims = [reader for reader in (*READERS, *WATCHERS) if reader.sniff(head)]
+            claims = [reader for reader in (*READERS, *TELEMETRY_READERS) if reader.sniff(head)]
             assert len(claims) <= 1, file
-            assert (recognise(head) or watched(head)) == next(iter(claims), None), file
+            assert (recognise(head) or recognise_telemetry(head)) == next(iter(claims), None), file
 
 
 def test_the_how_to_of_a_new_format_shows_the_files_as_they_are():

@@ -1,33 +1,57 @@
-"""What is in a file, whatever people have put around it: prefixes, and the outputs of several tools."""
+"""The outputs in a file, whatever people have put around them: prefixes, JSON, the outputs of other tools.
+
+A text of several tools is cut where another tool's lines begin, each piece for its own reader. Readers of text say by
+`LINES` how lines begin that only their tool prints, or that it shares with few others, and by `CLUES` texts of which
+each of these lines holds one.
+"""
 
 from __future__ import annotations
 
+import re
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from dropline.ingest.formats import Reject, Report, begins_like_json, prefixes
-from dropline.ingest.formats.mixed import OF_TEXT, Piece, cut, hinted
+from dropline.ingest.formats import READERS, Reject, Report, begins_like_json, prefixes
 from dropline.ingest.formats.text import (
     HEAD_BYTES,
     MAX_LINES,
     MAX_TEXT_BYTES,
     few_rejects,
     head_text,
+    quote,
     uncoloured,
     unpack,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from dropline.ingest.formats import Reader, TextReader
 
+OF_TEXT: Final = tuple(cast("TextReader", reader) for reader in READERS if hasattr(reader, "LINES"))
+
+_END: Final = re.compile(r"\r{0,2}\n|\r")
 _MAX_PIECES: Final = 10_000
 _ADVICE: Final = "keep the output of each tool in a file of its own"
 _READERS: Final = {reader.NAME: reader for reader in OF_TEXT}
 _BULLETS: Final = (b"- ", b"* ", b"+ ")
 _HIDING: Final = (b"\x1b", *(b"\n" + bullet for bullet in _BULLETS))  # what may stand before or within any line
 _CLUES: Final = {reader.NAME: tuple(clue.encode() for clue in reader.CLUES) for reader in OF_TEXT}
+
+
+class Piece(NamedTuple):
+    """A part of a text: the reader whose lines are in it, the number of its first line, and the text itself."""
+
+    reader: TextReader
+    line: int
+    text: str
+
+
+class _Claim(NamedTuple):
+    """A place where a line begins that is of one of some tools, named by their readers."""
+
+    place: int
+    owners: frozenset[str]
 
 
 def behind(head: bytes) -> Reader | None:
@@ -109,3 +133,59 @@ def _known(text: str) -> TextReader | None:
 
 def _is_known(text: str) -> bool:
     return _known(text) is not None
+
+
+def hinted(text: str) -> list[TextReader]:
+    """Return the readers of which `text` holds a clue; of no other it holds a line."""
+    return [reader for reader in OF_TEXT if any(clue in text for clue in reader.CLUES)]
+
+
+def cut(text: str, readers: Iterable[TextReader], line: int = 1) -> list[Piece]:
+    """Return the pieces of a text that begins in `line`, one for each change of the tool; none without such a line.
+
+    A line that two tools print alike is of the tool before it if it can be, else it goes with what follows it.
+    """
+    by_name = {reader.NAME: reader for reader in readers}
+    begins: list[tuple[int, frozenset[str]]] = []
+    doubtful: list[_Claim] = []  # the last ones, behind whatever only one tool prints
+    for claim in _claims(text, by_name.values()):
+        before = begins[-1][1] if begins else claim.owners
+        if not begins:
+            begins.append((0, claim.owners))
+        elif before & claim.owners:
+            begins[-1] = begins[-1][0], before & claim.owners
+        else:
+            alike = [each for each in doubtful if each.owners >= claim.owners]
+            begins.append(((alike or [claim])[0].place, claim.owners))
+            doubtful = []
+        doubtful = [] if len(claim.owners) == 1 else [*doubtful, claim]
+    if not begins:
+        return []
+    ends = [*(place for place, _ in begins[1:]), len(text)]
+    pieces = []
+    for (begin, names), end in zip(begins, ends, strict=True):
+        owner = next(reader for name, reader in by_name.items() if name in names)
+        pieces.append(Piece(owner, line, text[begin:end]))
+        line += len(_END.findall(text, begin, end))
+    return pieces
+
+
+def mentioned(text: str) -> str | None:
+    """Return in words which tool prints a line like the first one of `text` that anything else stands before."""
+    for number, line in enumerate(text.splitlines(), 1):
+        for reader in OF_TEXT:
+            for clue in reader.CLUES:
+                place = line.find(clue)
+                if place > 0 and reader.LINES.match(line[place:]):
+                    return f"line {number} holds what {reader.NAME} prints, but not at its begin: {quote(line.strip())}"
+    return None
+
+
+def _claims(text: str, readers: Iterable[TextReader]) -> Iterator[_Claim]:
+    found: dict[int, set[str]] = {}
+    for reader in readers:
+        for match in reader.LINES.finditer(text):
+            place = match.start() + (match[0][:1] in {"\r", "\n"})
+            found.setdefault(place, set()).add(reader.NAME)
+    for place in sorted(found):
+        yield _Claim(place, frozenset(found[place]))

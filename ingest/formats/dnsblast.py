@@ -12,8 +12,8 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.dns_text import TextRun
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, clean, count, head_text, is_marked, number, parts, unpack
+from dropline.ingest.formats.text_run import TextRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats.dns_text import read
-from dropline.ingest.formats.dnstrace_text import BENCHMARKING, TableRun
+from dropline.ingest.formats.dnstrace import BENCHMARKING, TableRun
 from dropline.ingest.formats.text import (
     HEAD_BYTES,
     MAX_TEXT_BYTES,
@@ -77,7 +76,7 @@ def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     Received are answers of any code; dropped are requests that got none. The achieved rate is as
     printed, and counts failed requests, too; it is 0 where no request was answered.
     """
-    return read(_compact(data), _Run, line)
+    return _Run.parse(_compact(data), line)
 
 
 def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:

@@ -1,21 +1,57 @@
-"""The reader of dnstrace's output (redsift/dnstrace, which prints no version)."""
+"""The reader of dnstrace's output (redsift/dnstrace, which prints no version), whose table dnspyre prints, too.
+
+dnspyre began as a copy of it. Sources: redsift/dnstrace (dnstrace.go) and Tantalor93/dnspyre (pkg/reporter). Times are
+Go durations. They come from a histogram with few digits: a minimum of 0s is its lowest bucket.
+Received are answers of any code; the success codes count NOERROR only.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
-from dropline.ingest.formats.dns_text import read
-from dropline.ingest.formats.dnstrace_text import BENCHMARKING, TableRun
-from dropline.ingest.formats.text import head_text, plural
+from dropline.ingest.formats.text import LONGEST, count, head_text, number, plural
+from dropline.ingest.formats.text_run import TextRun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from dropline.ingest.formats import Reject, Report
 
 NAME = "dnstrace"
 
+BENCHMARKING: Final = r"Benchmarking \S+ via [^\r\n]{1,40} with \d+ concurrent requests"
+_BENCHMARKING: Final = re.compile(
+    r"Benchmarking (\S+) via (.{1,40}) with (\d{1,9}) concurrent requests ?(?:\(limited to (.*)\))?"
+)
+_OVERALL: Final = re.compile(r"(\d{1,15}) QPS(?: overall)?(?: and .*)?", re.ASCII)
+_PER_WORKER: Final = re.compile(r"(?:.* and )?(\d{1,15}) QPS per concurrent worker", re.ASCII)
+_DURATION: Final = re.compile(r"(?:(\d{1,9})h)?(?:(\d{1,9})m)?(\d{1,12}(?:\.\d{1,12})?)(ns|us|µs|μs|ms|s)", re.ASCII)
+_SECONDS: Final = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0}
+_COUNT: Final = re.compile(r"(\d{1,18})(?: of (\d{1,18}) \(.*%\))?", re.ASCII)
+_ROW: Final = re.compile(r"(\S{1,40}):\s+(\S.*)")
+_SECTION: Final = re.compile(
+    r"(DNS response codes|DNS question types|DoH HTTP response status codes|DNS timings"
+    r"|DNS distribution|Top errors)(?:, (\d{1,18}) datapoints|:)?",
+    re.ASCII,
+)
+_BAR: Final = re.compile(r"\S+ +\|.*\| +\d+|LATENCY +\|.*|[+-]-+.*")
+_TOP_ERROR: Final = re.compile(r"(.*)\t(\d{1,18}) \(-?[\d.]+\)%", re.ASCII)
+_TIMINGS: Final = {"min": "min", "mean": "avg", "[+/-sd]": "stdev", "max": "max"}
+_PERCENTILE: Final = re.compile(r"p\d{1,3}", re.ASCII)
+_COUNTERS: Final = {
+    "Total requests": "requests",
+    "Connection errors": "connection_errors",
+    "Read/Write errors": "io_errors",
+    "ID mismatch errors": "id_mismatches",
+    "DNS success codes": "success",
+    "Expected results": "expected",
+    "DNS success responses": "success",
+    "DNS negative responses": "negative",
+    "DNS error responses": "error",
+    "Truncated responses": "truncated",
+    "Total Errors": "errors",
+    "Number of domains secured using DNSSEC": "dnssec_secured",
+}
+_TOLD: Final = (*("connection_errors", "io_errors", "id_mismatches", "truncated", "expected"), "dnssec_secured")
 LINES: Final = re.compile(
     rf"(?:\A|[\r\n])[ \t]*(?:{BENCHMARKING}|Total requests:\t \d+ of \d+ \(|DNS success codes:\t"
     r"|usage: dnstrace |dnstrace: error: )"
@@ -30,12 +66,161 @@ def sniff(head: bytes) -> bool:
     return bool(LINES.search(text)) and not _OF_DNSPYRE.search(text)
 
 
-def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
-    """Yield every report and every unusable part of `data`, in order; never raises for bad input.
+class TableRun(TextRun):
+    """One process of dnstrace or dnspyre.
 
-    Received are answers of any code; the success codes count NOERROR only.
+    Attributes:
+        last_timing: the row that ends the timings; without it the table was cut.
+        counters: what the table counts, by our names.
+        sections: rows of the lists below it, by the name of the list.
+
     """
-    return read(data, _Run, line)
+
+    last_timing: ClassVar[str]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counters: dict[str, int] = {}
+        self.wanted: int | None = None
+        self.sections: dict[str, dict[str, int]] = {}
+        self.section = ""
+        self.datapoints = 0
+        self.timings_ms: dict[str, float] = {}
+        self.begun = self.finished = False
+
+    def begins_with(self, line: str) -> bool:
+        """Say whether `line` is the head of another table; progress may repeat the counters."""
+        if line.startswith("Benchmarking "):
+            return self.begun or "requests" in self.counters or self.usage or bool(self.error)
+        return self.finished and line.startswith("Total requests:")
+
+    def take(self, line: str) -> bool:
+        """Keep what `line` says; False when it is not of the tool."""
+        if len(line) > LONGEST:
+            return False
+        if line.startswith(f"{self.tool}: error: "):
+            self.error = (self.here, line.partition("error: ")[2])
+            return True
+        if self.usage or line.lower().startswith(f"usage: {self.tool} "):
+            self.usage = True
+            return True
+        return self._take_head(line) or self._take_row(line) or self._take_counter(line)
+
+    def _take_head(self, line: str) -> bool:
+        if match := _BENCHMARKING.fullmatch(line):
+            target, transport, clients, limit = match.groups()
+            self.begun = True
+            self.details |= {"target": target, "transport": transport}
+            self.facts["clients"] = count(clients)
+            if limit:
+                self.details["limit"] = limit
+                self._limit(limit, count(clients) or 0)
+            return True
+        if line.startswith("Cancelling benchmark"):
+            self.interrupted = True
+            return True
+        if match := _SECTION.fullmatch(line):
+            self.section = match[1]
+            if self.section == "DNS timings":
+                self.datapoints = count(match[2]) or 0
+            return True
+        return line.startswith("DNS distribution written to ")
+
+    def _limit(self, limit: str, clients: int) -> None:
+        overall, each = _OVERALL.fullmatch(limit), _PER_WORKER.fullmatch(limit)
+        rates = [number(overall[1]) or 0.0] if overall else []
+        rates += [(number(each[1]) or 0.0) * clients] if each else []
+        self.facts["offered_rate"] = min(rates, default=None)
+
+    def _take_row(self, line: str) -> bool:
+        if self.section == "DNS distribution" and _BAR.fullmatch(line):
+            return True
+        if self.section == "Top errors" and (match := _TOP_ERROR.fullmatch(line)):
+            self.observe("errors", count(match[2]), "errors", match[1][:200])
+            return True
+        match = _ROW.fullmatch(line) if self.section and self.ended else None
+        if not match:
+            return False
+        if self.section == "DNS timings":
+            return self._take_timing(match[1], match[2])
+        value = count(match[2])
+        if value is not None:
+            self.sections.setdefault(self.section, {})[match[1]] = value
+        return value is not None
+
+    def _take_timing(self, name: str, text: str) -> bool:
+        metric = _TIMINGS.get(name) or (name if _PERCENTILE.fullmatch(name) else None)
+        seconds = duration_s(text)
+        if metric and seconds is not None:
+            self.timings_ms[metric] = round(seconds * 1000, 9)
+        return bool(metric) and seconds is not None
+
+    def _take_counter(self, line: str) -> bool:
+        key, _, value = line.partition(":")
+        value = value.strip()
+        if key == "Time taken for tests":
+            self.facts["duration_s"] = duration_s(value)
+            return self.facts["duration_s"] is not None
+        if key == "Questions per second":
+            self.facts["achieved_rate"] = number(value)
+            self.finished = self.facts["achieved_rate"] is not None and self.ended
+            self.section = ""
+            return self.finished
+        match = _COUNT.fullmatch(value) if key in _COUNTERS else None
+        if match:
+            self.section = ""
+            self.counters[_COUNTERS[key]] = count(match[1]) or 0
+            self.wanted = count(match[2]) if match[2] else self.wanted
+        return bool(match)
+
+    def is_whole(self, received: int) -> bool:
+        """Say whether nothing of the table is missing; the timings need an answer."""
+        return self.finished and (received == 0 or self.last_timing in self.timings_ms)
+
+    def summarise(self, received: int, *, whole: bool) -> Report:
+        """Return the report of what was read, of which `received` requests were answered."""
+        sent = self.counters.get("requests", 0)
+        self.facts |= {"sent": sent, "received": received, "dropped": max(sent - received, 0)}
+        self.details |= {name: self.counters[name] for name in _TOLD if self.counters.get(name)}
+        if types := self.sections.get("DNS question types"):
+            self.details["question_types"] = types
+        if statuses := self.sections.get("DoH HTTP response status codes"):
+            self.details["http_statuses"] = statuses
+        for code, answers in self.sections.get("DNS response codes", {}).items():
+            self.observe("responses", answers, "responses", code)
+        for metric, value in self.timings_ms.items() if received else ():
+            self.observe(f"latency_{metric}", value, "ms")
+        self._judge(sent, received, whole)
+        answers = max(self.datapoints, sum(self.sections.get("DNS response codes", {}).values()))
+        if answers > received:
+            self.doubts.append(f"{answers} answers are described, {received} are counted: a line is damaged.")
+        return self.report(completed=whole)
+
+    def _judge(self, sent: int, received: int, whole: bool) -> None:
+        printed = self.facts["achieved_rate"]
+        if not whole:
+            self.warnings.append("Report cut off or cancelled: it does not tell of all requests.")
+        if sent and received == 0:
+            self.details["questions_per_second_printed"] = printed
+            self.facts["achieved_rate"] = 0.0
+            self.warnings.append(
+                f"No request was answered: is the server up? The {printed} questions per second "
+                "are failed requests, so the achieved rate is 0."
+            )
+        elif failed := sent - received:
+            self.warnings.append(f"The questions per second count {plural(failed, 'request')} without an answer.")
+        codes = self.sections.get("DNS response codes", {})
+        if received and codes.get("REFUSED") == received:
+            self.warnings.append("Every answer is REFUSED: a query file of dnsperf (name and type) is read as names.")
+
+
+def duration_s(text: str) -> float | None:
+    """Return a Go duration (`1m2.5s`, `238.76µs`) in seconds, or None for what is none."""
+    match = _DURATION.fullmatch(text)
+    if not match:
+        return None
+    hours, minutes = int(match[1] or 0), int(match[2] or 0)
+    return round(hours * 3600 + minutes * 60 + float(match[3]) * _SECONDS[match[4]], 12)
 
 
 class _Run(TableRun):
@@ -57,4 +242,4 @@ class _Run(TableRun):
         return self.summarise(received, whole=self.is_whole(received) and all_sent)
 
 
-explain = _Run.explain
+parse, explain = _Run.parse, _Run.explain

@@ -12,12 +12,10 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats.dns_text import TextRun, read
 from dropline.ingest.formats.text import LONGEST, count, head_text, is_marked, json_object, number
+from dropline.ingest.formats.text_run import TextRun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from dropline.ingest.formats import Reject, Report, Row
 
 NAME = "flame"
@@ -97,11 +95,6 @@ _DEFAULTS: Final = {True: ("10", "10", "1"), False: ("30", "100", "1000")}
 def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (64 KiB, or all of it) is of flame."""
     return is_marked(head_text(head), _MARK, *IN_JSON)
-
-
-def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
-    """Yield every report and every unusable part of `data`, in order; never raises for bad input."""
-    return read(data, _Run, line)
 
 
 class _Run(TextRun):
@@ -315,4 +308,4 @@ def _text(value: object) -> str | None:
     return value[:100] if isinstance(value, str) else None
 
 
-explain = _Run.explain
+parse, explain = _Run.parse, _Run.explain

@@ -2,7 +2,7 @@
 
 Up to Knot 3.3 all of its figures are whole numbers: a duration of `3 s` is at least that long. From 3.4 on totals come
 under `cumulative metrics:`, and before them those of each period (`-S`); 3.5 separates thousands. Its rate option is
-approximate and not printed.
+approximate and not printed. The achieved rate is that of the replies; over TCP and QUIC connections count as queries.
 """
 
 from __future__ import annotations
@@ -10,12 +10,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats.dns_text import TextRun, read
 from dropline.ingest.formats.text import LONGEST, count, head_text, is_marked, number, plural
+from dropline.ingest.formats.text_run import TextRun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from dropline.ingest.formats import Reject, Report
 
 NAME = "kxdpgun"
@@ -52,14 +50,6 @@ CLUES: Final = ("using interface ", "thread#", "total ", "Usage: kxdpgun ", "err
 def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (64 KiB, or all of it) is of kxdpgun."""
     return is_marked(head_text(head), LINES, *CLUES)
-
-
-def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
-    """Yield every report and every unusable part of `data`, in order; never raises for bad input.
-
-    The achieved rate is that of the replies; over TCP and QUIC connections count as queries.
-    """
-    return read(data, _Run, line)
 
 
 class _Run(TextRun):
@@ -206,4 +196,4 @@ class _Run(TextRun):
             self.warnings.append("No query was answered: is the server up, and does it get them?")
 
 
-explain = _Run.explain
+parse, explain = _Run.parse, _Run.explain

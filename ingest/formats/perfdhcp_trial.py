@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats.base import Draft
+from dropline.ingest.formats.draft import Draft
 from dropline.ingest.formats.perfdhcp_options import EXCHANGES
 from dropline.ingest.records import Records
 

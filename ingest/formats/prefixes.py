@@ -12,10 +12,12 @@ from itertools import islice, pairwise
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from dropline.ingest.formats.text import HEAD_BYTES, plural, uncoloured
+from dropline.ingest.formats.text import HEAD_BYTES, MAX_TEXT_BYTES, plural, uncoloured, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from dropline.ingest.formats import Report
 
 _DEEPEST: Final = 4  # prefixes before each other
 _SAMPLE: Final = 200  # lines of the head that are not blank
@@ -53,6 +55,12 @@ _STDOUT_LINES: Final = re.compile(rf'"(?:[\w.]+\.)?(?:stdout_lines|msg)"\s*:\s*\
 _ONE: Final = re.compile(_STRING)
 _IN_DOCKER: Final = '{"log":"'
 _DOCKER: Final = re.compile(rf'\{{"log":({_STRING}),"stream":"[a-z]+",(?:"attrs":\{{.*\}},)?"time":"[^"]*"\}}\s*')
+_TIMED: Final = rf"[ \t#=*-]*[\[(]?{TIME}[\])]?"
+_BANNER: Final = re.compile(
+    rf"^{_TIMED}[ \t]*[-:|,]?[ \t]*([^\W\d_](?:[\w.-]{{0,61}}\w)?)[ \t#=*:-]*$".encode(), re.MULTILINE
+)
+_NO_NAMES: Final = frozenset({"begin", "run", "running", "start", "started", "starting", "test"})
+_LOGGED: Final = re.compile(_TIMED.encode())
 
 
 class Text(NamedTuple):
@@ -159,3 +167,16 @@ def _strings(text: str) -> Iterator[Text]:
             seen.add(words)
             note = f"It stands in a string of JSON in line {line}: its lines are counted on from there."
             yield Text(line, found + "\n", () if match.re is _STDOUT_LINES else (note,))
+
+
+def banners(data: bytes, reports: Sequence[Report]) -> Iterator[str | None]:
+    """Yield for each report of a file the name in the banner right before it, None where there is none."""
+    text = unpack(data, MAX_TEXT_BYTES)[0].replace(b"\r\r\n", b"\n").replace(b"\r\n", b"\n")
+    lines = text.splitlines() if _BANNER.search(text) else []
+    for report in reports:
+        above = (lines[number] for number in range(min(report.line, len(lines)) - 2, -1, -1) if lines[number].strip())
+        banner = _BANNER.fullmatch(next(above, b""))
+        name = banner[1].decode("utf-8", "replace") if banner else None
+        # Where every line of a log has a time, none of them is a banner.
+        logged = name is not None and _LOGGED.match(lines[report.line - 1])
+        yield None if logged or str(name).lower() in _NO_NAMES else name

@@ -9,12 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats.dns_text import TextRun, read
 from dropline.ingest.formats.text import count, head_text, number
+from dropline.ingest.formats.text_run import TextRun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from dropline.ingest.formats import Reject, Report
 
 NAME = "queryperf"
@@ -36,11 +34,6 @@ _ESSENTIAL: Final = ("Queries sent", "Queries completed", "Queries lost", "Ran f
 def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (64 KiB, or all of it) is of queryperf."""
     return bool(_MARK.search(head_text(head)))
-
-
-def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
-    """Yield every report and every unusable part of `data`, in order; never raises for bad input."""
-    return read(data, _Run, line)
 
 
 class _Run(TextRun):
@@ -89,4 +82,4 @@ class _Run(TextRun):
         return self.report(completed=whole)
 
 
-explain = _Run.explain
+parse, explain = _Run.parse, _Run.explain

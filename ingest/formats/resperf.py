@@ -2,6 +2,7 @@
 
 resperf raises the rate until answers fail. Its maximum throughput counts answers in the bucket in
 which their query was sent: a queue that still fits into the time-out counts as throughput.
+The duration is the run time as printed, which includes the wait for late answers.
 """
 
 from __future__ import annotations
@@ -9,13 +10,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats.dns_text import read
-from dropline.ingest.formats.dnsperf_text import BLOCK, LOAD_OPTIONS, PerfRun, is_block, shared_words
+from dropline.ingest.formats.dnsperf import BLOCK, LOAD_OPTIONS, PerfRun, is_block, shared_words
 from dropline.ingest.formats.text import head_text, is_marked, number, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from dropline.ingest.formats import Reject, Report
 
 NAME = "resperf"
@@ -56,14 +54,6 @@ def sniff(head: bytes) -> bool:
     """Say whether a file that begins with `head` (64 KiB, or all of it) is of resperf."""
     text = head_text(head)
     return is_marked(text, _MARK, *_TITLES) or is_block(text, _LAST)
-
-
-def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
-    """Yield every report, plot and unusable part of `data`, in order; never raises for bad input.
-
-    The duration is the run time as printed, which includes the wait for late answers.
-    """
-    return read(data, _Run, line)
 
 
 class _Run(PerfRun):
@@ -173,4 +163,4 @@ class _Run(PerfRun):
             self.warnings.append("The best bucket is one of the last two: the ramp ended first.")
 
 
-explain = _Run.explain
+parse, explain = _Run.parse, _Run.explain

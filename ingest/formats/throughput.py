@@ -11,7 +11,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from dropline.ingest.formats import Reject, Report, text
-from dropline.ingest.formats.base import Draft
+from dropline.ingest.formats.draft import Draft
 from dropline.ingest.formats.text import HEAD_BYTES, count, lines, parts, quote, unpack
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import begins_like_json
 from dropline.ingest.servers import databases, kea, powerdns
-from dropline.ingest.servers.errors import ConfigError
+from dropline.ingest.servers.plain import ConfigError
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -10,8 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from dropline.ingest.servers.errors import ConfigError
-from dropline.ingest.servers.plain import decode
+from dropline.ingest.servers.plain import ConfigError, decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

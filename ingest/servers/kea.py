@@ -13,8 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.servers import commented_json
-from dropline.ingest.servers.errors import ConfigError
-from dropline.ingest.servers.plain import identity, settings_json, unicode
+from dropline.ingest.servers.plain import ConfigError, identity, settings_json, unicode
 
 if TYPE_CHECKING:
     from dropline.ingest.formats import Row

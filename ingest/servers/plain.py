@@ -1,4 +1,4 @@
-"""What the readers of server configurations share: the text in the bytes, and settings without their secrets."""
+"""The text of a server configuration, its settings without secrets, and the error of one that cannot be used."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import hashlib
 import json
 import re
 from typing import Any, Final
-
-from dropline.ingest.servers.errors import ConfigError
 
 MAX_BYTES: Final = 8 * 1024 * 1024  # what is read of it may need fifty times as much memory
 _MASK: Final = "***"
@@ -17,6 +15,21 @@ _SECRET: Final = re.compile(
 )
 _CREDENTIALS: Final = re.compile(r"(?<=://)[^\s\"]{0,500}@")
 _CONNECTION_STRING: Final = re.compile(r"\b(passw(?:or)?d|pwd|secret)(\s{0,9}=\s{0,9})[^\s;,&]+", re.IGNORECASE)
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be used; its text says why.
+
+    Attributes:
+        hint: what to do about it.
+        line: where in the file, from 1; None when it concerns the whole of it.
+
+    """
+
+    def __init__(self, reason: str, hint: str, line: int | None = None) -> None:
+        super().__init__(reason)
+        self.hint = hint
+        self.line = line
 
 
 def decode(data: bytes) -> str:

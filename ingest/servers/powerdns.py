@@ -14,8 +14,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from dropline.ingest.servers.errors import ConfigError
-from dropline.ingest.servers.plain import decode, identity, settings_json
+from dropline.ingest.servers.plain import ConfigError, decode, identity, settings_json
 from dropline.ingest.vocabulary import normalise
 
 if TYPE_CHECKING:

@@ -25,14 +25,14 @@ from dropline.ingest.formats import READERS, Reject, Report, contents
 from dropline.ingest.machines import SOURCES, FactError
 from dropline.ingest.rows import Content, Outcome, campaign_row, context_file, output, tables, unfit
 from dropline.ingest.servers import ConfigError
-from dropline.ingest.watched import WATCHERS, Sample
+from dropline.ingest.telemetry import TELEMETRY_READERS, Sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from types import ModuleType
 
     from dropline.ingest.formats import Reader
-    from dropline.ingest.watched import Watcher
+    from dropline.ingest.telemetry import TelemetryReader
 
 Tally = Counter[str]
 """What an input came to: `parts` (reports, samples, rows), `rejects`, `unfit` (files with a value for no column)."""
@@ -106,8 +106,8 @@ def _check_reader(reader: Reader, name: str, data: bytes) -> Tally:
     return tally
 
 
-def _check_watcher(watcher: Watcher, name: str, data: bytes) -> Tally:
-    parts = list(watcher.parse(data))
+def _check_telemetry(reader: TelemetryReader, name: str, data: bytes) -> Tally:
+    parts = list(reader.parse(data))
     assert parts or not data, "nothing was found, and nobody is told"
     samples = [part for part in parts if isinstance(part, Sample)]
     assert all(math.isfinite(sample.value) for sample in samples)
@@ -224,6 +224,9 @@ _SIDECAR: Final = Target("sidecar", _check_sidecar, _words(context))
 RECOGNITION: Final = Target("recognition", _check_recognition, ())
 _BY_CONTENT: Final = (
     *((reader.sniff, Target(reader.NAME, partial(_check_reader, reader), _words(reader))) for reader in READERS),
-    *((watcher.sniff, Target(watcher.NAME, partial(_check_watcher, watcher), _words(watcher))) for watcher in WATCHERS),
+    *(
+        (watcher.sniff, Target(watcher.NAME, partial(_check_telemetry, watcher), _words(watcher)))
+        for watcher in TELEMETRY_READERS
+    ),
     (figures.recognise, Target("figures", _check_figures, _words(figures))),
 )

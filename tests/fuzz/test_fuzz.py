@@ -8,7 +8,7 @@ from targets import Tally, Target, readers
 
 from dropline.ingest import machines
 from dropline.ingest.formats import READERS
-from dropline.ingest.watched import WATCHERS
+from dropline.ingest.telemetry import TELEMETRY_READERS
 
 SEED = 2544
 
@@ -21,7 +21,7 @@ def test_damaged_files_are_accounted_for(tmp_path):
 
 def test_every_reader_has_files_to_damage():
     kinds = [f"machine {kind}" for kind, source in machines.SOURCES.items() if source.parse]
-    registered = {*(reader.NAME for reader in (*READERS, *WATCHERS)), *kinds, "campaign.yaml", "sidecar"}
+    registered = {*(reader.NAME for reader in (*READERS, *TELEMETRY_READERS)), *kinds, "campaign.yaml", "sidecar"}
     assert registered - {target.name for target in corpus()} == set()
 
 

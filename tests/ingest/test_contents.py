@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dropline.ingest import formats
 from dropline.ingest.files import HEAD_BYTES
 from dropline.ingest.formats import Reject, Report, contents, dnsperf, resperf
-from dropline.ingest.formats.mixed import OF_TEXT
+from dropline.ingest.formats.contents import OF_TEXT
 from dropline.ingest.show import show
 
 CAPTURES = Path(__file__).parents[1] / "captures"

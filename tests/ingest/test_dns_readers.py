@@ -29,7 +29,7 @@ from dropline.ingest.formats import (
     queryperf,
     resperf,
 )
-from dropline.ingest.formats.dnstrace_text import duration_s
+from dropline.ingest.formats.dnstrace import duration_s
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "dns"
 _READERS = (dnsblast, dnsperf, resperf, flame, dnspyre, dnstrace, kxdpgun, queryperf)

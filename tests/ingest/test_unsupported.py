@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dropline.ingest.formats import READERS
+from dropline.ingest.telemetry import TELEMETRY_READERS
 from dropline.ingest.unsupported import describe
-from dropline.ingest.watched import WATCHERS
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 
@@ -123,7 +123,7 @@ def test_other_texts_are_left_to_the_general_answer(text):
 
 def test_samples_of_this_page_are_claimed_by_no_reader():
     for data in (*BINARY, *(text.encode() for text in TEXTS)):
-        assert [reader.NAME for reader in (*READERS, *WATCHERS) if reader.sniff(data)] == [], data[:80]
+        assert [reader.NAME for reader in (*READERS, *TELEMETRY_READERS) if reader.sniff(data)] == [], data[:80]
 
 
 @given(st.binary(max_size=500) | st.text(max_size=500).map(str.encode))

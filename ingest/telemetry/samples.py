@@ -1,23 +1,26 @@
-"""What the readers of watched files share: how a file is accounted for."""
+"""The accounting of telemetry files, and their lines and tables, for all readers of them."""
 
 from __future__ import annotations
 
+import csv
+import io
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.text import MAX_TEXT_BYTES, lines, quote, unpack
+from dropline.ingest.formats.text import LONGEST, MAX_TEXT_BYTES, lines, quote, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from dropline.ingest.watched import Sample
+    from dropline.ingest.telemetry import Sample
 
 MAX_REJECTS: Final = 20  # told one by one; of the rest, how many there are
 MAX_SAMPLES: Final = 2_000_000
 
 _SPLIT: Final = "split the file by time, or watch less often"
 _WHOLE: Final = "copy the whole file again; all before it is kept"
+_SEPARATOR: Final = "sep="  # a line for spreadsheets, which tells how to read the file
 
 
 def account(
@@ -86,3 +89,22 @@ def each_line(text: bytes, read: Callable[[str], Iterable[Sample] | None], expec
 def words(value: object) -> str | None:
     """Return a text that the lake can hold: JSON can spell halves of characters, UTF-8 cannot."""
     return value.encode("utf-8", "replace").decode() or None if isinstance(value, str) else None
+
+
+def first_rows(text: str, number: int) -> list[list[str]]:
+    """Return at most `number` rows from the begin of a table."""
+    begin = "".join(text.splitlines(keepends=True)[: number + 2])
+    return [part[1] for part in rows(begin) if not isinstance(part, Reject)][:number]
+
+
+def rows(text: str) -> Iterator[tuple[int, list[str]] | Reject]:
+    """Yield (line, cells) of each row that is not blank; what is no CSV from somewhere on is one reject."""
+    head = text[:LONGEST].lstrip().partition("\n")[0]
+    delimiter = ";" if ";" in head and "," not in head else ","
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        for row in reader:
+            if any(row) and not row[0].startswith(_SEPARATOR):
+                yield reader.line_num, [cell.strip() for cell in row]
+    except csv.Error as error:
+        yield Reject(reader.line_num, f"not CSV from here on: {error}", "copy the whole file again")

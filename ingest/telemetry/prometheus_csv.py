@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.text import head_text, instant, quote, real
-from dropline.ingest.watched import Sample
-from dropline.ingest.watched.prometheus import NO_NUMBER, UNNAMED, labelled, series, unit
-from dropline.ingest.watched.samples import account
-from dropline.ingest.watched.tables import first_rows, rows
+from dropline.ingest.telemetry import Sample
+from dropline.ingest.telemetry.prometheus import NO_NUMBER, UNNAMED, labelled, series, unit
+from dropline.ingest.telemetry.samples import account, first_rows, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

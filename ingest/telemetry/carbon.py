@@ -11,8 +11,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats.text import head_text, instant, real
-from dropline.ingest.watched import Sample, pdns
-from dropline.ingest.watched.samples import account, each_line
+from dropline.ingest.telemetry import Sample, pdns
+from dropline.ingest.telemetry.samples import account, each_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

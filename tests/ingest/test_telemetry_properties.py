@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.text import instant, real
-from dropline.ingest.watched import WATCHERS, Sample, samples
+from dropline.ingest.telemetry import TELEMETRY_READERS, Sample, samples
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "watched"
 NOON_S = 1795176000
@@ -44,10 +44,10 @@ MOST_REJECTS = samples.MAX_REJECTS + 1
 def texts() -> tuple[tuple[object, bytes], ...]:
     """All captures and what is made after documentation, each with its reader."""
     found = [path.read_bytes() for path in sorted(CAPTURES.iterdir())] + list(MADE)
-    return tuple((watcher, data) for data in found for watcher in WATCHERS if watcher.sniff(data[:65536]))
+    return tuple((watcher, data) for data in found for watcher in TELEMETRY_READERS if watcher.sniff(data[:65536]))
 
 
-watchers = st.sampled_from(WATCHERS)
+watchers = st.sampled_from(TELEMETRY_READERS)
 known = st.deferred(lambda: st.sampled_from(texts()))
 tokens = st.sampled_from(
     (
@@ -181,7 +181,7 @@ def test_numbers_and_instants_of_anything_never_raise(value) -> None:
     assert at is None or at.tzinfo is UTC
 
 
-@pytest.mark.parametrize("watcher", WATCHERS, ids=lambda watcher: watcher.NAME)
+@pytest.mark.parametrize("watcher", TELEMETRY_READERS, ids=lambda watcher: watcher.NAME)
 def test_hostile_text_takes_linear_time(watcher) -> None:
     head = next(data for other, data in texts() if other is watcher)
     pieces = (

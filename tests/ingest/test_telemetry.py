@@ -14,7 +14,7 @@ import pytest
 
 from dropline.ingest.formats import READERS, Reject
 from dropline.ingest.formats.text import instant
-from dropline.ingest.watched import WATCHERS, Sample, recognise, samples
+from dropline.ingest.telemetry import TELEMETRY_READERS, Sample, recognise, samples
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 NAMES = {
@@ -71,13 +71,13 @@ def values(parts: list[Sample], metric: str) -> list[float]:
 def test_every_capture_has_its_reader():
     assert {path.name for path in (CAPTURES / "watched").iterdir()} == NAMES.keys()
     for file, name in NAMES.items():
-        assert [watcher.NAME for watcher in WATCHERS if watcher.sniff(capture(file)[:65536])] == [name], file
+        assert [watcher.NAME for watcher in TELEMETRY_READERS if watcher.sniff(capture(file)[:65536])] == [name], file
 
 
 def test_no_file_is_claimed_by_two_readers_and_no_sidecar_by_any():
     for path in (path for path in CAPTURES.rglob("*") if path.is_file()):
         head = path.read_bytes()[:65536]
-        claims = [reader.NAME for reader in (*READERS, *WATCHERS) if reader.sniff(head)]
+        claims = [reader.NAME for reader in (*READERS, *TELEMETRY_READERS) if reader.sniff(head)]
         assert len(claims) <= 1, path
         if path.name.endswith("meta.json"):
             assert not claims, path

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Final
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.json_documents import in_documents, items, mapping
 from dropline.ingest.formats.text import head_text, instant, quote, real
-from dropline.ingest.watched import Sample
-from dropline.ingest.watched.samples import account, words
+from dropline.ingest.telemetry import Sample
+from dropline.ingest.telemetry.samples import account, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Files that tell what was watched beside trials: how each is recognised, and what a reader returns.
+"""Telemetry beside trials: the formats that are read, how each is recognised, and what a reader returns.
 
 They are counters of servers and kernels, probes, and exports of monitoring. A reader is pure, as those of
 `ingest.formats` are: it gets the bytes of one file, yields what it found in the order of the file, and never raises
@@ -40,7 +40,7 @@ class Sample(NamedTuple):
     host: str | None = None
 
 
-class Watcher(Protocol):
+class TelemetryReader(Protocol):
     """What a module of this folder offers; one whose files begin like JSON says so by `IN_JSON = True`."""
 
     NAME: str
@@ -68,11 +68,13 @@ _MODULES = (
     "prometheus_csv",
     "sysstat",
 )
-WATCHERS: tuple[Watcher, ...] = tuple(cast("Watcher", import_module(f"{__name__}.{name}")) for name in _MODULES)
-_OF_JSON: Final = tuple(watcher for watcher in WATCHERS if getattr(watcher, "IN_JSON", False))
+TELEMETRY_READERS: tuple[TelemetryReader, ...] = tuple(
+    cast("TelemetryReader", import_module(f"{__name__}.{name}")) for name in _MODULES
+)
+_OF_JSON: Final = tuple(watcher for watcher in TELEMETRY_READERS if getattr(watcher, "IN_JSON", False))
 
 
-def recognise(head: bytes) -> Watcher | None:
+def recognise(head: bytes) -> TelemetryReader | None:
     """Return the reader of a file; `head` is its first 64 KiB, or all of it."""
-    asked = _OF_JSON if begins_like_json(head) else WATCHERS
-    return next((watcher for watcher in asked if watcher.sniff(head)), None)
+    asked = _OF_JSON if begins_like_json(head) else TELEMETRY_READERS
+    return next((reader for reader in asked if reader.sniff(head)), None)

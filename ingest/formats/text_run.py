@@ -1,4 +1,4 @@
-"""What the readers of DNS generators share: a trial in the making, and how a text is cut into trials."""
+"""Runs of a tool that prints text: the lines of each, and what they come to."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from dropline.ingest.formats import Reject, Report
-from dropline.ingest.formats.base import Draft
+from dropline.ingest.formats.draft import Draft
 from dropline.ingest.formats.text import LONGEST, MAX_TEXT_BYTES, lines, parts, quote, unpack
 
 if TYPE_CHECKING:
@@ -150,8 +150,18 @@ class TextRun(Draft, ABC):
         return Reject(1, *(self.silence or ("there is no text in it", self.expected)))
 
     @classmethod
+    def parse(cls, data: bytes, line: int = 1) -> Iterator[Report | Reject]:
+        """Yield what each process in the text of `data`, which begins in `line`, comes to, in the order of the file.
+
+        Takes UTF-8, UTF-16 with its mark, and gzip of these, with LF, CRLF or CR. Never raises for bad input; more
+        than MAX_TEXT_BYTES of text is one reject.
+        """
+        advice = "split the file between two reports, or log fewer lines"
+        return parts(data, lambda text: _trials(text, cls, line), advice)
+
+    @classmethod
     def explain(cls, data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
-        """Yield (number, text, what it was taken for) of every line that is not blank; reads as `read` does."""
+        """Yield (number, text, what it was taken for) of every line that is not blank; reads as `parse` does."""
         text, _ = unpack(data, MAX_TEXT_BYTES)
         for number, said, run in _walk(text, cls, line):
             before = run.state()
@@ -175,16 +185,6 @@ class TextRun(Draft, ABC):
             yield f"Line {number} is not of {self.tool}: {quote(text)}."
         if more := self._strange_count - len(self._strange):
             yield f"{more} more lines are not of {self.tool}."
-
-
-def read(data: bytes, kind: type[TextRun], line: int = 1) -> Iterator[Report | Reject]:
-    """Yield what each process in the text of `data`, which begins in `line`, comes to, in the order of the file.
-
-    Takes UTF-8, UTF-16 with its mark, and gzip of these, with LF, CRLF or CR. Never raises for bad
-    input; more than MAX_TEXT_BYTES of text is one reject.
-    """
-    advice = "split the file between two reports, or log fewer lines"
-    return parts(data, lambda text: _trials(text, kind, line), advice)
 
 
 def _trials(text: bytes, kind: type[TextRun], first: int) -> Iterator[Report | Reject]:

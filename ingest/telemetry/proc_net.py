@@ -13,8 +13,8 @@ import socket
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats.text import head_text, real
-from dropline.ingest.watched import Sample
-from dropline.ingest.watched.samples import account, each_line
+from dropline.ingest.telemetry import Sample
+from dropline.ingest.telemetry.samples import account, each_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.text import head_text
-from dropline.ingest.watched import Sample
-from dropline.ingest.watched.samples import account
-from dropline.ingest.watched.tables import rows
+from dropline.ingest.telemetry import Sample
+from dropline.ingest.telemetry.samples import account, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
