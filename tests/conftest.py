@@ -34,10 +34,7 @@ MARKS = {
         *(f"app/test_{name}" for name in ("speedups", "sql", "state", "trends", "try_file", "warehouse")),
         *(f"inference/test_{name}" for name in ("recovery", "changes")),
         *(f"ingest/test_{name}" for name in ("crash", "history", "initial", "lake_backup", "lake_compaction")),
-        *(
-            f"ingest/test_{name}"
-            for name in ("telemetry_properties", "lake_damage", "migration", "parallel", "powerdns", "retraction")
-        ),
+        *(f"ingest/test_{name}" for name in ("lake_damage", "migration", "parallel", "powerdns", "retraction")),
         *(
             f"models/test_{name}"
             for name in ("analyses", "answers", "claims", "dbt_project", "dnsperf_ramp", "exposures")
@@ -48,8 +45,8 @@ MARKS = {
         ),
         *(f"models/test_{name}" for name in ("lease_accounting", "published_file", "statistics", "clients")),
         *(f"measure/test_{name}" for name in ("drive", "gate", "generator", "real_servers", "search")),
-        *(f"ingest/test_{name}" for name in ("archives", "contents", "dns_readers_properties", "kea")),
-        *(f"ingest/test_{name}" for name in ("perfdhcp_properties", "spirent_readers_properties")),
+        *(f"ingest/test_{name}" for name in ("archives", "contents", "kea")),
+        *(f"ingest/test_{name}" for name in ("perfdhcp_properties", "reader_properties")),
         *("app/test_dump", "app/test_escapes"),
     ),
 }

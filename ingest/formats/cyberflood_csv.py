@@ -24,6 +24,7 @@ from dropline.ingest.formats.throughput import (
     has_table,
     mean_rate,
     steady,
+    total,
     words,
 )
 
@@ -115,9 +116,8 @@ def _trial(records: list[Record], lacking: list[int]) -> Report | Reject:
         trial.doubt(f"A poll shows {fastest:.15g} connections/s where {desired:.15g} were desired.")
     passed, failed = last.whole("successfultxn"), [last.whole(f"{name}txn") for name in ("unsuccessful", "aborted")]
     trial.facts |= {"received": passed, "achieved_rate": mean_rate(trial, steady(rates))}
-    if passed is not None and None not in failed:
-        trial.facts["dropped"] = sum(count or 0 for count in failed)
-        trial.facts["sent"] = passed + trial.facts["dropped"]
+    if passed is not None and (dropped := total(failed)) is not None:
+        trial.facts |= {"sent": passed + dropped, "dropped": dropped}
     trial.facts["tool_version"] = words(last.get("version"))
     trial.facts["duration_s"] = last.number("seconds")
     trial.details |= {

@@ -22,6 +22,7 @@ from dropline.ingest.formats.throughput import (
     mean_rate,
     number,
     steady,
+    total,
     whole,
     words,
 )
@@ -128,7 +129,7 @@ class _Run:
             "protocol": "HTTP" if _transactions(last, "attempted") is not None else None,
             "sent": _transactions(last, "attempted"),
             "received": _transactions(last, "successful"),
-            "dropped": None if None in failed else sum(count or 0 for count in failed),
+            "dropped": total(failed),
             "duration_s": self.time_s,
             "started_at": instant(last.get("testStartTime")),
             "achieved_rate": mean_rate(trial, steady(self.rates)),

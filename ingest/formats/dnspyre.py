@@ -11,13 +11,13 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats.dnstrace import BENCHMARKING, TableRun
+from dropline.ingest.formats.json_documents import mapping
 from dropline.ingest.formats.text import (
     HEAD_BYTES,
     MAX_TEXT_BYTES,
     count,
     head_text,
     is_marked,
-    json_object,
     number,
     plural,
     unpack,
@@ -119,7 +119,7 @@ class _Run(TableRun):
         return super().begins_with(line)
 
     def take(self, line: str) -> bool:
-        if (said := json_object(line)) is not None:
+        if (said := jsonmapping(line)) is not None:
             return self._take_json(said)
         if match := _HOSTNAMES.fullmatch(line):
             self.hostnames = count(match[1])
@@ -139,10 +139,10 @@ class _Run(TableRun):
         for theirs, section in _JSON_SECTIONS.items():
             self.sections[section] = {
                 name[:100]: value
-                for name, counted in _object(said.get(theirs)).items()
+                for name, counted in mapping(said.get(theirs)).items()
                 if (value := count(counted)) is not None
             }
-        latencies = _object(said.get("latencyStats"))
+        latencies = mapping(said.get("latencyStats"))
         for theirs, metric in _JSON_LATENCIES.items():
             value_ms = number(latencies.get(theirs))
             if value_ms is not None:
@@ -160,7 +160,3 @@ class _Run(TableRun):
         if self.in_json and received:
             self.warnings.append("Latencies of --json are whole milliseconds: 0 is less than one.")
         return self.summarise(received, whole=self.is_whole(received))
-
-
-def _object(value: object) -> Row:
-    return value if isinstance(value, dict) else {}

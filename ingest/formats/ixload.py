@@ -12,10 +12,8 @@ from dropline.ingest.formats.text import quote
 from dropline.ingest.formats.throughput import (
     MBITS,
     Columns,
-    Line,
     Table,
     Trial,
-    Unusable,
     account,
     has_table,
     mean_rate,
@@ -71,16 +69,11 @@ def _trial(table: Table) -> Iterator[Report | Reject]:
     trial = Trial("Ixia IxLoad", table.line, "HTTP client", MBITS)
     samples: list[tuple[float, float]] = []
     times: list[float] = []
-    strange: list[Line] = []
-    for row in table.rows:
-        if number(row.cells[0]) is None:
-            strange.append(row)
-            continue
-        try:
-            record = table.record(row)
-        except Unusable as fault:
-            trial.lack(row.number)
-            yield Reject(row.number, fault.reason, fault.hint)
+    strange = [row for row in table.rows if number(row.cells[0]) is None]
+    table.rows = [row for row in table.rows if row not in strange]
+    for record in table.records(trial):
+        if isinstance(record, Reject):
+            yield record
             continue
         time_s = number(record.values[0], 1e-3) if record.columns.keys[0][0] == _ELAPSED else None
         rate = number(record.get(_THROUGHPUT[0], unit=_THROUGHPUT[1]), 1e-3)
@@ -90,8 +83,6 @@ def _trial(table: Table) -> Iterator[Report | Reject]:
         trial.observe("throughput", rate, MBITS, None, time_s)
         for name, metric, unit in _SERIES:
             trial.observe(metric, record.number(name), unit, None, time_s)
-        if record.cut is not None:
-            trial.cut(row.number)
     trial.completed = trial.completed and len(strange) == _TRAILER_LINES
     if not strange:
         trial.warnings.append("The line below the samples is missing: the file is cut off.")

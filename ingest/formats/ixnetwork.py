@@ -12,7 +12,17 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.throughput import Columns, Record, Table, Trial, account, each_table, has_table, words
+from dropline.ingest.formats.throughput import (
+    Columns,
+    Record,
+    Table,
+    Trial,
+    account,
+    each_table,
+    has_table,
+    total,
+    words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,13 +116,11 @@ def _offered(records: list[Record]) -> float | None:
 
 
 def _total(records: list[Record], name: str, unit: str) -> float | None:
-    values = [_number(record, name, unit) for record in records]
-    return None if None in values else sum(value or 0.0 for value in values)
+    return total(_number(record, name, unit) for record in records)
 
 
 def _count(records: list[Record], name: str) -> int | None:
-    values = [record.whole(f"agg{name}", name, unit="frames") for record in records]
-    return None if None in values else sum(value or 0 for value in values)
+    return total(record.whole(f"agg{name}", name, unit="frames") for record in records)
 
 
 def _number(record: Record, name: str, unit: str) -> float | None:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
+from dropline.ingest.formats.text import plural
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -93,6 +95,14 @@ class Options:
     ignored: tuple[str, ...]
     method: str
 
+    def facts(self) -> dict[str, Any]:
+        """Return the columns of schema.TRIALS that the options give without a report."""
+        return {
+            **{name: getattr(self, name) for name in ("offered_rate", "duration_s", "wait_s", "clients")},
+            **{name: getattr(self, name) for name in ("scenario", "method")},
+            **dict(zip(("drop_time_s", "drop_time_second_s"), self.drop_times_s, strict=True)),
+        }
+
 
 def told_by_command(command: object, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the command that started perfdhcp tells beyond `facts`, columns of schema.TRIALS of its report."""
@@ -100,18 +110,7 @@ def told_by_command(command: object, facts: Mapping[str, Any]) -> dict[str, Any]
     begin = next((place for place, word in enumerate(words) if word.rpartition("/")[2] == "perfdhcp"), None)
     if begin is None:
         return {}
-    options = parse_command(" ".join(words[begin:]))
-    first, second = options.drop_times_s
-    told = {
-        "offered_rate": options.offered_rate,
-        "duration_s": options.duration_s,
-        "drop_time_s": first,
-        "drop_time_second_s": second,
-        "wait_s": options.wait_s,
-        "clients": options.clients,
-        "scenario": options.scenario,
-        "method": options.method,
-    }
+    told = parse_command(" ".join(words[begin:])).facts()
     return {column: value for column, value in told.items() if facts.get(column) is None}
 
 
@@ -177,7 +176,7 @@ def parse_options(pairs: tuple[Pair, ...]) -> Options:
             [
                 *(("avalanche",) if avalanche else _length(pairs, duration_s)),
                 *_drop_time_words(drop_times_s),
-                *((f"{clients} client" + "s" * (clients != 1),) if clients else ()),
+                *((plural(clients, "client"),) if clients else ()),
                 *((f"wait {_short(wait_s)} s",) if wait_s and not avalanche else ()),
                 *(("first exchange only",) if "i" in last else ()),
                 *(("rapid commit",) if "c" in last else ()),

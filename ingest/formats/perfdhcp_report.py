@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from dropline.ingest.formats import OBSERVED, Reject, Report
 from dropline.ingest.formats.perfdhcp_options import EXCHANGES, UNKNOWN_OPTIONS, parse_command, parse_options
 from dropline.ingest.formats.perfdhcp_trial import PLACES, Stage
-from dropline.ingest.formats.text import MAX_SERIES, quote
+from dropline.ingest.formats.text import MAX_SERIES, plural, quote
 from dropline.ingest.records import Records
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dropline.ingest.formats.perfdhcp_trial import Interims, Process, Tally
 
 _NEARLY_ALL: Final = 0.98
+_OF_A_HEADER: Final = frozenset({"method", "protocol", "wait_s", "scenario"})
 _REPAIR: Final = "repair what it names and run the trial again"
 
 # Part of an error text -> what to do. The first one that fits is taken.
@@ -118,7 +119,7 @@ def _facts(trial: Process, options: Options | None) -> Row:
         "tool": "perfdhcp",
         "tool_version": trial.version,
         "command": trial.command,
-        "method": None,
+        **dict.fromkeys(("method", "duration_s", "drop_time_s", "drop_time_second_s", "wait_s", "clients")),
         "protocol": PLACES[rows.column("exchange")[0]][0],
         "scenario": "avalanche" if _is_avalanche(trial) else trial.scenario,
         "offered_rate": trial.expected_rate,
@@ -128,23 +129,13 @@ def _facts(trial: Process, options: Options | None) -> Row:
         "received": sum(rows.column("received")),
         "dropped": sum(rows.column("drops")),
         "malformed": trial.malformed,
-        "duration_s": None,
-        "drop_time_s": None,
-        "drop_time_second_s": None,
-        "wait_s": None,
-        "clients": None,
     }
     if options:
-        facts["rate_unit"] = options.rate_unit
-        facts["offered_rate"] = options.offered_rate or trial.expected_rate
+        said = options.facts() | {"scenario": trial.scenario or options.scenario, "protocol": options.protocol}
+        if trial.command is None:  # `-x a` decodes a part of the options only
+            said = {name: value for name, value in said.items() if name not in _OF_A_HEADER}
+        facts |= {**said, "rate_unit": options.rate_unit, "offered_rate": options.offered_rate or trial.expected_rate}
         facts["duration_s"] = None if _gave_up(rows, options) else options.duration_s
-        facts["drop_time_s"], facts["drop_time_second_s"] = options.drop_times_s
-        facts["clients"] = options.clients
-    if options and trial.command is not None:
-        facts["method"] = options.method
-        facts["protocol"] = options.protocol
-        facts["wait_s"] = options.wait_s
-        facts["scenario"] = trial.scenario or options.scenario
     if _is_avalanche(trial):
         facts["offered_rate"] = None  # perfdhcp prints -r as the expected rate, but all clients start at once
     return facts
@@ -237,8 +228,7 @@ def _lines(trial: Process, options: Options | None) -> list[str]:
 
 
 def _reject(trial: Process) -> Reject:
-    count = len(trial.interims)
-    interims = f"{count} interim line" + "s" * (count != 1)
+    interims = plural(len(trial.interims), "interim line")
     if trial.error:
         hint = next((hint for part, hint in _REMEDIES if part in trial.error), _REPAIR)
         seen = f" after {interims}" if trial.interims else ""

@@ -24,6 +24,7 @@ from dropline.ingest.formats.throughput import (
     has_table,
     stray,
     tables,
+    total,
     words,
 )
 
@@ -134,15 +135,12 @@ def _sum_up(trial: Trial, records: list[Record], *, streams: bool) -> None:
     sides = (_SENT, _RECEIVED) if streams else (_PORT_SENT, _PORT_RECEIVED)
     pairs = [(record.whole(*sides[0]) or 0, record.whole(*sides[1])) for record in records]
     trial.facts["sent"] = sum(sent for sent, _ in pairs)
-    if all(received is not None for _, received in pairs):
-        trial.facts["received"] = sum(received or 0 for _, received in pairs)
+    trial.facts["received"] = total(received for _, received in pairs)
     if streams and trial.facts["received"] is not None:
         # A stream that was flooded must not make up for the loss of another.
         trial.facts["dropped"] = sum(max(sent - (received or 0), 0) for sent, received in pairs)
     for fact, name in (("offered_rate", "txrate"), ("achieved_rate", "rxrate")):
-        rates = [record.number(name, unit="fps") for record in records]
-        if None not in rates:
-            trial.facts[fact] = sum(rate or 0.0 for rate in rates)
+        trial.facts[fact] = total(record.number(name, unit="fps") for record in records)
     port = "txport" if "txport" in records[0].columns.names else "txportname" if streams else "portname"
     ports = {record.get(port) for record in records if record.whole(*sides[0])}
     trial.details |= {
@@ -152,9 +150,8 @@ def _sum_up(trial: Trial, records: list[Record], *, streams: bool) -> None:
     }
     for side in ("tx", "rx"):
         for layer, names in (("l1", (f"{side}l1count",)), ("l2", (f"{side}count", f"total{side}count"))):
-            bits = [record.whole(*names, unit="bits") for record in records]
-            if None not in bits:
-                trial.details[f"{side}_{layer}_bits"] = sum(count or 0 for count in bits)
+            if (bits := total(record.whole(*names, unit="bits") for record in records)) is not None:
+                trial.details[f"{side}_{layer}_bits"] = bits
 
 
 def _describe_stream(trial: Trial, record: Record) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby, islice
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
 
 from dropline.ingest.formats import Reject, Report, text
 from dropline.ingest.formats.draft import Draft
@@ -44,6 +44,9 @@ _DETAILS: Final = (
     *("direction_scope", "frame_size_bytes", "latency_type", "line_rate_share", "load_layer"),
     *("loss_observed_pct", "loss_tolerance_pct", "ports_tx", "verdict"),
 )
+
+
+Amount = TypeVar("Amount", int, float)
 
 
 class Unusable(Exception):
@@ -356,6 +359,13 @@ def words(value: object) -> str | None:
         return None
     text = str(value)[:_TEXT_LENGTH].strip().encode("utf-8", "replace").decode()
     return text or None
+
+
+def total(values: Iterable[Amount | None]) -> Amount | None:
+    """Return the sum of some values, None when one of them is not known."""
+    found = list(values)
+    known = [value for value in found if value is not None]
+    return sum(known[1:], known[0]) if known and len(known) == len(found) else None
 
 
 def steady(samples: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:

@@ -7,15 +7,12 @@ each of them comes to.
 """
 
 import csv
-import gzip
 import json
 import re
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
-from dropline.ingest import schema
 from dropline.ingest.formats import (
     Reject,
     Report,
@@ -138,25 +135,6 @@ def test_capture_is_the_trial_that_the_table_tells(name: str) -> None:
         assert words in warning
 
 
-@pytest.mark.parametrize("name", TRIALS)
-def test_trial_fits_the_lake(name: str) -> None:
-    found = report(READERS[TRIALS[name]["reader"]], capture(name))
-    facts = {column: said for column, said in found.facts.items() if column != "details"}
-    assert facts.keys() <= set(schema.TRIALS.names)
-    assert facts["protocol"] == "DNS"
-    assert facts["rate_unit"] == "queries/s"
-    assert facts["scenario"] is None
-    assert not found.exchanges
-    assert not found.intervals
-    fields = pa.schema([schema.TRIALS.field(column) for column in facts])
-    assert pa.Table.from_pylist([facts], schema=fields).num_rows == 1
-    columns = ("metric", "label", "t_s", "value", "unit")
-    fields = pa.schema([schema.OBSERVATIONS.field(column) for column in columns])
-    table = pa.Table.from_pylist(found.observations, schema=fields)
-    assert table.num_rows == len(found.observations)
-    assert all(row.keys() == set(columns) for row in found.observations)
-
-
 @pytest.mark.parametrize("name", REJECTS)
 def test_output_without_a_report_is_rejected_with_what_to_do(name: str) -> None:
     reader, line, reason, hint = REJECTS[name]
@@ -175,24 +153,6 @@ def test_each_output_is_recognised_by_its_reader_only() -> None:
             head = path.read_bytes()[: 64 * 1024]
             readers = [r.NAME for r in (*READERS.values(), perfdhcp) if r.sniff(head)]
             assert readers == ([wanted[name]] if name in wanted else []), name
-
-
-@pytest.mark.parametrize(
-    ("reader", "name"),
-    [
-        (dnsblast, "dnsblast-odd/count-1/dnsblast.out"),
-        (dnsperf, "tools/dnsperf/lmdb-S1/dnsperf.out"),
-        (flame, "tools/flame/lmdb-Q1000/flame.json"),
-        (dnspyre, "tools/dnspyre/mysql-names-table/dnspyre.out"),
-    ],
-)
-def test_wrapping_does_not_change_what_is_read(reader, name: str) -> None:
-    data = capture(name)
-    for wrapped in (gzip.compress(data), b"\xef\xbb\xbf" + data, data.decode().encode("utf-16")):
-        assert reader.sniff(wrapped)
-        assert report(reader, wrapped) == report(reader, data)
-    *_, fault = reader.parse(gzip.compress(data)[:-9])
-    assert "damaged" in fault.reason
 
 
 # --- dnsblast

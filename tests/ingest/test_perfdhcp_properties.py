@@ -1,15 +1,13 @@
-"""What holds for any input of the perfdhcp reader, however it was cut, mixed or damaged."""
+"""Whole reports of perfdhcp, cut and damaged: read at once they give what their lines give."""
 
 import re
 from dataclasses import replace
 from pathlib import Path
 
-from accounted import accounted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dropline.ingest import schema
-from dropline.ingest.formats import Reject, Report, perfdhcp
+from dropline.ingest.formats import Report, perfdhcp
 from dropline.ingest.formats.perfdhcp_report import conclude
 from dropline.ingest.formats.perfdhcp_whole import read_whole
 
@@ -18,9 +16,6 @@ CAPTURES = [
     for path in sorted((Path(__file__).parents[1] / "captures" / "perfdhcp" / "odd").glob("[01]*.txt"))
     if path.stat().st_size < 4000
 ]
-KEYS = {"trial_id", "batch"}
-EXCHANGE = set(schema.EXCHANGES.names) - KEYS
-INTERVAL = set(schema.INTERVALS.names) - KEYS
 
 WHOLE = [data for data in CAPTURES if read_whole(data)]
 TOKENS = (
@@ -43,54 +38,16 @@ def damaged(draw: st.DrawFn) -> bytes:
     return data
 
 
-def check(data: bytes) -> list[Report | Reject]:
-    """Read `data` and check what every part promises."""
-    parts = accounted(perfdhcp, data)
-    for part in (part for part in parts if isinstance(part, Report)):
-        assert {row["position"] for row in part.exchanges} <= {0, 1, 2, 3}
-        assert part.exchanges[0]["position"] == 0
-        assert part.facts["sent"] == sum(row["sent"] for row in part.exchanges)
-        assert all(row.keys() == EXCHANGE for row in part.exchanges)
-        assert all(row.keys() == INTERVAL for row in part.intervals)
-    return parts
-
-
-@given(st.binary(max_size=2000))
-@settings(max_examples=200, deadline=None)
-def test_any_bytes_are_accounted_for(data: bytes) -> None:
-    check(data)
-    perfdhcp.sniff(data)
-
-
-@given(damaged())
-@settings(max_examples=300, deadline=None)
-def test_damaged_captures_are_accounted_for(data: bytes) -> None:
-    parts = check(data)
-    starts = len(re.findall(rb"(?:\A|[\r\n])Running: perfdhcp", data))
-    assert len(parts) >= starts
-
-
 @given(captures, st.integers(0, 4000), st.sampled_from([c for c in CAPTURES if c[:8] == b"Running:"]))
 @settings(max_examples=200, deadline=None)
 def test_report_behind_a_cut_one_is_whole(first: bytes, end: int, second: bytes) -> None:
     cut = first[:end] + b"\n"
     (alone,) = perfdhcp.parse(second)
     expected = replace(alone, line=alone.line + cut.count(b"\n"))
-    last = check(cut + second)[-1]
+    *_, last = perfdhcp.parse(cut + second)
     if isinstance(last, Report) and isinstance(expected, Report):
         last.warnings = expected.warnings  # they name lines
     assert last == expected
-
-
-@given(st.lists(captures, min_size=1, max_size=5))
-@settings(max_examples=100, deadline=None)
-def test_appended_captures_give_what_each_gives_alone(files: list[bytes]) -> None:
-    expected = []
-    for data in files:
-        (part,) = perfdhcp.parse(data)
-        expected.append((type(part), getattr(part, "facts", None), getattr(part, "intervals", None)))
-    found = check(b"".join(files))
-    assert [(type(part), getattr(part, "facts", None), getattr(part, "intervals", None)) for part in found] == expected
 
 
 def same_by_lines(data: bytes) -> bool:

@@ -10,10 +10,8 @@ import sqlite3
 import time
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
-from dropline.ingest import schema
 from dropline.ingest.formats import (
     Reject,
     Report,
@@ -127,7 +125,6 @@ TRIALS = {
         {"latency_max": 0.3105},
     ),
 }
-OBSERVATION = {"metric", "label", "t_s", "value", "unit"}
 
 
 def reports_beside_rejects(reader, text):
@@ -169,21 +166,9 @@ def test_capture_belongs_to_one_reader_and_gives_its_trials(name):
     reader, trials = FILES[name]
     head = read(name)[:65536]
     assert [other.NAME for other in (perfdhcp, *READERS) if other.sniff(head)] == [reader.NAME]
-    assert len(reports(reader, read(name))) == trials
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_capture_fits_the_lake(name):
-    for report in reports(FILES[name][0], read(name)):
-        assert report.facts.keys() <= set(schema.TRIALS.names)
-        assert report.exchanges == report.intervals == []
-        assert report.facts["method"]
-        assert report.facts["completed"] is True
-        assert all(row.keys() == OBSERVATION for row in report.observations)
-        trials = pa.schema([schema.TRIALS.field(column) for column in report.facts])
-        pa.Table.from_pylist([report.facts], schema=trials)
-        watched = pa.schema([field for field in schema.OBSERVATIONS if field.name in OBSERVATION])
-        pa.Table.from_pylist(report.observations, schema=watched)
+    found = reports(reader, read(name))
+    assert len(found) == trials
+    assert all(report.facts["method"] and report.facts["completed"] is True for report in found)
 
 
 @pytest.mark.parametrize(("name", "index"), TRIALS)
@@ -194,14 +179,6 @@ def test_trial_has_the_numbers_that_a_person_reads(name, index):
     assert {key: details(report)[key] for key in said} == pytest.approx(said)
     first = {row["metric"]: row["value"] for row in reversed(report.observations)}
     assert {metric: first[metric] for metric in observed} == pytest.approx(observed)
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_gzip_around_a_capture_changes_nothing(name):
-    reader = FILES[name][0]
-    packed = gzip.compress(read(name))
-    assert reader.sniff(packed)
-    assert list(reader.parse(packed)) == list(reader.parse(read(name)))
 
 
 # --- TestCenter: RFC 2544 tables -------------------------------------------------------------------------------------

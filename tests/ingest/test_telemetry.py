@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dropline.ingest.formats import READERS, Reject
+from dropline.ingest.formats import Reject
 from dropline.ingest.formats.text import instant
 from dropline.ingest.telemetry import TELEMETRY_READERS, Sample, recognise, samples
 
@@ -72,39 +72,6 @@ def test_every_capture_has_its_reader():
     assert {path.name for path in (CAPTURES / "watched").iterdir()} == NAMES.keys()
     for file, name in NAMES.items():
         assert [watcher.NAME for watcher in TELEMETRY_READERS if watcher.sniff(capture(file)[:65536])] == [name], file
-
-
-def test_no_file_is_claimed_by_two_readers_and_no_sidecar_by_any():
-    for path in (path for path in CAPTURES.rglob("*") if path.is_file()):
-        head = path.read_bytes()[:65536]
-        claims = [reader.NAME for reader in (*READERS, *TELEMETRY_READERS) if reader.sniff(head)]
-        assert len(claims) <= 1, path
-        if path.name.endswith("meta.json"):
-            assert not claims, path
-
-
-@pytest.mark.parametrize("name", sorted(NAMES.keys() - {"sadf-local-time.json"}))
-def test_wrappings_of_a_text_change_nothing(name):
-    plain = capture(name)
-    expected = found(plain)
-    assert expected
-    wrapped = {
-        "gzip": gzip.compress(plain),
-        "byte order mark": b"\xef\xbb\xbf" + plain,
-        "UTF-16": plain.decode().encode("utf-16"),
-        "CRLF": plain.replace(b"\n", b"\r\n"),
-        "CR": plain.replace(b"\n", b"\r"),
-    }
-    for wrapping, data in wrapped.items():
-        assert found(data, NAMES[name]) == expected, wrapping
-
-
-@pytest.mark.parametrize("name", sorted(NAMES.keys() - {"sadf-local-time.json"}))
-def test_damaged_gzip_keeps_what_could_be_read(name):
-    data = gzip.compress(capture(name) + b"\n" * 100)
-    *kept, fault = read(data[:-4], NAMES[name])
-    assert kept == found(capture(name))
-    assert "gzip file is damaged" in fault.reason
 
 
 def test_probe_gives_latencies_of_replies_and_counts_other_probes_by_status():

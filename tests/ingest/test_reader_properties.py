@@ -1,0 +1,347 @@
+"""What holds for any input of any reader of a registry, however it was cut, mixed or damaged."""
+
+import gzip
+import json
+import math
+import re
+import time
+from collections.abc import Iterator
+from datetime import UTC
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_spirent_readers import RECEIVED, SENT
+
+from dropline.ingest import schema
+from dropline.ingest.formats import READERS, Reject, Report, dnsblast, dnsperf, perfdhcp, testcenter_results
+from dropline.ingest.formats.text import instant, lines, real
+from dropline.ingest.telemetry import TELEMETRY_READERS, Sample, samples
+
+CAPTURES = Path(__file__).parents[1] / "captures"
+LARGEST = 32_000  # bytes of a capture that is damaged
+SECONDS = 5
+NOON_S = 1795176000
+OBSERVATION = {"metric", "label", "t_s", "value", "unit"}
+KEYS = {"trial_id", "batch"}
+FOREIGN = b"~ nothing that a generator prints ~"
+# What no capture is at hand of, made after documentation.
+MADE = (
+    SENT.encode(),
+    RECEIVED.encode(),
+    f'"Time","{{__name__=""up"", i=""a:1""}}","CPU"\n{NOON_S}000,1,45%\n{NOON_S}001,,1\n'.encode(),
+    f"name,job,timestamp,value\nup,node,{NOON_S},1\nup,node,{NOON_S + 1},0\n".encode(),
+    f'# TYPE a counter\na_bucket{{le="1"}} 5 # {{t="x"}} 1\na{{b="\\""}} 2 {NOON_S}.5\n# EOF\n'.encode(),
+    b"Full label,a,b\nId,m1,m2\nLabel,CPU,Net\nUnit,Percent,Bytes\n2026/11/20 12:00:00,1,2\n2026/11/20 12:01:00,1,\n",
+    b'{"status":"success","data":{"resultType":"matrix","result":[{"metric":{"__name__":"up"},"values":[[1795176000,"1"],'
+    b'[1795176001,"NaN"]]}]}}',
+    b'{"MetricDataResults":[{"Id":"m","Label":"x","Timestamps":["2026-11-20T12:00:00Z"],"Values":[1.0]}]}',
+    b'{"Label":"CPU","Datapoints":[{"Timestamp":"2026-11-20T12:00:00Z","Average":1.0,"Unit":"Percent"}]}',
+)
+ALL = (*READERS, *TELEMETRY_READERS)
+OF_TEXT = [reader for reader in READERS if hasattr(reader, "LINES")]
+DNS = [reader for reader in OF_TEXT if reader is not perfdhcp]
+# Of these tables every row is a trial.
+ROW_TABLES = (
+    *("2544-Tput-Summary-1_2012-05-14_10-20-30.csv", "vsperf_Rfc2544Tput.csv", "nfvi_traffic_summary.csv"),
+    *("ixnetwork_AggregateResults.csv", "vsperf_result_0_phy2phy_tput_p2p.csv"),
+)
+# A last row may lack its end of line there; between two rows nobody can tell that a lease file was cut.
+MAY_END_ANYWHERE = {"prometheus_csv", "cloudwatch", "kea_leases"}
+
+
+@cache
+def texts() -> tuple[tuple[Any, bytes], ...]:
+    """Every small capture and what is made, each with the reader that knows it; a database is no text."""
+    small = (path for path in sorted(CAPTURES.rglob("*")) if path.is_file() and path.stat().st_size < LARGEST)
+    found = [*(path.read_bytes() for path in small), *MADE]
+    readers = [reader for reader in ALL if reader is not testcenter_results]
+    return tuple((reader, data) for data in found for reader in readers if reader.sniff(data))
+
+
+def own(reader) -> list[bytes]:
+    """Return the texts of one reader that begin with a report."""
+    return [data for other, data in texts() if other is reader and isinstance(next(reader.parse(data)), Report)]
+
+
+def some(wanted) -> st.SearchStrategy:
+    """Return a strategy for those texts, each with its reader, that are `wanted`."""
+    return st.deferred(lambda: st.sampled_from([pair for pair in texts() if wanted(*pair)]))
+
+
+readers = st.sampled_from(ALL)
+known = some(lambda *_: True)
+of_tables = some(lambda reader, _: reader in READERS and reader not in OF_TEXT)
+of_no_lines = some(lambda reader, _: reader not in OF_TEXT)
+json_texts = some(lambda reader, data: data[:1] in b"[{" and reader is not dnsblast)
+reports = st.deferred(lambda: st.sampled_from([(reader, data) for reader in DNS for data in own(reader)]))
+tokens = st.sampled_from(
+    (
+        *(b"\n", b"\r", b"\r\n", b"\0", b"\t", b",", b";", b'"', b"{", b"}", b"[", b"]", b"=", b" ", b": ", b"-", b"#"),
+        *(b"^C", b"\x1b[", b"\x1b[31m", b"\xff", b"\xe9", b"\xd9\xa3", b"\xff\xfe", b"\x1f\x8b", b"\xf0\x9f\x98\x80"),
+        *(
+            b"NaN",
+            b"-nan",
+            b"-inf",
+            b"1e999",
+            b"9" * 400,
+            b"99999999999999999999",
+            b"-1",
+            b"N/A",
+            b"null",
+            b'"\\ud800"',
+        ),
+        *(b"Running: perfdhcp -4 -r 1 -p 1\n", b"***Statistics for: REQUEST-ACK***\n", b"5,5,5,5,0,0,0,0\n"),
+        *(b"sent: 1/1; received: 1/1; drops: 0/0\n", b"ERROR: running perfdhcp: x\n", b"***Rate statistics***\n"),
+        *(b"Failed to receive DHCP packet: ", b"***Leases for REQUEST-ACK***\n", b"a,10.0.0.1,\n"),
+        *(b"DNS Performance Testing Tool\n", b"Statistics:\n", b"[Status] Command line: dnsperf -y"),
+        *(b"[Timeout] Query timed out\n", b"> T ", b"> NOERROR a A 0.1\n", b"1795174898.8: 0.0\n"),
+        *(b"# time target_qps actual_qps\n", b"Error: x\n", b"Usage: dnsperf \n", b"Script started"),
+        *(b"Sent: [1] - Received: [1] - Reply rate: [1 pps] - Ratio: [100.00%]  \r", b"sendto: x\n"),
+        *(b'{"cmdline":"flame","run_id":"x"}\n', b'{"total_s_count":1}\n', b'{"totalRequests":1}\n'),
+        *(b"Benchmarking x via udp with 2 concurrent requests\n", b"Total requests:\t\t5\n", b"Top errors:\n"),
+        *(b"Questions per second:\t 5.0\n", b"DNS timings, 5 datapoints\n", b"duration: 3 s\n"),
+        *(b"using interface a, XDP threads 1, UDP, native mode\n", b"Seconds Elapsed,", b"VLAN,1\n"),
+        *(b"Trial,Framesize,Iteration\n", b"-Output {{1 2} {3", b"=== Periodic Results: x Record #1\n"),
+        *(b'"utc": ', b'"utc":0,', b'"value":', b'"Timestamps":[', b"Udp: 1 2\n", b"Udp: A B\n", b"sep=;\n", b"Time,"),
+        *(b"0001-01-01T00:00:00+14:00", b"9999-12-31T23:59:59-14:00", b"2026-11-20 12:00:00", b"1795176000000"),
+        *(b"0100007F:14B4", b"# HELP a b\n", b"Full label,", b"name,timestamp,value\n", b'"statistics": ['),
+    )
+)
+edits = st.lists(st.tuples(st.integers(0, LARGEST), st.integers(0, 300), tokens | st.binary(max_size=20)), max_size=6)
+anything = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5) | st.just("\ud800"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def check(reader, data: bytes) -> list[Any]:
+    """Read `data` in time, check what every part promises, and return the parts that are no rejects."""
+    before = time.monotonic()
+    parts = list(reader.parse(data))
+    assert time.monotonic() - before < SECONDS
+    found = [part for part in parts if not isinstance(part, Reject)]
+    rejects = [part for part in parts if isinstance(part, Reject)]
+    assert parts
+    for reject in rejects:
+        assert reject.line >= 1
+        assert reject.reason.encode()
+        assert reject.hint
+    for part in found:
+        check_sample(part) if isinstance(part, Sample) else check_report(reader, part)
+    if reader in TELEMETRY_READERS:
+        assert found or len(rejects) == 1
+        assert len(rejects) <= samples.MAX_REJECTS + 1
+        assert all(len(reject.reason) < 500 for reject in rejects)
+    return found
+
+
+def check_sample(sample: Sample) -> None:
+    assert sample.at is None or sample.at.tzinfo is UTC
+    assert isinstance(sample.value, float)
+    assert math.isfinite(sample.value)
+    assert sample.metric
+    assert all(text is None or text.encode() for text in sample[1:2] + sample[3:])
+
+
+def check_report(reader, part: Report) -> None:
+    facts = part.facts
+    assert part.line >= 1
+    assert isinstance(facts["completed"], bool)
+    assert isinstance(json.loads(facts.get("details") or "{}", parse_constant=pytest.fail), dict)
+    assert all(row.keys() == OBSERVATION for row in part.observations)
+    assert all(warning.strip() for warning in part.warnings)
+    pa.array(part.warnings, schema.TEXT)
+    tables = (schema.TRIALS, schema.EXCHANGES, schema.INTERVALS, schema.OBSERVATIONS)
+    for rows, table in zip(([facts], part.exchanges, part.intervals, part.observations), tables, strict=True):
+        fields = pa.schema([table.field(name) for name in (rows[0] if rows else ())])
+        assert pa.Table.from_pylist(rows, schema=fields).num_rows == len(rows)
+    if reader is perfdhcp:
+        assert part.exchanges[0]["position"] == 0
+        assert {row["position"] for row in part.exchanges} <= {0, 1, 2, 3}
+        assert facts["sent"] == sum(row["sent"] for row in part.exchanges)
+        assert all(row.keys() == set(schema.EXCHANGES.names) - KEYS for row in part.exchanges)
+        assert all(row.keys() == set(schema.INTERVALS.names) - KEYS for row in part.intervals)
+    elif reader in DNS:
+        assert facts["tool"] == reader.NAME
+        assert (facts["protocol"], facts["rate_unit"], facts["scenario"]) == ("DNS", "queries/s", None)
+    else:
+        assert all(facts[name] is None or facts[name] >= 0 for name in ("sent", "received", "dropped", "duration_s"))
+        assert any(facts[name] is not None for name in ("sent", "received", "achieved_rate"))
+
+
+@pytest.mark.parametrize("reader", ALL, ids=lambda reader: reader.NAME)
+def test_captures_of_every_reader_are_accounted_for_in_any_wrapping(reader) -> None:
+    for data in [data for other, data in texts() if other is reader]:
+        found = check(reader, data)
+        wrapped = [gzip.compress(data), b"\xef\xbb\xbf" + data]
+        if data.isascii():
+            wrapped.append(data.decode().encode("utf-16"))
+        if reader in TELEMETRY_READERS:
+            wrapped += [data.replace(b"\n", b"\r\n"), data.replace(b"\n", b"\r")]
+        for each in wrapped:
+            assert reader.sniff(each)
+            assert check(reader, each) == found
+        *_, fault = reader.parse(gzip.compress(data + b"\n" * 100)[:-4])
+        assert "damaged" in fault.reason or not found
+
+
+@given(readers, st.binary(max_size=1000) | st.text(max_size=500).map(str.encode))
+@settings(max_examples=500, deadline=None)
+def test_any_bytes_are_accounted_for(reader, data: bytes) -> None:
+    reader.sniff(data)
+    check(reader, data)
+
+
+@given(readers, st.lists(known, min_size=1, max_size=3), edits)
+@settings(max_examples=700, deadline=None)
+def test_damaged_captures_are_accounted_for(other, chosen, changes) -> None:
+    data = b"".join(data for _, data in chosen)
+    for start, length, text in changes:
+        data = data[:start] + text + data[start + length :]
+    for reader in (other, chosen[0][0]):
+        reader.sniff(data)
+        check(reader, data)
+    if data[:2] not in {b"\xff\xfe", b"\x1f\x8b"}:
+        starts = re.findall(rb"(?:\A|[\r\n])Running: perfdhcp", data)
+        assert len(list(perfdhcp.parse(data))) >= len(starts)
+        titles = [line for _, line, _ in lines(data) if line == "DNS Performance Testing Tool"]
+        assert len(list(dnsperf.parse(data))) >= len(titles)
+
+
+@given(known, st.integers(0, LARGEST))
+@settings(max_examples=500, deadline=None)
+def test_cut_captures_are_accounted_for_and_give_nothing_more(pair, end: int) -> None:
+    reader, data = pair
+    end %= len(data) + 1
+    whole, kept = check(reader, data), check(reader, data[:end])
+    check(reader, gzip.compress(data)[:end])
+    assert len(kept) <= len(whole) or reader in OF_TEXT
+    if reader in TELEMETRY_READERS and reader.NAME not in MAY_END_ANYWHERE:
+        assert kept == whole[: len(kept)]
+
+
+@given(st.sampled_from(ROW_TABLES), st.integers(0, 10_000))
+@settings(max_examples=150, deadline=None)
+def test_row_of_a_cut_table_is_as_in_the_whole_one_or_not_complete(name: str, end: int) -> None:
+    data = (CAPTURES / "spirent" / name).read_bytes()
+    reader = next(reader for reader in READERS if reader.sniff(data))
+    for cut, full in zip(check(reader, data[:end]), check(reader, data), strict=False):
+        assert not cut.facts["completed"] or cut.facts == full.facts
+
+
+@given(of_tables, st.integers(1, 6000))
+@settings(max_examples=150, deadline=None)
+def test_table_or_document_behind_a_cut_one_is_read(pair, end: int) -> None:
+    reader, data = pair
+    alone = check(reader, data)
+    found = check(reader, data[:end].rstrip(b"\n") + b"\n" + data)
+    if reader.sniff(data[:end]):
+        assert found[-1].facts["achieved_rate"] == alone[-1].facts["achieved_rate"]
+
+
+@given(reports, st.integers(0, 10**6))
+@settings(max_examples=200, deadline=None)
+def test_foreign_line_is_told_wherever_it_stands(pair, place: int) -> None:
+    reader, data = pair
+    ends = [0, *(match.end() for match in re.finditer(rb"\r\n|\r|\n", data))]
+    at = ends[place % len(ends)]
+    text = data[:at] + FOREIGN + b"\n" + data[at:]
+    check(reader, text)
+    assert FOREIGN.decode() in str(list(reader.parse(text)))
+
+
+@given(st.sampled_from(OF_TEXT), st.data())
+@settings(max_examples=200, deadline=None)
+def test_appended_reports_give_what_each_gives_alone(reader, draw) -> None:
+    # A run of dnsblast that was interrupted ends without a mark; only counters that fall tell of another.
+    files = [data for data in own(reader) if data.endswith(b"\n")]
+    chosen = draw.draw(st.lists(st.sampled_from(files), min_size=1, max_size=4))
+    alone = [(part.facts, part.intervals) for data in chosen for part in check(reader, data)]
+    assert [(part.facts, part.intervals) for part in check(reader, b"".join(chosen))] == alone
+
+
+@given(of_no_lines, st.data())
+@settings(max_examples=200, deadline=None)
+def test_a_text_that_was_appended_to_gives_what_each_part_gives_alone(pair, draw) -> None:
+    reader, first = pair
+    if reader in READERS:  # several trials of a table have a number each
+        rates = [part.facts["achieved_rate"] for part in check(reader, first)]
+        assert [part.facts["achieved_rate"] for part in check(reader, (first.rstrip() + b"\n") * 3)] == rates * 3
+        return
+    alike = [data for other, data in texts() if other is reader and data[:1] == first[:1]]
+    first, second = (data.removesuffix(b"\n") + b"\n" for data in (first, draw.draw(st.sampled_from(alike))))
+    assert check(reader, first + second) == check(reader, first) + check(reader, second)
+
+
+def places(document: object) -> Iterator[tuple[Any, Any]]:
+    """Yield each (object or list, key or index) inside a JSON document."""
+    keys = document.keys() if isinstance(document, dict) else range(len(document)) if isinstance(document, list) else ()
+    for key in list(keys):
+        yield document, key
+        yield from places(document[key])
+
+
+@given(json_texts, st.integers(0, 10**6), anything)
+@settings(max_examples=500, deadline=None)
+def test_json_of_another_shape_is_accounted_for(pair, place: int, value) -> None:
+    reader, data = pair
+    document = json.loads(data if reader not in OF_TEXT and b'{"utc"' not in data else data.splitlines()[0])
+    nodes = list(places(document))
+    holder, key = nodes[place % len(nodes)]
+    holder[key] = value
+    check(reader, json.dumps(document).encode() + b"\n")
+
+
+@given(known, st.data())
+@settings(max_examples=300, deadline=None)
+def test_any_number_may_be_huge_negative_or_none(pair, draw) -> None:
+    reader, text = pair
+    for _ in range(draw.draw(st.integers(1, 4))):
+        matches = list(re.finditer(rb"\d+(?:\.\d+)?", text))
+        match = draw.draw(st.sampled_from(matches or [re.match(b"", text)]))
+        wrong = draw.draw(st.sampled_from([b"-5", b"1e308", b"9" * 400, b"NaN", b"", b"0", b"-0.0", b"1e-320"]))
+        text = text[: match.start()] + wrong + text[match.end() :]
+    check(reader, text)
+
+
+@given(st.one_of(st.floats(), st.integers(), st.text(max_size=40), st.none(), st.booleans()))
+@settings(max_examples=300)
+def test_numbers_and_instants_of_anything_never_raise(value) -> None:
+    number, at = real(value), instant(value)
+    assert number is None or math.isfinite(number)
+    assert at is None or at.tzinfo is UTC
+
+
+@pytest.mark.parametrize("reader", (*DNS, *TELEMETRY_READERS), ids=lambda reader: reader.NAME)
+def test_hostile_text_takes_linear_time(reader) -> None:
+    head = next(data for other, data in texts() if other is reader)
+    pieces = (
+        *(b"\r", b"\n", b"\x1b[", b"{", b'{"a":', b"[", b"1", b" ", b"\xff"),
+        *(
+            (
+                *(b"a", b'"', b'""', b"\\", b",", b";", b"=", b"a=", b'a{b="', b'{b="c",', b'a{b="c"} 1 # {', b"a.b"),
+                *(b";a=b", b"Udp: a ", b"Ip6", b"1 2 ", b"1:2:", b"# HELP a", b"a=1,", b"Time,", b"00000000", b"sep="),
+                *(b'{"utc":"', b"2026-11-20T12:00:00Z,"),
+            )
+            if reader in TELEMETRY_READERS
+            else (
+                *(b"^C", b"\x1b]", b"-e", b": ", b"Sent: [1] - ", b"Sent: [1", b"> A 1 ", b'COMMAND="', b"dnsblast.c"),
+                *(b"a:b:", b"1.0 ", b"Total requests:\t", b"Benchmarking ", b"(", b"|", b"\t1 (1)%", b"Error: \n"),
+                b"[Status] Command line: dnsperf -",
+            )
+        ),
+    )
+    started = time.process_time()
+    for piece in pieces:
+        text = piece * (100_000 // len(piece))
+        check(reader, head + text)
+        check(reader, text + b"\n")
+        reader.sniff(text[:65536])
+    # Anything quadratic needs minutes for 100 kB.
+    assert time.process_time() - started < 20
