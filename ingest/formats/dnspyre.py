@@ -18,6 +18,7 @@ from dropline.ingest.formats.text import (
     count,
     head_text,
     is_marked,
+    json_object,
     number,
     plural,
     unpack,
@@ -119,7 +120,7 @@ class _Run(TableRun):
         return super().begins_with(line)
 
     def take(self, line: str) -> bool:
-        if (said := jsonmapping(line)) is not None:
+        if (said := json_object(line)) is not None:
             return self._take_json(said)
         if match := _HOSTNAMES.fullmatch(line):
             self.hostnames = count(match[1])
