@@ -10,7 +10,6 @@ import hashlib
 import time
 import tomllib
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -164,15 +163,12 @@ def build(home: Home, *, progress: Progress | None = None) -> BuildReport:
     Raises GateFailed or ModelsFailed with the rows concerned, or BuildFailed when a file cannot be
     read or written. The old warehouse is untouched then.
     """
-    from dropline.expectations import validation
-
     say = progress or (lambda _: None)
     with publication.alone(home, say), Lake(home.lake).reading():
         work = _Workplace(home)
         work.clear()
         try:
-            with _meanwhile(validation.load):
-                return _build(home, work, say)
+            return _build(home, work, say)
         except (duckdb.Error, OSError) as error:
             _stop_if_damaged(home, Lake(home.lake))
             message = f"The build stopped: {error}\n{_unchanged(home)}"
@@ -186,17 +182,19 @@ def check(home: Home, *, progress: Progress | None = None) -> CheckReport:
 
     Raises BuildFailed when a file cannot be read.
     """
+    from dropline.expectations import validation
+
     say = progress or (lambda _: None)
     phases, places = _Phases(say), (home.lake, home.quality)
     with publication.alone(home, say), Lake(home.lake).reading():
         try:
             Lake.create(home.lake).lay_out(_Workplace(home).lake)
             with phases("lake gate"):
-                lake = tuple(check_lake(*places, progress=say))
+                lake = tuple(check_lake(*places, progress=say, judge=validation.failed))
             marts = None
             if home.warehouse.exists():
                 with phases("marts gate"):
-                    marts = tuple(check_marts(home.warehouse, *places, progress=say))
+                    marts = tuple(check_marts(home.warehouse, *places, progress=say, judge=validation.failed))
         except (duckdb.Error, OSError) as error:
             message = f"The check stopped: {error}"
             raise BuildFailed(message) from error
@@ -257,15 +255,6 @@ class _Workplace:
         for file in (self.database, self.scratch):
             file.unlink(missing_ok=True)
             publication.wal(file).unlink(missing_ok=True)
-
-
-@contextmanager
-def _meanwhile(task: Callable[[], object]) -> Iterator[None]:
-    """Do something that takes seconds beside the work of the block; what it raises is raised after that."""
-    with ThreadPoolExecutor(1) as beside:
-        done = beside.submit(task)
-        yield
-        done.result()
 
 
 def _run_models(home: Home, work: _Workplace) -> None:

@@ -11,7 +11,6 @@ from dropline import pipeline
 from dropline.app.queries import USUAL_GOALS
 from dropline.app.warehouse import Warehouse
 from dropline.errors import DroplineError
-from dropline.expectations import validation
 from dropline.ingest.intake import counted, ingest, printable, reject_text
 from dropline.ingest.lake import Lake
 
@@ -41,7 +40,6 @@ def watch(home: Home, folder: Path, settle_s: float = SETTLE_S) -> Iterator[str]
     What fails is tried again when the folder changes. Interrupted at any time, the lake holds whole batches and the
     published warehouse is a whole one.
     """
-    validation.load()  # takes seconds, better before the first file
     told: set[str] = set()
     for _ in changes(folder, settle_s):
         began = time.perf_counter()

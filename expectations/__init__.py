@@ -1,6 +1,6 @@
 """Expectations of the data, and the gate that checks them.
 
-Great Expectations decides; it is imported only when there is something to check.
+A build counts what fails; Great Expectations, which takes seconds to import, judges it in `dropline check`.
 """
 
 from dropline.expectations.gate import check_lake, check_marts

@@ -18,7 +18,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dropline.expectations import rows, validation
+from dropline.expectations import rows
 from dropline.expectations.suite import LAKE, MARTS, SEVERITIES, Finding, fingerprint, sql
 from dropline.ingest.lake import Lake
 from dropline.ingest.parquet import replacing
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from dropline.expectations.suite import Suite
 
+    Judge = Callable[[Sequence[Suite], Mapping[str, int]], Collection[str]]
     Progress = Callable[[str], None]
 
 _COLUMNS: Final = ("finding", "severity", "batch", "campaign", "source_path", "trial_id", "detail")
@@ -39,7 +40,9 @@ _SCHEMA: Final = pa.schema([(name, TEXT) for name in _COLUMNS])
 _EMPTY: Final = "00000000-empty"  # has no findings; with it, there is a file to read
 
 
-def check_lake(lake: Path, quality: Path, *, progress: Progress | None = None) -> list[Finding]:
+def check_lake(
+    lake: Path, quality: Path, *, progress: Progress | None = None, judge: Judge = rows.failed
+) -> list[Finding]:
     """Check every batch that these suites have not checked; return what is wrong with current files.
 
     A finding about a version of a file that a newer batch supersedes is kept but not returned: ingesting a repaired
@@ -56,7 +59,7 @@ def check_lake(lake: Path, quality: Path, *, progress: Progress | None = None) -
     if unchecked:
         with _connected() as connection:
             _open_batches(connection, lake, unchecked)
-            for finding in _check(connection, LAKE, progress):
+            for finding in _check(connection, LAKE, progress, judge):
                 found[finding.batch].append(finding)
     for batch in {_EMPTY, *unchecked} - checked:
         _write_findings(folder, batch, found[batch], suites)
@@ -65,7 +68,9 @@ def check_lake(lake: Path, quality: Path, *, progress: Progress | None = None) -
     return current
 
 
-def check_marts(warehouse: Path, lake: Path, quality: Path, *, progress: Progress | None = None) -> list[Finding]:
+def check_marts(
+    warehouse: Path, lake: Path, quality: Path, *, progress: Progress | None = None, judge: Judge = rows.failed
+) -> list[Finding]:
     """Check a warehouse file against the marts' suites and the batches that it was built from.
 
     Raises duckdb.Error when the file cannot be read or lacks a table.
@@ -78,19 +83,21 @@ def check_marts(warehouse: Path, lake: Path, quality: Path, *, progress: Progres
         _view(connection, "all_raw_files", Lake(lake).files("raw_files"))
         _view(connection, "all_findings", _findings_files(quality / "findings"))
         connection.execute(sql("built_lake"))
-        found = _check(connection, MARTS, progress)
+        found = _check(connection, MARTS, progress, judge)
     _record(quality, "marts", MARTS, found)
     return found
 
 
-def _check(connection: duckdb.DuckDBPyConnection, suites: Sequence[Suite], progress: Progress | None) -> list[Finding]:
-    """Count and keep the rows that fail, have Great Expectations judge the counts, and return the rows as findings."""
+def _check(
+    connection: duckdb.DuckDBPyConnection, suites: Sequence[Suite], progress: Progress | None, judge: Judge
+) -> list[Finding]:
+    """Count and keep the rows that fail, judge the counts, and return the rows as findings."""
     counts: dict[str, int] = {}
     for suite in suites:
         if progress:
             progress(f"checking {suite.name}")
         counts |= rows.count_failing(connection, suite)
-    failed = validation.failed(suites, counts)
+    failed = judge(suites, counts)
     return [finding for suite in suites for finding in rows.findings(connection, suite, failed)]
 
 

@@ -1,25 +1,15 @@
-"""Great Expectations at work: it judges what DuckDB has counted. No other module imports it."""
+"""Great Expectations at work in `dropline check`: it judges what DuckDB has counted. No other module imports it."""
 
 from __future__ import annotations
 
 import logging
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dropline.expectations.suite import Suite
-
-
-def load() -> Any:
-    """Import Great Expectations, which takes seconds, without its telemetry and progress bars."""
-    os.environ["GX_ANALYTICS_ENABLED"] = "false"
-    import great_expectations
-
-    # It sets this logger to INFO itself, to tell of a temporary folder each time.
-    logging.getLogger("great_expectations.data_context.types.base").setLevel(logging.WARNING)
-    return great_expectations
 
 
 def failed(suites: Sequence[Suite], counts: Mapping[str, int]) -> set[str]:
@@ -28,9 +18,12 @@ def failed(suites: Sequence[Suite], counts: Mapping[str, int]) -> set[str]:
     All of them are the rows of one frame: an expectation of Great Expectations for each would take a hundred times as
     long. Raises RuntimeError when it could not judge one.
     """
+    os.environ["GX_ANALYTICS_ENABLED"] = "false"
+    import great_expectations as gx
     import pandas as pd
 
-    gx = load()
+    # It sets this logger to INFO itself, to tell of a temporary folder each time.
+    logging.getLogger("great_expectations.data_context.types.base").setLevel(logging.WARNING)
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False}
     codes = [code for suite in suites for code in suite.expectations]
