@@ -92,6 +92,16 @@ told as (
 
 ),
 
+-- nearly every stem is of one file; a hash that two share only lets a file more through
+shared_stems as (
+
+    select hash(campaign, stem, tool) as stem_hash
+    from told
+    group by hash(campaign, stem, tool)
+    having min(source_path) <> max(source_path)
+
+),
+
 files_of_processes as (
 
     -- the text and the JSON of one process tell of the same trials: the fuller one counts
@@ -106,6 +116,7 @@ files_of_processes as (
                 source_path
         ) as fullest_path
     from told
+    where hash(campaign, stem, tool) in (select shared_stems.stem_hash from shared_stems)
     group by campaign, stem, tool, source_path
 
 ),
@@ -400,4 +411,12 @@ judged as (
 
 )
 
-select * from judged
+-- without what only leads to these, and without the long texts that no model reads but the last one
+select
+    {{ all_but(
+        'judged',
+        'stem, source_sha256, source_line, context_path, name_words, context_sources, first_sent, last_received, '
+        ~ 'observed_send_rate, carrier, ramp_to, ramp_s, ramp_end_s, loss_of_exchanges, loss_of_packets, elapsed_s, '
+        ~ 'sending_s, is_falling_behind'
+    ) }}
+from judged

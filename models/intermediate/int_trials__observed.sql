@@ -80,17 +80,17 @@ lease_counts as (
     select
         trial_id,
         metric,
-        label,
-        value,
+        max(value) filter (where coalesce(label, '') <> 'rows') as unique_leases,
+        max(value) as value,
         -- of a subnet its pools are parts
-        sum(case when label like 'subnet[%]' and label not like '%].%' then value end)
-            over (partition by trial_id, source_path, metric) as assigned
+        sum(value) filter (where label like 'subnet[%]' and label not like '%].%') as assigned
     from watched
     where
         metric in (
             'leases_in_db_after', 'kea.leased-addresses', 'kea.leased-prefixes',
             'kea.assigned-addresses', 'kea.assigned-nas', 'kea.assigned-pds'
         )
+    group by trial_id, source_path, metric
 
 ),
 
@@ -101,7 +101,7 @@ leases as (
         trial_id,
         cast(
             coalesce(
-                max(value) filter (where metric = 'leases_in_db_after' and coalesce(label, '') <> 'rows'),
+                max(unique_leases) filter (where metric = 'leases_in_db_after'),
                 max(value) filter (where metric = 'leases_in_db_after'),
                 max(value) filter (where metric like 'kea.leased-%'),
                 max(assigned)

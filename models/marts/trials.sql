@@ -10,6 +10,17 @@ runs as (
 
     select * from {{ ref('int_runs__identified') }}
 
+),
+
+told as (
+
+    select
+        trial_id,
+        source_sha256,
+        source_line,
+        context_sources
+    from {{ ref('stg_trials') }}
+
 )
 
 select
@@ -19,9 +30,9 @@ select
     runs.configuration,
     trials.campaign,
     trials.source_path,
-    trials.source_sha256,
+    told.source_sha256,
     trials.report_index,
-    trials.source_line,
+    told.source_line,
     trials.tool,
     trials.tool_version,
     trials.command,
@@ -88,8 +99,9 @@ select
     trials.twin_of,
     trials.details,
     trials.warnings,
-    trials.context_sources,
+    told.context_sources,
     trials.conflicts,
     trials.batch
 from trials
+inner join told on trials.trial_id = told.trial_id
 inner join runs on trials.run_id = runs.run_id
