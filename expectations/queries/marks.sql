@@ -11,12 +11,14 @@ named as (
         coalesce(found.trial_id, found.configuration_id) as subject_id,
         found.campaign,
         found.configuration_id,
+        configurations.configuration,
         trials.run_id,
         found.trial_id,
         found.source_path,
         found.detail
     from found
     left join trials on found.trial_id = trials.trial_id
+    left join configurations on found.configuration_id = configurations.configuration_id
 )
 
 select

@@ -125,6 +125,7 @@ points as (
         tuned.rate_unit,
         tuned.loss_goal,
         tuned.configuration_id,
+        tuned.configuration,
         tuned.threads,
         tuned.rate,
         tuned.status,

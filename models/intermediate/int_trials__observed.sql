@@ -2,8 +2,23 @@ with
 
 observations as (
 
-    select * from {{ ref('stg_observations') }}
-    where trial_id is not null
+    select
+        trial_id,
+        campaign,
+        metric,
+        label,
+        t_s,
+        value,
+        label is null and t_s is null as is_of_whole,
+        metric = 'responses' and label is not null and t_s is null as is_of_rcode,
+        metric = 'interval_sent' and label is null and t_s is not null as is_of_interval
+    from {{ ref('stg_observations') }}
+    where
+        trial_id is not null
+        and metric in (
+            'latency_avg', 'latency_p50', 'latency_p95', 'latency_p99', 'latency_max', 'outstanding_window',
+            'responses', 'interval_sent'
+        )
 
 ),
 
@@ -20,57 +35,39 @@ campaigns as (
 
 ),
 
-summaries as (
+judged as (
 
     select
-        trial_id,
-        max(value) filter (where metric = 'latency_avg') as latency_avg_ms,
-        max(value) filter (where metric = 'latency_p50') as latency_p50_ms,
-        max(value) filter (where metric = 'latency_p95') as latency_p95_ms,
-        max(value) filter (where metric = 'latency_p99') as latency_p99_ms,
-        max(value) filter (where metric = 'latency_max') as latency_max_ms,
-        max(value) filter (where metric = 'outstanding_window') as outstanding_window
-    from observations
-    where label is null and t_s is null
-    group by trial_id
-
-),
-
-coded_answers as (
-
-    select
-        observations.trial_id,
-        observations.label as rcode,
-        observations.value as answers,
-        not array_contains(
+        observations.*,
+        observations.is_of_rcode and not array_contains(
             coalesce(campaigns.expected_rcodes, {{ list_of(["'NOERROR'", "'NXDOMAIN'"]) }}), observations.label
         ) as is_unexpected
     from observations
     left join campaigns on observations.campaign = campaigns.campaign
-    where observations.metric = 'responses' and observations.label is not null and observations.t_s is null
 
 ),
 
-codes as (
+summaries as (
 
     select
         trial_id,
-        coalesce(sum(answers) filter (where is_unexpected), 0) as unexpected_answers,
-        {{ value_at_highest('rcode', 'answers') }} filter (where is_unexpected) as unexpected_rcode
-    from coded_answers
-    group by trial_id
-
-),
-
-sending as (
-
-    -- the first interval may begin before the first request, and nothing is sent in those behind the last
-    select
-        trial_id,
-        (sum(value) - {{ value_at_lowest('value', 't_s') }})
-        / nullif(max(case when value > 0 then t_s end) - min(t_s), 0) as send_rate
-    from observations
-    where metric = 'interval_sent' and label is null and t_s is not null
+        max(value) filter (where metric = 'latency_avg' and is_of_whole) as latency_avg_ms,
+        max(value) filter (where metric = 'latency_p50' and is_of_whole) as latency_p50_ms,
+        max(value) filter (where metric = 'latency_p95' and is_of_whole) as latency_p95_ms,
+        max(value) filter (where metric = 'latency_p99' and is_of_whole) as latency_p99_ms,
+        max(value) filter (where metric = 'latency_max' and is_of_whole) as latency_max_ms,
+        max(value) filter (where metric = 'outstanding_window' and is_of_whole) as outstanding_window,
+        case when bool_or(is_of_rcode) then coalesce(sum(value) filter (where is_unexpected), 0) end
+            as unexpected_answers,
+        {{ value_at_highest('label', 'value') }} filter (where is_unexpected) as unexpected_rcode,
+        -- the first interval may begin before the first request, and nothing is sent in those behind the last
+        (
+            sum(value) filter (where is_of_interval)
+            - {{ value_at_lowest('value', 't_s') }} filter (where is_of_interval)
+        ) / nullif(
+            max(t_s) filter (where is_of_interval and value > 0) - min(t_s) filter (where is_of_interval), 0
+        ) as send_rate
+    from judged
     group by trial_id
 
 ),
@@ -114,7 +111,7 @@ leases as (
 
 trials as (
 
-    select trial_id from observations
+    select trial_id from summaries
     union
     select trial_id from leases
 
@@ -130,14 +127,12 @@ joined as (
         summaries.latency_p99_ms,
         summaries.latency_max_ms,
         summaries.outstanding_window,
-        codes.unexpected_answers,
-        codes.unexpected_rcode,
-        sending.send_rate,
+        summaries.unexpected_answers,
+        summaries.unexpected_rcode,
+        summaries.send_rate,
         leases.leases_held
     from trials
     left join summaries on trials.trial_id = summaries.trial_id
-    left join codes on trials.trial_id = codes.trial_id
-    left join sending on trials.trial_id = sending.trial_id
     left join leases on trials.trial_id = leases.trial_id
 
 )

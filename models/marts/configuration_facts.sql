@@ -215,6 +215,7 @@ graded_items as (
 
 select
     facts.configuration_id,
+    configurations.configuration,
     facts.aspect,
     facts.item,
     facts.value,
@@ -224,3 +225,4 @@ select
     graded_items.why
 from facts
 inner join graded_items on facts.aspect = graded_items.aspect and facts.item = graded_items.item
+inner join configurations on facts.configuration_id = configurations.configuration_id

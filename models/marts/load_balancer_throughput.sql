@@ -156,6 +156,7 @@ published as (
         capacity.quality,
         capacity.findings,
         capacity.configuration_id,
+        capacity.configuration,
         compared.note
     from compared
     left join cpu_loads on compared.figure_id = cpu_loads.figure_id
@@ -167,7 +168,8 @@ fastest_trials as (
 
     select
         trials.*,
-        runs.configuration_id
+        runs.configuration_id,
+        runs.configuration
     from trials
     inner join runs on trials.run_id = runs.run_id
     qualify row_number() over (
@@ -208,6 +210,7 @@ measured as (
         coalesce(trial_findings.quality, 'ok') as quality,
         coalesce(trial_findings.findings, {{ list_of([]) }}) as findings,
         fastest_trials.configuration_id,
+        fastest_trials.configuration,
         cast(null as string) as note
     from fastest_trials
     left join trial_findings on fastest_trials.trial_id = trial_findings.trial_id

@@ -16,6 +16,7 @@ runs as (
 select
     steps.run_id,
     runs.configuration_id,
+    runs.configuration,
     steps.offered_rate,
     steps.trials,
     steps.achieved_rate,

@@ -28,6 +28,7 @@ select
     with_fewest.campaign,
     with_fewest.loss_goal,
     with_fewest.configuration_id,
+    with_fewest.configuration,
     with_fewest.threads,
     with_fewest.rate,
     with_fewest.rate_unit,

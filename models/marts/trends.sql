@@ -20,6 +20,7 @@ select
     points.series_runs,
     points.run_id,
     points.configuration_id,
+    points.configuration,
     points.campaign,
     points.product,
     points.product_version,
