@@ -198,7 +198,8 @@ def _times(ratios: pd.Series[float]) -> str:
 def changes(verdicts: Sequence[str]) -> str:
     """Return how many set-ups changed with their version: `2 slower, 1 faster, 5 unchanged`."""
     counts = Counter(verdicts)
-    texts = {"slower": "slower", "faster": "faster", "no evidence": "unchanged", "too few runs": "with too few runs"}
+    texts = {each: each for each in ("slower", "probably slower", "faster", "probably faster")}
+    texts |= {"no evidence": "unchanged", "too few runs": "with too few runs", "not testable": "not tested"}
     return ", ".join(f"{counts[verdict]} {text}" for verdict, text in texts.items() if counts[verdict])
 
 

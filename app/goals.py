@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import streamlit as st
+
 from dropline.app import queries, state, words
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from dropline.app.warehouse import Warehouse
 
 _USUAL: Final = "usual"
@@ -25,6 +29,14 @@ def choose(warehouse: Warehouse, key: str = "goal") -> str | None:
     texts = {
         each["loss_goal"]: words.loss_goal(each["loss_goal"], each["loss_limit"], each["loss_basis"]) for each in known
     }
+    follow_old_address(key, texts)
     usual = {_USUAL: f"usual: DHCP {100 * dhcp:g} %, others {100 * other:g} %"}
     chosen = state.choose_one("Loss goal", key, usual | texts)
     return None if chosen == _USUAL else chosen
+
+
+def follow_old_address(key: str, texts: Mapping[str, str]) -> None:
+    """Let an address name a goal as it did before: `isc: 2.5 % of any exchange`."""
+    name, colon, _ = st.query_params.get(key, "").partition(":")
+    if colon and name in texts:
+        st.query_params[key] = texts[name]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
 
@@ -15,10 +15,28 @@ if TYPE_CHECKING:
     from dropline.app.warehouse import Warehouse
 
 MOST_COMPARED = 12
+PAGES: Final = {
+    "Results": "views/results.py",
+    "Compare set-ups": "views/compare.py",
+    "Compare versions": "views/versions.py",
+    "Speed-ups: threads, high availability, backends": "views/speedups.py",
+    "Trends and dips of runs": "views/trends.py",
+    "Plan: leases per second needed": "views/planner.py",
+    "SQL": "views/sql.py",
+    "Add results: try a file": "views/try_file.py",
+    "Quality: findings, rejected files": "views/quality.py",
+    "Machines and server configurations": "views/machines.py",
+    "Published claims": "views/claims.py",
+}
 
 
 def to_run(
-    warehouse: Warehouse, labels: Mapping[str, str], configuration_id: str, run_id: str, trial_id: str | None = None
+    warehouse: Warehouse,
+    labels: Mapping[str, str],
+    configuration_id: str,
+    run_id: str,
+    trial_id: str | None = None,
+    text: str | None = None,
 ) -> None:
     """Offer the page of a run, with one of its trials if it is named."""
     runs = queries.runs(warehouse, configuration_id).to_pylist()
@@ -28,8 +46,29 @@ def to_run(
     address = {"configuration": labels[configuration_id], "run": words.run_label(run)}
     if trial_id is not None:
         address["trial"] = trial_id[: state.ID_LENGTH]
-    text = "Open the trial" if trial_id is not None else "Open the run"
-    st.page_link("views/run.py", label=text, icon=":material/timeline:", query_params=address)
+    usual = "Open the trial" if trial_id is not None else "Open the run"
+    st.page_link("views/run.py", label=text or usual, icon=":material/timeline:", query_params=address)
+
+
+def to_found(warehouse: Warehouse, labels: Mapping[str, str], search: str, found: Sequence[Mapping[str, Any]]) -> None:
+    """Offer what a search names beside configurations: pages, and what `explore.beside` found."""
+    asked = search.lower().split()
+    for title, page in PAGES.items():
+        if all(word in title.lower() for word in asked):
+            st.page_link(page, label=f"Page: {title}", icon=":material/web:")
+    for each in found:
+        match each["kind"]:
+            case "run":
+                text = words.plain(f"{labels[each['configuration_id']]}, {each['label']}")
+                to_run(warehouse, labels, each["configuration_id"], each["id"], text=text)
+            case "machine":
+                address = {"host": each["label"]}
+                text = f"Machine: {words.plain(each['label'])}"
+                st.page_link("views/machines.py", label=text, icon=":material/dns:", query_params=address)
+            case _:
+                address = {"campaign": each["id"]}
+                text = f"Campaign: {words.plain(each['id'])}"
+                st.page_link("views/explore.py", label=text, icon=":material/folder:", query_params=address)
 
 
 def to_compare(labels: Mapping[str, str], configuration_ids: Sequence[str], text: str) -> None:

@@ -13,6 +13,22 @@ from dropline.paths import Home
 HERE = Path(__file__).parent
 VIEWS = HERE / "views"  # a folder named pages/ would let Streamlit serve its files past this navigation
 
+
+def search() -> None:
+    """Offer a search over everything; the page Runs, which has the same field, shows what was found."""
+    with st.container(key="everywhere"):
+        asked = st.text_input(
+            "Search everything",
+            key="everywhere-words",
+            type="search",
+            icon=":material/search:",
+            placeholder="Search",
+            label_visibility="collapsed",
+        )
+    if asked:
+        st.switch_page(runs, query_params={"search": asked})
+
+
 st.set_page_config(page_title="Dropline", page_icon=str(HERE / "icon.png"), layout="wide")
 st.html(HERE / "style.css")
 st.logo(HERE / "logo.svg", size="large")
@@ -37,6 +53,9 @@ data = [
     st.Page(VIEWS / "claims.py", title="Published claims", icon=":material/fact_check:", url_path="claims"),
 ]
 # Pages within a place: a row of links above the page leads to them, the menu stays short.
+versions = st.Page(
+    VIEWS / "versions.py", title="Versions", icon=":material/difference:", url_path="versions", visibility="hidden"
+)
 speedups = st.Page(
     VIEWS / "speedups.py", title="Speed-ups", icon=":material/speed:", url_path="speedups", visibility="hidden"
 )
@@ -44,15 +63,18 @@ run = st.Page(VIEWS / "run.py", title="One run", icon=":material/timeline:", url
 trends = st.Page(
     VIEWS / "trends.py", title="Trends", icon=":material/trending_up:", url_path="trends", visibility="hidden"
 )
-WITHIN = ({compare: "Set-ups", speedups: "Speed-ups"}, {runs: "All set-ups", run: "One run", trends: "Trends"})
+WITHIN = ({compare: "Set-ups", versions: "Versions", speedups: "Speed-ups"}, {runs: "All set-ups", run: "One run", trends: "Trends"})
 
-page = st.navigation({"": [results, compare, runs, plan, sql, speedups, run, trends], "Data": data}, position="top")
+
+page = st.navigation({"": [results, compare, runs, plan, sql, versions, speedups, run, trends], "Data": data}, position="top")
 st.set_page_config(page_title=f"{page.title} - Dropline")
 for place in WITHIN:
     if page in place:
         with st.container(horizontal=True, gap="small", key="within"):
             for other, label in place.items():
                 st.page_link(other, label=label)
+if page != runs:
+    search()
 state.follow_publications()
 with behind.recorded() as questions:
     page.run()

@@ -343,4 +343,4 @@ def _written(values: pd.Series[float]) -> str:
     sizes = values[values != 0].abs()
     if sizes.empty or sizes.min() >= 10:
         return "%,.0f"
-    return "%.3g" if sizes.max() < 1000 else "%,.2f"
+    return "%.3g" if sizes.max() < 1000 else "%,.5g"

@@ -199,6 +199,13 @@ def change(ratio: float) -> str:
     return "as much as" if abs(ratio - 1) < 0.0005 else f"{percent} % {'more' if ratio > 1 else 'less'} than"
 
 
+def percent(ratio: float) -> str:
+    """Return a ratio as a change: `+8 %`, `-10 %`, `× 2.4` from twice as much on; a dash where there is none."""
+    if not is_known(ratio):
+        return "-"
+    return f"× {factor(ratio)}" if ratio >= 2 else f"{100 * (ratio - 1):+.{0 if abs(ratio - 1) >= 0.1 else 1}f} %"
+
+
 def change_interval(low: float | None, high: float | None) -> str:
     """Return the interval of a `change` in brackets, e.g. ` (95 %: +5 to +11 %)`; nothing where there is none."""
     if low is None or high is None or not (is_known(low) and is_known(high)):
@@ -236,8 +243,8 @@ def count(value: float | None) -> str:
 
 
 def numbers(one: float | None, other: float | None) -> str:
-    """Return the numbers of runs behind a ratio, e.g. `(n 9 / 9)`; nothing where neither is known."""
-    return f"(n {count(one)} / {count(other)})" if is_known(one) or is_known(other) else ""
+    """Return the numbers of runs behind a ratio, e.g. `9 and 5`; nothing where neither is known."""
+    return f"{count(one)} and {count(other)}" if is_known(one) or is_known(other) else ""
 
 
 def ratio(upper: float | None, lower: float | None, upper_sign: str = "", lower_sign: str = "") -> str:
@@ -294,11 +301,12 @@ def series(label: str, runs: int, changes: int) -> str:
 
 
 def loss_goal(name: str, limit: float | None, basis: str | None) -> str:
-    """Return a loss goal in words, e.g. `isc: 2.5 % of the worst exchange`."""
+    """Return a loss goal in words, e.g. `ISC (2.5 %)`: of the worst exchange, unless it says of what."""
+    name = name.upper() if len(name) <= 3 else name
     if limit is None or not is_known(limit):
-        return "no limit named" if name == "unstated" else f"{name}: no limit named"
-    of = {"worst_exchange": "of any exchange", "lease": "of whole leases", "packet": "of all packets"}
-    return f"{name}: {100 * limit:g} % {of.get(basis or '', '')}".strip()
+        return "no limit named" if name == "unstated" else f"{name} (no limit named)"
+    of = {"lease": " of whole leases", "packet": " of packets"}.get(basis or "", "")
+    return f"{name} ({100 * limit:g} %{of})"
 
 
 def watched(metric: str, unit: str | None, is_rate: bool) -> tuple[str, str]:

@@ -31,7 +31,7 @@ MARKS = {
         *("benchmarks/", "fuzz/", "gate/", "report/", "torture/", "test_"),
         *(f"app/test_{name}" for name in ("behind", "claims_page", "compare", "explore", "machines_page", "planner")),
         *(f"app/test_{name}" for name in ("outages", "pages", "quality", "queries", "results", "run", "serve", "soak")),
-        *(f"app/test_{name}" for name in ("speedups", "sql", "state", "trends", "try_file", "warehouse")),
+        *(f"app/test_{name}" for name in ("speedups", "sql", "state", "trends", "try_file", "versions", "warehouse")),
         *(f"inference/test_{name}" for name in ("recovery", "changes")),
         *(f"ingest/test_{name}" for name in ("crash", "history", "initial", "lake_backup", "lake_compaction")),
         *(f"ingest/test_{name}" for name in ("lake_damage", "migration", "parallel", "powerdns", "retraction")),

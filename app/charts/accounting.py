@@ -46,7 +46,7 @@ def requests(parts: pd.DataFrame, what: str, finding: str, detail: str) -> alt.L
         alt.value(theme.SERIES_COLOURS["drops"]),
     )
     return theme.titled(
-        alt.layer(
+        (
             base.mark_bar(size=16, cornerRadiusEnd=2).encode(color=colour),
             base.mark_text(align="left", dx=5, color=theme.INK).encode(text="shown:N"),
         ),

@@ -32,17 +32,15 @@ _OPEN: Final = 1.06  # how far beyond all that is known a range that is open upw
 
 
 def capacities(
-    table: pd.DataFrame, unit: str, singles: pd.DataFrame | None = None, *, name_values: bool = False
+    table: pd.DataFrame, unit: str, singles: pd.DataFrame | None = None
 ) -> alt.LayerChart:
-    """Draw one line of dots per `row`.
+    """Draw a dot per `row`, with its figure.
 
     Args:
         table: the columns of `REQUIRED`; `shown` is the figure in words, with its bound, `interval` its range; rates
             in `unit`.
         unit: unit of the rates, for the axis.
         singles: single runs with row, label, backend, rate and run (in words).
-        name_values: write the figure beside the dot, and tell rows of one backend apart by colour; for charts with one
-            dot per row.
     """
     table = theme.with_backends(table.loc[:, list(REQUIRED)].dropna(subset=["rate"]))
     table = table.assign(
@@ -50,8 +48,7 @@ def capacities(
         counted=[f"{each:.0f}" if words.is_known(each) else words.NOT_STATED for each in table["runs"]],
     )
     rows = list(dict.fromkeys(table["row"]))
-    by = theme.told_apart_by(table) if name_values else "backend"
-    colour = theme.colour_by(by, table)
+    colour = theme.label_colours(table)
     y = alt.Y("row:N", sort=rows, title=None, axis=theme.ROW_AXIS)
     axis = alt.X("rate:Q", title=f"Capacity ({unit})", scale=alt.Scale(zero=True), axis=theme.RATE_AXIS)
     base = alt.Chart(table).encode(y=y, color=colour)
@@ -78,26 +75,20 @@ def capacities(
                 "origin:N",
                 scale=alt.Scale(domain=list(theme.ORIGINS), range=["circle", "diamond"]),
                 title="Figure",
-                legend=alt.Legend(
-                    orient="bottom",
-                    columns=theme.LEGEND_COLUMNS,
-                    symbolStrokeColor=theme.NEUTRAL,
-                    symbolFillColor=theme.NEUTRAL,
-                ),
+                legend=None,  # the words below the title tell it
             ),
             fillOpacity=alt.condition("datum.origin === 'measured'", alt.value(1), alt.value(0)),
             fill=colour,
             tooltip=tooltip,
         )
     )
-    if name_values:
-        layers.append(
-            base.mark_text(align="left", dx=10, dy=-9, fontSize=11).encode(
-                x="rate:Q", text="shown:N", color=alt.value(theme.INK)
-            )
+    layers.append(
+        base.mark_text(align="left", dx=10, dy=-9, fontSize=11).encode(
+            x="rate:Q", text="shown:N", color=alt.value(theme.INK)
         )
+    )
     finding, detail = _finding(table, unit)
-    return theme.titled(alt.layer(*layers), finding, detail, alt.Step(theme.ROW_HEIGHT))
+    return theme.titled(layers, finding, detail, alt.Step(theme.ROW_HEIGHT))
 
 
 def _ranges(table: pd.DataFrame, shared: dict[str, Any]) -> list[Any]:
@@ -125,11 +116,12 @@ def _finding(table: pd.DataFrame, unit: str) -> tuple[str, str]:
     if table.empty:
         return "No capacity to draw", "Nothing was chosen, or no step has a loss ratio"
     own = table[table["origin"] == "measured"]
+    several = "Filled: measured, hollow: published figure" if 0 < len(own) < len(table) else "Dot: the figure"
     table = own if len(own) else table
     # what lies below a bound may be anything
     reached = table[~table["shown"].str.startswith(("<", "≤"))]
     first = table.loc[(reached if len(reached) else table)["rate"].idxmax()]
-    drawn = f"{_runs(table)}Filled: measured, hollow: published figure{_told(table)}"
+    drawn = f"{_runs(table)}{several}{_told(table)}"
     if len(table) == 1:
         return f"{first['name']}: {first['shown']} {unit}", drawn
     fastest = "Fastest measured" if len(own) else "Fastest published"

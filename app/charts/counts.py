@@ -29,7 +29,7 @@ def by_kind(table: pd.DataFrame, finding: str, detail: str, unit: str) -> alt.La
         tooltip=[alt.Tooltip("kind:N", title="Kind"), alt.Tooltip("count:Q", title=unit, format=",d")],
     )
     return theme.titled(
-        alt.layer(
+        (
             base.mark_bar(color=theme.NEUTRAL, size=16, cornerRadiusEnd=2),
             base.mark_text(align="left", dx=5, color=theme.INK).encode(text=alt.Text("count:Q", format=",d")),
         ),

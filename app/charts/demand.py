@@ -52,4 +52,4 @@ def against_capacities(steps: pd.DataFrame, capacities: pd.DataFrame, finding: s
             ],
         ),
     ]
-    return theme.titled(alt.layer(*layers), finding, detail, _HEIGHT)
+    return theme.titled(layers, finding, detail, _HEIGHT)

@@ -48,7 +48,7 @@ def tornado(table: pd.DataFrame, needed_lps: float, swing: float) -> alt.LayerCh
     )
     rule = alt.Chart(bars.head(1)).mark_rule(color=theme.NEUTRAL).encode(x="needed:Q")
     return theme.titled(
-        alt.layer(drawn, rule),
+        (drawn, rule),
         f"{bars['input'].iloc[0]} matters most: {before['shown']} to {after['shown']} leases/s",
         f"From {words.number(before['value'])} to {words.number(after['value'])}. "
         f"Each input alone {100 * swing:g} % smaller or larger, within its limits; what hardly matters is left out",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 REQUIRED: Final = ("t_s", "exchange", "series", "packets_per_s")
 _FEW: Final = 120  # up to so many values each is marked by a point
-_HEIGHT: Final = 320  # pixels
+_HEIGHT: Final = 250  # pixels
 
 
 def second_by_second(
@@ -56,7 +56,7 @@ def second_by_second(
     if pauses is not None and len(pauses):
         detail += "; shaded: fewer than half as many answers as in the median second"
     layers = [*shades(pauses), lines, *_where_loss_begins(intervals)]
-    return theme.titled(alt.layer(*layers), _finding(intervals, pauses), detail, _HEIGHT)
+    return theme.titled(layers, _finding(intervals, pauses), detail, _HEIGHT)
 
 
 def pauses(intervals: pd.DataFrame) -> pd.DataFrame:

@@ -26,7 +26,7 @@ VERDICT_COLOURS: Final = {
 _BAR: Final = 13  # pixels
 _AXIS: Final = alt.Axis(format=",.4~f", tickCount=4, labelFlush=False, grid=False)
 _INKED: Final = {"color": alt.value(theme.INK)}
-_TICKS: Final = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20]
+_TICKS: Final = [0.05, 0.1, 0.2, 0.5, 0.8, 0.9, 1, 1.1, 1.25, 2, 5, 10, 20]
 _TEXT: Final = {"align": "left", "dx": 7, "fontSize": 12}
 
 
@@ -89,7 +89,7 @@ def capacities(rows: pd.DataFrame, unit: str, finding: str, detail: str) -> alt.
     ]
     layers[0] = layers[0] or alt.Chart(rows, mark=alt.MarkDef("point", opacity=0)).encode(x=x, y=y)
     layers[0] = layers[0].add_params(alt.selection_point(PICKED, fields=["configuration_id"]))
-    return theme.titled(alt.layer(*filter(None, layers)), finding, detail, alt.Step(theme.ROW_HEIGHT))
+    return theme.titled(filter(None, layers), finding, detail, alt.Step(theme.ROW_HEIGHT))
 
 
 def _marks(rows: pd.DataFrame, mark: alt.MarkDef, shared: dict[str, Any], *ends: Any) -> Any:
@@ -120,7 +120,7 @@ def ratios(pairs: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
         domainMax=alt.ExprRef(f"{last} * (containerSize()[0] < 500 ? {max(narrow, 4)} : {max(wide, 1.7)})"),
     )
     y = alt.Y("row:N", sort=list(dict.fromkeys(pairs["row"])), title=None, axis=theme.ROW_AXIS)
-    x = alt.X("ratio:Q", title="times", scale=scale, axis=alt.Axis(format="~g", values=_TICKS, grid=False))
+    x = alt.X("ratio:Q", title="times", scale=scale, axis=alt.Axis(format="~g", values=_TICKS, grid=False, labelOverlap=True))
     colour = alt.Color("colour:N", scale=None)
     tooltip = [alt.Tooltip("row:N", title="Set-up"), alt.Tooltip("shown:N", title="Ratio")]
     one = alt.Chart({"values": [{"one": 1}]}).mark_rule(color=theme.NEUTRAL, strokeDash=[4, 3]).encode(x="one:Q")
@@ -142,4 +142,4 @@ def ratios(pairs: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
     )
     texts = base.mark_text(**_TEXT).encode(y=y, x="end:Q", text="shown:N", color=alt.value(theme.INK))
     layers = [one, *([bars] if bars is not None else []), dots, texts]
-    return theme.titled(alt.layer(*layers), finding, detail, alt.Step(theme.ROW_HEIGHT))
+    return theme.titled(layers, finding, detail, alt.Step(theme.ROW_HEIGHT))

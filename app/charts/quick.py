@@ -45,7 +45,7 @@ def points(table: pd.DataFrame, x: str, y: str, colour: str | None = None) -> al
         chart = chart.encode(color=_colour(drawn["colour"], colour), tooltip=[*tooltip, alt.Tooltip("colour")])
     few = not numbers and drawn["x"].nunique() <= _MOST_ROWS
     finding = f"{y} over {x}: n = {len(drawn):,}"
-    return theme.titled(alt.layer(chart), finding, _left_out(table, whole, drawn), alt.Step(22) if few else _HEIGHT)
+    return theme.titled([chart], finding, _left_out(table, whole, drawn), alt.Step(22) if few else _HEIGHT)
 
 
 def _colour(values: pd.Series, name: str) -> alt.Color:

@@ -61,11 +61,10 @@ def loss_over_rate(
         "title": "Configuration",
         "legend": legend if len(lines) > 1 else None,
     }
-    by = theme.told_apart_by(steps)
     base = alt.Chart(steps).encode(
         x=alt.X("offered_rate:Q", title=f"Offered rate ({unit})", axis=theme.RATE_AXIS),
         y=y,
-        color=theme.colour_by(by, steps, by_label["legend"]),
+        color=theme.label_colours(steps, by_label["legend"]),
         detail="line:N",
         tooltip=[
             alt.Tooltip("label:N", title="Configuration"),
@@ -90,17 +89,17 @@ def loss_over_rate(
     ]
     detail = f"{_runs(steps)}. The axis is logarithmic above 0.2 %"
     if limit is None:
-        return theme.titled(alt.layer(*curves), finding, detail, height)
+        return theme.titled(curves, finding, detail, height)
     limit_row = {"values": [{"limit": limit, "text": f"limit {100 * limit:g} %"}]}
     line = alt.Chart(limit_row).mark_rule(color=theme.LIMIT_COLOUR, strokeWidth=1.5, strokeDash=[4, 3])
     text = alt.Chart(limit_row).mark_text(align="left", baseline="bottom", dx=4, dy=-3, color=theme.INK, fontSize=12)
     return theme.titled(
-        alt.layer(
+        [
             *(_choice(top) if choosable else ()),
             *curves,
             line.encode(y="limit:Q"),
             text.encode(y="limit:Q", x=alt.value(0), text="text:N"),
-        ),
+        ],
         finding,
         f"{detail}; red: the limit of {100 * limit:g} %",
         height,

@@ -103,4 +103,4 @@ def _lines(table: pd.DataFrame, colours: Mapping[str, str], axis: str, finding: 
             ],
         )
     )
-    return theme.titled(alt.layer(drawn), finding, detail, _HEIGHT)
+    return theme.titled([drawn], finding, detail, _HEIGHT)

@@ -50,7 +50,7 @@ def shares(times: pd.DataFrame) -> alt.LayerChart:
     curves = base.transform_filter("datum.kind == 'each'").mark_line(interpolate="step-after", strokeWidth=1.8)
     points = base.transform_filter("datum.kind == 'summary'").mark_point(size=60, filled=True, opacity=1)
     detail = "; ".join(_counted(str(name), part) for name, part in times.groupby("source", sort=False))
-    return theme.titled(alt.layer(curves, points), _finding(times), detail, _HEIGHT)
+    return theme.titled((curves, points), _finding(times), detail, _HEIGHT)
 
 
 def _counted(source: str, part: pd.DataFrame) -> str:

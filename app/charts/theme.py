@@ -45,13 +45,12 @@ RATE_AXIS: Final = alt.Axis(format=",.4~f", tickCount=7, labelFlush=False)
 _LABEL_WIDTH: Final = alt.ExprRef("min(460, 0.5 * containerSize()[0])")
 LEGEND_COLUMNS: Final = alt.ExprRef("containerSize()[0] < 500 ? 1 : 8")
 ROW_AXIS: Final = alt.Axis(ticks=False, domain=False, labelLimit=_LABEL_WIDTH, labelFlush=False)
-# Characters that a line of a title has in a container of so many pixels; the last holds for all that are wider.
-_TITLE_WIDTHS: Final = ((430, 33), (720, 58))
-_TITLE_WIDTH: Final = 100
+# Characters that a line of a title and of what stands below it has in a container of less than so many pixels.
+_WIDTHS: Final = ((430, 33, 50), (720, 58, 92))
+_TITLE_WIDTH, _DETAIL_WIDTH = 100, 180  # of wider ones
 _TITLE_ROOM: Final = 36  # pixels
 _AXIS_ROOM: Final = 50
 _DETAIL_LINE: Final = 16
-_DETAIL_WIDTH: Final = 54  # characters; Vega-Lite knows no subtitle that depends on the width
 
 
 def backend_colour(backend: str | None) -> str:
@@ -74,25 +73,20 @@ def with_backends(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(backend=table["backend"].fillna(""))
 
 
-def told_apart_by(table: pd.DataFrame) -> str:
-    """Return the column that colours the rows of a chart: backends, unless two labels share one."""
-    shared = table.drop_duplicates("label")["backend"].fillna("").duplicated()
-    return "label" if shared.any() else "backend"
-
-
-def colour_by(column: str, table: pd.DataFrame, legend: alt.Legend | None = None) -> alt.Color:
-    """Return the colours of `told_apart_by`; labels have the legend given, none where they stand beside the marks."""
-    if column == "backend":
-        return backend_legend(table["backend"])
-    labels = list(dict.fromkeys(table["label"]))
-    colours = [SERIES[place % len(SERIES)] for place in range(len(labels))]
+def label_colours(table: pd.DataFrame, legend: alt.Legend | None = None) -> alt.Color:
+    """Return the colours of what a chart tells apart: those of the backends, unless two labels share one."""
+    each = table.drop_duplicates("label")
+    labels, backends = list(each["label"]), each["backend"].fillna("")
+    series = [SERIES[place % len(SERIES)] for place in range(len(labels))]
+    colours = series if backends.duplicated().any() else [backend_colour(one) for one in backends]
     return alt.Color(
         "label:N", scale=alt.Scale(domain=labels, range=colours), sort=labels, title="Configuration", legend=legend
     )
 
 
 def backend_legend(backends: Iterable[Any]) -> alt.Color:
-    """Return the colour encoding of the field `backend`, with its legend on top."""
+    """Return the colour encoding of the field `backend`, with a legend on top where there are several."""
+    scale = backend_scale(backends)
     legend = alt.Legend(
         orient="top",
         symbolOpacity=1,
@@ -101,7 +95,8 @@ def backend_legend(backends: Iterable[Any]) -> alt.Color:
         columns=LEGEND_COLUMNS,
         labelExpr="datum.label || 'not stated'",
     )
-    return alt.Color("backend:N", scale=backend_scale(backends), title="Backend", legend=legend)
+    shown = legend if len(scale.domain) > 1 else None
+    return alt.Color("backend:N", scale=scale, title="Backend", legend=shown)
 
 
 def value_axis(ticks: int = 7) -> alt.Axis:
@@ -115,27 +110,23 @@ def value_axis(ticks: int = 7) -> alt.Axis:
     )
 
 
-def title(finding: str, detail: str) -> alt.TitleParams:
-    """Return a title that says the finding, broken to fit its screen, with what the chart shows below it.
+class Titled(alt.LayerChart):
+    """Layers whose title and subtitle are broken to fit their screen: both are part of the chart, as in a saved image.
 
-    It is part of the chart, so that a saved image has it too.
+    Vega-Lite computes a subtitle like a title, and only its schema knows nothing of it.
     """
-    text = json.dumps(_lines(finding, _TITLE_WIDTH))
-    for pixels, characters in reversed(_TITLE_WIDTHS):
-        text = f"containerSize()[0] < {pixels} ? {json.dumps(_lines(finding, characters))} : {text}"
-    return alt.TitleParams(
-        text=alt.ExprRef(text),
-        subtitle=_lines(detail, _DETAIL_WIDTH),
-        anchor="start",
-        frame="bounds",
-        offset=12,
-        fontSize=15,
-        color=INK,
-        subtitleFontSize=12,
-        subtitleColor=INK,
-        subtitleLineHeight=_DETAIL_LINE,
-        subtitlePadding=5,
-    )
+
+    def to_dict(self, *args: Any, **options: Any) -> dict[str, Any]:
+        """Return the specification."""
+        drawn = super().to_dict(*args, **options)
+        finding, detail = (" ".join(drawn["title"][name]) for name in ("text", "subtitle"))
+        texts = json.dumps(_lines(finding, _TITLE_WIDTH)), json.dumps(_lines(detail, _DETAIL_WIDTH))
+        for pixels, *widths in reversed(_WIDTHS):
+            narrow = (json.dumps(_lines(*each)) for each in zip((finding, detail), widths, strict=True))
+            is_narrow = f"containerSize()[0] < {pixels} ?"
+            texts = tuple(f"{is_narrow} {one} : {text}" for one, text in zip(narrow, texts, strict=True))
+        drawn["title"] |= {"text": {"expr": texts[0]}, "subtitle": {"expr": texts[1]}}
+        return drawn
 
 
 def _lines(text: str, width: int) -> list[str]:
@@ -156,11 +147,11 @@ def _rows(part: Any, shared: Any) -> int:
     return int(data[name].nunique()) if name in data else 0
 
 
-def titled(chart: Any, finding: str, detail: str, height: int | alt.Step | None = None) -> alt.LayerChart:
-    """Return the chart with its finding as title, what it shows below it, and both as text alternative.
+def titled(layers: Iterable[Any], finding: str, detail: str, height: int | alt.Step | None = None) -> Titled:
+    """Return layers with their finding as title, what they show below it, and both as text alternative.
 
     Args:
-        chart: the layers.
+        layers: what is drawn, from the ground up.
         finding: what the chart shows, as a sentence.
         detail: what is drawn: n, intervals, marks.
         height: of what is drawn, in pixels, with axes and legends; or of each row.
@@ -173,11 +164,23 @@ def titled(chart: Any, finding: str, detail: str, height: int | alt.Step | None 
     words = {"labelColor": INK, "titleColor": INK}
     # Rules mark a place that the description names; a layer that has none would be an image without a name.
     # A saved image takes the ink on black; without a ground of its own it can be read wherever it is put.
-    chart = chart.configure(background="transparent")
+    chart = Titled(layer=list(layers)).configure(background="transparent")
     lines = {"gridColor": NEUTRAL, "gridOpacity": 0.25, "domainColor": NEUTRAL}
     styled = chart.configure_axis(**words, **lines).configure_legend(**words).configure_rule(aria=False)
     return styled.properties(
-        title=title(finding, detail),
+        title=alt.TitleParams(
+            text=_lines(finding, _TITLE_WIDTH),
+            subtitle=_lines(detail, _DETAIL_WIDTH),
+            anchor="start",
+            frame="bounds",
+            offset=12,
+            fontSize=15,
+            color=INK,
+            subtitleFontSize=12,
+            subtitleColor=INK,
+            subtitleLineHeight=_DETAIL_LINE,
+            subtitlePadding=5,
+        ),
         description=f"{finding}. {detail}".strip(),
         width="container",
         **size,

@@ -75,4 +75,4 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str, finding: 
         f"{len(points)} runs with the range of their crossing; line: level without dips; red: the level changes; "
         "dotted: version or set-up changes"
     )
-    return theme.titled(alt.layer(environment, changes, crossings, levels, dots, texts), finding, detail, _HEIGHT)
+    return theme.titled((environment, changes, crossings, levels, dots, texts), finding, detail, _HEIGHT)

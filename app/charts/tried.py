@@ -72,4 +72,4 @@ def among_known(known: pd.DataFrame, tried: pd.DataFrame, limit: float, unit: st
         layers.append(own.mark_text(dy=-20, color=theme.INK, fontSize=12, fontWeight="bold").encode(text="trial:N"))
     runs = f"{known['configuration_id'].nunique()} known configurations, median of the runs"
     detail = f"Diamonds: this file, n = {len(tried)}; lines: {runs}; red: the limit of {100 * limit:g} %"
-    return theme.titled(alt.layer(*layers), finding, detail, _HEIGHT)
+    return theme.titled(layers, finding, detail, _HEIGHT)

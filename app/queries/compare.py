@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dropline.app.queries import MOST_ROWS, USUAL_GOALS
 from dropline.app.queries.files import text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
@@ -55,11 +55,34 @@ def verdicts(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence[s
 
     Returns:
         configuration_id_a and _b in the order chosen, ratio (of the rates at the limit where both were estimated, else
-        of the figures), ci_low, ci_high, p_value, p_value_holm, runs_a, runs_b and verdict.
+        of the figures), ci_low, ci_high, p_value, p_value_holm, runs_a, runs_b, rate_a, rate_b, rate_unit and verdict.
     """
     return warehouse.query(
-        text("compare_verdicts"),
-        {"ids": list(configuration_ids), "loss_goal": loss_goal},
+        text("compare_verdicts", pairs="compare_pairs"),
+        {**USUAL_GOALS, "ids": list(configuration_ids), "loss_goal": loss_goal},
+    )
+
+
+def versions(warehouse: Warehouse, loss_goal: str | None = None) -> list[dict[str, Any]]:
+    """Return the versions that the same set-ups were measured with: product, version, previous_version, set_ups.
+
+    The pair of versions that was measured last comes first. Without a loss goal it is the usual one of each unit.
+    """
+    rows: list[dict[str, Any]] = warehouse.query(
+        text("versions_known"), {**USUAL_GOALS, "loss_goal": loss_goal}
+    ).to_pylist()
+    return rows
+
+
+def version_changes(warehouse: Warehouse, loss_goal: str | None, known: Mapping[str, Any]) -> pa.Table:
+    """Return each set-up of a row of `versions`, its newer version over the other, with the columns of `verdicts`."""
+    return warehouse.query(
+        text("compare_verdicts", pairs="versions_pairs"),
+        {
+            **USUAL_GOALS,
+            "loss_goal": loss_goal,
+            **{name: known[name] for name in ("product", "version", "previous_version")},
+        },
     )
 
 

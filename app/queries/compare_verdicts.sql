@@ -1,24 +1,5 @@
+-- `pairs` is given: a over b, in the order of their places.
 with
-
-chosen as (
-
-    select
-        unnest($ids) as id,
-        generate_subscripts($ids, 1) as place
-
-),
-
-pairs as (
-
-    select
-        one.id as a,
-        other.id as b,
-        one.place as place_a,
-        other.place as place_b
-    from chosen as one
-    inner join chosen as other on one.place < other.place
-
-),
 
 compared as (
 
@@ -27,7 +8,9 @@ compared as (
         tested.*
     from pairs, lateral (
             select * from compare(pairs.a, pairs.b)
-            where loss_goal = $loss_goal
+            where loss_goal = coalesce(
+                    $loss_goal, case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end
+                )
         ) as tested
 
 ),
@@ -63,6 +46,9 @@ select
     adjusted.p_value_holm,
     adjusted.runs_a,
     adjusted.runs_b,
+    adjusted.rate_a,
+    adjusted.rate_b,
+    adjusted.rate_unit,
     case
         when adjusted.p_value_holm is null then 'not testable'
         when adjusted.verdict in ('faster', 'slower') and adjusted.p_value_holm > 0.05

@@ -22,6 +22,7 @@ _GIVEN: Final = {
     "met": "explore_met",
 }
 MOST_FOUND: Final = 500  # that a page shows at once
+MOST_BESIDE: Final = 5  # of each other kind
 FACETS: Final = (
     *("protocol", "product", "backend", "campaign", "version", "threading", "threads", "ha", "testbed", "scenario"),
     *("tool", "tag", "month", "origin", "unit", "quality"),
@@ -59,6 +60,15 @@ def configurations(
         text("explore_configurations", **_GIVEN),
         _parameters(loss_goal, search, chosen) | {"most": MOST_FOUND},
     )
+
+
+def beside(warehouse: Warehouse, search: str) -> list[dict[str, Any]]:
+    """Return the campaigns, machines and runs that hold all words: kind, id, label, configuration_id (of a run)."""
+    found = warehouse.query(
+        text("explore_beside", machines="machines_hosts"), {"words": search.lower().split(), "most": MOST_BESIDE}
+    )
+    rows: list[dict[str, Any]] = found.to_pylist()
+    return rows
 
 
 def pairs(warehouse: Warehouse, configuration_id: str) -> pa.Table:

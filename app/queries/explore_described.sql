@@ -23,7 +23,8 @@ described as (
             cast($words as varchar[]),
             lambda word: not contains(
                 lower(concat_ws(
-                    ' ', configurations.configuration, configurations.campaign, campaigns.title,
+                    ' ', configurations.configuration, if(configurations.ha_mode <> 'none', 'HA high availability', ''),
+                    configurations.campaign, campaigns.title,
                     campaigns.description, configurations.method, configurations.testbed,
                     replace(array_to_string(figures.findings, ' '), '_', ' ')
                 )),

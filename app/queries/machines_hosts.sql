@@ -1,7 +1,19 @@
+with
+
+used as (
+
+    select
+        coalesce(host_id, testbed) as host_id,
+        string_agg(distinct campaign, ', ' order by campaign) as campaigns
+    from configurations
+    group by all
+
+)
+
 select
     hosts.* exclude (hosts.facts),
     concat(
-        hosts.name, ' (', coalesce(hosts.campaign, hosts.origin),
+        hosts.name, ' (', coalesce(hosts.campaign, 'published' || coalesce(' in ' || used.campaigns, '')),
         case when count(*) over (partition by hosts.name, coalesce(hosts.campaign, hosts.origin)) > 1
                 then ', ' || left(hosts.host_id, 6)
         end, ')'
@@ -11,4 +23,5 @@ select
         where runs.host_id = hosts.host_id
     ) as runs
 from hosts
+left join used on hosts.host_id = used.host_id
 order by hosts.origin, label

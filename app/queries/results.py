@@ -27,26 +27,6 @@ def pairs(warehouse: Warehouse) -> pa.Table:
     return warehouse.query(text("results_pairs"))
 
 
-def version_changes(warehouse: Warehouse, loss_goal: str | None = None) -> pa.Table:
-    """Return each series in which two versions were run: its latest version beside the one before it.
-
-    Without a loss goal it is the usual one of each unit.
-
-    The level of a version is that of its last run in `trends`; in a series of less than four runs with a bracket,
-    which has none (inference.changes), it is the median of the version's runs. It changed where a change point lies
-    after the last run of the version before; without one the two levels are the same, whatever single runs say.
-
-    Returns:
-        One row per series, changed ones first: series_id, series, rate_unit, version, previous_version, level,
-        previous_level (per second), runs and previous_runs of the two, started_at of the latest run, and verdict
-        (faster, slower, no evidence, too few runs).
-    """
-    return warehouse.query(
-        text("results_version_changes"),
-        {**USUAL_GOALS, "loss_goal": loss_goal},
-    )
-
-
 def fresh_findings(warehouse: Warehouse) -> pa.Table:
     """Return what weakens figures in the campaigns of the newest batch: severity, finding, findings, campaigns."""
     return warehouse.query(text("results_fresh_findings"))

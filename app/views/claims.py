@@ -35,14 +35,13 @@ def main() -> None:
         st.info("This warehouse holds no claims: it was built without the published figures. Type `dropline build`.")
         return
     st.caption(
-        "What public sources say about performance, each held against the published figures. The rule computes its "
-        "verdict from the figures alone; for “about” and “up to” a number within 10 % agrees, which is our choice, and "
-        "beside it stands what 5 % and 15 % would say. Reviewed by the maintainers, who also read the sources. ▲ the "
-        "figures give more than is claimed, ▼ they give less, ◐ some cases agree, ≡ the claim restates its own numbers."
+        "What public sources say about performance, checked against their own figures. Rule: computed from the figures "
+        "alone; “about” and “up to” allow 10 %. Maintainers: people who also read the source. ▲ the figures give more "
+        "than is claimed, ▼ less; ◐ some cases agree; ≡ the claim restates its own numbers."
     )
     shown = _filtered(claims)
     if shown.empty:
-        st.warning("No claim meets all of these filters. Take one away.")
+        st.warning("No claims for these filters. Remove one.")
         return
     _draw_verdicts(shown, asked)
     place = _choose_claim(shown)
@@ -192,7 +191,7 @@ def _show_figures(warehouse: Warehouse, claim_id: str) -> None:
     st.header("Its figures")
     figures = questions.figures(warehouse, claim_id).to_pandas()
     if figures.empty:
-        st.info("No published figure bears on this claim: the numbers stand in the words of the source.")
+        st.info("No published figure relates to this claim; the source gives its number in prose only.")
         return
     state.table(
         pd.DataFrame(

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dropline.app import behind, frames, queries, state, words
+from dropline.app import goals as loss_goals
 from dropline.app.charts import capacity, ramp
 from dropline.app.queries import compare as comparing
 
@@ -127,6 +128,7 @@ def _difference(
 def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
     """Let the visitor take a loss goal or set limit and basis; these decide, the goal is the short way to them."""
     texts = {name: words.loss_goal(name, goal["loss_limit"], goal["loss_basis"]) for name, goal in goals.items()}
+    loss_goals.follow_old_address("goal", texts)
     named = _named(goals)
     find_goal = partial(_find_goal, named)
     first = next(iter(goals.values()))
@@ -266,7 +268,7 @@ def _draw_capacities(warehouse: Warehouse, frame: pd.DataFrame, limit: Limit, as
             run=[f"run {each:.0f}" if words.is_known(each) else "run" for each in points["repetition"]],
         )
         dots = part.assign(row=part["label"], name=part["label"], quality=part["quality_shown"])
-        drawn = capacity.capacities(dots, str(unit), points, name_values=True)
+        drawn = capacity.capacities(dots, str(unit), points)
         state.chart(drawn, f"capacity-{place}", [*asked, *asked_too])
     if "run_correlation" in frame and (
         said := words.widened(dict(zip(frame["label"], frame["run_correlation"], strict=True)))

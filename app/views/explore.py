@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 import streamlit as st
 
-from dropline.app import frames, goals, links, queries, state, words
+from dropline.app import answers, frames, goals, links, queries, state, words
 from dropline.app.queries import explore, trends
 
 if TYPE_CHECKING:
@@ -49,16 +49,22 @@ def main() -> None:
             type="search",
             icon=":material/search:",
             placeholder="words in names, campaigns, methods, testbeds, findings",
-            help="Several words: all of them have to be there, in whatever case.",
+            help="Finds set-ups with all of the words, and machines, campaigns, runs and pages of that name.",
         )
     with right:
         goal = goals.choose(warehouse)
     chosen = _choose_facets(warehouse, goal, search or "")
+    labels = queries.labels(warehouse)
+    if search:
+        with st.container(horizontal=True, gap="xsmall"):
+            links.to_found(warehouse, labels, search, explore.beside(warehouse, search))
     found = explore.configurations(warehouse, goal, search or "", chosen)
     if not found.num_rows:
-        st.warning("No configuration meets all of this. Take a word or a filter away.")
+        st.warning("No set-up matches. Remove a word or a filter.")
         return
-    frame = frames.capacities(found, queries.labels(warehouse))
+    frame = frames.capacities(found, labels)
+    if search or any(chosen.values()):
+        _answer(frame)
     places = _choose_configurations(frame)
     _lead_on(warehouse, frame.iloc[places], goal)
 
@@ -99,18 +105,34 @@ def _counts(facet: str, counts: pd.DataFrame) -> str:
         for value, count in left[["value", "configurations"]].head(NAMED).itertuples(index=False)
     ]
     more = [f"{len(left) - NAMED} more"] if len(left) > NAMED else []
-    return " · ".join(named + more) or "nothing left"
+    return " · ".join(named + more) or "no matches"
+
+
+def _answer(frame: pd.DataFrame) -> None:
+    """Say which of what was found is fastest, and how far ahead, where one protocol and unit were found."""
+    rated = frame.dropna(subset=["rate"])
+    own = rated[rated["origin"] == "measured"]
+    rated = own if len(own) else rated
+    if len(rated) < 2 or len(rated.groupby(["protocol", "rate_unit"], dropna=False)) > 1:
+        return
+    rows: list[answers.Row] = rated.assign(cpus=None).to_dict("records")
+    rows = [row | {"name": name} for row, name in zip(rows, answers.names(rows), strict=True)]
+    if best := answers.fastest(rows):
+        st.header(words.plain(answers.headline(best, alone=False)), anchor=False)
+        st.markdown(words.plain(" ".join(filter(None, [answers.lead(best, rows), answers.certainty(best)]))))
 
 
 def _choose_configurations(frame: pd.DataFrame) -> list[int]:
     matches = int(frame["matches"].iloc[0])
     cut = f", of which the table shows {len(frame):,}" if len(frame) < matches else ""
-    st.markdown(f"**{words.plural(matches, 'configuration')}**{cut}; choose rows to go on with them")
+    st.markdown(f"**{words.plural(matches, 'configuration')}**{cut}; select one to open its runs, several to compare")
     return state.choose_rows(
         pd.DataFrame(
             {
                 "Configuration": frame["label"],
-                "Capacity": frame["rate"],
+                "Capacity": [
+                    words.about(*each) for each in zip(frame["rate"], frame["ci_low"], frame["ci_high"], strict=True)
+                ],
                 "Unit": frame["rate_unit"],
                 "Rate at the limit": frame["interval"].where(frame["ci_low"].notna(), None),
                 "Within": [
@@ -147,7 +169,7 @@ def _choose_configurations(frame: pd.DataFrame) -> list[int]:
 def _lead_on(warehouse: Warehouse, chosen: pd.DataFrame, goal: str | None) -> None:
     if chosen.empty:
         st.info(
-            "Choose one row to open its runs, trend and speed-ups, or several to compare.", icon=":material/touch_app:"
+            "Select one row to open its runs, trend and speed-ups, or several to compare.", icon=":material/touch_app:"
         )
         return
     labels = queries.labels(warehouse)
@@ -158,7 +180,7 @@ def _lead_on(warehouse: Warehouse, chosen: pd.DataFrame, goal: str | None) -> No
         if len(ids) == 1:
             _lead_on_from_one(warehouse, labels, chosen.iloc[0], goal)
     if len(ids) > 1:
-        st.caption("Run, trend and speed-ups are there for one row.")
+        st.caption("Select a single row to open its runs, trend or speed-ups.")
 
 
 def _lead_on_from_one(warehouse: Warehouse, labels: dict[str, str], one: pd.Series[Any], goal: str | None) -> None:

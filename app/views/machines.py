@@ -145,7 +145,7 @@ def _show(warehouse: Warehouse, kind: Kind, rows: pd.DataFrame, listed: pd.DataF
 
 def _show_facts(facts: pd.DataFrame, label: str) -> None:
     st.header(words.plain(label))
-    st.caption(f"{len(facts):,} facts are known of it.")
+    st.caption(f"{len(facts):,} facts")
     state.table(
         pd.DataFrame(
             {
@@ -166,7 +166,7 @@ def _show_differences(facts: pd.DataFrame, a: str, b: str) -> None:
     differing = facts[facts["differs"]]
     st.text(_verdict(differing))
     _say_what_is_one_sided(facts[facts["is_one_sided"]], a, b)
-    everything = st.toggle("Also what is the same", key="same", bind="query-params")
+    everything = st.toggle("Show what is the same, too", key="same", bind="query-params")
     ranks = {grade: rank for rank, grade in enumerate(words.ITEM_GRADES)}
     gravest = differing.sort_values("grade", key=lambda grades: grades.map(ranks), kind="stable")
     shown = facts[~facts["is_one_sided"]] if everything else gravest
@@ -191,15 +191,15 @@ def _show_differences(facts: pd.DataFrame, a: str, b: str) -> None:
         tinted=list(shown["differs"]) if everything else (),
     )
     st.caption(
-        "⚠ unfair: a ratio of rates between them is not the effect of one factor. ? unknown: one side does not say. "
-        "No grade: no comparison of capacities looks at it."
+        "⚠ unfair: it affects the rate, so do not compare rates across it. ? unknown: one side does not say. "
+        "No grade: comparisons leave it out."
     )
 
 
 def _say_what_is_one_sided(facts: pd.DataFrame, a: str, b: str) -> None:
     if facts.empty:
         return
-    with st.expander(f"{len(facts):,} facts are known of one only, so they are not compared"):
+    with st.expander(f"{len(facts):,} facts are recorded for only one of them"):
         for column, label in (("value_a", a), ("value_b", b)):
             if aspects := sorted(facts.loc[facts[column].notna(), "aspect"].unique()):
                 st.caption(words.plain(f"Of {label}: {', '.join(aspects)}."))
@@ -207,7 +207,7 @@ def _say_what_is_one_sided(facts: pd.DataFrame, a: str, b: str) -> None:
 
 def _verdict(differing: pd.DataFrame) -> str:
     if differing.empty:
-        return "Nothing that is known of both differs."
+        return "Nothing recorded for both differs."
     grades = differing["grade"].value_counts()
     counted = [f"{grades[each]} {each}" for each in words.ITEM_GRADES if each in grades]
     if ungraded := int(differing["grade"].isna().sum()):
@@ -225,7 +225,7 @@ def _show_users(warehouse: Warehouse, kind: Kind, chosen: str, label: str, name:
     st.header(f"What ran with {words.plain(label)}")
     users = questions.used_by(warehouse, **{kind.key: chosen}).to_pandas()
     if users.empty:
-        st.info(f"No run names this {kind.word} as the one that was tested; it may be that of a partner.")
+        st.info(f"No run was made with this {kind.word} as the server under test. It may belong to a partner.")
         return
     place = state.choose_row(
         pd.DataFrame(

@@ -50,23 +50,25 @@ def main() -> None:
 
 def _metrics(warehouse: Warehouse, found: pd.DataFrame, suites: list[dict[str, Any]]) -> None:
     built = questions.built(warehouse)
-    st.caption(f"Of the warehouse built on {built['built_at']:%d %b %Y, %H:%M} UTC.")
+    st.caption(f"Problems of all figures, measured and published, in the build of {built['built_at']:%d %b %Y, %H:%M} UTC.")
     by_severity = found.groupby("severity")["findings"].sum()
     with state.reserved(state.METRICS_PIXELS, horizontal=True):
         st.metric("Suspect", f"{by_severity.get('suspect', 0):,}", border=True, help="The figure is probably wrong.")
-        st.metric("Warnings", f"{by_severity.get('warning', 0):,}", border=True, help="Somebody should know.")
-        st.metric("Info", f"{by_severity.get('info', 0):,}", border=True, help="Worth knowing; no figure is weaker.")
+        st.metric("Warnings", f"{by_severity.get('warning', 0):,}", border=True, help="Check before use.")
+        st.metric("Info", f"{by_severity.get('info', 0):,}", border=True, help="For information: no figure is weaker.")
         rejected = found.loc[found["finding"] == "rejected", "findings"].sum()
         st.metric("Rejected files", f"{rejected:,}", border=True, help="Files of which nothing could be taken.")
         held, failed = (sum(suite[name] for suite in suites) for name in ("successes", "failures"))
-        gate = f"{held} of {held + failed}" if suites else "not checked"
-        st.metric("Expectations that hold", gate, border=True, help="The gate of the last build.")
+        gate = f"{failed} of {held + failed} failed" if failed else f"all {held} hold"
+        st.metric(
+            "Data checks", gate if suites else "not run", border=True, help="Expectations of the last build's gate."
+        )
     state.warn_if_behind(warehouse)
 
 
 def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str]) -> None:
     if found.empty:
-        st.success("Nothing was found against any figure.", icon=":material/check:")
+        st.success("No known problems with any figure.", icon=":material/check:")
         return
     chosen = _choose_filters(found)
     kept = found
@@ -74,7 +76,7 @@ def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str])
         if values:
             kept = kept[kept[name].isin(values)]
     if kept.empty:
-        st.warning("No finding meets all of these filters. Take one away.")
+        st.warning("No findings for these filters. Remove one.")
         return
     _draw_kinds(kept, asked)
     rows = questions.findings(warehouse, *chosen.values()).to_pandas()
@@ -201,7 +203,7 @@ def _rejected(warehouse: Warehouse) -> None:
 
 def _gate(suites: list[dict[str, Any]]) -> None:
     if not suites:
-        st.info("The gate has not looked at this home yet. Type `dropline build`.")
+        st.info("No checks have run yet. Type `dropline build`.")
         return
     st.caption(
         "Great Expectations looks at each batch of the lake, and at a new warehouse before it is published. A critical "

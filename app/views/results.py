@@ -9,6 +9,7 @@ import streamlit as st
 
 from dropline.app import answers, behind, frames, glossary, goals, links, queries, state, words
 from dropline.app.charts import panel, theme
+from dropline.app.queries import compare as comparing
 from dropline.app.queries import results
 
 if TYPE_CHECKING:
@@ -212,43 +213,12 @@ def _effects(warehouse: Warehouse, found: Collection[str], places: Sequence[Delt
 
 
 def _version_changes(warehouse: Warehouse, goal: str | None) -> None:
-    """Say what changed with the versions, where two were measured; the table opens where something did."""
-    rows = results.version_changes(warehouse, goal).to_pandas()
-    if rows.empty:
-        return
-    st.header(f"Since the version before: {answers.changes(list(rows['verdict']))}", anchor=False)
-    with st.expander("Set-up by set-up", expanded=rows["verdict"].isin(["faster", "slower"]).any()):
-        _series(warehouse, goal, rows)
-
-
-def _series(warehouse: Warehouse, goal: str | None, rows: pd.DataFrame) -> None:
-    place = state.choose_row(
-        pd.DataFrame(
-            {
-                "Series": rows["series"],
-                "Versions": rows["previous_version"].fillna("?") + " → " + rows["version"].fillna("?"),
-                "Change of level": [
-                    f"{100 * (level / before - 1):+.1f} %" if verdict in ("faster", "slower") and before else None
-                    for level, before, verdict in zip(
-                        rows["level"], rows["previous_level"], rows["verdict"], strict=True
-                    )
-                ],
-                "Verdict": [words.VERDICTS[each] for each in rows["verdict"]],
-                "Level before": [words.number(each) for each in rows["previous_level"]],
-                "Level now": [words.number(each) for each in rows["level"]],
-                "Unit": rows["rate_unit"],
-                "Runs": [words.numbers(*each) for each in zip(rows["previous_runs"], rows["runs"], strict=True)],
-                "Latest run": rows["started_at"],
-            }
-        ),
-        list(rows["series_id"]),
-        "changed",
-        alt="Latest version of each series beside the version before, changed ones first; choose one to open its trend",
-        config={"Latest run": st.column_config.DatetimeColumn(format="YYYY-MM-DD", timezone="UTC", help="UTC")},
-        height="auto" if len(rows) < 6 else 240,
-    )
-    if place is not None:
-        links.to_trend(warehouse, goal, rows["series_id"].iloc[place], "Open the trend")
+    """Say what changed with the newest version, where two were measured."""
+    for known in comparing.versions(warehouse, goal)[:1]:
+        verdicts = comparing.version_changes(warehouse, goal, known)["verdict"].to_pylist()
+        since = f"{known['product']} {known['version']} against {known['previous_version']}"
+        st.header(words.plain(f"{since}: {answers.changes(verdicts)}"), anchor=False)
+        st.page_link("views/versions.py", label="Set-up by set-up", icon=":material/compare_arrows:")
 
 
 def _throughputs(warehouse: Warehouse, labels: Mapping[str, str]) -> None:

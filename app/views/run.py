@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +10,15 @@ import pandas as pd
 import streamlit as st
 
 from dropline.app import behind, queries, raw_text, state, words
+from dropline.app import goals as loss_goals
 from dropline.app.charts import accounting, intervals, ramp, response, watched
 from dropline.app.queries import run as watching
 from dropline.paths import Home
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from streamlit.delta_generator import DeltaGenerator
 
     from dropline.app.warehouse import Warehouse
 
@@ -63,21 +67,21 @@ def main() -> None:
     verdict = queries.run_verdict(warehouse, run_id, goal["loss_goal"])
     _draw_ramp(warehouse, run, labels[configuration], goal, verdict)
     trial = _choose_trial(trials, run, verdict)
-    _show_trial(trial)
-    _show_accounting(warehouse, trial["trial_id"])
-    _draw_seconds(warehouse, trial)
+    with _show_trial(trial):
+        _draw_seconds(warehouse, trial)
+        _show_accounting(warehouse, trial["trial_id"])
     _show_exchanges(warehouse, trial)
     _show_response_times(warehouse, trial)
     _show_counters(warehouse, trial)
     _show_findings(warehouse, configuration, run_id, trial)
     _show_sources(trial)
-    _show_file(trial)
 
 
 def _choose_goal(warehouse: Warehouse, rate_unit: str | None) -> dict[str, Any]:
     known = queries.loss_goals(warehouse, [rate_unit])
     goals = {each["loss_goal"]: each for each in known if each["loss_limit"] is not None}
     texts = {name: words.loss_goal(name, each["loss_limit"], each["loss_basis"]) for name, each in goals.items()}
+    loss_goals.follow_old_address("goal", texts)
     return goals[state.choose_one("Loss goal", "goal", texts) or known[0]["loss_goal"]]
 
 
@@ -120,7 +124,11 @@ def _finding(verdict: dict[str, Any], unit: str) -> str:
 def _choose_trial(trials: pd.DataFrame, run: dict[str, Any], verdict: dict[str, Any]) -> pd.Series[Any]:
     st.header(words.plural(len(trials), "trial"))
     unit = words.plain(run["rate_unit"] or "per second")
-    decisive = trials.index[trials["offered_rate"] == verdict.get("last_passing_rate")]
+    decisive = [
+        place
+        for rate in (verdict.get("first_exceeding_rate"), verdict.get("last_passing_rate"))
+        for place in trials.index[trials["offered_rate"] == rate]
+    ]
     shown = pd.DataFrame(
         {
             "Offered": trials["offered_rate"],
@@ -156,7 +164,8 @@ def _choose_trial(trials: pd.DataFrame, run: dict[str, Any], verdict: dict[str, 
     return trials.iloc[place or 0]
 
 
-def _show_trial(trial: pd.Series[Any]) -> None:
+def _show_trial(trial: pd.Series[Any]) -> DeltaGenerator:
+    """Say what the trial is, and return the place for its charts: beside its raw text, where the visitor wants that."""
     st.header("Selected trial")
     st.text(f"{trial['source_path']}, report {trial['report_index'] + 1}, line {words.count(trial['source_line'])}")
     if words.is_known(trial["command"]):
@@ -164,6 +173,12 @@ def _show_trial(trial: pd.Series[Any]) -> None:
     if words.is_known(trial["conflicts"]):
         for conflict in trial["conflicts"]:
             st.warning(words.plain(conflict), icon=":material/call_split:")
+    if not st.toggle("Raw text beside the charts", key="text", bind="query-params"):
+        return st.container()
+    left, right = st.columns([3, 2])
+    with right:
+        _show_file(trial)
+    return left
 
 
 def _show_accounting(warehouse: Warehouse, trial_id: str) -> None:
@@ -232,8 +247,11 @@ def _draw_seconds(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
     span = [min(0.0, float(times.min())), max(float(times.max()), 1.0)]
     exchanges = {str(name): part for name, part in seconds.groupby("exchange", sort=False)}
     pauses = {name: intervals.pauses(part) for name, part in exchanges.items()}
-    for name, part in exchanges.items():
-        state.chart(intervals.second_by_second(part, span, pauses[name]), f"seconds-{name}", asked)
+    # without readings nothing else shares their time axis
+    places = itertools.cycle(st.columns(min(len(exchanges), 2)) if readings.empty else [st.container()])
+    for place, (name, part) in zip(places, exchanges.items(), strict=False):
+        with place:
+            state.chart(intervals.second_by_second(part, span, pauses[name]), f"seconds-{name}", asked)
     if seconds.empty:
         st.caption("The generator prints no interim lines with a time: these are the readings beside it.")
     if readings.empty:
@@ -287,9 +305,8 @@ def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
         state.chart(response.shares(shares), "response-times", asked)
     else:
         st.info(
-            "How the response times are distributed is not known: no packet of this trial was dumped (perfdhcp does "
-            "that with -x t) and its generator prints no percentiles. What it sums up stands "
-            + ("below." if len(times) else "with the exchanges above, where it says anything."),
+            "No distribution of response times: perfdhcp records it with `-x t`. "
+            + ("Its summary stands below." if len(times) else "Averages stand with the exchanges above."),
             icon=":material/info:",
         )
     if times.empty:
@@ -341,10 +358,7 @@ def _show_sources(trial: pd.Series[Any]) -> None:
 
 
 def _show_file(trial: pd.Series[Any]) -> None:
-    st.header("Raw file")
-    st.text(f"SHA-256 {trial['source_sha256']}")
-    if not st.toggle("Show its text", key="text", bind="query-params", help="From the bytes that the lake keeps."):
-        return
+    st.caption(f"SHA-256 {trial['source_sha256']}")
     content = raw_text.kept(Home.chosen(), trial)
     if content is None:
         st.info("The lake of this home does not hold the file. Where the file lies, this explains it line by line:")
@@ -357,7 +371,7 @@ def _show_file(trial: pd.Series[Any]) -> None:
         st.caption(
             f"Lines {part.first:,} to {last:,} of {part.lines:,}, from where this trial begins; all is in the file."
         )
-    st.code(part.text, language=None, line_numbers=part.first == 1, height=420 if part.lines > 18 else "content")
+    st.code(part.text, language=None, line_numbers=part.first == 1, height=640 if part.lines > 28 else "content")
     st.download_button(
         "The whole file",
         content,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 import streamlit as st
 
-from dropline.app import behind, queries, state, words
-from dropline.app.charts import ratio
+from dropline.app import answers, behind, queries, state, words
+from dropline.app.charts import panel, ratio
 from dropline.app.queries import ratio_pairs
 
 if TYPE_CHECKING:
@@ -23,9 +23,8 @@ def main() -> None:
     st.title("Speed-ups")
     warehouse = state.warehouse_or_stop()
     st.caption(
-        "Each row is a pair of configurations that differ in one thing. Filled: the difference is real, also among so "
-        "many pairs (Holm, 5 %). Light: probably real, by the interval of the pair alone. Hollow: it may be chance, or "
-        "there are no repeated runs to tell."
+        "Each row compares two set-ups that differ in one thing. Blue is faster, orange slower, grey may be chance or "
+        "cannot be tested; “probably” holds for the pair alone, not among so many pairs (Holm, 5 %)."
     )
     tabs = st.tabs([*words.FACTORS.values(), _SCALING], key="tab", on_change="rerun", bind="query-params")
     for tab, factor in zip(tabs, words.FACTORS, strict=False):
@@ -41,26 +40,28 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
     with behind.recorded() as asked:
         pairs = ratio_pairs.ratios(warehouse, factor).to_pandas()
     if pairs.empty:
-        st.info("No pair differs in this alone. Ingest runs of both sides.")
+        st.info("No two set-ups differ in this alone. Measure the same set-up with and without it, then ingest both.")
         return
+    own = pairs["origin"] == "measured"
+    asked_of = set(st.query_params.get_all("campaign")) - set(pairs.loc[own, "campaign"])
+    is_published = not own.any() or st.toggle(
+        "Published figures", value=bool(asked_of), key="published", bind="query-params"
+    )
+    pairs = pairs if is_published else pairs[own]
     campaigns = {each: each for each in dict.fromkeys(pairs["campaign"])}
     near = state.narrowed("campaigns", "campaign", campaigns)
     with state.reserved(state.FIELD_PIXELS):
         chosen = state.choose_many("Campaigns", "campaign", near)
     if chosen:
         pairs = pairs[pairs["campaign"].isin(chosen)]
-    pairs["counts"] = [words.numbers(*each) for each in zip(pairs["runs"], pairs["reference_runs"], strict=True)]
     pairs["shown"] = [
-        " ".join(
-            filter(None, [f"{words.number(value)} times", f"({low:.3g} to {high:.3g})" * words.is_known(low), counts])
-        )
-        for value, low, high, counts in zip(
-            pairs["ratio"], pairs["ci_low"], pairs["ci_high"], pairs["counts"], strict=True
-        )
+        f"{answers.two_digits(ratio)} × {words.SHORT_VERDICTS.get(verdict, verdict)}"
+        for ratio, verdict in zip(pairs["ratio"], pairs["verdict"], strict=True)
     ]
+    is_one = pairs["campaign"].nunique() == 1
     pairs["row"] = [
         ", ".join(part for part in (protocol, backend, ha_mode, what) if words.is_known(part))
-        + f" over {reference} ({campaign})"
+        + f" over {reference}{'' if is_one else f' ({campaign})'}"
         for protocol, backend, ha_mode, what, reference, campaign in zip(
             pairs["protocol"],
             pairs["backend"].where(pairs["backend"].notna() & (factor != "backend")),
@@ -71,7 +72,7 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
     ]
     drawn = pairs.head(_MOST)
     st.space(state.TOOLS_PIXELS)
-    state.chart(ratio.ratios(drawn, _effect(pairs), _told_apart(pairs)), f"ratios-{factor}", asked)
+    state.chart(panel.ratios(drawn, _effect(pairs), _told_apart(pairs)), f"ratios-{factor}", asked)
     for campaign, said in pairs.dropna(subset=["campaign_description"]).groupby("campaign")["campaign_description"]:
         st.caption(words.plain(f"{campaign}: {said.iloc[0]}"))
     if len(drawn) < len(pairs):
@@ -93,7 +94,7 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
                 ],
                 "Verdict": [words.VERDICTS.get(each, each) for each in pairs["verdict"]],
                 "p (Holm)": pairs["p_value_holm"],
-                "Runs": pairs["counts"],
+                "Runs": [words.numbers(*each) for each in zip(pairs["runs"], pairs["reference_runs"], strict=True)],
                 "Measured": [words.order(in_turn.get(each)) for each in sides],
                 "Other differences": [words.FAIRNESS.get(each, words.NOT_STATED) for each in pairs["grade"]],
                 "Main difference": [", ".join(each) if words.is_known(each) else "" for each in pairs["worst"]],
@@ -123,16 +124,16 @@ def _effect(pairs: pd.DataFrame) -> str:
 def _told_apart(pairs: pd.DataFrame) -> str:
     """Return how many of the differences are real, and how many cannot be tested."""
     counts = pairs["verdict"].value_counts()
-    said = [f"{counts[each]} {each}" for each in ratio.FULLNESS if each in counts]
+    said = [f"{counts[each]} {each}" for each in answers.DECIDED if each in counts]
     if untested := int(counts.get("not testable", 0)):
         said.append(f"{untested} without the repeated runs that a test takes")
-    return f"n = {words.plural(len(pairs), 'pair')}: {', '.join(said) or 'no difference is told'}; bars: 95 % interval"
+    return f"n = {words.plural(len(pairs), 'pair')}: {', '.join(said) or 'no difference is told'}; light: 95 % interval"
 
 
 def _scaling(warehouse: Warehouse) -> None:
     families = ratio_pairs.scaling(warehouse).to_pandas()
     if families.empty:
-        st.info("No configuration was measured with two or more thread counts.")
+        st.info("No set-up was measured with two or more thread counts. Measure one with 1, 2 and 4 threads, then ingest the runs.")
         return
     options = {
         row.family_id: f"{row.family} ({row.campaign}): {', '.join(str(count) for count in row.thread_counts)} threads"

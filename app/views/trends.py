@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from dropline.app import behind, goals, state, words
+from dropline.app import behind, goals, links, queries, state, words
 from dropline.app.charts import trend
 from dropline.app.queries import trends
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dropline.app.warehouse import Warehouse
 
 _FEWEST = 4  # runs: fewer show no change, inference.changes
+_LINKS = 6  # to runs that stand out
 
 
 def main() -> None:
@@ -26,7 +27,10 @@ def main() -> None:
         goal = goals.choose(warehouse)
     found = trends.series(warehouse, goal).to_pandas()
     if found.empty:
-        st.info("No measured run has a capacity within this loss goal. Choose another, or ingest runs.")
+        st.info(
+            "No run has a capacity at this loss goal. Choose another goal, or ingest runs: `dropline ingest FOLDER`, "
+            "then `dropline build`."
+        )
         return
     with left:
         options = {row.series_id: words.series(row.label, row.runs, row.changes) for row in found.itertuples()}
@@ -68,6 +72,11 @@ def _draw(warehouse: Warehouse, series_id: str) -> None:
     drawn = trend.runs_in_time(points, words.known(points["backend"].iloc[0]), unit, _finding(points))
     st.space(state.TOOLS_PIXELS)
     state.chart(drawn, "trend", asked)
+    labels = queries.labels(warehouse)
+    with st.container(horizontal=True, gap="small"):
+        for row in points[points["is_dip"] | points["is_change"]].tail(_LINKS).to_dict("records"):
+            what = "dipped" if row["is_dip"] else f"{row['shown_change']} from here on"
+            links.to_run(warehouse, labels, row["configuration_id"], row["run_id"], text=f"Run {row['place']}: {what}")
     if points["rate_interpolated"].notna().sum() < _FEWEST:
         st.caption(f"A change of level can be told from {_FEWEST} runs on whose ramps bracket the limit.")
     st.markdown("**The runs**")
@@ -81,7 +90,7 @@ def _draw(warehouse: Warehouse, series_id: str) -> None:
                 "Level": points["level"],
                 "Dip": points["is_dip"].map({True: "dip", False: ""}),
                 "Change of level": points["shown_change"],
-                "Chance of a false alarm": points["change_p_value"],
+                "p value": points["change_p_value"],
                 "Take care": points["doubt"],
                 "Also changed": points["changed"],
                 "Campaign": points["campaign"],

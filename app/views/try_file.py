@@ -86,7 +86,7 @@ def _visible(text: str) -> str:
 def _show_trials(found: dict[str, Any]) -> None:
     trials = found["trials"]
     if not trials:
-        st.info("No trial is in it. What that means stands below, with what to do.")
+        st.info("No benchmark result is in this file. Below stands why, and what to do.")
         return
     frame = pd.DataFrame(trials)
     st.markdown(f"**{found['trials_in_all']:,} trial{'' if found['trials_in_all'] == 1 else 's'}**")
@@ -165,8 +165,8 @@ def _place(trials: list[dict[str, Any]]) -> None:
     drawn = chart.among_known(known, pd.DataFrame(points), goal["loss_limit"], kind[2] or "per second", finding)
     state.chart(drawn, "among-known", asked)
     st.caption(
-        "A trial is no capacity: it is one rate, tried once. Hardware, configuration and drop time differ between the "
-        "known results; Compare says in what."
+        "One rate, tried once, is no capacity: a run of several rates is. The known results differ in hardware and "
+        "configuration; Compare says in what."
     )
 
 
@@ -191,8 +191,10 @@ def _finding(
     reached = f"{words.number(max(within))} {kind[2] or 'per second'} within a loss of {limit:g} %"
     if not rates:
         return f"{reached}; no known capacity to compare with"
+    below = sum(rate <= max(within) for rate in rates)
     return (
-        f"{reached}: at least as much as {sum(rate <= max(within) for rate in rates)} of {len(rates)} known capacities"
+        f"{reached}: {f'as much as {below}' if below else 'less than any'} of {len(rates)} known capacities, "
+        f"{words.number(min(rates))} to {words.number(max(rates))}"
     )
 
 
@@ -218,7 +220,7 @@ def _show_troubles(found: dict[str, Any]) -> None:
         if found["rejects_in_all"] > len(rejects):
             st.caption(f"The first {len(rejects):,} of {found['rejects_in_all']:,} are shown.")
     if found["trials"] and not warnings and not found["rejects"]:
-        st.success("Nothing speaks against it.", icon=":material/check:")
+        st.success("No problems found.", icon=":material/check:")
 
 
 def _show_lines(found: dict[str, Any]) -> None:

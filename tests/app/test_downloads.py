@@ -27,10 +27,8 @@ def layers() -> alt.LayerChart:
     dots = pd.DataFrame({"row": ["a", "b"], "rate": [1.0, 2.0]})
     single = pd.DataFrame({"row": ["a"], "rate": [1.5], "run": ["run 1"]})
     line = alt.Chart({"values": [{"one": 1}]}).mark_rule().encode(x="one:Q")
-    drawn = alt.layer(
-        *(alt.Chart(rows).mark_point().encode(x="rate:Q") for rows in (dots, dots.dropna(), single)), line
-    )
-    return theme.titled(drawn, "Finding", "detail")
+    points = [alt.Chart(rows).mark_point().encode(x="rate:Q") for rows in (dots, dots.dropna(), single)]
+    return theme.titled([*points, line], "Finding", "detail")
 
 
 def test_the_rows_of_all_layers_are_there_once() -> None:
@@ -53,7 +51,7 @@ def test_csv_and_parquet_hold_what_the_chart_draws() -> None:
 def test_below_every_chart_stand_its_files_and_its_sql(
     open_page: Callable[..., AppTest], warehouse_home: Path, warehouse: Warehouse
 ) -> None:
-    app = open_page(warehouse_home, "speedups")
+    app = open_page(warehouse_home, "speedups", published="true")
     assert [each.proto.label for each in app.get("download_button")] == ["CSV", "Parquet"]
     [question] = [each.value for each in app.code if "from ratios" in each.value][:1]
     assert warehouse.query(question).num_rows == len(app.dataframe[0].value)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dropline.app import queries
+from dropline.app import queries, words
 from dropline.app.queries import explore
 from dropline.app.queries import trends as trends_queries
 
@@ -107,7 +107,8 @@ def test_the_address_holds_search_facets_and_goal(open_page: Open, warehouse_hom
     app = open_page(warehouse_home, "explore", search="kea", protocol="DHCPv4", origin="measured")
     table = app.dataframe[0].value
     rows = found(warehouse, "kea", protocol=["DHCPv4"], origin=["measured"])
-    assert list(table["Capacity"]) == pytest.approx([row["rate"] for row in rows], nan_ok=True)
+    known = [words.about(*(row[name] for name in ("rate", "ci_low", "ci_high"))) for row in rows]
+    assert list(table["Capacity"]) == pytest.approx(known, nan_ok=True)
     assert app.caption[0].value.startswith(f"DHCPv4 **{len(rows)}** · DHCPv6 **")
     assert not app.warning
 
@@ -133,8 +134,41 @@ def test_several_rows_lead_to_their_comparison(open_page: Open, warehouse_home: 
 
 def test_what_finds_nothing_says_what_to_do(open_page: Open, published_home: Path) -> None:
     app = open_page(published_home, "explore", search="no such word")
-    assert "Take a word or a filter away" in app.warning[0].value
-    assert app.caption[0].value == "nothing left"
+    assert "Remove a word or a filter" in app.warning[0].value
+    assert app.caption[0].value == "no matches"
+
+
+def test_what_was_found_is_told_by_its_fastest(open_page: Open, warehouse_home: Path) -> None:
+    app = open_page(warehouse_home, "explore", search="DHCPv6 high availability")
+    assert "memfile, multi-threaded, load-balancing".replace("-", " ") in app.header[0].value.replace("\\", "")
+    assert "times postgresql" in app.markdown[0].value
+    mixed = open_page(warehouse_home, "explore", search="kea")
+    assert not mixed.header, "rates of DHCPv4 and DHCPv6 are not compared"
+
+
+@pytest.mark.parametrize(
+    ("search", "label", "page"),
+    [
+        ("2.2-ha", "Campaign: kea-2.2-ha", "explore?campaign=kea-2.2-ha"),
+        ("r340-kea20", "Machine: isc-r340-kea20 (published in isc-kb-kea-2.0)", "machines?host="),
+        ("dips trends", "Page: Trends and dips of runs", "trends?"),
+    ],
+)
+def test_a_search_leads_to_everything_of_that_name(
+    open_page: Open, warehouse_home: Path, search: str, label: str, page: str
+) -> None:
+    found = {
+        each.proto.label.replace("\\", ""): f"{each.proto.page}?{each.proto.query_string}"
+        for each in open_page(warehouse_home, "explore", search=search).get("page_link")
+    }
+    assert found[label].startswith(page)
+
+
+def test_a_search_finds_a_run_by_its_id(open_page: Open, warehouse_home: Path, warehouse: Warehouse) -> None:
+    run_id = warehouse.query("select run_id from runs order by run_id limit 1")["run_id"][0].as_py()
+    app = open_page(warehouse_home, "explore", search=run_id)
+    [address] = [each for each in links(app).values() if each.startswith("run?")]
+    assert run_id[:6] in address
 
 
 def test_text_from_files_is_never_markup(open_page: Open, hostile_home: Path, hostile: str) -> None:

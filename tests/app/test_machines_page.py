@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MEMFILE = "configs/v4_mt4_memfile_none.json (kea-2.2-backends)"
 MYSQL = "configs/v4_mt4_mysql_none.json (kea-2.2-backends)"
-PUBLISHED = "isc-r340-kea20 (published)"
+PUBLISHED = "isc-r340-kea20 (published in isc-kb-kea-2.0)"
 
 
 def said(app: AppTest) -> str:

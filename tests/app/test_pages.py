@@ -150,7 +150,7 @@ def test_every_protocol_and_unit_has_a_panel(open_page: Open, published_home: Pa
     ("page", "title", "beside"),
     [
         ("results", "Results", []),
-        ("speedups", "Speed-ups", ["Set-ups", "Speed-ups"]),
+        ("speedups", "Speed-ups", ["Set-ups", "Versions", "Speed-ups"]),
         ("trends", "Trends", ["All set-ups", "One run", "Trends"]),
     ],
 )
@@ -180,7 +180,7 @@ def test_single_and_multi_are_compared_with_limit_ratio_and_differences(
     (alone, n), (several, m) = rates["single"], rates["multi"]
     evidence = rows(app, "Rate of").iloc[0]
     assert evidence["Ratio"] == pytest.approx(several / alone), "the second over the first"
-    assert evidence["Runs"] == f"(n {m} / {n})"
+    assert evidence["Runs"] == f"{m} and {n}"
     differing = rows(app, "Differs").set_index("Factor")["Differs"]
     assert differing["threading"] == "≠"
     assert differing["backend"] == ""
@@ -203,7 +203,7 @@ def test_a_run_shows_its_ramp_trials_exchanges_and_seconds(
     open_page: Open, warehouse_home: Path, single: str, warehouse: Warehouse
 ) -> None:
     app = open_page(warehouse_home, "run", configuration=single)
-    ramp, lost, *seconds = charts(app)
+    ramp, *seconds, lost = charts(app)
     assert ramp["description"].startswith("At least 10,793 leases/s, at 10,800 offered; 12,600 lost too much")
     assert lost["description"].startswith("7 of 64,770")
     assert [chart["description"].split(":")[0] for chart in seconds] == ["DISCOVER-OFFER", "REQUEST-ACK"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 
-from dropline.app.charts import ratio
+from dropline.app.charts import panel, theme
 from dropline.app.queries import ratio_pairs
 
 if TYPE_CHECKING:
@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     from dropline.app.warehouse import Warehouse
 
 
-def test_what_is_told_apart_is_filled_and_what_is_only_probable_lightly() -> None:
+def test_what_is_real_has_a_colour_and_what_may_be_chance_has_none() -> None:
     pairs = pd.DataFrame(
         {
             "row": ["a", "b", "c"],
-            "backend": ["mysql", "memfile", "mysql"],
             "ratio": [2.0, 1.1, 0.8],
             "ci_low": [1.8, None, 0.7],
             "ci_high": [2.2, None, 0.9],
@@ -32,12 +31,9 @@ def test_what_is_told_apart_is_filled_and_what_is_only_probable_lightly() -> Non
             "origin": "measured",
         }
     )
-    spec = ratio.ratios(pairs, "Faster", "two pairs").to_dict()
-    fullness = {row["row"]: row["fullness"] for row in spec["datasets"][spec["layer"][2]["data"]["name"]]}
-    assert spec["layer"][2]["encoding"]["fillOpacity"] == {
-        "field": "fullness", "type": "quantitative", "scale": None, "legend": None,
-    }  # fmt: skip
-    assert fullness["a"] == 1 > fullness["c"] > fullness["b"] == 0
+    spec = panel.ratios(pairs, "Faster", "two pairs").to_dict()
+    drawn = spec["datasets"][spec["layer"][2]["data"]["name"]]
+    assert [row["colour"] for row in drawn] == [panel.VERDICT_COLOURS["faster"], theme.NEUTRAL, "#dd6517"]
     assert spec["layer"][2]["encoding"]["x"]["scale"]["type"] == "log"
     bars = spec["datasets"][spec["layer"][1]["data"]["name"]]
     assert [bar["row"] for bar in bars] == ["a", "c"]

@@ -222,6 +222,7 @@ def addresses(warehouse: Warehouse, pair: list[str]) -> dict[str, str]:
         "explore": "explore?origin=measured",
         "compare": "compare?" + urlencode({"configurations": pair}, doseq=True),
         "run": "run?" + urlencode({"configuration": pair[0]}),
+        "versions": "versions",
         "speedups": "speedups",
         "trends": "trends",
         "planner": "planner?" + urlencode({"preset": planner.PRESETS["power-cut"].title}),

@@ -1,7 +1,8 @@
 """Every page, light and dark, wide and narrow: WCAG 2.2 AA as far as a machine can tell, the keyboard, a picture.
 
-axe-core looks at the document; what it does not look at (text within the charts' SVG, whether a page fits its width) is
-measured here. Each page is opened once.
+axe-core looks at the document; what it does not look at is measured here: whether each chart has marks with a paint,
+each entry of a legend a look of its own, each text its room and enough contrast, and the page the width of its screen.
+Each page is opened once.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ CONTROLS = {
     "explore": Control("searchbox", "Search"),
     "compare": Control("combobox", "Configurations"),
     "run": Control("combobox", "Configuration"),
+    "versions": Control("combobox", "Loss goal"),
     "speedups": Control("tab", "Threads"),
     "trends": Control("combobox", "Series"),
     "planner": Control("textbox", "Clients"),
@@ -42,7 +44,7 @@ CONTROLS = {
     "try_file": Control("button", "Upload"),
 }
 MOST_TABS = 40  # key presses from the top of a page to its main control; a third of them is the navigation
-WIDTHS = (1280, 390)  # pixels
+WIDTHS = (1440, 390)  # pixels
 SCHEMES = ("light", "dark")
 GRAVE = {"serious", "critical"}
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -83,6 +85,32 @@ TEXTS_IN_CHARTS = """() => {
             const [dark, light] = [luminance(seen), luminance(below)].sort((a, b) => a - b);
             return {text: text.textContent, hidden: share === 0, contrast: (light + 0.05) / (dark + 0.05)};
         });
+}"""
+
+# What a look at the picture would find in the charts and in texts that end in dots.
+DRAWN = """() => {
+    const found = [], charts = document.querySelectorAll('[data-testid=stVegaLiteChart]');
+    const paint = mark => ['fill', 'stroke'].map(name => getComputedStyle(mark)[name]);
+    for (const chart of charts) {
+        const name = chart.getAttribute('aria-label'), svg = chart.querySelector('svg'), box = svg.getBoundingClientRect();
+        const marks = [...svg.querySelectorAll('.mark-group.role-scope > g > [class*=role-mark] > :is(path, line, text)')];
+        if (!marks.length) found.push(`no mark in: ${name}`);
+        if (marks.some(mark => paint(mark).every(each => each === 'none'))) found.push(`a mark without paint in: ${name}`);
+        for (const legend of svg.querySelectorAll('.role-legend')) {
+            const looks = [...legend.querySelectorAll('.role-legend-symbol path')]
+                .map(each => [...paint(each), getComputedStyle(each).strokeDasharray, each.getAttribute('d')].join());
+            if (new Set(looks).size < looks.length) found.push(`two of a legend look alike in: ${name}`);
+        }
+        for (const text of svg.querySelectorAll('text')) {
+            const {left, right, width} = text.getBoundingClientRect();
+            if (width && (text.textContent.endsWith('…') || left < box.left - 2 || right > box.right + 2))
+                found.push(`cut: ${text.textContent} in: ${name}`);
+        }
+    }
+    for (const each of document.querySelectorAll('[data-testid=stMain] *'))
+        if (getComputedStyle(each).textOverflow === 'ellipsis' && each.scrollWidth > each.clientWidth + 1)
+            found.push(`cut: ${each.textContent}`);
+    return found;
 }"""
 
 
@@ -155,6 +183,7 @@ def faults(page: Page) -> list[str]:
     silent = page.locator("[data-testid=stVegaLiteChart]:not([aria-label])").count()
     wide = page.get_by_test_id("stMain").evaluate("main => main.scrollWidth - main.clientWidth")
     return [
+        *page.evaluate(DRAWN),
         *(f"pale in a chart: {each['text']} ({each['contrast']:.2f})" for each in pale[:3]),
         *([f"{silent} charts without a text alternative"] if silent else []),
         *([f"{wide} pixels wider than the page"] if wide else []),

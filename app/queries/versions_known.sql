@@ -1,0 +1,29 @@
+-- Two versions in which the same set-ups were measured, those measured last first.
+with
+
+versions as (
+
+    select
+        product,
+        product_version,
+        series_id,
+        max(place) as place,
+        max(started_at) as started_at
+    from trends
+    where
+        product_version is not null
+        and loss_goal
+        = coalesce($loss_goal, case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end)
+    group by product, product_version, series_id
+
+)
+
+select
+    newer.product,
+    newer.product_version as version,
+    older.product_version as previous_version,
+    count(*) as set_ups
+from versions as newer
+inner join versions as older on newer.series_id = older.series_id and newer.place > older.place
+group by newer.product, newer.product_version, older.product_version
+order by max(newer.started_at) desc nulls last, max(older.started_at) desc nulls last, set_ups desc, version desc

@@ -1,0 +1,87 @@
+"""What a version changed: counted, sorted, and told on the page and on the home page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+from dropline.app import answers, words
+from dropline.app.queries import compare
+from dropline.app.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
+
+    Open = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="module")
+def two_versions(warehouse_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The examples, in which the runs with four threads are told as those of version 2.4.0 of the same set-ups."""
+    home = tmp_path_factory.mktemp("versions")
+    file = home / "warehouse.duckdb"
+    file.write_bytes((warehouse_home / "warehouse.duckdb").read_bytes())
+    with duckdb.connect(str(file)) as database:
+        database.execute(
+            """
+            update trends set product_version = '2.4.0', place = place + 100, series_id = single.series_id
+            from (
+                select distinct protocol, backend, loss_goal, series_id
+                from trends where threading = 'single' and campaign = 'kea-2.2-backends'
+            ) as single
+            where trends.threading = 'multi' and trends.campaign = 'kea-2.2-backends'
+                and trends.protocol = single.protocol and trends.backend = single.backend
+                and trends.loss_goal = single.loss_goal
+            """
+        )
+    return home
+
+
+def test_the_same_set_ups_of_two_versions_are_known_and_others_are_not(
+    two_versions: Path, warehouse: Warehouse
+) -> None:
+    assert compare.versions(Warehouse.open(two_versions / "warehouse.duckdb")) == [
+        {"product": "ISC Kea", "version": "2.4.0", "previous_version": "2.2.0", "set_ups": 4}
+    ]
+    assert compare.versions(warehouse) == []
+
+
+def test_the_page_counts_what_changed_and_shows_the_largest_real_change_first(
+    open_page: Open, two_versions: Path
+) -> None:
+    opened = Warehouse.open(two_versions / "warehouse.duckdb")
+    changes = compare.version_changes(opened, None, compare.versions(opened)[0]).to_pylist()
+    counted = answers.changes([row["verdict"] for row in changes])
+    app = open_page(two_versions, "versions")
+    assert app.header[0].value.replace("\\", "") == f"ISC Kea 2.4.0 against 2.2.0: {counted}"
+    table = app.dataframe[0].value
+    real = [row["ratio"] for row in changes if row["verdict"] in answers.DECIDED]
+    assert list(table["Change"])[: len(real)] == [words.percent(ratio) for ratio in sorted(real)]
+    memfile = table[table["Set-up"] == "DHCPv4 memfile"].iloc[0]
+    assert (memfile["Change"], memfile["Verdict"], memfile["Runs"]) == ("-31 %", "▼ slower", "9 and 5")
+    assert (memfile["2.2.0"], memfile["2.4.0"]) == ("12,178", "8,488")
+
+
+def test_the_home_page_says_what_the_newest_version_changed_and_leads_there(
+    open_page: Open, two_versions: Path, warehouse_home: Path
+) -> None:
+    app = open_page(two_versions)
+    assert app.header[0].value.startswith("ISC Kea 2\\.4\\.0 against 2\\.2\\.0: ")
+    assert "Set-up by set-up" in [each.proto.label for each in app.get("page_link")]
+    assert "against" not in "".join(each.value for each in open_page(warehouse_home).header)
+
+
+def test_with_one_version_the_page_says_what_to_do(open_page: Open, warehouse_home: Path) -> None:
+    assert "Measure one again with another version" in open_page(warehouse_home, "versions").info[0].value
+
+
+@pytest.mark.parametrize(
+    ("ratio", "said"), [(1.08, "+8.0 %"), (0.69, "-31 %"), (1.004, "+0.4 %"), (2.4, "× 2.4"), (float("nan"), "-")]
+)
+def test_a_change_is_short(ratio: float, said: str) -> None:
+    assert words.percent(ratio) == said

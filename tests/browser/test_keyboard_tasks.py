@@ -1,0 +1,201 @@
+"""What people come for, done without a mouse, in no more steps than a mouse would click; answers are from SQL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+from conftest import watch
+from test_accessibility import SCHEMES, Control, reached_by_tab, violations
+
+from dropline.app import words
+from dropline.app.queries import compare
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from conftest import Watched
+    from playwright.sync_api import Browser
+
+    from dropline.app.warehouse import Warehouse
+
+FILE = Path(__file__).parents[2] / "examples/kea-2.2-backends/runs/v4_st_memfile_none/rep1/rate10800.txt"
+
+
+class Hand:
+    """A visitor who goes by Tab, Enter and letters; `steps` are what a mouse would click."""
+
+    def __init__(self, watched: Watched) -> None:
+        self.watched, self.page, self.steps = watched, watched.page, 0
+
+    def to(self, role: str, name: str, text: str | None = None) -> None:
+        """Go to a control; press it, or write a text into it in place of what it holds."""
+        assert reached_by_tab(self.page, Control(role, name)), f"no Tab leads to the {role} {name!r}"
+        self.steps += 1
+        if text is None:
+            self.page.keyboard.press("Enter")
+            return
+        self.page.keyboard.press("Control+A")
+        self.page.keyboard.type(text)
+        self.page.keyboard.press("Enter")
+
+    def to_page(self, name: str, heading: str, menu: str | None = None) -> None:
+        """Go to a page by the menu."""
+        if menu:
+            self.to("button", menu)
+        self.to("link", name)
+        self.page.get_by_role("heading", name=heading, exact=True).wait_for()
+        self.watched.settle()
+
+    def reads(self, text: str) -> None:
+        """Wait for a text that can be seen."""
+        self.page.get_by_text(text).filter(visible=True).first.wait_for()
+
+
+def rows(warehouse: Warehouse, sql: str, **params: Any) -> list[dict[str, Any]]:
+    return list(warehouse.query(sql, params).to_pylist())
+
+
+def the_fastest_backend_for_dhcpv6_with_ha(hand: Hand, warehouse: Warehouse) -> None:
+    ranked = rows(
+        warehouse,
+        """
+        select backend, max(lps) as lps from leases_per_second
+        where protocol = 'DHCPv6' and ha_mode <> 'none' group by backend order by lps desc
+        """,
+    )
+    hand.watched.go()
+    hand.to("searchbox", "Search everything", "DHCPv6 high availability")
+    hand.reads(f"{ranked[0]['backend']}, multi-threaded")
+    hand.page.get_by_role("heading", name=f"{ranked[0]['lps']:,.0f} leases/s").wait_for()
+    hand.reads(f"{ranked[0]['lps'] / ranked[1]['lps']:.2g} times {ranked[1]['backend']}")
+
+
+def whether_threads_are_worth_it_here_and_why_not(hand: Hand, warehouse: Warehouse) -> None:
+    cpus = rows(warehouse, "select cpu_threads from hosts where origin = 'measured'")[0]["cpu_threads"]
+    hand.watched.go()
+    hand.page.get_by_role("heading", name="Multi-threading costs").wait_for()
+    hand.reads(f"4 threads ran on {cpus} CPUs")
+
+
+def one_percent_instead_of_two_and_a_half(hand: Hand, warehouse: Warehouse) -> None:
+    begun = compare.beginning(warehouse)
+    pair = [begun["baseline_id"], begun["treatment_id"]]
+    hand.watched.go()
+    hand.to_page("Compare", "Compare")
+    hand.to("spinbutton", "Limit (%)", "1")
+    hand.watched.chart("red: the limit of 1 %").wait_for()
+    hand.reads(difference_at_one_percent(warehouse, pair))
+
+
+def difference_at_one_percent(warehouse: Warehouse, pair: list[str]) -> str:
+    found = compare.capacities_at(warehouse, pair, 0.01, "worst_exchange").to_pylist()
+    estimates = {each["configuration_id"]: each["rate_interpolated"] for each in found}
+    return words.change(estimates[pair[1]] / estimates[pair[0]])
+
+
+def the_run_with_a_dip_and_its_second(hand: Hand, warehouse: Warehouse) -> None:
+    dip = rows(
+        warehouse,
+        """
+        select trends.place, trial_intervals.t_s
+        from trends
+        inner join run_capacity using (run_id, loss_goal)
+        inner join trials on trials.run_id = trends.run_id and trials.offered_rate = run_capacity.first_exceeding_rate
+        inner join trial_intervals using (trial_id)
+        where trends.is_dip and trends.loss_goal = 'isc' and trial_intervals.interval_drops > 0
+        order by trends.series_runs desc, trends.place desc, trial_intervals.exchange, trial_intervals.t_s
+        limit 1
+        """,
+    )[0]
+    hand.watched.go()
+    hand.to_page("Runs", "Runs")
+    hand.to_page("Trends", "Trends")
+    hand.to_page(f"Run {dip['place']}: dipped", "Run")
+    hand.watched.chart(f"the loss begins in second {dip['t_s']:.0f}").wait_for()
+
+
+def what_hardware_differs_between_two_campaigns(hand: Hand, warehouse: Warehouse) -> None:
+    cpus = rows(warehouse, "select cpu_model from hosts where name in ('vm', 'isc-r340-kea20') order by origin")
+    hand.watched.go()
+    hand.to_page("Machines", "Machines", menu="Data")
+    hand.to("combobox", "Compare with", "isc-kb-kea-2.0")
+    hand.page.get_by_role("heading", name="What differs").wait_for()
+    hand.watched.settle()
+    table = hand.watched.cells("What differs between")
+    [processor] = [row for row in table if "cpu_model" in row]
+    assert {each["cpu_model"] for each in cpus} <= set(processor)
+
+
+def what_serves_350000_subscribers_after_an_outage(hand: Hand, warehouse: Warehouse) -> None:
+    needed = 350_000 / 3600 + 50_000 / 600
+    known = rows(
+        warehouse,
+        "select count(*) filter (missing_lps = 0) as enough, count(*) as known "
+        "from configurations_meeting($lps, also_missing := true) where protocol = 'DHCPv4'",
+        lps=needed,
+    )[0]
+    hand.watched.go()
+    hand.to_page("Plan", "Plan")
+    for field, text in (("Clients", "350k"), ("Lease time", "2 h"), ("Clients to recover", "50k")):
+        hand.to("textbox", field, text)
+    hand.reads(f"You need {needed:,.0f} leases/s in the busiest minute")
+    hand.reads(f"{known['enough']} of {known['known']} known DHCPv4 configurations give that")
+    hand.reads("the slowest that does is ISC Kea")
+
+
+def what_a_raw_file_is_and_where_it_stands(hand: Hand, warehouse: Warehouse) -> None:
+    hand.watched.go()
+    hand.to_page("Add results", "Add results", menu="Data")
+    hand.page.locator("input[type=file]").set_input_files(FILE)
+    hand.page.get_by_role("heading", name="Output of perfdhcp").wait_for()
+    known = rows(
+        warehouse,
+        "select rate from capacity where origin = 'measured' and protocol = 'DHCPv4' and loss_goal = 'isc'",
+    )
+    hand.watched.chart(f"of {len(known)} known capacities").wait_for()
+
+
+def the_same_view_in_a_fresh_browser(hand: Hand, warehouse: Warehouse) -> None:
+    begun = compare.beginning(warehouse)
+    hand.watched.go("compare?limit=1")
+    hand.steps += 1
+    hand.watched.chart("red: the limit of 1 %").wait_for()
+    hand.reads(difference_at_one_percent(warehouse, [begun["baseline_id"], begun["treatment_id"]]))
+
+
+class Task(NamedTuple):
+    """What somebody wants to know, and in how many clicks at most."""
+
+    does: Callable[[Hand, Warehouse], None]
+    clicks: int
+
+
+TASKS = (
+    Task(the_fastest_backend_for_dhcpv6_with_ha, 2),
+    Task(whether_threads_are_worth_it_here_and_why_not, 2),
+    Task(one_percent_instead_of_two_and_a_half, 2),
+    Task(the_run_with_a_dip_and_its_second, 4),
+    Task(what_hardware_differs_between_two_campaigns, 3),
+    Task(what_serves_350000_subscribers_after_an_outage, 4),
+    Task(what_a_raw_file_is_and_where_it_stands, 2),
+    Task(the_same_view_in_a_fresh_browser, 1),
+)
+
+
+@pytest.fixture(scope="module")
+def visitor(chromium: Browser, address: str) -> Iterator[Watched]:
+    """One browser session for all tasks."""
+    with watch(chromium, address) as watched:
+        yield watched
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.does.__name__)
+def test_a_task_is_done_by_keyboard_in_few_steps(visitor: Watched, warehouse: Warehouse, task: Task) -> None:
+    hand = Hand(visitor)
+    task.does(hand, warehouse)
+    assert hand.steps <= task.clicks
+    visitor.settle()
+    assert violations(visitor.page, SCHEMES[0]) == []
