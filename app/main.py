@@ -63,10 +63,15 @@ run = st.Page(VIEWS / "run.py", title="One run", icon=":material/timeline:", url
 trends = st.Page(
     VIEWS / "trends.py", title="Trends", icon=":material/trending_up:", url_path="trends", visibility="hidden"
 )
-WITHIN = ({compare: "Set-ups", versions: "Versions", speedups: "Speed-ups"}, {runs: "All set-ups", run: "One run", trends: "Trends"})
+WITHIN = (
+    {compare: "Set-ups", versions: "Versions", speedups: "Speed-ups"},
+    {runs: "All set-ups", run: "One run", trends: "Trends"},
+)
 
 
-page = st.navigation({"": [results, compare, runs, plan, sql, versions, speedups, run, trends], "Data": data}, position="top")
+page = st.navigation(
+    {"": [results, compare, runs, plan, sql, versions, speedups, run, trends], "Data": data}, position="top"
+)
 st.set_page_config(page_title=f"{page.title} - Dropline")
 for place in WITHIN:
     if page in place:

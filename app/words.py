@@ -54,7 +54,7 @@ VERDICTS: Final = {
 SHORT_VERDICTS: Final = {
     "no evidence": "no clear difference",
     "too few runs": "too few runs",
-    "not testable": "one run, not tested",
+    "not testable": "one run",
 }
 # What the range of a capacity is.
 RANGES: Final = {"confidence": "95 % interval", "bracket": "bracket"}

@@ -31,9 +31,7 @@ REQUIRED: Final = (
 _OPEN: Final = 1.06  # how far beyond all that is known a range that is open upwards is drawn
 
 
-def capacities(
-    table: pd.DataFrame, unit: str, singles: pd.DataFrame | None = None
-) -> alt.LayerChart:
+def capacities(table: pd.DataFrame, unit: str, singles: pd.DataFrame | None = None) -> alt.LayerChart:
     """Draw a dot per `row`, with its figure.
 
     Args:

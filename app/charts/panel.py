@@ -26,7 +26,8 @@ VERDICT_COLOURS: Final = {
 _BAR: Final = 13  # pixels
 _AXIS: Final = alt.Axis(format=",.4~f", tickCount=4, labelFlush=False, grid=False)
 _INKED: Final = {"color": alt.value(theme.INK)}
-_TICKS: Final = [0.05, 0.1, 0.2, 0.5, 0.8, 0.9, 1, 1.1, 1.25, 2, 5, 10, 20]
+_TICKS: Final = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20]
+_FINE_TICKS: Final = [0.5, 0.65, 0.8, 1, 1.25, 1.5, 2]  # where all ratios are near 1, and the screen is wide
 _TEXT: Final = {"align": "left", "dx": 7, "fontSize": 12}
 
 
@@ -120,7 +121,16 @@ def ratios(pairs: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
         domainMax=alt.ExprRef(f"{last} * (containerSize()[0] < 500 ? {max(narrow, 4)} : {max(wide, 1.7)})"),
     )
     y = alt.Y("row:N", sort=list(dict.fromkeys(pairs["row"])), title=None, axis=theme.ROW_AXIS)
-    x = alt.X("ratio:Q", title="times", scale=scale, axis=alt.Axis(format="~g", values=_TICKS, grid=False, labelOverlap=True))
+    x = alt.X(
+        "ratio:Q",
+        title="times",
+        scale=scale,
+        axis=alt.Axis(
+            format="~g",
+            values=alt.ExprRef(f"containerSize()[0] < 500 || {last / first} > 4 ? {_TICKS} : {_FINE_TICKS}"),
+            grid=False,
+        ),
+    )
     colour = alt.Color("colour:N", scale=None)
     tooltip = [alt.Tooltip("row:N", title="Set-up"), alt.Tooltip("shown:N", title="Ratio")]
     one = alt.Chart({"values": [{"one": 1}]}).mark_rule(color=theme.NEUTRAL, strokeDash=[4, 3]).encode(x="one:Q")

@@ -42,7 +42,7 @@ ORIGINS: Final = ("measured", "published")
 ROW_HEIGHT: Final = 26
 RATE_AXIS: Final = alt.Axis(format=",.4~f", tickCount=7, labelFlush=False)
 # Pixels, and columns: a narrow screen keeps room for the marks, and its legend is not cut.
-_LABEL_WIDTH: Final = alt.ExprRef("min(460, 0.5 * containerSize()[0])")
+_LABEL_WIDTH: Final = alt.ExprRef("min(460, 0.54 * containerSize()[0])")
 LEGEND_COLUMNS: Final = alt.ExprRef("containerSize()[0] < 500 ? 1 : 8")
 ROW_AXIS: Final = alt.Axis(ticks=False, domain=False, labelLimit=_LABEL_WIDTH, labelFlush=False)
 # Characters that a line of a title and of what stands below it has in a container of less than so many pixels.

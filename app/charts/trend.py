@@ -31,6 +31,7 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str, finding: 
     """
     points = points.loc[:, list(REQUIRED)]
     colour = theme.backend_colour(backend)
+    kinds = [kind for kind in KINDS if kind in set(points["kind"])]
     beside = alt.Scale(domain=[points["place"].min() - 0.5, points["place"].max() + 0.5], nice=False)
     x = alt.X("place:Q", title="Run, in the order of time", axis=theme.TIME_AXIS, scale=beside)
     y = alt.Y("rate:Q", title=f"Capacity ({unit})", axis=theme.value_axis(), scale=alt.Scale(zero=False))
@@ -49,7 +50,7 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str, finding: 
         shape=alt.Shape(
             "kind:N",
             scale=alt.Scale(domain=list(KINDS), range=["circle", "triangle-down", "triangle-up", "diamond"]),
-            legend=alt.Legend(orient="top", title=None),
+            legend=alt.Legend(orient="top", title=None, values=kinds) if kinds != ["run"] else None,
         ),
         opacity=alt.condition("datum.kind == 'run'", alt.value(0.9), alt.value(0.45)),
         tooltip=tooltip,
@@ -71,8 +72,14 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str, finding: 
         .mark_text(align="left", dx=5, color=theme.INK, fontSize=12)
         .encode(x=x, y=alt.value(8), text="shown_change:N")
     )
-    detail = (
-        f"{len(points)} runs with the range of their crossing; line: level without dips; red: the level changes; "
-        "dotted: version or set-up changes"
-    )
+    marks = {
+        "line: their level without dips": points["level"].notna().any(),
+        "red: the level changes": (points["shown_change"] != "").any(),
+        "dotted: version or set-up changes": (points["changed"] != "").any(),
+    }
+    told = [
+        f"{len(points)} runs with the range of their crossing",
+        *(text for text, is_there in marks.items() if is_there),
+    ]
+    detail = "; ".join(told)
     return theme.titled((environment, changes, crossings, levels, dots, texts), finding, detail, _HEIGHT)

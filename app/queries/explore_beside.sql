@@ -2,6 +2,13 @@
 -- `machines` is given.
 with
 
+dips as (
+
+    select distinct run_id from trends
+    where is_dip
+
+),
+
 texts as (
 
     select
@@ -22,13 +29,18 @@ texts as (
     union all
     select
         'run' as kind,
-        run_id as id,
-        coalesce('run ' || cast(repetition as varchar), 'run') as label,
-        configuration_id,
+        runs.run_id as id,
+        concat(
+            coalesce('run ' || cast(runs.repetition as varchar), 'run'),
+            if(dips.run_id is null, '', ', which dipped')
+        ) as label,
+        runs.configuration_id,
         concat_ws(
-            ' ', 'run', repetition, strftime(started_at, '%Y-%m-%d %H:%M'), run_id, configuration, campaign
+            ' ', 'run', runs.repetition, strftime(runs.started_at, '%Y-%m-%d %H:%M'), runs.run_id,
+            runs.configuration, runs.campaign, if(dips.run_id is null, '', 'dip dips dipped')
         ) as text -- noqa: RF04
     from runs
+    left join dips on runs.run_id = dips.run_id
 
 ),
 

@@ -17,4 +17,4 @@ from trends
 where loss_goal
     = coalesce($loss_goal, case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end)
 group by series_id
-order by changes desc, runs desc, label asc
+order by changes desc, dips desc, runs desc, label asc

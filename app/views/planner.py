@@ -159,7 +159,13 @@ def _ha_in_words(pair: dict[str, Any]) -> str:
     version = f"{pair['product']} {pair['product_version'] or ''}".strip()
     return " ".join(
         filter(
-            None, [f"{pair['ratio']:.3f}{interval}:", what, f"{counts} runs," if counts else "", f"{version}, {pair['origin']}, {pair['campaign']}"]
+            None,
+            [
+                f"{pair['ratio']:.3f}{interval}:",
+                what,
+                f"{counts} runs," if counts else "",
+                f"{version}, {pair['origin']}, {pair['campaign']}",
+            ],
         )
     )
 

@@ -50,7 +50,9 @@ def main() -> None:
 
 def _metrics(warehouse: Warehouse, found: pd.DataFrame, suites: list[dict[str, Any]]) -> None:
     built = questions.built(warehouse)
-    st.caption(f"Problems of all figures, measured and published, in the build of {built['built_at']:%d %b %Y, %H:%M} UTC.")
+    st.caption(
+        f"Problems of all figures, measured and published, in the build of {built['built_at']:%d %b %Y, %H:%M} UTC."
+    )
     by_severity = found.groupby("severity")["findings"].sum()
     with state.reserved(state.METRICS_PIXELS, horizontal=True):
         st.metric("Suspect", f"{by_severity.get('suspect', 0):,}", border=True, help="The figure is probably wrong.")

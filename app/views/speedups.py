@@ -133,7 +133,7 @@ def _told_apart(pairs: pd.DataFrame) -> str:
 def _scaling(warehouse: Warehouse) -> None:
     families = ratio_pairs.scaling(warehouse).to_pandas()
     if families.empty:
-        st.info("No set-up was measured with two or more thread counts. Measure one with 1, 2 and 4 threads, then ingest the runs.")
+        st.info("No set-up was measured with several thread counts. Measure one with 1, 2 and 4, then ingest the runs.")
         return
     options = {
         row.family_id: f"{row.family} ({row.campaign}): {', '.join(str(count) for count in row.thread_counts)} threads"

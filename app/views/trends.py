@@ -95,7 +95,9 @@ def _draw(warehouse: Warehouse, series_id: str) -> None:
                 "Also changed": points["changed"],
                 "Campaign": points["campaign"],
             }
-        ).dropna(axis="columns", how="all"),
+        )
+        .replace("", None)
+        .dropna(axis="columns", how="all"),
         alt="Runs of the series in the order of time",
         bounds={unit: [words.bound(status) for status in points["status"]]},
         key="trend-table",

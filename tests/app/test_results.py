@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     Open = Callable[..., AppTest]
 
+
 def test_the_answer_is_the_first_thing_on_the_page(open_page: Open, warehouse_home: Path) -> None:
     app = open_page(warehouse_home)
     first, *others = [each.value.replace("\\", "") for each in app.header]

@@ -92,10 +92,11 @@ DRAWN = """() => {
     const found = [], charts = document.querySelectorAll('[data-testid=stVegaLiteChart]');
     const paint = mark => ['fill', 'stroke'].map(name => getComputedStyle(mark)[name]);
     for (const chart of charts) {
-        const name = chart.getAttribute('aria-label'), svg = chart.querySelector('svg'), box = svg.getBoundingClientRect();
-        const marks = [...svg.querySelectorAll('.mark-group.role-scope > g > [class*=role-mark] > :is(path, line, text)')];
+        const name = chart.getAttribute('aria-label'), svg = chart.querySelector('svg');
+        const box = svg.getBoundingClientRect();
+        const marks = [...svg.querySelectorAll('.role-mark > :is(path, line, text)')];
         if (!marks.length) found.push(`no mark in: ${name}`);
-        if (marks.some(mark => paint(mark).every(each => each === 'none'))) found.push(`a mark without paint in: ${name}`);
+        if (marks.some(mark => paint(mark).every(each => each === 'none'))) found.push(`no paint in: ${name}`);
         for (const legend of svg.querySelectorAll('.role-legend')) {
             const looks = [...legend.querySelectorAll('.role-legend-symbol path')]
                 .map(each => [...paint(each), getComputedStyle(each).strokeDasharray, each.getAttribute('d')].join());

@@ -42,10 +42,17 @@ class Hand:
         self.page.keyboard.press("Enter")
 
     def to_page(self, name: str, heading: str, menu: str | None = None) -> None:
-        """Go to a page by the menu."""
+        """Follow a link, or an entry of a menu, to a page."""
         if menu:
             self.to("button", menu)
-        self.to("link", name)
+            entry = self.page.get_by_role("menuitem", name=name)
+            entry.wait_for()
+            while not entry.evaluate("each => each === document.activeElement"):
+                self.page.keyboard.press("ArrowDown")
+            self.page.keyboard.press("Enter")
+            self.steps += 1
+        else:
+            self.to("link", name)
         self.page.get_by_role("heading", name=heading, exact=True).wait_for()
         self.watched.settle()
 
@@ -100,21 +107,23 @@ def the_run_with_a_dip_and_its_second(hand: Hand, warehouse: Warehouse) -> None:
     dip = rows(
         warehouse,
         """
-        select trends.place, trial_intervals.t_s
+        select runs.configuration || ' (' || runs.campaign || '), run ' || runs.repetition as run, min(t_s) as second
         from trends
-        inner join run_capacity using (run_id, loss_goal)
-        inner join trials on trials.run_id = trends.run_id and trials.offered_rate = run_capacity.first_exceeding_rate
+        inner join runs using (run_id)
+        inner join run_capacity on run_capacity.run_id = runs.run_id and run_capacity.loss_goal = 'isc'
+        inner join trials on trials.run_id = runs.run_id and trials.offered_rate = run_capacity.first_exceeding_rate
         inner join trial_intervals using (trial_id)
-        where trends.is_dip and trends.loss_goal = 'isc' and trial_intervals.interval_drops > 0
-        order by trends.series_runs desc, trends.place desc, trial_intervals.exchange, trial_intervals.t_s
+        where trends.is_dip and trial_intervals.interval_drops > 0
+        group by all
         limit 1
         """,
     )[0]
     hand.watched.go()
-    hand.to_page("Runs", "Runs")
-    hand.to_page("Trends", "Trends")
-    hand.to_page(f"Run {dip['place']}: dipped", "Run")
-    hand.watched.chart(f"the loss begins in second {dip['t_s']:.0f}").wait_for()
+    hand.to("searchbox", "Search everything", "dip")
+    hand.page.get_by_role("heading", name="Runs", exact=True).wait_for()
+    hand.watched.settle()
+    hand.to_page(f"{dip['run']}, which dipped", "Run")
+    hand.watched.chart(f"the loss begins in second {dip['second']:.0f}").wait_for()
 
 
 def what_hardware_differs_between_two_campaigns(hand: Hand, warehouse: Warehouse) -> None:
