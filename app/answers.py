@@ -52,10 +52,11 @@ def names(rows: Sequence[Row], beside: Sequence[Row] = ()) -> list[str]:
         if len({parts[place][column] for place in twice}) > 1 or "" in found:
             for place in twice:
                 found[place] = ", ".join(filter(None, [found[place], parts[place][column]]))
-    return _unique(found)
+    return unique(found)
 
 
-def _unique(found: Sequence[str]) -> list[str]:
+def unique(found: Sequence[str]) -> list[str]:
+    """Return the names, those that come again with their number."""
     seen: Counter[str] = Counter()
     unique = []
     for name in found:
@@ -247,7 +248,7 @@ def pair_names(pairs: Sequence[Row], factor: str) -> list[str]:
     first = "threads" if factor == "threading" else "ha_mode"
     shown = [column for column in columns if column in differing] or [first]
     found = [", ".join(filter(None, (text.get(column, "") for column in shown))) for text in texts]
-    return _unique(found)
+    return unique(found)
 
 
 def reasons(pairs: Sequence[Row], factor: str) -> str:

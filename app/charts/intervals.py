@@ -96,7 +96,9 @@ def _where_loss_begins(intervals: pd.DataFrame) -> list[Any]:
     if pd.isna(first):
         return []
     place = alt.Chart({"values": [{"t_s": first, "text": f"the loss begins in second {first:.0f}"}]})
-    words = place.mark_text(align="left", dx=5, fontSize=12, color=theme.INK)
+    is_late = first > 0.4 * intervals["t_s"].max()
+    side = {"align": "right", "dx": -5} if is_late else {"align": "left", "dx": 5}
+    words = place.mark_text(fontSize=12, color=theme.INK, **side)
     return [
         place.mark_rule(color=theme.LIMIT_COLOUR, strokeDash=[4, 3]).encode(x="t_s:Q"),
         words.encode(x="t_s:Q", y=alt.value(alt.ExprRef("height / 2")), text="text:N"),

@@ -24,7 +24,7 @@ VERDICT_COLOURS: Final = {
     "probably slower": "#dd6517",
 }
 _BAR: Final = 13  # pixels
-_AXIS: Final = alt.Axis(format=",.4~f", tickCount=4, labelFlush=False, grid=False)
+_AXIS: Final = alt.Axis(format=",.4~f", tickCount=4, grid=False)
 _INKED: Final = {"color": alt.value(theme.INK)}
 _TICKS: Final = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20]
 _FINE_TICKS: Final = [0.5, 0.65, 0.8, 1, 1.25, 1.5, 2]  # where all ratios are near 1, and the screen is wide
@@ -56,7 +56,12 @@ def capacities(rows: pd.DataFrame, unit: str, finding: str, detail: str) -> alt.
     own, published = (rows[rows["origin"] == origin] for origin in theme.ORIGINS)
     alone = published[~published["row"].isin(own["row"])]
     y = alt.Y("row:N", sort=list(dict.fromkeys(rows["row"])), title=None, axis=theme.ROW_AXIS)
-    x = alt.X("start:Q", title=unit, axis=_AXIS, scale=alt.Scale(domainMin=0, domainMax=_with_room(rows["end"].max())))
+    x = alt.X(
+        "start:Q",
+        title=unit,
+        axis=_AXIS,
+        scale=alt.Scale(domainMin=0, domainMax=_with_room(rows["end"].max()), nice=False),
+    )
     shared: dict[str, Any] = {
         "y": y,
         "color": alt.Color("backend:N", scale=theme.backend_scale(rows["backend"]), legend=None),
@@ -118,7 +123,7 @@ def ratios(pairs: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
         type="log",
         nice=False,
         domainMin=first,
-        domainMax=alt.ExprRef(f"{last} * (containerSize()[0] < 500 ? {max(narrow, 4)} : {max(wide, 1.7)})"),
+        domainMax=alt.ExprRef(f"{last} * (containerSize()[0] < 500 ? {max(narrow, 5)} : {max(wide, 1.7)})"),
     )
     y = alt.Y("row:N", sort=list(dict.fromkeys(pairs["row"])), title=None, axis=theme.ROW_AXIS)
     x = alt.X(

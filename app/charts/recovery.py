@@ -91,7 +91,7 @@ def _lines(table: pd.DataFrame, colours: Mapping[str, str], axis: str, finding: 
                 "series:N",
                 scale=alt.Scale(domain=names, range=list(colours.values())),
                 title=None,
-                legend=alt.Legend(orient="top", symbolType="stroke", symbolSize=300),
+                legend=alt.Legend(orient="top", symbolType="stroke", symbolSize=300, columns=theme.LEGEND_COLUMNS),
             ),
             strokeDash=alt.StrokeDash(
                 "series:N", scale=alt.Scale(domain=names, range=list(theme.LINE_DASHES[: len(names)])), legend=None

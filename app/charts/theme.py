@@ -40,11 +40,25 @@ LINE_DASHES: Final = ([1, 0], [6, 3], [2, 2], [9, 3, 2, 3])
 POINT_SHAPES: Final = ("circle", "square", "diamond", "triangle-up")
 ORIGINS: Final = ("measured", "published")
 ROW_HEIGHT: Final = 26
-RATE_AXIS: Final = alt.Axis(format=",.4~f", tickCount=7, labelFlush=False)
+RATE_AXIS: Final = alt.Axis(format=",.4~f", tickCount=alt.ExprRef("containerSize()[0] < 500 ? 4 : 7"))
 # Pixels, and columns: a narrow screen keeps room for the marks, and its legend is not cut.
 _LABEL_WIDTH: Final = alt.ExprRef("min(460, 0.54 * containerSize()[0])")
 LEGEND_COLUMNS: Final = alt.ExprRef("containerSize()[0] < 500 ? 1 : 8")
-ROW_AXIS: Final = alt.Axis(ticks=False, domain=False, labelLimit=_LABEL_WIDTH, labelFlush=False)
+# A long name takes two lines of its row.
+_BREAK: Final = "lastindexof(slice(datum.label, 0, max(24, 0.55 * length(datum.label))), ' ')"
+_LABEL: Final = (
+    f"containerSize()[0] < 500 && length(datum.label) > 30 && {_BREAK} > 0 "
+    f"? [slice(datum.label, 0, {_BREAK}), slice(datum.label, {_BREAK} + 1)] : datum.label"
+)
+ROW_AXIS: Final = alt.Axis(
+    ticks=False,
+    domain=False,
+    labelFlush=False,
+    labelOverlap=False,
+    labelLimit=_LABEL_WIDTH,
+    labelExpr=_LABEL,
+    labelLineHeight=11,
+)
 # Characters that a line of a title and of what stands below it has in a container of less than so many pixels.
 _WIDTHS: Final = ((430, 33, 50), (720, 58, 92))
 _TITLE_WIDTH, _DETAIL_WIDTH = 100, 180  # of wider ones

@@ -58,18 +58,7 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
         f"{answers.two_digits(ratio)} × {words.SHORT_VERDICTS.get(verdict, verdict)}"
         for ratio, verdict in zip(pairs["ratio"], pairs["verdict"], strict=True)
     ]
-    is_one = pairs["campaign"].nunique() == 1
-    pairs["row"] = [
-        ", ".join(part for part in (protocol, backend, ha_mode, what) if words.is_known(part))
-        + f" over {reference}{'' if is_one else f' ({campaign})'}"
-        for protocol, backend, ha_mode, what, reference, campaign in zip(
-            pairs["protocol"],
-            pairs["backend"].where(pairs["backend"].notna() & (factor != "backend")),
-            pairs["ha_mode"].where((pairs["ha_mode"] != "none") & (factor != "ha_mode")),
-            *(pairs[name] for name in ("what", "reference", "campaign")),
-            strict=True,
-        )
-    ]
+    pairs["row"] = _names(pairs, factor)
     drawn = pairs.head(_MOST)
     st.space(state.TOOLS_PIXELS)
     state.chart(panel.ratios(drawn, _effect(pairs), _told_apart(pairs)), f"ratios-{factor}", asked)
@@ -108,6 +97,20 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
         alt=f"Ratios: {words.FACTORS[factor]}",
         bounds={name: list(pairs["origin"].map(words.ORIGIN_SIGNS)) for name in ("Rate", "Reference")},
         key=f"ratio-table-{factor}",
+    )
+
+
+def _names(pairs: pd.DataFrame, factor: str) -> list[str]:
+    """Return a short name for each pair, of what not all of them share; no two are the same."""
+    parts = pairs[["product", "protocol", "backend", "ha_mode", "what", "reference"]].astype(object)
+    parts = parts.where(parts.notna() & (parts != "none"), "")
+    parts["reference"] = "over " + parts["reference"]
+    known = parts.drop(columns={"backend": "backend", "ha_mode": "ha_mode"}.get(factor, []))
+    differing = [name for name in known if known[name].nunique() > 1] or ["what"]
+    names = known[differing].apply(lambda row: ", ".join(filter(None, row)).replace(", over", " over"), axis="columns")
+    campaigns = pairs["campaign"].where(names.duplicated(keep=False), "")
+    return answers.unique(
+        [f"{name} ({where})" if where else name for name, where in zip(names, campaigns, strict=True)]
     )
 
 

@@ -104,12 +104,13 @@ DRAWN = """() => {
         }
         for (const text of svg.querySelectorAll('text')) {
             const {left, right, width} = text.getBoundingClientRect();
-            if (width && (text.textContent.endsWith('…') || left < box.left - 2 || right > box.right + 2))
+            if (width && (text.textContent.endsWith('…') || left < box.left - 3 || right > box.right + 3))
                 found.push(`cut: ${text.textContent} in: ${name}`);
         }
     }
     for (const each of document.querySelectorAll('[data-testid=stMain] *'))
-        if (getComputedStyle(each).textOverflow === 'ellipsis' && each.scrollWidth > each.clientWidth + 1)
+        if (getComputedStyle(each).textOverflow === 'ellipsis' && each.scrollWidth > each.clientWidth + 1
+            && each.textContent && !each.title) // what was chosen tells the rest on hovering
             found.push(`cut: ${each.textContent}`);
     return found;
 }"""
