@@ -6,7 +6,7 @@ HOME_DIR ?= data
 .DEFAULT_GOAL := help
 # Some images set it; then every one of hundreds of processes compiles what it imports again, a second each.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help up test test-fast fuzz torture soak spark setup lint format docs compiled pictures bench bench-statistics lock clean
+.PHONY: help up test test-fast fuzz torture soak spark setup lint format docs compiled site pictures bench bench-statistics lock clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -73,6 +73,10 @@ compiled: setup ## write compiled.json, by which builds need no dbt: after each 
 	@rm -rf target/compiled compiled.json
 	@$(BIN)/dropline --home target/compiled build
 	@mv target/compiled/build/compiled.json .
+
+site: setup ## write the results of HOME_DIR as pages that need no server, to target/site
+	@echo "==> Writing target/site"
+	@$(BIN)/dropline --home $(HOME_DIR) publish target/site
 
 pictures: .venv/.ready-dev ## look at every page, light and dark, wide and narrow, and leave pictures in target/pictures
 	@echo "==> Taking pictures"

@@ -504,6 +504,24 @@ def _input(option: str, text: str, default: str) -> OptionInfo:
 
 
 @app.command()
+def publish(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(file_okay=False, help="New, empty, or with an earlier site.")],
+) -> None:
+    """Write Results, pairs, trends, published figures and the report as pages that need no server.
+
+    They open from disk and in any web space, without network. Charts keep their hover; below each stands its data as
+    Parquet. The pages are those of the app.
+
+    For example: dropline publish site
+    """
+    from dropline.app.site import publish as write
+
+    write(context.obj, folder, typer.echo)
+    typer.echo(f"Open {folder / 'index.html'}")
+
+
+@app.command()
 def needs(
     context: typer.Context,
     preset: Annotated[str | None, typer.Option(help="Inputs to begin with; `list` shows them.")] = None,

@@ -9,6 +9,7 @@ import io
 import re
 from functools import partial
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 
 import pandas as pd
 import pyarrow as pa
@@ -17,10 +18,11 @@ import streamlit as st
 from dropline.app import export
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     import altair as alt
 
+LONGEST_LINK: Final = 6000  # characters of an address; what lies above is cut by some mail programs and proxies
 _FORMS: Final = {"csv": ("CSV", "text/csv"), "parquet": ("Parquet", "application/vnd.apache.parquet")}
 
 
@@ -44,11 +46,18 @@ def row(drawn: alt.LayerChart, key: str, asked: Collection[str]) -> None:
             with st.popover("SQL behind this", type="tertiary", icon=":material/database:"):
                 for question in asked:
                     st.code(question, language="sql")
+                    if len(quote(question)) <= LONGEST_LINK:
+                        st.page_link("views/sql.py", label="Open in SQL", query_params={"sql": question})
 
 
 def rows(drawn: alt.LayerChart) -> pd.DataFrame:
     """Return the rows that a chart draws, those of all its layers, each once."""
     frames = [part.data for part in (drawn, *drawn.layer) if isinstance(part.data, pd.DataFrame)]
+    return together(frames)
+
+
+def together(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows of all frames, each once."""
     return pd.concat(frames, ignore_index=True).drop_duplicates(ignore_index=True)
 
 

@@ -170,6 +170,7 @@ def application(
     import streamlit as st
     from starlette.middleware import Middleware
 
+    from dropline.app import editor
     from dropline.app.middleware import Guard
 
     @asynccontextmanager
@@ -182,6 +183,7 @@ def application(
     return st.App(
         ROOT / "app" / "main.py",
         secrets={"auth": sign_in.for_streamlit(auth.cookie_secret(home))} if sign_in else None,
+        routes=editor.routes(),
         middleware=[Middleware(Guard, policy=policy(address, hosts, sign_in))],
         lifespan=ready,
     )

@@ -123,7 +123,9 @@ def _tick(alt: str) -> Callable[[Page, int], None]:
 
 
 def _ask(page: Page, turn: int) -> None:
-    page.get_by_role("textbox", name="One SELECT (DuckDB's SQL)", exact=True).fill(f"from capacity limit {100 + turn}")
+    page.get_by_role("textbox", name="One SELECT (DuckDB's SQL)", exact=True).focus()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text(f"from capacity limit {100 + turn}")
     _press("Run")(page, turn)
 
 

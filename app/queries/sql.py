@@ -1,16 +1,14 @@
-"""What the SQL page offers beside the editor: worked questions, tables, columns and functions, with their meaning."""
+"""Worked questions, tables, columns and functions of the SQL page, with their meaning."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from dropline.app.queries.files import text
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from dropline.app.warehouse import Warehouse
 
 ANALYSES: Final = Path(__file__).parents[2] / "analyses"
@@ -26,20 +24,20 @@ def examples() -> dict[str, str]:
     return {text.partition("\n")[0].removeprefix("--").strip(): text for text in texts}
 
 
-def tables(warehouse: Warehouse) -> dict[str, str]:
-    """Return the tables by name, with their descriptions."""
-    found = warehouse.query(text("sql_tables")).to_pylist()
-    return {row["table_name"]: " ".join((row["comment"] or "").split()) for row in found}
+def schema(warehouse: Warehouse) -> dict[str, Any]:
+    """Return what completion knows: the tables with comment and columns, and the functions; all as JSON has it.
 
-
-def columns(warehouse: Warehouse, table: str) -> pa.Table:
-    """Return column_name, data_type and comment of a table, in its order."""
-    return warehouse.query(
-        text("sql_columns"),
-        {"table": table},
-    )
-
-
-def functions(warehouse: Warehouse) -> pa.Table:
-    """Return the functions that the warehouse brings: call and comment."""
-    return warehouse.query(text("sql_functions"))
+    A column is name, type and comment; a function its call, its comment, whether it stands in FROM, and whether the
+    warehouse brings it.
+    """
+    tables = {
+        row["table_name"]: {"comment": " ".join((row["comment"] or "").split()), "columns": []}
+        for row in warehouse.query(text("sql_tables")).to_pylist()
+    }
+    for row in warehouse.query(text("sql_columns")).to_pylist():
+        tables[row["table_name"]]["columns"].append([row["column_name"], row["data_type"], row["comment"]])
+    functions = warehouse.query(text("sql_functions")).to_pylist()
+    return {
+        "tables": tables,
+        "functions": [[row["call"], row["comment"], row["is_table"], row["is_own"]] for row in functions],
+    }

@@ -1,7 +1,8 @@
 select
+    table_name,
     column_name,
     lower(data_type) as data_type,
     comment
 from duckdb_columns()
-where table_name = $table and not internal
-order by column_index
+where not internal and database_name = 'warehouse'
+order by table_name, column_index

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import io
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
-from dropline.app import console, export, state, words
+from dropline.app import console, editor, export, state, words
 from dropline.app.bounded import Refused, TooMuch
 from dropline.app.charts import quick
+from dropline.app.downloads import LONGEST_LINK
 from dropline.app.queries import sql
 
 if TYPE_CHECKING:
@@ -23,9 +24,10 @@ FIRST: Final = """select configuration, lps, ci_low, ci_high, runs, quality
 from leases_per_second
 order by lps desc
 limit 20"""
-LONGEST_LINK: Final = 6000  # characters of the address; what lies above is cut by some mail programs and proxies
-EDITOR_PIXELS: Final = 300
+EDITOR_PIXELS: Final = 360
 NO_COLOUR: Final = "no colour"
+MOST_BARS: Final = 12  # of a picture in the gallery
+MOST_REMEMBERED: Final = 30  # questions of a visit
 
 
 def main() -> None:
@@ -38,18 +40,19 @@ def _edit_and_answer() -> None:
     st.title("SQL")
     warehouse = state.warehouse_or_stop()
     if state.went_back() or "asked" not in st.session_state:
-        st.session_state["asked"] = st.query_params.get("sql", "")[: console.MOST_CHARACTERS]
-        st.session_state.pop("sql_text", None)
-    st.session_state.setdefault("sql_text", st.session_state["asked"] or FIRST)
-    editor, browser = st.columns([3, 2], gap="large")
-    with editor:
-        _edit()
-    with browser:
-        _browse(warehouse)
+        _take(st.query_params.get("sql", "")[: console.MOST_CHARACTERS])
     text = st.session_state["asked"]
+    with state.reserved(EDITOR_PIXELS):
+        editor.show(text or FIRST, st.session_state["revision"], _schema(warehouse.identity), _run)
+    st.caption(
+        "Ctrl-Enter runs it, Ctrl-Space completes. Read-only, without files or network; at most "
+        f"{console.SECONDS:g} s, {console.MOST_ROWS:,} rows and {console.MOST_BYTES // 2**20} MiB. "
+        "For more: `dropline sql`, on this machine."
+    )
+    _offer(warehouse)
     _put_into_address(text)
     if not text.strip():
-        st.info("Write a question, or take one of the examples, and press Run.", icon=":material/terminal:")
+        st.info("Write a question, or take a worked one, and press Run.", icon=":material/terminal:")
         return
     answer = _answer(warehouse.identity, text)
     if isinstance(answer, str):
@@ -59,43 +62,73 @@ def _edit_and_answer() -> None:
     _show(answer)
 
 
-def _edit() -> None:
+def _run() -> None:
+    """Answer what stands in the editor, and leave it there."""
+    st.session_state["asked"] = text = editor.asked()
+    before = [each for each in st.session_state.get("asked_before", []) if each != text]
+    st.session_state["asked_before"] = [text, *before][:MOST_REMEMBERED]
+
+
+def _take(text: str) -> None:
+    """Put a question into the editor and answer it."""
+    st.session_state["asked"] = text
+    st.session_state["revision"] = st.session_state.get("revision", 0) + 1
+
+
+def _offer(warehouse: Warehouse) -> None:
+    """Offer the worked questions, and what the visitor asked before."""
     examples = sql.examples()
-    st.selectbox(
-        "Examples",
-        list(examples),
-        index=None,
-        key="example",
-        placeholder=f"{len(examples)} worked questions",
-        on_change=_take_example,
-    )
-    with st.form("editor", border=False):
-        with state.reserved(EDITOR_PIXELS):
-            st.text_area(
-                "One SELECT (DuckDB's SQL)",
-                key="sql_text",
-                height=EDITOR_PIXELS,
-                max_chars=console.MOST_CHARACTERS,
-                help=_limits(),
-            )
-        st.form_submit_button("Run", icon=":material/play_arrow:", type="primary", on_click=_take_text)
-
-
-def _limits() -> str:
-    return (
-        f"Read-only, without files or network. At most {console.SECONDS:g} s, {console.MOST_ROWS:,} rows and "
-        f"{console.MOST_BYTES // 2**20} MiB of result. Ctrl-Enter runs it. For more: `dropline sql`, on this machine."
-    )
+    gallery = st.expander(f"{len(examples)} worked questions", on_change="rerun", key="questions")
+    if gallery.open:
+        gallery.dataframe(
+            pd.DataFrame({"Question": list(examples), "Answer": _pictures(warehouse.identity)}),
+            column_config={
+                "Question": st.column_config.TextColumn(width="large"),
+                "Answer": st.column_config.BarChartColumn(y_min=0, y_max=1, width="medium"),
+            },
+            hide_index=True,
+            key="question",
+            on_select=_take_example,
+            selection_mode="single-row",
+            alt="Worked questions with a picture of their answers; choose one to ask it",
+        )
+    if before := st.session_state.get("asked_before"):
+        st.selectbox(
+            "Asked before",
+            before,
+            index=None,
+            key="earlier",
+            format_func=lambda each: " ".join(each.split())[:120],
+            on_change=_take_earlier,
+        )
 
 
 def _take_example() -> None:
-    chosen = st.session_state["example"]
-    if chosen:
-        st.session_state["sql_text"] = st.session_state["asked"] = sql.examples()[chosen]
+    for row in st.session_state["question"].selection.rows:
+        _take(list(sql.examples().values())[row])
 
 
-def _take_text() -> None:
-    st.session_state["asked"] = st.session_state["sql_text"]
+def _take_earlier() -> None:
+    if st.session_state["earlier"]:
+        _take(st.session_state["earlier"])
+
+
+@st.cache_data(max_entries=2, ttl=3600, show_spinner=False)
+def _schema(identity: Identity) -> dict[str, Any]:
+    return sql.schema(state.open_warehouse())
+
+
+@st.cache_data(max_entries=2, ttl=3600, show_spinner="Drawing the answers ...")
+def _pictures(identity: Identity) -> list[list[float]]:
+    """Return the last column of numbers of each worked answer, its first rows, as shares of the largest."""
+    warehouse, pictures = state.open_warehouse(), []
+    for text in sql.examples().values():
+        numbers = (
+            warehouse.query(text).slice(0, MOST_BARS).to_pandas().select_dtypes("number").dropna(axis=1, how="all")
+        )
+        drawn = [] if numbers.empty else numbers.iloc[:, -1].abs().fillna(0).astype(float)
+        pictures.append([value / (max(drawn) or 1) for value in drawn])
+    return pictures
 
 
 def _put_into_address(text: str) -> None:
@@ -103,20 +136,6 @@ def _put_into_address(text: str) -> None:
         st.query_params["sql"] = text
     elif "sql" in st.query_params:
         del st.query_params["sql"]
-
-
-def _browse(warehouse: Warehouse) -> None:
-    tables = sql.tables(warehouse)
-    table = state.choose_one("Table", "table", {name: name for name in tables})
-    if table is not None:
-        st.text(tables[table] or "No description.")
-        columns = sql.columns(warehouse, table).to_pandas()
-        columns.columns = ["Column", "Type", "Meaning"]
-        state.table(columns, alt=f"Columns of {table}", key=f"columns-{table}", height=300)
-    with st.expander("Functions of the warehouse"):
-        functions = sql.functions(warehouse).to_pandas()
-        functions.columns = ["Call", "Meaning"]
-        state.table(functions, alt="Functions of the warehouse", key="functions", height="content")
 
 
 @st.cache_data(max_entries=16, ttl=600, show_spinner="Asking the warehouse ...")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow as pa
@@ -29,7 +29,12 @@ COUNTED = "select backend, count(*) as n from capacity group by all order by all
 
 def answer(app: AppTest) -> pd.DataFrame:
     """The grid with the answer."""
-    return next(each.value for each in app.dataframe if "Meaning" not in each.value)
+    return app.dataframe[-1].value
+
+
+def shown(app: AppTest) -> dict[str, Any]:
+    """What the editor gets from the page."""
+    return dict(json.loads(app.get("bidi_component")[0].proto.json))
 
 
 def test_without_a_warehouse_the_page_says_what_to_type(open_page: Open, tmp_path: Path) -> None:
@@ -40,34 +45,29 @@ def test_without_a_warehouse_the_page_says_what_to_type(open_page: Open, tmp_pat
 def test_a_question_in_the_address_is_answered(open_page: Open, published_home: Path) -> None:
     app = open_page(published_home, "sql", sql="select 6 * 7 as answer")
     assert list(answer(app)["answer"]) == [42]
-    assert app.text_area[0].value == "select 6 * 7 as answer"
+    assert shown(app)["text"] == "select 6 * 7 as answer"
 
 
-def test_what_is_typed_is_run_and_can_be_shared(open_page: Open, published_home: Path) -> None:
+def test_without_a_question_the_page_says_how_to_ask_one(open_page: Open, published_home: Path) -> None:
     app = open_page(published_home, "sql")
-    assert "take one of the examples" in app.info[0].value
-    app.text_area[0].set_value(COUNTED)
-    app.button[0].click().run()
-    assert not app.exception
-    assert list(answer(app).columns) == ["backend", "n"]
-    assert app.query_params["sql"] == COUNTED
+    assert "take a worked one" in app.info[0].value
+    assert shown(app)["text"].startswith("select configuration, lps")
 
 
-def test_an_example_is_taken_and_answered(open_page: Open, published_home: Path) -> None:
-    name, text = next(iter(sql.examples().items()))
-    app = open_page(published_home, "sql")
-    app.selectbox("example").set_value(name).run()
-    assert not app.exception
-    assert app.text_area[0].value == text
-    assert not app.error
+def test_every_worked_question_has_a_picture(open_page: Open, published_home: Path) -> None:
+    app = open_page(published_home, "sql", sql="select 1")
+    app.session_state["questions"] = True
+    gallery = app.run().dataframe[0].value
+    assert list(gallery["Question"]) == list(sql.examples())
+    heights = [height for picture in gallery["Answer"] for height in picture]
+    assert 0 <= min(heights) < max(heights) == 1
+    assert sum(len(picture) > 0 for picture in gallery["Answer"]) >= 5  # where nothing was measured
 
 
 def test_a_question_too_long_for_an_address_is_answered_but_not_put_there(
     open_page: Open, published_home: Path
 ) -> None:
-    app = open_page(published_home, "sql", sql="select 1")
-    app.text_area[0].set_value("select 1 as one -- " + "é" * 4000)
-    app.button[0].click().run()
+    app = open_page(published_home, "sql", sql="select 1 as one -- " + "é" * 4000)
     assert list(answer(app)["one"]) == [1]
     assert "sql" not in app.query_params
     assert any("too long for the address" in each.value for each in app.caption)
@@ -109,18 +109,18 @@ def test_names_and_kinds_that_no_file_can_hold_are_shown(open_page: Open, publis
     assert len(set(answer(app).columns)) == 8
 
 
-def test_the_browser_shows_each_column_with_its_meaning(
+def test_the_editor_knows_tables_columns_and_functions_with_their_meaning(
     open_page: Open, published_home: Path, warehouse: Warehouse
 ) -> None:
-    app = open_page(published_home, "sql", table="capacity")
-    shown = next(each.value for each in app.dataframe if "Meaning" in each.value and "Column" in each.value)
-    assert {"rate", "loss_goal", "status"} <= set(shown["Column"])
-    assert shown["Meaning"].str.len().min() > 5
-    assert {call.partition("(")[0] for call in sql.functions(warehouse)["call"].to_pylist()} >= {
-        "compare",
-        "lps_needed",
-    }
-    assert all(text for text in sql.tables(warehouse).values())
+    known = shown(open_page(published_home, "sql"))
+    assert {"tables": known["tables"], "functions": known["functions"]} == sql.schema(warehouse)
+    assert all(table["comment"] for table in known["tables"].values())
+    columns = {name: comment for name, _, comment in known["tables"]["capacity"]["columns"]}
+    assert {"rate", "loss_goal", "status"} <= set(columns)
+    assert min(map(len, columns.values())) > 5
+    own = {call.partition("(")[0] for call, _, _, is_own in known["functions"] if is_own}
+    assert own >= {"compare", "lps_needed"}
+    assert "quantile_cont()" in {call for call, *_ in known["functions"]}
 
 
 def test_the_chart_takes_the_columns_of_the_address(open_page: Open, published_home: Path) -> None:

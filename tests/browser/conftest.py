@@ -132,6 +132,20 @@ def watch(chromium: Browser, address: str, **options: Any) -> Iterator[Watched]:
     assert watched.troubles == []
 
 
+def write_sql(page: Page, sql: str) -> None:
+    """Put a question in the place of what stands in the editor of the SQL page."""
+    page.wait_for_selector(".monaco-editor .view-line")
+    page.get_by_role("textbox", name="One SELECT (DuckDB's SQL)", exact=True).focus()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text(sql)
+
+
+def written_sql(page: Page) -> str:
+    """Return what stands in the editor of the SQL page."""
+    page.wait_for_selector(".monaco-editor .view-line")
+    return str(page.evaluate("monaco.editor.getEditors()[0].getValue()"))
+
+
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     """Debian's Chromium, or the one named by CHROMIUM; while it runs, no other test of its process can use asyncio."""

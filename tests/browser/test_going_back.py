@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
+from conftest import write_sql, written_sql
 from test_tasks import tick
 
 if TYPE_CHECKING:
@@ -52,14 +53,13 @@ def test_one_press_brings_the_row_before_and_the_next_what_was_there_at_first(
 
 def test_one_press_brings_the_question_before(watched: Watched) -> None:
     page = watched.go("sql")
-    editor = page.get_by_role("textbox", name="One SELECT (DuckDB's SQL)", exact=True)
     for sql in (SQL, "select 7 as seven"):
-        editor.fill(sql)
+        write_sql(page, sql)
         page.get_by_role("button", name="Run", exact=True).click()
         page.wait_for_function("word => location.href.includes(word)", arg=sql.split()[-1])
         watched.settle()
     assert watched.cells("Answer to the question")[1][-1] == "7"
     page.go_back()
     watched.settle()
-    assert editor.input_value() == SQL
+    assert written_sql(page) == SQL
     assert "trials" in watched.cells("Answer to the question")[0]

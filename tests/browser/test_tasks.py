@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import watch
+from conftest import watch, write_sql
 
 from dropline.app import words
 from dropline.app.queries import compare
@@ -150,7 +150,7 @@ def test_plan_350000_subscribers(watched: Watched, warehouse: Warehouse, lease_s
 def test_run_a_query_and_take_the_answer_home(watched: Watched, warehouse: Warehouse) -> None:
     sql = "select backend, count(*) as n, max(lps) as lps from leases_per_second group by all order by all"
     page = watched.go("sql")
-    page.get_by_role("textbox", name="One SELECT").fill(sql)
+    write_sql(page, sql)
     page.get_by_role("button", name="Run", exact=True).click()
     answer = warehouse.query(sql).to_pylist()
     page.get_by_text(f"{len(answer)} rows, 3 columns").wait_for()

@@ -1,0 +1,58 @@
+"""The editor of the SQL page: Monaco with completion, and the tables with their columns and comments beside it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import rocher
+import streamlit as st
+from starlette.responses import FileResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.requests import Request
+    from starlette.routing import BaseRoute
+
+LABEL: Final = "One SELECT (DuckDB's SQL)"
+KEY: Final = "editor"
+_HERE: Final = Path(__file__).parent
+_MONACO: Final = Path(rocher.path())
+_HTML: Final = """<div class="sql-editor"><div class="text"></div>
+<div class="tree" role="region" tabindex="0" aria-label="Tables and functions"></div>
+<button type="button" class="run">Run</button></div>"""
+
+
+def routes() -> list[BaseRoute]:
+    """Return where the app serves Monaco; nothing in it is data."""
+    worker = next(_MONACO.glob("assets/editor.worker-*.js"))
+
+    async def serve_worker(_: Request) -> FileResponse:
+        return FileResponse(worker)
+
+    return [Route("/editor/worker.js", serve_worker), Mount("/editor", StaticFiles(directory=_MONACO))]
+
+
+def show(text: str, revision: int, schema: dict[str, Any], on_run: Callable[[], None]) -> None:
+    """Show the editor; what the visitor runs is in `asked` when `on_run` is called.
+
+    Args:
+        text: what stands in it at first, and anew with each other `revision`.
+        revision: see text.
+        schema: `queries.sql.schema`, for completion.
+        on_run: called when the visitor presses Run or Ctrl-Enter.
+    """
+    read = lambda name: (_HERE / name).read_text("utf-8")  # noqa: E731
+    shown = st.components.v2.component(
+        "sql-editor", html=_HTML, css=read("editor.css"), js=read("editor.js"), isolate_styles=False
+    )
+    shown(key=KEY, data={"text": text, "revision": revision, "label": LABEL, **schema}, on_run_change=on_run)
+
+
+def asked() -> str:
+    """Return what the visitor just ran."""
+    return re.sub(r"\r\n?", "\n", str(st.session_state[KEY].run or ""))

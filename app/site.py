@@ -1,0 +1,250 @@
+"""The pages of the app as files that need no server: what it draws, with the data beside it."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import os
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
+
+import jinja2
+import pandas as pd
+import pyarrow as pa
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from dropline import report
+from dropline.app import auth, downloads, export, words
+from dropline.app.queries import trends
+from dropline.app.warehouse import Warehouse
+from dropline.errors import DroplineError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from streamlit.testing.v1.element_tree import Node
+
+    from dropline.paths import Home
+
+HERE: Final = Path(__file__).parent
+MOST_ROWS: Final = 500  # of a table on a page; all of them are in its file
+MOST_SERIES: Final = 40
+DRAWING: Final = "vega.js"
+SECONDS: Final = 300
+_HEADINGS: Final = {"title": "h2", "header": "h3", "subheader": "h4"}
+_DIRECTIVE: Final = re.compile(r"(?<!\\):(?:[a-z-]+\[([^\]]*)\]|material/\w+:)")  # Streamlit's colours and icons
+_MARKDOWN: Final = MarkdownIt("commonmark", {"html": False})
+
+
+class SiteError(DroplineError):
+    """The site cannot be written."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the site: its file, its title, and the views of the app that it shows with their addresses."""
+
+    file: str
+    title: str
+    views: list[tuple[str, dict[str, str]]]
+
+
+@dataclass
+class Writer:
+    """Writes what a view draws: its text as HTML, its charts and tables as Parquet beside it."""
+
+    folder: Path
+    name: str
+    title: str = ""  # instead of that of the view
+    written: int = 0
+    charts: list[dict[str, Any]] = field(default_factory=list)
+
+    def html(self, node: Node) -> Markup:
+        """Return an element of the app and all in it; what one only clicks on is left out."""
+        drawn = _ELEMENTS.get(node.type)
+        if drawn:
+            return drawn(self, node)
+        children = getattr(node, "children", {}).values()
+        inside = Markup("").join(map(self.html, children))
+        if node.type == "popover":
+            return inside and Markup("<details><summary>SQL</summary>{}</details>").format(inside)
+        if inside and any(child.type == "column" for child in children):
+            return Markup('<div class="columns">{}</div>').format(inside)
+        return inside and Markup("<div>{}</div>").format(inside)
+
+    def heading(self, node: Any) -> Markup:
+        """Return a heading, a level below that of the app."""
+        tag = Markup(_HEADINGS[node.type])  # noqa: S704 - ours
+        return Markup("<{0}>{1}</{0}>").format(tag, _markdown(node.value, _MARKDOWN.renderInline))
+
+    def view_title(self, node: Any) -> Markup:
+        """Return the heading of a view, which may stand on a page several times."""
+        return Markup("<h2>{}</h2>").format(self.title) if self.title else self.heading(node)
+
+    def paragraph(self, node: Any) -> Markup:
+        """Return Markdown as HTML."""
+        return _markdown(node.value, _MARKDOWN.render)
+
+    def text(self, node: Any) -> Markup:
+        """Return a text as it is."""
+        return Markup("<p>{}</p>").format(node.value)
+
+    def code(self, node: Any) -> Markup:
+        """Return a question to paste."""
+        return Markup("<pre><code>{}</code></pre>").format(node.value)
+
+    def chart(self, node: Any) -> Markup:
+        """Return the place of a chart, and write what it draws."""
+        spec = json.loads(node.proto.spec)
+        frames = {each.name: _frame(each.data.data) for each in node.proto.datasets}
+        spec["datasets"] = spec.get("datasets", {}) | {
+            name: json.loads(frame.to_json(orient="records", date_format="iso")) for name, frame in frames.items()
+        }
+        self.charts.append(spec)
+        link = self._parquet(downloads.together(list(frames.values())))
+        place = Markup('<div class="chart" id="{}-{}"></div>').format(self.name, len(self.charts))
+        return Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(place, link)
+
+    def table(self, node: Any) -> Markup:
+        """Return a table, its numbers as the app writes them in sentences."""
+        frame, settings = node.value, json.loads(node.proto.columns or "{}")
+        names = [name for name in frame if not settings.get(name, {}).get("hidden")]
+        head = [settings.get(name, {}).get("label") or name for name in names]
+        rows = [[_cell(value) for value in row] for row in frame[names].head(MOST_ROWS).itertuples(index=False)]
+        numbers = [pd.api.types.is_numeric_dtype(frame[name]) for name in names]
+        link = self._parquet(frame)
+        told = f"The first {MOST_ROWS:,} of {len(frame):,} rows. " if len(frame) > MOST_ROWS else ""
+        return Markup(_template("table.html").render(head=head, rows=rows, numbers=numbers, link=link, told=told))  # noqa: S704 - escaped by the template
+
+    def _parquet(self, frame: pd.DataFrame) -> Markup:
+        self.written += 1
+        name = f"{self.name}-{self.written}.parquet"
+        out = io.BytesIO()
+        export.write(pa.Table.from_pandas(frame, preserve_index=False), "parquet", out)
+        (self.folder / "data" / name).write_bytes(out.getvalue())
+        return Markup('<a href="data/{0}" download>{0}</a>').format(name)
+
+
+_ELEMENTS: Final[dict[str, Callable[[Writer, Any], Markup]]] = {
+    **dict.fromkeys(_HEADINGS, Writer.heading),
+    "title": Writer.view_title,
+    **dict.fromkeys(("markdown", "caption", "info", "warning", "success"), Writer.paragraph),
+    "text": Writer.text,
+    "code": Writer.code,
+    "vega_lite_chart": Writer.chart,
+    "arrow_data_frame": Writer.table,
+    "dataframe": Writer.table,
+}
+
+
+def publish(home: Home, folder: Path, say: Callable[[str], None] = print) -> None:
+    """Write the site of a home into a folder that is new, empty, or holds an earlier one.
+
+    Raises:
+        SiteError: the folder holds something else, or a page cannot be drawn.
+        WarehouseError: there is no warehouse.
+    """
+    import vl_convert
+
+    warehouse = Warehouse.open(home.warehouse)
+    if folder.exists() and any(folder.iterdir()) and not (folder / DRAWING).exists():
+        message = f"{folder} holds something else: name a new folder, an empty one, or one of an earlier site"
+        raise SiteError(message)
+    (folder / "data").mkdir(parents=True, exist_ok=True)
+    for old in (folder / "data").glob("*.parquet"):
+        old.unlink()
+    pages = _pages(warehouse)
+    with _open_to_us(home):
+        for page in pages:
+            say(f"{page.title}: {words.plural(len(page.views), 'view')}")
+            writer = Writer(folder, page.file.removesuffix(".html"))
+            content = Markup("").join(_view(writer, *view) for view in page.views)
+            _write(folder / page.file, pages, page, content, writer.charts)
+    (folder / "report.html").write_text(report.make(warehouse), "utf-8")
+    (folder / DRAWING).write_text(vl_convert.javascript_bundle(), "utf-8")
+
+
+def _pages(warehouse: Warehouse) -> list[Page]:
+    series = [
+        words.series(each["label"], each["runs"], each["changes"])
+        for each in trends.series(warehouse, None).to_pylist()
+    ]
+    return [
+        Page("index.html", "Results", [("results", {})]),
+        Page(
+            "pairs.html", "Pairs", [("compare", {}), *(("speedups", {"tab": each}) for each in words.FACTORS.values())]
+        ),
+        Page("trends.html", "Trends", [("trends", {"series": each}) for each in series[:MOST_SERIES]]),
+        Page("published.html", "Published", [("results", {"published": "true"}), ("claims", {})]),
+    ]
+
+
+@contextmanager
+def _open_to_us(home: Home) -> Iterator[None]:
+    """Let the pages see a home of this warehouse alone, which asks nobody to sign in."""
+    # A page that runs without a browser is what is meant here.
+    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").disabled = True
+    before = dict(os.environ)
+    with TemporaryDirectory() as folder:
+        (Path(folder) / home.warehouse.name).symlink_to(home.warehouse.absolute())
+        os.environ.pop(auth.FILE, None)
+        os.environ["DROPLINE_HOME"] = folder
+        try:
+            yield
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+
+
+def _view(writer: Writer, view: str, address: dict[str, str]) -> Markup:
+    writer.title = address.get("series") or address.get("tab") or ""
+    return writer.html(_drawn(view, address).main)
+
+
+def _drawn(view: str, address: dict[str, str]) -> Any:
+    from streamlit.testing.v1 import AppTest  # Streamlit's own way to run a page without a browser
+
+    app = AppTest.from_file(str(HERE / "main.py"), default_timeout=SECONDS)
+    if view != "results":
+        app.switch_page(f"views/{view}.py")
+    for name, value in address.items():
+        app.query_params[name] = value
+    app.run()
+    if app.exception:
+        message = f"the page {view} cannot be drawn: {app.exception[0].value}"
+        raise SiteError(message)
+    return app
+
+
+def _write(file: Path, pages: list[Page], page: Page, content: Markup, charts: list[dict[str, Any]]) -> None:
+    specs = Markup(json.dumps(charts).replace("<", "\\u003c"))  # noqa: S704 - no tag can begin in it
+    text = _template("site.html").render(pages=pages, page=page, content=content, charts=specs, drawing=DRAWING)
+    file.write_text(text, "utf-8")
+
+
+def _template(name: str) -> jinja2.Template:
+    loader = jinja2.FileSystemLoader(HERE)
+    return jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined).get_template(name)
+
+
+def _markdown(text: str, render: Callable[[str], str]) -> Markup:
+    return Markup(render(_DIRECTIVE.sub(r"\1", text)))  # noqa: S704 - without HTML of its own, by the options of the renderer
+
+
+def _frame(stream: bytes) -> pd.DataFrame:
+    with pa.ipc.open_stream(stream) as reader:
+        return reader.read_pandas()
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list | tuple) or hasattr(value, "tolist"):
+        return ", ".join(map(str, value)) if not pd.api.types.is_scalar(value) else _cell(value.item())
+    if not words.is_known(value):
+        return ""
+    return words.number(value) if isinstance(value, float) else str(value)
