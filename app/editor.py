@@ -46,10 +46,8 @@ def show(text: str, revision: int, schema: dict[str, Any], on_run: Callable[[], 
         schema: `queries.sql.schema`, for completion.
         on_run: called when the visitor presses Run or Ctrl-Enter.
     """
-    read = lambda name: (_HERE / name).read_text("utf-8")  # noqa: E731
-    shown = st.components.v2.component(
-        "sql-editor", html=_HTML, css=read("editor.css"), js=read("editor.js"), isolate_styles=False
-    )
+    css, js = ((_HERE / name).read_text("utf-8") for name in ("editor.css", "editor.js"))
+    shown = st.components.v2.component("sql-editor", html=_HTML, css=css, js=js, isolate_styles=False)
     shown(key=KEY, data={"text": text, "revision": revision, "label": LABEL, **schema}, on_run_change=on_run)
 
 

@@ -14,7 +14,21 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 COMMANDS = (
-    *("ingest", "show", "rejects", "reparse", "build", "check", "app", "up", "sql", "report", "needs", "status"),
+    *(
+        "ingest",
+        "show",
+        "rejects",
+        "reparse",
+        "build",
+        "check",
+        "app",
+        "up",
+        "sql",
+        "report",
+        "publish",
+        "needs",
+        "status",
+    ),
     *(
         "rollback",
         "verify",

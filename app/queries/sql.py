@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,12 +31,13 @@ def schema(warehouse: Warehouse) -> dict[str, Any]:
     A column is name, type and comment; a function its call, its comment, whether it stands in FROM, and whether the
     warehouse brings it.
     """
+    columns: dict[str, list[list[str]]] = defaultdict(list)
+    for row in warehouse.query(text("sql_columns")).to_pylist():
+        columns[row["table_name"]].append([row["column_name"], row["data_type"], row["comment"]])
     tables = {
-        row["table_name"]: {"comment": " ".join((row["comment"] or "").split()), "columns": []}
+        row["table_name"]: {"comment": " ".join((row["comment"] or "").split()), "columns": columns[row["table_name"]]}
         for row in warehouse.query(text("sql_tables")).to_pylist()
     }
-    for row in warehouse.query(text("sql_columns")).to_pylist():
-        tables[row["table_name"]]["columns"].append([row["column_name"], row["data_type"], row["comment"]])
     functions = warehouse.query(text("sql_functions")).to_pylist()
     return {
         "tables": tables,

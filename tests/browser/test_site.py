@@ -1,0 +1,121 @@
+"""The site without a server, opened from disk with the network off."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+import pytest
+
+from dropline.app import site
+from dropline.paths import Home
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Page
+
+    from dropline.app.warehouse import Warehouse
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, warehouse_home: Path) -> Path:
+    """The site of the examples."""
+    folder = tmp_path_factory.mktemp("site")
+    site.publish(Home.chosen(warehouse_home), folder, lambda said: None)
+    return folder
+
+
+def figures(page: Page) -> list[str]:
+    """Return the words in the charts of a page, once all are drawn."""
+    charts = page.locator(".chart")
+    charts.last.locator("svg.marks").wait_for()
+    assert charts.locator("svg.marks").count() == charts.count() > 0
+    return page.locator(".chart svg text").all_text_contents()
+
+
+def test_every_page_opens_from_disk_without_network_and_says_what_sql_says(
+    chromium: Browser, folder: Path, warehouse: Warehouse
+) -> None:
+    context = chromium.new_context(viewport={"width": 1280, "height": 900}, offline=True)
+    page = context.new_page()
+    troubles: list[str] = []
+    page.on("console", lambda said: troubles.append(said.text) if said.type == "error" else None)
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on("request", lambda asked: None if asked.url.startswith(("file://", "data:")) else troubles.append(asked.url))
+
+    page.goto((folder / "index.html").as_uri())
+    shown = figures(page)
+    for row in warehouse.query("""
+        select lps from leases_per_second
+        where origin = 'measured' and protocol = 'DHCPv4' and status = 'bracketed' order by lps desc limit 2
+        """).to_pylist():
+        assert any(text.startswith(f"{round(row['lps'], -1):,.0f}") for text in shown)
+
+    page.get_by_role("link", name="Pairs").click()
+    assert "Several threads over one" not in figures(page)
+    (slowest,) = warehouse.query("""
+        select min(coalesce(ratio_interpolated, ratio)) as ratio from ratios
+        where factor = 'ha_mode' and origin = 'measured' and loss_goal = 'isc' and rate_unit = 'leases/s'
+        """)["ratio"].to_pylist()
+    assert page.get_by_role("cell", name=f"{slowest:.3g}", exact=True).count()
+
+    page.get_by_role("link", name="Trends").click()
+    figures(page)
+    (series,) = warehouse.query("select count(distinct series_id) as n from trends where loss_goal in ('isc', 'pdr')")[
+        "n"
+    ].to_pylist()
+    assert 0 < page.get_by_role("heading", level=2).count() <= series
+
+    page.get_by_role("link", name="Published").click()
+    figures(page)
+    (claims,) = warehouse.query("select count(*) as n from claims")["n"].to_pylist()
+    assert page.get_by_role("table").last.locator("tbody tr").count() == claims
+
+    page.get_by_role("link", name="Report").click()
+    assert page.get_by_role("heading", level=1).inner_text().startswith("Benchmark report")
+    context.close()
+    assert troubles == []
+
+
+def test_the_data_of_each_chart_and_table_lies_beside_it(chromium: Browser, folder: Path, warehouse: Warehouse) -> None:
+    page = chromium.new_page()
+    linked = set()
+    for file in folder.glob("*.html"):
+        page.goto(file.as_uri())
+        linked |= {str(each.get_attribute("href")) for each in page.locator("a[download]").all()}
+    page.close()
+    assert linked == {f"data/{each.name}" for each in (folder / "data").iterdir()}
+    best = warehouse.query(
+        "select max(lps) as lps from leases_per_second where origin = 'measured' and protocol = 'DHCPv4'"
+    )
+    assert (
+        max(filter(None, pq.read_table(folder / "data/index-1.parquet")["rate"].to_pylist())) == best["lps"][0].as_py()
+    )
+
+
+def test_a_phone_scrolls_down_only(chromium: Browser, folder: Path) -> None:
+    page = chromium.new_page(viewport={"width": 390, "height": 800})
+    for file in folder.glob("*.html"):
+        page.goto(file.as_uri())
+        page.wait_for_timeout(300)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, file.name
+    page.close()
+
+
+def test_what_files_say_stays_text(chromium: Browser, strange_home: Path, tmp_path: Path) -> None:
+    site.publish(Home.chosen(strange_home), tmp_path, lambda said: None)
+    page = chromium.new_page()
+    for file in tmp_path.glob("*.html"):
+        page.goto(file.as_uri())
+        page.wait_for_timeout(500)
+        assert page.evaluate("[window.pwned ?? 0, document.querySelectorAll('.injected').length]") == [0, 0], file.name
+        assert page.locator("a[href^='javascript'], img").count() == 0, file.name
+    page.close()
+
+
+def test_a_folder_with_something_else_is_left_alone(warehouse_home: Path, tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(site.SiteError, match="holds something else"):
+        site.publish(Home.chosen(warehouse_home), tmp_path)
+    assert [each.name for each in tmp_path.iterdir()] == ["thesis.txt"]
