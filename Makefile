@@ -6,7 +6,7 @@ HOME_DIR ?= data
 .DEFAULT_GOAL := help
 # Some images set it; then every one of hundreds of processes compiles what it imports again, a second each.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help up test test-fast fuzz torture soak spark setup lint format docs compiled site pictures bench bench-statistics lock clean
+.PHONY: help up test test-fast fuzz torture soak spark setup lint format docs compiled site pictures images bench bench-statistics lock clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -81,6 +81,10 @@ site: setup ## write the results of HOME_DIR as pages that need no server, to ta
 pictures: .venv/.ready-dev ## look at every page, light and dark, wide and narrow, and leave pictures in target/pictures
 	@echo "==> Taking pictures"
 	@$(BIN)/python -m pytest -q tests/browser/test_accessibility.py
+
+images: .venv/.ready-dev ## take the pictures of README anew, of the app over HOME_DIR
+	@echo "==> Taking the pictures of docs/images"
+	@$(BIN)/python -m docs.pictures $(HOME_DIR)
 
 bench: .venv/.ready-dev ## measure ingest, build, questions, starts and pages, as ratios in one run; write benchmarks/results
 	@echo "==> Measuring the ingest and the build"

@@ -83,7 +83,7 @@ def test_the_data_of_each_chart_and_table_lies_beside_it(chromium: Browser, fold
     linked = set()
     for file in folder.glob("*.html"):
         page.goto(file.as_uri())
-        linked |= {str(each.get_attribute("href")) for each in page.locator("a[download]").all()}
+        linked |= {str(each.get_attribute("href")) for each in page.locator("a[href^='data/']").all()}
     page.close()
     assert linked == {f"data/{each.name}" for each in (folder / "data").iterdir()}
     best = warehouse.query(
