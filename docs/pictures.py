@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
@@ -14,6 +13,8 @@ from PIL import Image
 from benchmarks.pages import chromium, served
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from playwright.sync_api import Page
 
 ROOT: Final = Path(__file__).parent.parent

@@ -124,7 +124,7 @@ def value_axis(ticks: int = 7) -> alt.Axis:
     )
 
 
-class Titled(alt.LayerChart):
+class Titled(alt.LayerChart):  # type: ignore[misc]  # mypy does not follow Altair
     """Layers whose title and subtitle are broken to fit their screen: both are part of the chart, as in a saved image.
 
     Vega-Lite computes a subtitle like a title, and only its schema knows nothing of it.
@@ -132,13 +132,13 @@ class Titled(alt.LayerChart):
 
     def to_dict(self, *args: Any, **options: Any) -> dict[str, Any]:
         """Return the specification."""
-        drawn = super().to_dict(*args, **options)
+        drawn: dict[str, Any] = super().to_dict(*args, **options)
         finding, detail = (" ".join(drawn["title"][name]) for name in ("text", "subtitle"))
-        texts = json.dumps(_lines(finding, _TITLE_WIDTH)), json.dumps(_lines(detail, _DETAIL_WIDTH))
+        texts = [json.dumps(_lines(finding, _TITLE_WIDTH)), json.dumps(_lines(detail, _DETAIL_WIDTH))]
         for pixels, *widths in reversed(_WIDTHS):
             narrow = (json.dumps(_lines(*each)) for each in zip((finding, detail), widths, strict=True))
             is_narrow = f"containerSize()[0] < {pixels} ?"
-            texts = tuple(f"{is_narrow} {one} : {text}" for one, text in zip(narrow, texts, strict=True))
+            texts = [f"{is_narrow} {one} : {text}" for one, text in zip(narrow, texts, strict=True)]
         drawn["title"] |= {"text": {"expr": texts[0]}, "subtitle": {"expr": texts[1]}}
         return drawn
 
@@ -181,7 +181,7 @@ def titled(layers: Iterable[Any], finding: str, detail: str, height: int | alt.S
     chart = Titled(layer=list(layers)).configure(background="transparent")
     lines = {"gridColor": NEUTRAL, "gridOpacity": 0.25, "domainColor": NEUTRAL}
     styled = chart.configure_axis(**words, **lines).configure_legend(**words).configure_rule(aria=False)
-    return styled.properties(
+    whole: Titled = styled.properties(
         title=alt.TitleParams(
             text=_lines(finding, _TITLE_WIDTH),
             subtitle=_lines(detail, _DETAIL_WIDTH),
@@ -199,3 +199,4 @@ def titled(layers: Iterable[Any], finding: str, detail: str, height: int | alt.S
         width="container",
         **size,
     )
+    return whole

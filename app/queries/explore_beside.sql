@@ -47,20 +47,23 @@ texts as (
 found as (
 
     select
-        *,
-        count(*) over (partition by kind) as found
+        texts.kind,
+        texts.id,
+        texts.label,
+        texts.configuration_id,
+        count(*) over (partition by texts.kind) as alike
     from texts
     where len(list_filter(
-            cast($words as varchar[]), lambda word: not contains(lower(texts.text), word) -- noqa: RF02
+            cast($words as varchar[]), lambda word: not contains(lower(texts.text), word) -- noqa: RF02,RF03
         )) = 0
 
 )
 
 select
-    kind,
-    id,
-    label,
-    configuration_id
+    found.kind,
+    found.id,
+    found.label,
+    found.configuration_id
 from found
-where found.found <= $most
-order by kind, label, id
+where found.alike <= $most
+order by found.kind, found.label, found.id
