@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).parent.parent
 FILE: Final = ROOT / "examples/kea-2.2-backends/runs/v4_st_memfile_none/rep1/rate12600.txt"
-EVENT: Final = urlencode({"clients": 350_000, "lease": "2h", "down": 50_000})
+EVENT: Final = urlencode({"clients": 350_000, "lease_s": "2 h", "down_clients": "50k"})
 WIDE: Final = (1440, 1050)
 FRAME: Final = (1000, 750)
 

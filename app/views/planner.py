@@ -17,6 +17,7 @@ from dropline.app.warehouse import WarehouseError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import altair as alt
     import duckdb
     import pyarrow as pa
 
@@ -59,8 +60,9 @@ def main() -> None:
         return
     st.markdown(words.plain(" ".join(planner.headline(found))))
     frame = _known(warehouse, needed, found.protocol)
-    _draw_demand(found, frame)
-    _offer(found)
+    drawn = _against_capacities(found, frame)
+    state.chart(drawn, "demand", [planner.sql(found.inputs)])
+    _offer(found, drawn)
     _show_parts(found)
     _show_influences(found)
     _show_course(found)
@@ -260,8 +262,8 @@ def _known(warehouse: Warehouse | None, needed_lps: float, protocol: str) -> pd.
     return frames.capacities(configurations(warehouse, needed_lps, protocol), queries.labels(warehouse))
 
 
-def _draw_demand(found: planner.Answer, frame: pd.DataFrame | None) -> None:
-    """Draw the need after the event against a few capacities, measured here before published ones."""
+def _against_capacities(found: planner.Answer, frame: pd.DataFrame | None) -> alt.LayerChart:
+    """Return the need after the event against a few capacities, measured here before published ones."""
     steps = pd.DataFrame(planner.demand(found), columns=list(demand.STEPS))
     rates: list[dict[str, Any]] = []
     if frame is not None:
@@ -284,30 +286,36 @@ def _draw_demand(found: planner.Answer, frame: pd.DataFrame | None) -> None:
     detail = "Red: what the plan asks for"
     if rates:
         detail += f"; green: {len(rates)} of {len(part)} capacities, {part['origin'].iloc[0]}, with interval or bracket"
-    drawn = demand.against_capacities(
+    return demand.against_capacities(
         steps,
         pd.DataFrame(rates, columns=list(demand.CAPACITIES)),
         f"{words.number(found.loads['needed_lps'])} leases per second are needed",
         detail,
     )
-    state.chart(drawn, "demand", [planner.sql(found.inputs)])
 
 
-def _offer(found: planner.Answer) -> None:
+def _offer(found: planner.Answer, drawn: alt.LayerChart) -> None:
     with st.container(horizontal=True):
         for label, name, written, mime in (
-            ("Plan as Markdown", "plan.md", planner.as_markdown, "text/markdown"),
-            ("Plan as CSV", "plan.csv", planner.as_csv, "text/csv"),
+            ("Plan to print", "plan.html", partial(_printed, found, drawn), "text/html"),
+            ("Plan as Markdown", "plan.md", partial(planner.as_markdown, found), "text/markdown"),
+            ("Plan as CSV", "plan.csv", partial(planner.as_csv, found), "text/csv"),
         ):
             st.download_button(
                 label,
-                partial(written, found),
+                written,
                 file_name=f"dropline-{name}",
                 mime=mime,
                 type="tertiary",
                 icon=":material/download:",
                 on_click="ignore",
             )
+
+
+def _printed(found: planner.Answer, drawn: alt.LayerChart) -> str:
+    from dropline.app import printed  # what draws the picture is large
+
+    return printed.page(found, drawn)
 
 
 def _show_parts(found: planner.Answer) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -14,8 +16,9 @@ from scipy import stats
 from typer.testing import CliRunner
 
 from dropline import cli
-from dropline.app import planner, words
+from dropline.app import planner, printed, words
 from dropline.app.charts import influence, recovery
+from dropline.app.charts.demand import CAPACITIES, against_capacities
 from dropline.app.queries.planner import configurations, goodputs, renewal_costs
 from dropline.app.warehouse import Warehouse
 
@@ -442,6 +445,18 @@ def test_markdown_and_csv_hold_inputs_need_and_configurations(published_home: Pa
     assert {each["section"] for each in table} == {"input", "need", "configuration"}
     needed = next(each for each in table if each["name"] == "Needed")
     assert float(needed["value"]) == pytest.approx(350_000 / 3600 + 50_000 / 600, abs=0.01)
+
+
+def test_a_name_is_neither_markup_nor_a_link_on_the_printed_plan(blank: duckdb.DuckDBPyConnection) -> None:
+    found = planner.answer(None, planner.PRESETS["power-cut"].inputs, calculator=blank)
+    name = "<b>x</b> ![i](http://evil.example/i.png) [a](javascript:1) a|b"
+    row = {"configuration": name, "lps": 9.0, "headroom_ratio": 2.0, "missing_lps": 0.0, "origin": "o", "quality": "ok"}
+    drawn = against_capacities(pd.DataFrame({"t_s": [1, 9], "lps": [5, 5]}), pd.DataFrame(columns=CAPACITIES), "5", "d")
+    page = printed.page(found._replace(configurations=[row]), drawn)
+    cell = re.search(r"<td>(.*evil.*?)</td>", page)
+    assert cell
+    assert html.unescape(cell[1]) == name
+    assert not re.search(r"<(b|a|img)\b|href", page)
 
 
 def test_the_page_answers_values_out_of_order_with_an_error(open_page: Open, published_home: Path) -> None:

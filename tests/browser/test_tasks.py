@@ -144,7 +144,14 @@ def test_plan_350000_subscribers(watched: Watched, warehouse: Warehouse, lease_s
     page.get_by_label("Lease time", exact=True).fill(str(lease_s))
     page.keyboard.press("Tab")
     watched.chart(f"{needed} leases per second are needed").wait_for()
-    page.get_by_text(f"{enough['enough']} of {enough['known']} known DHCPv4 configurations give {needed}").wait_for()
+    answered = f"{enough['enough']} of {enough['known']} known DHCPv4 configurations give"
+    page.get_by_text(f"{answered} {needed}").wait_for()
+    with page.expect_download() as taken:
+        page.get_by_role("button", name="Plan to print").click()
+    printed = taken.value.path().read_text("utf-8")
+    assert re.search(
+        f"<h1>Leases per second needed</h1>.*{answered} that.*<svg.*{needed} leases per second", printed, re.S
+    )
 
 
 def test_run_a_query_and_take_the_answer_home(watched: Watched, warehouse: Warehouse) -> None:
