@@ -78,9 +78,9 @@ site: setup ## write the results of HOME_DIR as pages that need no server, to ta
 	@echo "==> Writing target/site"
 	@$(BIN)/dropline --home $(HOME_DIR) publish target/site
 
-pictures: .venv/.ready-dev ## look at every page, light and dark, wide and narrow, and leave pictures in target/pictures
+pictures: .venv/.ready-dev ## take the pictures anew by which tests know every page; in full size in target/pictures
 	@echo "==> Taking pictures"
-	@$(BIN)/python -m pytest -q tests/browser/test_accessibility.py
+	@NEW_PICTURES=1 $(BIN)/python -m pytest -q tests/browser/test_accessibility.py
 
 images: .venv/.ready-dev ## take the pictures of README anew, of the app over HOME_DIR
 	@echo "==> Taking the pictures of docs/images"

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 REQUIRED: Final = ("kind", "count")
+_ROOM: Final = 1.15  # beyond the longest bar, for its number
 
 
 def by_kind(table: pd.DataFrame, finding: str, detail: str, unit: str) -> alt.LayerChart:
@@ -23,8 +24,10 @@ def by_kind(table: pd.DataFrame, finding: str, detail: str, unit: str) -> alt.La
         detail: what is counted.
         unit: the title of the axis.
     """
+    axis = alt.Axis(format=",d", tickCount=7, tickMinStep=1, labelFlush=False)
+    scale = alt.Scale(domainMin=0, domainMax=_ROOM * table["count"].max())
     base = alt.Chart(table.loc[:, list(REQUIRED)]).encode(
-        x=alt.X("count:Q", title=unit, axis=alt.Axis(format=",d", tickCount=7, tickMinStep=1, labelFlush=False)),
+        x=alt.X("count:Q", title=unit, scale=scale, axis=axis),
         y=alt.Y("kind:N", sort=None, title=None, axis=theme.ROW_AXIS),
         tooltip=[alt.Tooltip("kind:N", title="Kind"), alt.Tooltip("count:Q", title=unit, format=",d")],
     )

@@ -82,15 +82,17 @@ class Watched:
     def _height(self) -> int:
         return int(self.page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight"))
 
-    def shoot(self, name: str) -> None:
-        """Save a picture of the whole page, whose own scroll bar would hide the rest."""
+    def shoot(self, name: str, patience_ms: int) -> Path:
+        """Save a picture of the whole page, whose own scroll bar would hide the rest, and return its file."""
         size = self.page.viewport_size
         assert size is not None
         PICTURES.mkdir(parents=True, exist_ok=True)
         self.page.set_viewport_size({"width": size["width"], "height": min(max(self._height(), 700), 4500)})
-        self.page.wait_for_timeout(300)
-        self.page.screenshot(path=str(PICTURES / f"{name}.png"))
+        self.page.wait_for_timeout(patience_ms)
+        file = PICTURES / f"{name}.png"
+        self.page.screenshot(path=str(file))
         self.page.set_viewport_size(size)
+        return file
 
     def cells(self, alt: str) -> list[list[str]]:
         """Return what stands in the rows of a table that are in sight, as screen readers find it."""

@@ -7,11 +7,15 @@ Each page is opened once.
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from conftest import PAGES, watch
+from PIL import Image
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +49,11 @@ CONTROLS = {
 }
 MOST_TABS = 40  # key presses from the top of a page to its main control; a third of them is the navigation
 WIDTHS = (1440, 390)  # pixels
+KNOWN = Path(__file__).parent / "pictures"  # how each page looked, in grey blocks; `make pictures` renews them
+BLOCK = 20  # pixels
+MOST_UNLIKE = 0.25  # of what stands out from the ground: a line may break elsewhere, a chart may not be missing
+PATIENCE_MS = (300, 2000, 4000)  # charts and tables below the screen are drawn when it grows
+FIELDS = (4, 8)  # across, down
 SCHEMES = ("light", "dark")
 GRAVE = {"serious", "critical"}
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -143,7 +152,7 @@ def test_a_page_can_be_used_by_everybody(visitor: Watched, addresses: dict[str, 
             page.emulate_media(color_scheme=scheme)
             visitor.settle()
             troubles += [f"{scheme}, {width}: {each}" for each in (*violations(page, scheme), *faults(page))]
-            visitor.shoot(f"{name}-{scheme}-{width}")
+            troubles += unlike(visitor, f"{name}-{scheme}-{width}")
     assert troubles == []
 
 
@@ -190,6 +199,43 @@ def faults(page: Page) -> list[str]:
         *([f"{silent} charts without a text alternative"] if silent else []),
         *([f"{wide} pixels wider than the page"] if wide else []),
     ]
+
+
+def unlike(visitor: Watched, name: str) -> list[str]:
+    """Take a picture of the page and say whether it no longer looks as it did; what comes late has some seconds."""
+    is_new = os.environ.get("NEW_PICTURES")
+    for patience_ms in PATIENCE_MS[-1:] if is_new else PATIENCE_MS:
+        seen = Image.open(visitor.shoot(name, patience_ms)).convert("L")
+        seen = seen.resize((seen.width // BLOCK, seen.height // BLOCK), Image.Resampling.BOX)
+        if is_new:
+            seen.save(KNOWN / f"{name}.png", optimize=True)
+        share = difference(seen, Image.open(KNOWN / f"{name}.png"))
+        if share <= MOST_UNLIKE:
+            return []
+    return [f"{share:.0%} of the page differs from tests/browser/pictures/{name}.png"]
+
+
+def difference(seen: Image.Image, known: Image.Image) -> float:
+    """Return how much more or less stands in the fields of a page than stood there, over all that stood there."""
+    now, before = inked(seen), inked(known)
+    return float(np.abs(now - before).sum() / before.sum())
+
+
+def inked(picture: Image.Image) -> np.ndarray:
+    grey = np.asarray(picture, np.float32)
+    return np.asarray(Image.fromarray(np.abs(grey - np.median(grey))).resize(FIELDS, Image.Resampling.BOX))
+
+
+def test_a_page_without_its_charts_or_tables_is_noticed() -> None:
+    for file in KNOWN.glob("*.png"):
+        known = Image.open(file)
+        ground = int(np.median(np.asarray(known)))
+        assert difference(known, known) == 0
+        assert difference(Image.new("L", known.size, ground), known) == 1
+        if file.name.startswith(("claims", "explore", "planner", "quality", "results", "run", "sql", "trends")):
+            cut = known.copy()
+            cut.paste(ground, (0, known.height // 3, *known.size))
+            assert difference(cut, known) > MOST_UNLIKE, file.name
 
 
 def test_a_comparison_can_be_made_without_a_mouse(visitor: Watched, pair: list[str]) -> None:
