@@ -53,11 +53,31 @@ def main() -> None:
     with hosts:
         if hosts.open:
             rows = questions.hosts(warehouse).to_pandas()
+            st.markdown(f"**{_answer(rows)}**")
             _show(warehouse, HOST, rows, _hosts(rows))
     with servers:
         if servers.open:
             rows = questions.server_configurations(warehouse).to_pandas()
             _show(warehouse, SERVER, rows, _servers(rows))
+
+
+def _answer(rows: pd.DataFrame) -> str:
+    """Say on what was measured."""
+    own = rows[rows["origin"] == "measured"]
+    beside = f" Published sources describe {len(rows) - len(own)} more." if len(rows) > len(own) else ""
+    kinds = {_described(host) for _, host in own.iterrows()}
+    if not kinds:
+        return f"No machine of your own is known.{beside}"
+    if len(kinds) > 1:
+        return f"You measured on {len(kinds)} kinds of machines, whose figures do not compare.{beside}"
+    return f"You measured on {kinds.pop()}.{beside}"
+
+
+def _described(host: pd.Series) -> str:
+    cores = words.plural(int(host["cpu_cores"]), "core") if words.is_known(host["cpu_cores"]) else None
+    memory = f"{host['memory_bytes'] / 2**30:,.0f} GiB" if words.is_known(host["memory_bytes"]) else None
+    known = [str(each) for each in (host["cpu_model"], cores, memory) if words.is_known(each)]
+    return words.plain(", ".join(known) or host["name"])
 
 
 def _hosts(rows: pd.DataFrame) -> pd.DataFrame:

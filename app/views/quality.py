@@ -53,6 +53,7 @@ def _metrics(warehouse: Warehouse, found: pd.DataFrame, suites: list[dict[str, A
     st.caption(
         f"Problems of all figures, measured and published, in the build of {built['built_at']:%d %b %Y, %H:%M} UTC."
     )
+    st.markdown(f"**{_answer(found, questions.campaigns(warehouse)['campaign'].to_pylist())}**")
     by_severity = found.groupby("severity")["findings"].sum()
     with state.reserved(state.METRICS_PIXELS, horizontal=True):
         st.metric("Suspect", f"{by_severity.get('suspect', 0):,}", border=True, help="The figure is probably wrong.")
@@ -66,6 +67,18 @@ def _metrics(warehouse: Warehouse, found: pd.DataFrame, suites: list[dict[str, A
             "Data checks", gate if suites else "not run", border=True, help="Expectations of the last build's gate."
         )
     state.warn_if_behind(warehouse)
+
+
+def _answer(found: pd.DataFrame, measured: Collection[str]) -> str:
+    """Say what weakens the visitor's own figures."""
+    grave = found[found["severity"] != "info"]
+    own = grave[grave["campaign"].isin(measured)]
+    kinds = own.groupby("finding", sort=False)["findings"].sum().sort_values(ascending=False, kind="stable")
+    problems = words.plural(int(kinds.sum()), "problem")
+    said = f"{problems} of what you measured, most often {words.findings([kinds.index[0]])}" if len(kinds) else ""
+    others = int(grave["findings"].sum() - kinds.sum())
+    beside = f" {words.plural(others, 'problem')} of published figures." if others else ""
+    return f"{said or 'Nothing weakens what you measured'}.{beside}"
 
 
 def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str]) -> None:

@@ -43,7 +43,11 @@ def facts(app: AppTest) -> dict[tuple[str, str], str]:
 
 
 def test_every_host_is_listed_measured_first(open_page: Open, warehouse_home: Path) -> None:
-    hosts = listed(open_page(warehouse_home, "machines"), "Processor")
+    page = open_page(warehouse_home, "machines")
+    hosts = listed(page, "Processor")
+    more = (hosts["Origin"] == "published").sum()
+    answer = f"You measured on Intel(R) Xeon(R) Processor, 2 cores, 24 GiB. Published sources describe {more} more."
+    assert answer in said(page).replace("\\", "")
     assert list(hosts["Origin"].drop_duplicates()) == ["measured", "published"]
     kea20 = hosts[hosts["Host"] == "isc-r340-kea20"].iloc[0]
     assert (kea20["Processor"], kea20["Cores"], kea20["Memory"]) == ("Intel Xeon E-2146G", 6, 64)
@@ -146,7 +150,7 @@ def test_a_configuration_of_a_partner_says_that_no_run_names_it(
     rows = questions.server_configurations(warehouse).to_pylist()
     partner = next(row["label"] for row in rows if row["runs"] == 0)
     app = open_page(warehouse_home, "machines", tab="Server configurations", server_config=partner)
-    assert "it may be that of a partner" in said(app)
+    assert "It may belong to a partner" in said(app)
 
 
 def test_without_server_configurations_the_page_says_how_to_bring_them(open_page: Open, published_home: Path) -> None:

@@ -68,14 +68,25 @@ def ways(app: AppTest) -> dict[str, dict[str, list[str]]]:
 
 
 def test_the_page_counts_what_the_warehouse_holds(open_page: Open, warehouse_home: Path, warehouse: Warehouse) -> None:
-    shown = {metric.label: metric.value for metric in open_page(warehouse_home, "quality").metric}
+    page = open_page(warehouse_home, "quality")
+    shown = {metric.label: metric.value for metric in page.metric}
+    weak = warehouse.query("""
+        select count(*) filter (campaigns.origin = 'measured') as own, count(*) as all_of_them
+        from quality_findings inner join campaigns using (campaign) where severity <> 'info'
+        """).to_pylist()[0]
+    assert weak["own"] > 0
+    assert page.markdown[0].value.startswith(
+        f"**{words.plural(weak['own'], 'problem')} of what you measured, most often"
+    )
+    assert f"{weak['all_of_them'] - weak['own']} problems of published figures" in page.markdown[0].value
     for severity, label in (("suspect", "Suspect"), ("warning", "Warnings"), ("info", "Info")):
         found = questions.findings(warehouse, severities=[severity]).num_rows
         assert shown[label] == f"{found:,}"
     parts = json.loads((warehouse_home / "quality" / "gate.json").read_text()).values()
     suites = [suite for part in parts for suite in part["suites"]]
     held = sum(suite["successes"] for suite in suites)
-    assert shown["Expectations that hold"] == f"{held} of {sum(suite['expectations'] for suite in suites)}"
+    failed = sum(suite["expectations"] for suite in suites) - held
+    assert shown["Data checks"] == (f"{failed} of {held + failed} failed" if failed else f"all {held} hold")
 
 
 @pytest.mark.parametrize(
@@ -101,7 +112,7 @@ def test_the_gravest_findings_come_first(open_page: Open, warehouse_home: Path) 
 
 def test_filters_that_leave_nothing_say_so(open_page: Open, warehouse_home: Path) -> None:
     app = open_page(warehouse_home, "quality", campaign="isc-kb-kea-2.0", subject="trial")
-    assert "No finding meets all of these filters" in said(app)
+    assert "No findings for these filters. Remove one." in said(app)
 
 
 def test_a_finding_about_a_trial_leads_to_that_trial(
@@ -126,9 +137,8 @@ def test_a_finding_about_a_configuration_leads_to_it(
         "select * from quality_findings where finding = 'hidden_thread_count' order by finding_id limit 1"
     ).to_pylist()[0]
     app = open_page(published_home, "quality", chosen=finding["finding_id"][:12])
-    assert ways(app) == {
-        "Open the configuration": {"configurations": [queries.labels(warehouse)[finding["configuration_id"]]]}
-    }
+    leads = {"configurations": [queries.labels(warehouse)[finding["configuration_id"]]]}
+    assert ways(app)["Open the configuration"] == leads
 
 
 def test_a_finding_about_a_published_figure_names_its_place(
@@ -167,7 +177,7 @@ def test_the_gate_shows_every_suite(open_page: Open, warehouse_home: Path) -> No
 def test_without_a_gate_the_page_says_what_to_type(open_page: Open, warehouse_home: Path, tmp_path: Path) -> None:
     shutil.copy(warehouse_home / "warehouse.duckdb", tmp_path)
     app = open_page(tmp_path, "quality", tab="Gate")
-    assert "has not looked at this home yet. Type `dropline build`" in said(app)
+    assert "No checks have run yet. Type `dropline build`." in said(app)
     assert "not checked" in [metric.value for metric in app.metric]
 
 
