@@ -40,3 +40,4 @@ def follow_old_address(key: str, texts: Mapping[str, str]) -> None:
     name, colon, _ = st.query_params.get(key, "").partition(":")
     if colon and name in texts:
         st.query_params[key] = texts[name]
+        st.session_state[key] = name

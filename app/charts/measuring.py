@@ -44,4 +44,4 @@ def trials_in_order(trials: pd.DataFrame) -> alt.LayerChart:
         )
     )
     detail = f"Offered rate of each of {len(columns)} trials, in order"
-    return theme.titled(alt.layer(points), "The search closes in on the limit", detail, _HEIGHT)
+    return theme.titled((points,), "The search closes in on the limit", detail, _HEIGHT)

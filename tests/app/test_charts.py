@@ -177,9 +177,10 @@ def test_a_bracket_is_drawn_as_another_thing_than_an_interval_and_an_open_end_as
 def test_who_names_no_backend_has_a_mark_with_a_colour() -> None:
     table = capacities().assign(backend=[None, float("nan"), "mysql"])
     spec = capacity.capacities(table, "leases/s").to_dict()
-    drawn = {row["backend"] for row in values(spec) if "backend" in row}
-    assert drawn == {""}
-    assert drawn <= set(spec["layer"][0]["encoding"]["color"]["scale"]["domain"])
+    assert {row["backend"] for row in values(spec) if "backend" in row} == {""}
+    scale = spec["layer"][0]["encoding"]["color"]["scale"]
+    assert {row["label"] for row in values(spec) if "label" in row} <= set(scale["domain"])
+    assert len(set(scale["range"])) == len(scale["domain"])
 
 
 def test_numbers_on_a_time_axis_are_never_powers_of_ten() -> None:

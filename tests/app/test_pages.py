@@ -205,7 +205,7 @@ def test_a_run_shows_its_ramp_trials_exchanges_and_seconds(
     app = open_page(warehouse_home, "run", configuration=single)
     ramp, *seconds, lost = charts(app)
     assert ramp["description"].startswith("At least 10,793 leases/s, at 10,800 offered; 12,600 lost too much")
-    assert lost["description"].startswith("7 of 64,770")
+    assert lost["description"].startswith("1,165 of 74,375 requests were lost in the server")
     assert [chart["description"].split(":")[0] for chart in seconds] == ["DISCOVER-OFFER", "REQUEST-ACK"]
     assert list(rows(app, "Exchange")["Exchange"]) == ["DISCOVER-OFFER", "REQUEST-ACK"]
     assert len(rows(app, "Offered")) == int(app.header[0].value.split()[0])

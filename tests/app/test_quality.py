@@ -178,7 +178,7 @@ def test_without_a_gate_the_page_says_what_to_type(open_page: Open, warehouse_ho
     shutil.copy(warehouse_home / "warehouse.duckdb", tmp_path)
     app = open_page(tmp_path, "quality", tab="Gate")
     assert "No checks have run yet. Type `dropline build`." in said(app)
-    assert "not checked" in [metric.value for metric in app.metric]
+    assert "not run" in [metric.value for metric in app.metric]
 
 
 def test_campaigns_are_listed_with_their_counts(open_page: Open, warehouse_home: Path, published_home: Path) -> None:

@@ -77,7 +77,7 @@ def test_without_bounds_there_is_no_column_for_them() -> None:
         ([10.0], "%,.0f"),
         ([], "%,.0f"),
         ([3.14159, 250.0, -0.01], "%.3g"),
-        ([3.14159, 12000.0], "%,.2f"),
+        ([3.14159, 12000.0], "%,.5g"),
     ],
 )
 def test_rates_are_written_as_people_read_them(rates: list[float | None], written: str) -> None:

@@ -71,7 +71,7 @@ def test_the_home_page_says_what_the_newest_version_changed_and_leads_there(
     open_page: Open, two_versions: Path, warehouse_home: Path
 ) -> None:
     app = open_page(two_versions)
-    assert app.header[0].value.startswith("ISC Kea 2\\.4\\.0 against 2\\.2\\.0: ")
+    assert app.header[0].value.replace("\\", "").startswith("ISC Kea 2.4.0 against 2.2.0: ")
     assert "Set-up by set-up" in [each.proto.label for each in app.get("page_link")]
     assert "against" not in "".join(each.value for each in open_page(warehouse_home).header)
 
