@@ -416,7 +416,7 @@ def up(
     port: Port = 8501,
     browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
 ) -> None:
-    """Ingest, build and open the dashboard, in one go; what is up to date is not done again.
+    """Ingest, build, check and open the dashboard, in one go; what is up to date is not done again.
 
     An empty home shows the bundled examples. For example: dropline up results
     """
@@ -431,10 +431,14 @@ def up(
     if pipeline.is_current(context.obj):
         typer.echo("The warehouse is up to date.")
     else:
-        # In a process of its own: Great Expectations would stay in the memory of the dashboard.
-        command = [sys.executable, "-m", "dropline", "--home", context.obj.name, "build"]
-        if code := subprocess.run(command).returncode:  # noqa: S603 - ourselves
+        # In processes of their own: Great Expectations would stay in the memory of the dashboard.
+        command = [sys.executable, "-m", "dropline", "--home", context.obj.name]
+        if code := subprocess.run([*command, "build"]).returncode:  # noqa: S603 - ourselves
             raise typer.Exit(code)
+        checked = subprocess.run([*command, "check"], stdout=subprocess.PIPE, text=True)  # noqa: S603 - ourselves
+        typer.echo(checked.stdout if checked.returncode else checked.stdout.splitlines()[-1])
+        if checked.returncode:
+            raise typer.Exit(checked.returncode)
     open_app(context, port, browser)
 
 

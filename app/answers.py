@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 WIDE: Final = 0.25  # of a figure: an interval that reaches further on either side is told in the headline
+VAGUE: Final = 2  # between the ends of a ratio: both are told, and no point between them
 CAUSES: Final = {
     "receive_buffer_overrun": "the receive buffer overflowed",
     "generator_limited": "the generator could not send more",
@@ -144,6 +145,11 @@ def _differ(one: Row, other: Row) -> set[str]:
 def _ahead(best: Row, other: Row, what: str) -> str:
     estimates = best["rate_interpolated"], other["rate_interpolated"]
     upper, lower = estimates if all(map(words.is_known, estimates)) else (best["rate"], other["rate"])
+    ends = best["ci_low"], other["ci_high"], best["ci_high"], other["ci_low"]
+    if all(map(words.is_known, ends)) and all(ends):
+        least, most = ends[0] / ends[1], ends[2] / ends[3]
+        if most > VAGUE * least:  # brackets of few steps: a point between them would say too much
+            return f"{two_digits(least)} to {two_digits(most)} times {what}"
     return f"{two_digits(upper / lower)} times {what}"
 
 

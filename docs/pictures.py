@@ -40,6 +40,7 @@ PICTURES: Final[dict[str, tuple[str, tuple[int, int], Callable[[Page], None]]]] 
     "results": ("", WIDE, stay),
     "file": ("try_file", FRAME, drop),
     "figure": ("run", FRAME, stay),
+    "run": ("run", (1440, 1700), stay),
     "compare": ("compare", FRAME, stay),
     "planner": (f"planner?{EVENT}", FRAME, stay),
 }

@@ -25,8 +25,8 @@ tests.
 An expectation is a condition that every row of a query must meet, with a severity, the words of its finding and a
 reason. In `expectations/queries` they are declared in a `.yml` file beside the `.sql` file of their query. DuckDB
 counts the rows that fail and keeps them, in one scan of each query, so that thirty million rows need not fit a data
-frame; Great Expectations judges the counts; the rows that were kept become findings. Where a value is unknown, the
-condition is not judged.
+frame. The rows that were kept become findings, and a critical one stops the build; `dropline check` has Great
+Expectations judge the counts. Where a value is unknown, the condition is not judged.
 
 The last results are on the Quality page of the dashboard and in `<home>/quality/gate.json`, the findings of each batch
 in `<home>/quality/findings/`. When an expectation changes, the next build checks every batch again.

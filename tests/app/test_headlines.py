@@ -84,6 +84,11 @@ def test_the_lead_is_over_set_ups_that_differ_in_one_thing_with_the_reason_where
         "1.4 times as much as with 4 threads on 2 CPUs, 2 times Kea 2.0, 7.9 times mysql."
     )
     assert answers.lead(KEA, [KEA]) == ""
+    lmdb, mysql = (
+        KEA | {"backend": "lmdb", "ci_low": 4000.0, "ci_high": 8000.0},
+        MYSQL | {"ci_low": 2000.0, "ci_high": 4000.0},
+    )
+    assert answers.lead(lmdb, [lmdb, mysql]) == "1 to 4 times mysql."
     assert "CPU" not in answers.lead(KEA, [KEA, MULTI | {"cpus": 8.0}])
 
 
