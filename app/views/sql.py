@@ -149,7 +149,7 @@ def _answer(identity: Identity, text: str) -> Answer | str:
 
 def _show(answer: Answer) -> None:
     rows = _presentable(answer.rows)
-    st.text(f"{rows.num_rows:,} row{'' if rows.num_rows == 1 else 's'}, {rows.num_columns} columns")
+    st.text(f"{words.plural(rows.num_rows, 'row')}, {words.plural(rows.num_columns, 'column')}")
     if answer.cut:
         st.warning(
             f"There are more rows: an answer here ends after {console.MOST_ROWS:,} rows or "

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from conftest import watch
+from conftest import watch, written_sql
 from test_accessibility import SCHEMES, Control, reached_by_tab, violations
+from test_sql_page import offered
 
 from dropline.app import words
 from dropline.app.queries import compare
@@ -167,6 +168,36 @@ def what_a_raw_file_is_and_where_it_stands(hand: Hand, warehouse: Warehouse) -> 
     hand.watched.chart(f"of {len(known)} known capacities").wait_for()
 
 
+def the_sql_and_the_csv_of_a_chart(hand: Hand, warehouse: Warehouse) -> None:
+    names = rows(warehouse, "select count(*) as n from capacity where origin = 'measured' and loss_goal = 'isc'")
+    hand.watched.go()
+    with hand.page.expect_download() as downloading:
+        hand.to("button", "CSV")
+    assert 0 < len(downloading.value.path().read_text("utf-8").splitlines()) - 1 <= names[0]["n"]
+    hand.to("button", "SQL behind this")
+    hand.reads("from capacity")
+
+
+def a_join_typed_with_completion(hand: Hand, warehouse: Warehouse) -> None:
+    hand.watched.go()
+    hand.to_page("SQL", "SQL")
+    asked = "select count(*) as n from trial_exchanges e join trials t using (trial_id)"
+    hand.page.wait_for_selector(".monaco-editor .view-line")
+    assert reached_by_tab(hand.page, Control("textbox", "One SELECT (DuckDB's SQL)"))
+    hand.page.keyboard.press("Control+A")
+    hand.page.keyboard.type("select count(*) as n from trial_ex", delay=20)
+    offered(hand.page, "trial_exchanges")
+    hand.page.keyboard.type(" e join trials", delay=20)
+    offered(hand.page, "trials")
+    hand.page.keyboard.type(" t using (trial_id)", delay=20)
+    assert written_sql(hand.page) == asked
+    hand.page.keyboard.press("Control+Enter")
+    hand.reads("1 row, 1 column")
+    hand.watched.settle()
+    [answer] = rows(warehouse, asked)
+    assert hand.watched.cells("Answer to the question")[1][-1] == str(answer["n"])
+
+
 def the_same_view_in_a_fresh_browser(hand: Hand, warehouse: Warehouse) -> None:
     begun = compare.beginning(warehouse)
     hand.watched.go("compare?limit=1")
@@ -189,7 +220,9 @@ TASKS = (
     Task(the_run_with_a_dip_and_its_second, 4),
     Task(what_hardware_differs_between_two_campaigns, 3),
     Task(what_serves_350000_subscribers_after_an_outage, 4),
+    Task(the_sql_and_the_csv_of_a_chart, 2),
     Task(what_a_raw_file_is_and_where_it_stands, 2),
+    Task(a_join_typed_with_completion, 2),
     Task(the_same_view_in_a_fresh_browser, 1),
 )
 

@@ -37,7 +37,7 @@ def test_a_join_is_typed_with_completion_and_answered(watched: Watched, warehous
     asked = "select count(*) as n from trial_exchanges e join trials t using (trial_id) where t.backend = 'mysql'"
     assert written_sql(page) == asked
     page.keyboard.press("Control+Enter")
-    page.get_by_text("1 row, 1 columns").wait_for()
+    page.get_by_text("1 row, 1 column").wait_for()
     watched.settle()
     assert watched.cells("Answer to the question")[1][-1] == str(warehouse.query(asked)["n"][0].as_py())
 
@@ -56,7 +56,7 @@ def test_a_worked_question_is_taken_and_the_one_before_comes_back(watched: Watch
     page = watched.go("sql")
     write_sql(page, "select 42 as answer")
     page.get_by_role("button", name="Run", exact=True).click()
-    page.get_by_text("1 row, 1 columns").wait_for()
+    page.get_by_text("1 row, 1 column").wait_for()
     page.get_by_text("worked questions").click()
     gallery = page.get_by_label("Worked questions with a picture").locator(".dvn-scroller")
     gallery.click(position={"x": 18, "y": 35 + 17})
