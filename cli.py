@@ -1,4 +1,4 @@
-"""The command line: the one front door. Each command hands over to the room that does the work."""
+"""The command line. Each command hands over to the module that does the work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong in a way that a person can do something about: one tree, caught once by the command line."""
+"""Errors that a person can act on: one tree, caught once by the command line."""
 
 
 class DroplineError(Exception):

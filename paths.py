@@ -1,4 +1,4 @@
-"""Where everything of one installation lies: the home, its lake, its warehouse, its quality reports."""
+"""Paths of an installation: the home, its lake, its warehouse, its quality reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an ingest would make of some files, before anything of them is kept: configurations, runs and rates."""
+"""Preview of an ingest: configurations, runs and rates, before anything is kept."""
 
 from __future__ import annotations
 

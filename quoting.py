@@ -1,4 +1,4 @@
-"""Text on its way into SQL where DuckDB takes no parameter: ATTACH, CREATE VIEW, and questions that run as pasted."""
+"""SQL quoting where DuckDB takes no parameter: ATTACH, CREATE VIEW, and questions that run as pasted."""
 
 
 def quoted(text: object) -> str:

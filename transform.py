@@ -1,4 +1,4 @@
-"""All seeds, models and tests into a fresh database: as dbt compiled them, or by dbt, which explains what failed."""
+"""All seeds, models and tests into a fresh database: as compiled, or by dbt, which explains what failed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder that is followed while somebody measures: what comes into it is ingested and published."""
+"""Watch mode: ingests and publishes whatever comes into a folder."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The dashboard, and what it shares with the command line: the warehouse and the calculator."""
+"""The dashboard, and the warehouse and calculator that it shares with the command line."""

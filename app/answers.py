@@ -1,4 +1,4 @@
-"""The headlines of the home page: which set-up holds most, how far ahead it is, and why where that is known."""
+"""Headlines of the home page: which set-up holds most, how far ahead it is, and why where that is known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The SQL behind a page: what it asked of the warehouse, as text that runs as pasted."""
+"""The SQL behind a page, as text that runs as pasted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work on what strangers gave, in a process of its own: whatever it does, it ends in time and in little memory.
+"""A sandbox for untrusted input: a process of its own with limits of time and memory.
 
 Such a process does one piece of work. It takes longer to import what it needs than to do that, so one may be started
 before there is any (`prepare`); it knows nothing of the work until then.

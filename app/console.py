@@ -1,4 +1,4 @@
-"""What a visitor asks in SQL: one SELECT over the warehouse, in a process of its own that is thrown away after it."""
+"""The SQL console: one SELECT over the warehouse, in a process that is thrown away afterwards."""
 
 from __future__ import annotations
 

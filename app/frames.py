@@ -1,4 +1,4 @@
-"""Answers of the warehouse as pages and charts show them: labels, signs and words beside the numbers."""
+"""View tables: the warehouse's answers with labels, signs and words beside the numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of the field, as one colleague explains them to another; pages show them on hovering."""
+"""Glossary of the field, shown on hovering."""
 
 from __future__ import annotations
 

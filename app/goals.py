@@ -1,4 +1,4 @@
-"""The loss goal of a page that shows several protocols, for its visitor to choose."""
+"""Choice of the loss goal on a page that shows several protocols."""
 
 from __future__ import annotations
 

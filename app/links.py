@@ -1,4 +1,4 @@
-"""Ways from one page to another that carry what was chosen along."""
+"""Links between pages that carry the visitor's choices along."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan as a page to print: what it says as Markdown, with its picture."""
+"""A plan as a page to print: its Markdown with its picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The raw text behind a trial, from the bytes that the lake keeps: read only, and no more than a page can show."""
+"""Raw text behind a trial, from the stored bytes: read-only, and no more than a page can show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of the app as files that need no server: what it draws, with the data beside it."""
+"""Static site: the pages of the app as files that need no server, with their data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pages share of Streamlit: the open warehouse, choices that live in the URL, tables from files."""
+"""Page state: the open warehouse, choices kept in the URL, and the widgets for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file that a visitor drops: read in a process and a folder of its own, which are gone afterwards.
+"""Dropped files: parsed in a sandboxed process and a temporary folder.
 
 Nothing of it is stored, unless the operator set DROPLINE_ALLOW_UPLOADS and an editor asks for it (`keep`, `take_in`).
 """

@@ -1,4 +1,4 @@
-"""The one way into the DuckDB file: read-only, locked, bounded; the dashboard and the command line share it."""
+"""The read-only, locked-down DuckDB connection of the dashboard and the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures and marks in words: the one wording for tables, charts and pages."""
+"""Labels: the one wording of figures and verdicts for tables, charts and pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data dictionary: docs/reference/data-dictionary.md, from what the models say of themselves."""
+"""The data dictionary, docs/reference/data-dictionary.md, generated from the models' descriptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pictures of README and of the documents, taken of the running app: `python -m docs.pictures HOME`."""
+"""Screenshots for README and documents, taken of the running app: `python -m docs.pictures HOME`."""
 
 from __future__ import annotations
 

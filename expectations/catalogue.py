@@ -1,4 +1,4 @@
-"""All expectations in one place: what a finding means, and the reference page that lists them."""
+"""Catalogue of all expectations, and the reference page that lists them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gate: every batch of the lake is checked once, every warehouse before it is published.
+"""The gate: checks every batch of the lake once, and every warehouse before publication.
 
 <quality>/findings/lake-<batch>.<digest>.parquet    the findings of a batch, and the digest of its suites
 <quality>/gate.json                                 the last result of every suite

@@ -1,4 +1,4 @@
-"""Findings about marts, written into the marts: quality_findings, and the mark of every figure concerned."""
+"""Findings about marts, written into quality_findings and onto the figures concerned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows that fail a suite: counted and kept by DuckDB in one scan of the suite's query."""
+"""Failing rows of a suite, counted and kept by DuckDB in one scan of the suite's query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Great Expectations at work in `dropline check`: it judges what DuckDB has counted. No other module imports it."""
+"""Great Expectations in `dropline check`: judges what DuckDB has counted. No other module imports it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the figures let one conclude: differences, models of scaling, and changes over time."""
+"""Statistics: differences, scaling laws, and changes over time."""

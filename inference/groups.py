@@ -1,4 +1,4 @@
-"""One function over every group of a model's rows, on the engine that dbt runs: DuckDB here, Spark on its executors."""
+"""One function over every group of a model's rows, on DuckDB or on Spark's executors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a trial's report does not say, gathered from around it: who says what, and who disagrees."""
+"""Context of a trial: values from around its report, with their sources and disagreements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lies under the given paths: which files there are, whose they are, what each one is, and what is ignored."""
+"""Discovery of files: the walk, the owner and kind of each file, and the ignored ones."""
 
 from __future__ import annotations
 

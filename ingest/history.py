@@ -1,4 +1,4 @@
-"""History that can be read again: the kept bytes with the present readers, and what was refused."""
+"""Reparse: the stored bytes read again with the present readers, and the rejects."""
 
 from __future__ import annotations
 

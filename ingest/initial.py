@@ -1,4 +1,4 @@
-"""A first campaign.yaml for a folder: its path template is guessed, what else is to be said stands in comments."""
+"""First campaign.yaml for a folder: a guessed path template, everything else as comments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ingest itself: bring what is new under the given paths into the lake, as one batch."""
+"""The ingest: loads what is new under the given paths into the lake, as one batch."""
 
 from __future__ import annotations
 

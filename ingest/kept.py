@@ -1,4 +1,4 @@
-"""The current files of a lake, for an ingest from their kept bytes."""
+"""Stored files: the current files of a lake, read from their kept bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the lake knows of files before they are read: which versions it holds, and which folders cannot have changed."""
+"""Change detection: the file versions that the lake holds, and the folders that cannot have changed."""
 
 from __future__ import annotations
 

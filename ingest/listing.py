@@ -1,4 +1,4 @@
-"""The files of a call in parts that one process reads at a time."""
+"""Files of a call, in parts for one process each."""
 
 from __future__ import annotations
 

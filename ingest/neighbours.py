@@ -1,4 +1,4 @@
-"""Which files of a campaign's folder belong together, as their names and their kinds tell."""
+"""Groups of files in a campaign's folder, by names and kinds."""
 
 from __future__ import annotations
 

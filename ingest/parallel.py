@@ -1,4 +1,4 @@
-"""Work shared by forked processes; the results come in the order of the tasks."""
+"""A pool of forked processes whose results come in the order of the tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parquet files of the lake: written once, hashed on the way, on the disk before anybody is told of them."""
+"""Parquet files of the lake: written once, hashed on the way, synced before the commit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows held column by column, as they come from long reports and go into a batch."""
+"""Column-wise rows of long reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each file comes to, with all that stands around it, wherever the bytes are taken from."""
+"""Parsing of a file with its context: sidecar, server configuration, machine facts."""
 
 from __future__ import annotations
 

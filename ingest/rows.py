@@ -1,4 +1,4 @@
-"""From what one file came to, to the rows of the lake."""
+"""Rows of the lake from one parsed file."""
 
 from __future__ import annotations
 

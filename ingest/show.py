@@ -1,4 +1,4 @@
-"""One file explained: what it was taken for and why, line by line, and where each value of its trials comes from."""
+"""Explanation of one file: its kind and why, line by line, and the source of each value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kept raw files as files again: one folder a campaign, with names that lead nowhere else."""
+"""Stored raw files written out as files: one folder a campaign, under safe names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verification: whether a home holds, byte for byte and row for row, what was once written into it."""
+"""Verification of a home, byte for byte and row for row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words people use for one thing, brought to the one word of the warehouse."""
+"""Synonyms: the words people use, mapped to the one word of the warehouse."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Measurements that run by themselves: a generator is driven to the capacity, and what it printed is kept."""
+"""Unattended measurements: drive a generator to the capacity and keep its outputs."""

@@ -1,4 +1,4 @@
-"""What stands in the way of a figure that can be believed, looked at before a measurement."""
+"""Preflight of a bench: everything that would spoil a figure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A measurement from beginning to end: runs in turn, trials where the search wants them, everything kept."""
+"""A measurement from beginning to end: runs in turn, trials from the search, everything kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folder that a measurement leaves: a campaign that `dropline ingest` takes, and the state to go on from."""
+"""Output folder of a measurement: a campaign for `dropline ingest`, and the state to resume from."""
 
 from __future__ import annotations
 

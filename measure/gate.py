@@ -1,4 +1,4 @@
-"""The gate of a release: whether what was measured last is slower than a baseline, and how sure that is."""
+"""The release gate: is the newest measurement slower than a baseline, and how sure is that?"""
 
 from __future__ import annotations
 

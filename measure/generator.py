@@ -1,4 +1,4 @@
-"""Generators: the command line of a trial, and what its output says to the search."""
+"""Generators: the command line of a trial, and the reading of its output for the search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans to begin with: a commented one for each product, with the server configurations that it names."""
+"""First plans: a commented one per product, with its server configurations."""
 
 from __future__ import annotations
 

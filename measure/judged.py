@@ -1,4 +1,4 @@
-"""What a build would say of trials at hand: the models' own SQL over them."""
+"""Judgement of trials at hand by the models' own SQL."""
 
 from __future__ import annotations
 

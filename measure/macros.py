@@ -1,4 +1,4 @@
-"""The models' macros, rendered for DuckDB without dbt: searches and simulations judge with the very SQL of a build."""
+"""The models' macros rendered for DuckDB without dbt, so that searches and simulations judge as a build does."""
 
 from __future__ import annotations
 

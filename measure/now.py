@@ -1,4 +1,4 @@
-"""A measurement that is under way, as the dashboard sees it: one small file in the home."""
+"""Progress of a running measurement for the dashboard: one small file in the home."""
 
 from __future__ import annotations
 

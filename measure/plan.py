@@ -1,4 +1,4 @@
-"""plan.yaml: what is to be measured, with which generator, how long, and how servers are started and stopped."""
+"""plan.yaml: what to measure, with which generator, how long, and how servers start and stop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rate to try next: a pure function of what was tried, so that a search goes on after any interruption."""
+"""The next rate to try: a pure function of the trials so far, so that a search resumes after any interruption."""
 
 from __future__ import annotations
 

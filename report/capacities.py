@@ -1,4 +1,4 @@
-"""What the configurations sustain: in the shape of ISC's articles, one by one, and beside what was published."""
+"""Capacities in the report: in the shape of ISC's articles, one by one, and beside published figures."""
 
 from __future__ import annotations
 

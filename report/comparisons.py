@@ -1,4 +1,4 @@
-"""What threads, high availability and backends change: ratios with their verdicts and their fairness."""
+"""Comparisons in the report: the effect of threads, HA and backends, with verdicts and fairness."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the report says, from the summary to the findings: the warehouse's answers as sections."""
+"""Content of the report, from the summary to the findings, as sections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loss over the offered rate, and the seconds of the trials that give the capacities."""
+"""Loss curves of the report, and the seconds of the trials that give the capacities."""
 
 from __future__ import annotations
 

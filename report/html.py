@@ -1,4 +1,4 @@
-"""The report as one HTML file that needs nothing else: style and charts inside, no script."""
+"""The report as one self-contained HTML file: style and charts inside, no script."""
 
 from __future__ import annotations
 

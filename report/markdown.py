@@ -1,4 +1,4 @@
-"""The report as Markdown of GitHub's flavour: its tables as pipe tables, its charts as a sentence each."""
+"""The report as GitHub-flavoured Markdown: pipe tables, and a sentence per chart."""
 
 from __future__ import annotations
 

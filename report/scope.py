@@ -1,4 +1,4 @@
-"""What a report is about, and how the warehouse is asked: every text from a file is made printable here."""
+"""Scope of a report, and its queries; every text from a file is made printable here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a report is made of, before anybody decides how it looks: plain data, no markup."""
+"""Sections of a report before layout: plain data, no markup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the requests of a trial went: answered, or lost on which part of the way."""
+"""Chart of where the requests of a trial went: answered, or lost on which part of the way."""
 
 from __future__ import annotations
 

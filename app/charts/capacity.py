@@ -1,4 +1,4 @@
-"""Capacities as dots with the range in which the rate at the limit lies; single runs as small points beside them."""
+"""Chart of capacities with their intervals, single runs beside them."""
 
 from __future__ import annotations
 

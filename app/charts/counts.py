@@ -1,4 +1,4 @@
-"""How many there are of each kind."""
+"""Bar chart of counts by kind."""
 
 from __future__ import annotations
 

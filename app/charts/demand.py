@@ -1,4 +1,4 @@
-"""What a site asks for after an event, against what measured set-ups give."""
+"""Chart of a site's demand after an event against measured capacities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each input does to the leases per second that a site needs."""
+"""Tornado chart: the effect of each input on the leases per second needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trial second by second: what was sent, answered and lost in an exchange."""
+"""Charts of a trial second by second: sent, answered and lost per exchange."""
 
 from __future__ import annotations
 

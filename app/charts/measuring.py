@@ -1,4 +1,4 @@
-"""The trials of a measurement that is under way, in their order."""
+"""Chart of the trials of a running measurement, in their order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The panels of the home page: what each set-up of a protocol holds, and what a factor brings or costs."""
+"""Panels of the home page: capacity by set-up, and the effect of a factor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any two columns of a result against each other, as the visitor chose them."""
+"""Chart of any two columns of a result, chosen by the visitor."""
 
 from __future__ import annotations
 

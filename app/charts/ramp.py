@@ -1,4 +1,4 @@
-"""The loss ratio over the offered rate: where a ramp crosses the limit."""
+"""Chart of the loss ratio over the offered rate, with the limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rate over thread counts, with the fitted law."""
+"""Chart of the rate over thread counts, with the fitted law."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""After an event, until the lease ends: who waits, and what the server is asked."""
+"""Charts of the time after an event: clients waiting, and requests per second."""
 
 from __future__ import annotations
 

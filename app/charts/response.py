@@ -1,4 +1,4 @@
-"""How response times are distributed: the share of answers that took at most so long."""
+"""Chart of the distribution of response times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The runs of a series in the order of time: level, dips, changes of level, and what else changed."""
+"""Chart of a series of runs: level, dips, changes of level, and what else changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The trials of one file among the loss curves that are known."""
+"""Chart of one file's trials among known loss curves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was watched beside a trial, on the time axis of the trial: one low panel per kind of reading."""
+"""Charts of telemetry on the time axis of a trial, one low panel per kind of reading."""
 
 from __future__ import annotations
 

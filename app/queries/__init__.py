@@ -1,4 +1,4 @@
-"""The questions of the pages, one function each; every answer is an Arrow table with the columns of the marts."""
+"""Queries of the pages, one function each; every answer is an Arrow table with the columns of the marts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The questions of the page of claims."""
+"""Queries of the page Published claims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The questions of the page that compares: capacities at any limit, verdicts on pairs, and what else differs."""
+"""Queries of the page Compare: capacities at any limit, verdicts on pairs, and differences."""
 
 from __future__ import annotations
 

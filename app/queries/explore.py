@@ -1,4 +1,4 @@
-"""The questions of the page Runs: which configurations are there, of what kind, and what do they sustain?"""
+"""Queries of the page Runs: configurations by facet, and their capacities."""
 
 from __future__ import annotations
 

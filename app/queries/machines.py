@@ -1,4 +1,4 @@
-"""The questions of the page of machines: hosts and server configurations, leaf by leaf."""
+"""Queries of the page Machines: hosts and server configurations, leaf by leaf."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The questions of the page of the needed leases per second."""
+"""Queries of the page Plan."""
 
 from __future__ import annotations
 

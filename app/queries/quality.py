@@ -1,4 +1,4 @@
-"""The questions of the page of quality."""
+"""Queries of the page Quality."""
 
 from __future__ import annotations
 

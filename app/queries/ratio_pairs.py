@@ -1,4 +1,4 @@
-"""The questions of the page Speed-ups."""
+"""Queries of the page Speed-ups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The questions of the home page: what do set-ups hold, what do threads and HA bring, what changed, what is new?"""
+"""Queries of the home page: capacities, ratios, and changes since the last version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The questions of the page Trends."""
+"""Queries of the page Trends."""
 
 from __future__ import annotations
 

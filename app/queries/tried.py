@@ -1,4 +1,4 @@
-"""Where a dropped file stands: the known results of the same generator, protocol and unit."""
+"""Queries about a dropped file: known results of the same generator, protocol and unit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does what public sources say about performance follow from their own figures?"""
+"""Page Published claims: do public statements about performance follow from their own figures?"""
 
 from __future__ import annotations
 

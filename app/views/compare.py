@@ -1,4 +1,4 @@
-"""Which configuration is faster at which limit of loss, is that real, and what else differs between them?"""
+"""Page Compare: which configuration is faster, is the difference real, and what else differs?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which configurations are there, of what kind, and what do they sustain?"""
+"""Page Runs: which configurations are there, and what do they sustain?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On what was it measured, and in what do two machines or two server configurations differ?"""
+"""Page Machines: which hardware and server configurations were measured, and how do two differ?"""
 
 from __future__ import annotations
 

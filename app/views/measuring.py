@@ -1,4 +1,4 @@
-"""How far is the measurement that is under way?"""
+"""Page Now measuring: how far is the running measurement?"""
 
 from __future__ import annotations
 

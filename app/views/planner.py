@@ -1,4 +1,4 @@
-"""How many leases per second does a site need, and which configurations give them?"""
+"""Page Plan: how many leases per second does a site need, and which configurations give them?"""
 
 from __future__ import annotations
 

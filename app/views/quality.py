@@ -1,4 +1,4 @@
-"""What weakens the figures, what was refused, what did the gate say, and how fresh is it all?"""
+"""Page Quality: which findings weaken the figures, what was rejected, and did the gate pass?"""
 
 from __future__ import annotations
 

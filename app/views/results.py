@@ -1,4 +1,4 @@
-"""Which set-up holds most, what do threads and high availability bring, and what changed since the last version?"""
+"""Page Results: which set-up holds most, what do threads and HA bring, and what changed?"""
 
 from __future__ import annotations
 

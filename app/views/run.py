@@ -1,4 +1,4 @@
-"""What happened in one run: its ramp, its trials, each second of a trial, and what was watched beside it."""
+"""Page Run: the ramp of one run, its trials, each second of a trial, and telemetry."""
 
 from __future__ import annotations
 

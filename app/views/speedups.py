@@ -1,4 +1,4 @@
-"""What do threads, high availability, the backend and the IP version bring or cost?"""
+"""Page Speed-ups: what do threads, HA, the backend and the IP version bring or cost?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the warehouse say to a question of your own?"""
+"""Page SQL: what does the warehouse say to a question of your own?"""
 
 from __future__ import annotations
 

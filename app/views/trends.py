@@ -1,4 +1,4 @@
-"""How does a configuration's capacity move over versions and time, and did anything else change?"""
+"""Page Trends: how does a capacity move over versions and time, and what else changed?"""
 
 from __future__ import annotations
 

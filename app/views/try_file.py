@@ -1,4 +1,4 @@
-"""What does a raw output say, and where does it stand among the known results?"""
+"""Page Add results: what does a raw file say, and how does it compare with known results?"""
 
 from __future__ import annotations
 

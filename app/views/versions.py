@@ -1,4 +1,4 @@
-"""Which set-ups became faster or slower with a version, by how much, and is that real?"""
+"""Page Versions: which set-ups became faster or slower with a version, and is that real?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The outputs in a file, whatever people have put around them: prefixes, JSON, the outputs of other tools.
+"""Tool outputs within a file: prefixes, JSON and the outputs of other tools around them.
 
 A text of several tools is cut where another tool's lines begin, each piece for its own reader. Readers of text say by
 `LINES` how lines begin that only their tool prints, or that it shares with few others, and by `CLUES` texts of which

@@ -1,4 +1,4 @@
-"""What the lines of one perfdhcp process add up to: a report, or the reason why there is none."""
+"""Conclusion of one perfdhcp process: a report, or the reason why there is none."""
 
 from __future__ import annotations
 

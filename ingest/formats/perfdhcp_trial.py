@@ -1,4 +1,4 @@
-"""What the lines of one perfdhcp process have said so far, and which line ends it."""
+"""Collected lines of one perfdhcp process, and the line that ends it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report that nearly every file of perfdhcp holds: of one process, whole, without `-x`. It is read by sections.
+"""Fast reader of the usual perfdhcp report, of one process, whole, without `-x`, by sections.
 
 That takes a third of the time that its lines take one by one. Whatever differs from the patterns here in a single
 letter is left to the reader of lines, which gives the same trial for these reports, and knows all others.

@@ -1,4 +1,4 @@
-"""What logs and mails put before each line: times, the name of who wrote it, quotes; or JSON around line or text.
+"""Prefixes that logs and mails put before each line: times, authors, quotes, or JSON.
 
 A prefix is looked for once, in the head of a file, and taken off line by line, so that lines keep their numbers. What
 several writers wrote into one log is told apart by their names.

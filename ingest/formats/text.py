@@ -1,4 +1,4 @@
-"""What all readers share: the text in a file's bytes, its lines, and the numbers and times in them."""
+"""Text helpers of all readers: decoding, lines, numbers and times."""
 
 from __future__ import annotations
 

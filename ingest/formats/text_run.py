@@ -1,4 +1,4 @@
-"""Runs of a tool that prints text: the lines of each, and what they come to."""
+"""Runs of a tool that prints text: their lines, and the resulting trial."""
 
 from __future__ import annotations
 

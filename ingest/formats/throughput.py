@@ -1,4 +1,4 @@
-"""What the readers of throughput tools share: their tables, numbers and trials."""
+"""Tables, numbers and trials shared by the readers of throughput tools."""
 
 from __future__ import annotations
 

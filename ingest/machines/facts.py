@@ -1,4 +1,4 @@
-"""What all readers of machine facts share: the error they raise, and careful conversions.
+"""The error and the careful conversions of all readers of machine facts.
 
 A conversion returns None for what is no value of its kind, so that a single odd field costs only
 itself; FactError is for a file that is not what it should be.

@@ -1,4 +1,4 @@
-"""One machine from all the files of its folder: which source is believed, and what names it."""
+"""One machine from all files of its folder: the source that is believed, and its name."""
 
 from __future__ import annotations
 

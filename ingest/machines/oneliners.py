@@ -1,4 +1,4 @@
-"""Facts that stand in one line, or in one line each."""
+"""Facts of one line each."""
 
 from __future__ import annotations
 
