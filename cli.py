@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from typer.models import OptionInfo
 
-    from dropline.ingest.intake import Summary
+    from dropline.ingest.loader import Summary
     from dropline.measure.drive import Seen
 
 app = typer.Typer(
@@ -140,9 +140,9 @@ def rejects(context: typer.Context) -> None:
 
     Only current versions of files count: what was repaired and ingested again is no longer listed.
     """
-    from dropline.ingest.history import rejects as refused
-    from dropline.ingest.history import rejects_text
     from dropline.ingest.lake import Lake
+    from dropline.ingest.reparsing import rejects as refused
+    from dropline.ingest.reparsing import rejects_text
 
     typer.echo(rejects_text(refused(Lake(context.obj.lake))))
 
@@ -193,8 +193,8 @@ def reparse(context: typer.Context) -> None:
     After an update with a better reader, history improves with it: what changed becomes a batch that supersedes the
     old rows. Where nothing changes, nothing is written. Build afterwards.
     """
-    from dropline.ingest.history import reparse as read_again
     from dropline.ingest.lake import Lake
+    from dropline.ingest.reparsing import reparse as read_again
 
     with _bar("Reading again") as progress:
         changes = read_again(Lake.create(context.obj.lake), progress=progress)
@@ -459,7 +459,7 @@ def sql(
 
     dropline sql "select table_name, comment from duckdb_tables()" lists the tables.
     """
-    from dropline.app.export import BINARY, write
+    from dropline.app.output_formats import BINARY, write
     from dropline.app.warehouse import Warehouse
 
     if form in BINARY and output is None and sys.stdout.isatty():
@@ -638,8 +638,8 @@ def measure(
     """
     from dropline.measure.drive import measure as find
     from dropline.measure.initial import begin
-    from dropline.measure.now import shown
     from dropline.measure.plan import Plan
+    from dropline.measure.progress import shown
 
     if init:
         typer.echo(f"{begin(init, plan)}: read it through, then: dropline measure {plan / 'plan.yaml'}")
@@ -735,8 +735,8 @@ def status(context: typer.Context) -> None:
 def _ingest(
     home: Home, paths: list[Path], *, reread: bool = False, campaign: str | None = None, list_ignored: bool = False
 ) -> Summary:
-    from dropline.ingest.intake import ingest as take_in
     from dropline.ingest.lake import Lake
+    from dropline.ingest.loader import ingest as take_in
 
     with _bar("Reading") as progress:
         lake = Lake.create(home.lake)
@@ -746,7 +746,7 @@ def _ingest(
 
 
 def _preview(home: Home, paths: list[Path], *, campaign: str | None = None) -> Summary:
-    from dropline.app.export import write
+    from dropline.app.output_formats import write
     from dropline.preview import preview
 
     with _bar("Reading") as progress:
@@ -784,7 +784,7 @@ def _build(home: Home) -> None:
 
 def _show_figures(home: Home) -> None:
     """Show what was measured, as far as it goes on a screen."""
-    from dropline.app.export import write
+    from dropline.app.output_formats import write
     from dropline.app.status import own_figures
     from dropline.app.warehouse import Warehouse
 

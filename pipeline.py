@@ -22,10 +22,10 @@ import duckdb
 from dropline import compiled, publication, transform
 from dropline.errors import DroplineError
 from dropline.expectations import check_lake, check_marts
+from dropline.expectations.apply_findings import mark
 from dropline.expectations.catalogue import reason_of
-from dropline.expectations.marking import mark
-from dropline.ingest.intake import counted
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import counted
 from dropline.ingest.verification import damaged
 
 if TYPE_CHECKING:

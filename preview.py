@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 import duckdb
 
 from dropline import compiled, transform
-from dropline.ingest.intake import Summary, ingest
 from dropline.ingest.lake import FORGOTTEN, Lake
+from dropline.ingest.loader import Summary, ingest
 from dropline.pipeline import PROJECT, SHOWN_ROWS, ModelsFailed
 
 if TYPE_CHECKING:

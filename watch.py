@@ -11,8 +11,8 @@ from dropline import pipeline
 from dropline.app.queries import USUAL_GOALS
 from dropline.app.warehouse import Warehouse
 from dropline.errors import DroplineError
-from dropline.ingest.intake import counted, ingest, printable, reject_text
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import counted, ingest, printable, reject_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
-from dropline.app import export
+from dropline.app import output_formats
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -64,5 +64,5 @@ def together(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 def written(drawn: alt.LayerChart, form: str) -> bytes:
     """Return what a chart draws, in one of the forms of `export`."""
     out = io.BytesIO()
-    export.write(pa.Table.from_pandas(rows(drawn), preserve_index=False), form, out)
+    output_formats.write(pa.Table.from_pandas(rows(drawn), preserve_index=False), form, out)
     return out.getvalue()

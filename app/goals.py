@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from dropline.app import queries, state, words
+from dropline.app import queries, widgets, wording
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,11 +27,12 @@ def choose(warehouse: Warehouse, key: str = "goal") -> str | None:
     limits = {each["loss_goal"]: each["loss_limit"] for each in known}
     dhcp, other = (limits[queries.USUAL_GOALS[name]] for name in ("dhcp_goal", "other_goal"))
     texts = {
-        each["loss_goal"]: words.loss_goal(each["loss_goal"], each["loss_limit"], each["loss_basis"]) for each in known
+        each["loss_goal"]: wording.loss_goal(each["loss_goal"], each["loss_limit"], each["loss_basis"])
+        for each in known
     }
     follow_old_address(key, texts)
     usual = {_USUAL: f"usual: DHCP {100 * dhcp:g} %, others {100 * other:g} %"}
-    chosen = state.choose_one("Loss goal", key, usual | texts)
+    chosen = widgets.choose_one("Loss goal", key, usual | texts)
     return None if chosen == _USUAL else chosen
 
 

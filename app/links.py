@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
 
-from dropline.app import queries, state, words
+from dropline.app import queries, widgets, wording
 from dropline.app.queries import trends
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ def to_run(
     run = next((each for each in runs if each["run_id"] == run_id), None)
     if run is None or configuration_id not in labels:
         return
-    address = {"configuration": labels[configuration_id], "run": words.run_label(run)}
+    address = {"configuration": labels[configuration_id], "run": wording.run_label(run)}
     if trial_id is not None:
-        address["trial"] = trial_id[: state.ID_LENGTH]
+        address["trial"] = trial_id[: widgets.ID_LENGTH]
     usual = "Open the trial" if trial_id is not None else "Open the run"
     st.page_link("views/run.py", label=text or usual, icon=":material/timeline:", query_params=address)
 
@@ -59,15 +59,15 @@ def to_found(warehouse: Warehouse, labels: Mapping[str, str], search: str, found
     for each in found:
         match each["kind"]:
             case "run":
-                text = words.plain(f"{labels[each['configuration_id']]}, {each['label']}")
+                text = wording.plain(f"{labels[each['configuration_id']]}, {each['label']}")
                 to_run(warehouse, labels, each["configuration_id"], each["id"], text=text)
             case "machine":
                 address = {"host": each["label"]}
-                text = f"Machine: {words.plain(each['label'])}"
+                text = f"Machine: {wording.plain(each['label'])}"
                 st.page_link("views/machines.py", label=text, icon=":material/dns:", query_params=address)
             case _:
                 address = {"campaign": each["id"]}
-                text = f"Campaign: {words.plain(each['id'])}"
+                text = f"Campaign: {wording.plain(each['id'])}"
                 st.page_link("views/explore.py", label=text, icon=":material/folder:", query_params=address)
 
 
@@ -88,29 +88,29 @@ def to_trend(warehouse: Warehouse, loss_goal: str | None, series_id: str, text: 
     found = [each for each in trends.series(warehouse, loss_goal).to_pylist() if each["series_id"] == series_id]
     goal = next((each for each in queries.loss_goals(warehouse) if each["loss_goal"] == loss_goal), None)
     for each in found:
-        address = {"series": words.series(each["label"], each["runs"], each["changes"])}
+        address = {"series": wording.series(each["label"], each["runs"], each["changes"])}
         if goal is not None:
-            address["goal"] = words.loss_goal(goal["loss_goal"], goal["loss_limit"], goal["loss_basis"])
+            address["goal"] = wording.loss_goal(goal["loss_goal"], goal["loss_limit"], goal["loss_basis"])
         st.page_link("views/trends.py", label=text, icon=":material/trending_up:", query_params=address)
 
 
 def to_speedups(factor: str, campaign: str, text: str) -> None:
     """Offer the pairs of a campaign that differ in one of `words.FACTORS` alone."""
-    address = {"tab": words.FACTORS[factor], "campaign": campaign}
+    address = {"tab": wording.FACTORS[factor], "campaign": campaign}
     st.page_link("views/speedups.py", label=text, icon=":material/speed:", query_params=address)
 
 
 def to_findings(severity: str, finding: str, findings: int, campaigns: Sequence[str]) -> None:
     """Offer the findings of one kind about some campaigns, with their number."""
-    address = [("severity", words.SEVERITIES[severity]), ("finding", words.findings([finding]))]
+    address = [("severity", wording.SEVERITIES[severity]), ("finding", wording.findings([finding]))]
     st.page_link(
         "views/quality.py",
-        label=f"**{findings:,}** {words.plain(f'{words.SEVERITIES[severity][0]} {words.findings([finding])}')}",
+        label=f"**{findings:,}** {wording.plain(f'{wording.SEVERITIES[severity][0]} {wording.findings([finding])}')}",
         query_params=[*address, *(("campaign", each) for each in campaigns)],
     )
 
 
 def to_source(url: str | None) -> None:
     """Offer the public source of a figure or a claim, where it is a web address."""
-    if words.is_known(url) and str(url).startswith("https://"):
+    if wording.is_known(url) and str(url).startswith("https://"):
         st.link_button("Open the source", str(url), icon=":material/open_in_new:")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from dropline.app import auth, behind, history, state
-from dropline.measure import now
+from dropline.app import auth, history, query_log, widgets
+from dropline.measure import progress
 from dropline.paths import Home
 
 HERE = Path(__file__).parent
@@ -43,7 +43,7 @@ measuring = st.Page(
     title="Now measuring",
     icon=":material/radio_button_checked:",
     url_path="measuring",
-    visibility="visible" if now.current(Home.chosen().root) else "hidden",
+    visibility="visible" if progress.current(Home.chosen().root) else "hidden",
 )
 data = [
     measuring,
@@ -80,9 +80,9 @@ for place in WITHIN:
                 st.page_link(other, label=label)
 if page != runs:
     search()
-state.follow_publications()
-with behind.recorded() as questions:
+widgets.follow_publications()
+with query_log.recorded() as questions:
     page.run()
 if questions:
-    state.offer_sql(questions)
+    widgets.offer_sql(questions)
 history.keep_steps()  # last, where it takes no room

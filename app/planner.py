@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import yaml
 
-from dropline.app import export, words
+from dropline.app import output_formats, wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -426,10 +426,10 @@ def measured_like(known: Warehouse | None, inputs: Mapping[str, float], like: st
 def headline(found: Answer) -> list[str]:
     """Return the answer in sentences: what is needed, of what, and who gives it."""
     loads, rows = found.loads, found.configurations or []
-    parts = [f"{words.factor(loads[name])} {LOADS[name][0].lower()}" for name in PARTS if loads[name]]
+    parts = [f"{wording.factor(loads[name])} {LOADS[name][0].lower()}" for name in PARTS if loads[name]]
     allowed = ", and the allowances" if loads["needed_lps"] > loads["peak_lps"] else ""
     said = [
-        f"You need {words.number(loads['needed_lps'])} leases/s in the busiest minute: {', '.join(parts)}{allowed}."
+        f"You need {wording.number(loads['needed_lps'])} leases/s in the busiest minute: {', '.join(parts)}{allowed}."
     ]
     enough = [row for row in rows if row["missing_lps"] == 0]
     own = [row for row in enough if row["origin"] == "measured"]
@@ -437,14 +437,14 @@ def headline(found: Answer) -> list[str]:
         closest = min(rows, key=lambda row: row["missing_lps"])
         said.append(
             f"None of {len(rows)} known {found.protocol} configurations gives that; the closest is "
-            f"{closest['configuration']}, {words.number(closest['missing_lps'])} leases/s short."
+            f"{closest['configuration']}, {wording.number(closest['missing_lps'])} leases/s short."
         )
     elif rows:
         last = min(own or enough, key=lambda row: row["headroom_ratio"])
         which = "Of those measured here" if own else "Of those published"
         said.append(
             f"{len(enough)} of {len(rows)} known {found.protocol} configurations give that. {which}, the slowest that "
-            f"does is {last['configuration']}, with {words.factor(last['headroom_ratio'])} times the need."
+            f"does is {last['configuration']}, with {wording.factor(last['headroom_ratio'])} times the need."
         )
     return said
 
@@ -606,7 +606,7 @@ def _exported(rows: list[dict[str, Any]], form: str) -> str:
     import pyarrow as pa
 
     out = io.BytesIO()
-    export.write(pa.Table.from_pylist(rows), form, out)
+    output_formats.write(pa.Table.from_pylist(rows), form, out)
     return out.getvalue().decode()
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from urllib.parse import urlsplit
 
 from dropline.app import auth
-from dropline.app.trying import ALLOWED
+from dropline.app.uploads import ALLOWED
 from dropline.errors import DroplineError
 from dropline.paths import Home
 

@@ -20,7 +20,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from dropline import report
-from dropline.app import auth, downloads, export, words
+from dropline.app import auth, downloads, output_formats, wording
 from dropline.app.queries import trends
 from dropline.app.warehouse import Warehouse
 from dropline.errors import DroplineError
@@ -126,7 +126,7 @@ class Writer:
         self.written += 1
         name = f"{self.name}-{self.written}.parquet"
         out = io.BytesIO()
-        export.write(pa.Table.from_pandas(frame, preserve_index=False), "parquet", out)
+        output_formats.write(pa.Table.from_pandas(frame, preserve_index=False), "parquet", out)
         (self.folder / "data" / name).write_bytes(out.getvalue())
         return Markup('<a href="data/{0}" download>{0}</a>').format(name)
 
@@ -162,7 +162,7 @@ def publish(home: Home, folder: Path, say: Callable[[str], None] = print) -> Non
     pages = _pages(warehouse)
     with _open_to_us(home):
         for page in pages:
-            say(f"{page.title}: {words.plural(len(page.views), 'view')}")
+            say(f"{page.title}: {wording.plural(len(page.views), 'view')}")
             writer = Writer(folder, page.file.removesuffix(".html"))
             content = Markup("").join(_view(writer, *view) for view in page.views)
             _write(folder / page.file, pages, page, content, writer.charts)
@@ -172,13 +172,15 @@ def publish(home: Home, folder: Path, say: Callable[[str], None] = print) -> Non
 
 def _pages(warehouse: Warehouse) -> list[Page]:
     series = [
-        words.series(each["label"], each["runs"], each["changes"])
+        wording.series(each["label"], each["runs"], each["changes"])
         for each in trends.series(warehouse, None).to_pylist()
     ]
     return [
         Page("index.html", "Results", [("results", {})]),
         Page(
-            "pairs.html", "Pairs", [("compare", {}), *(("speedups", {"tab": each}) for each in words.FACTORS.values())]
+            "pairs.html",
+            "Pairs",
+            [("compare", {}), *(("speedups", {"tab": each}) for each in wording.FACTORS.values())],
         ),
         Page("trends.html", "Trends", [("trends", {"series": each}) for each in series[:MOST_SERIES]]),
         Page("published.html", "Published", [("results", {"published": "true"}), ("claims", {})]),
@@ -245,6 +247,6 @@ def _frame(stream: bytes) -> pd.DataFrame:
 def _cell(value: Any) -> str:
     if isinstance(value, list | tuple) or hasattr(value, "tolist"):
         return ", ".join(map(str, value)) if not pd.api.types.is_scalar(value) else _cell(value.item())
-    if not words.is_known(value):
+    if not wording.is_known(value):
         return ""
-    return words.number(value) if isinstance(value, float) else str(value)
+    return wording.number(value) if isinstance(value, float) else str(value)

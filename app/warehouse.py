@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import duckdb
 
-from dropline.app import behind, sql_guard
+from dropline.app import query_log, sql_guard
 from dropline.errors import DroplineError
 from dropline.quoting import quoted
 
@@ -130,12 +130,12 @@ class Warehouse:
         Raises:
             QueryRefused: the text is something else, or DuckDB cannot answer it.
         """
-        question = behind.pasteable(sql, params or {})
+        question = query_log.pasteable(sql, params or {})
         _, answer = self._remembered.get(question, (0, None))
         if answer is None:
             answer = self._answer(sql, params or {})
             self._remember(question, answer)
-        behind.note(question)
+        query_log.note(question)
         return answer
 
     def _remember(self, question: str, answer: pa.Table) -> None:

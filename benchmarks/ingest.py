@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from benchmarks import alternatives
 from benchmarks.plots import COLOURS, dots
 from benchmarks.trees import Promise, render, render_again
-from dropline.ingest.intake import ingest
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import ingest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -21,8 +21,8 @@ import pyarrow.compute as pc
 from benchmarks.campaigns import DNS, INTERIMS, SEED, Campaign, Trials, campaigns, measure
 from benchmarks.trees import Output, clock, cpu_s, interval_rates, measured_again, outputs, write
 from dropline.ingest.formats.perfdhcp_options import EXCHANGES
-from dropline.ingest.intake import ingest
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import ingest
 from dropline.ingest.rows import NO_CONTEXT
 from dropline.ingest.schema import TABLES
 

@@ -18,7 +18,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dropline.expectations import rows
+from dropline.expectations import failing_rows
 from dropline.expectations.suite import LAKE, MARTS, SEVERITIES, Finding, fingerprint, sql
 from dropline.ingest.lake import Lake
 from dropline.ingest.parquet import replacing
@@ -41,7 +41,7 @@ _EMPTY: Final = "00000000-empty"  # has no findings; with it, there is a file to
 
 
 def check_lake(
-    lake: Path, quality: Path, *, progress: Progress | None = None, judge: Judge = rows.failed
+    lake: Path, quality: Path, *, progress: Progress | None = None, judge: Judge = failing_rows.failed
 ) -> list[Finding]:
     """Check every batch that these suites have not checked; return what is wrong with current files.
 
@@ -69,7 +69,7 @@ def check_lake(
 
 
 def check_marts(
-    warehouse: Path, lake: Path, quality: Path, *, progress: Progress | None = None, judge: Judge = rows.failed
+    warehouse: Path, lake: Path, quality: Path, *, progress: Progress | None = None, judge: Judge = failing_rows.failed
 ) -> list[Finding]:
     """Check a warehouse file against the marts' suites and the batches that it was built from.
 
@@ -96,9 +96,9 @@ def _check(
     for suite in suites:
         if progress:
             progress(f"checking {suite.name}")
-        counts |= rows.count_failing(connection, suite)
+        counts |= failing_rows.count_failing(connection, suite)
     failed = judge(suites, counts)
-    return [finding for suite in suites for finding in rows.findings(connection, suite, failed)]
+    return [finding for suite in suites for finding in failing_rows.findings(connection, suite, failed)]
 
 
 def _connected() -> duckdb.DuckDBPyConnection:

@@ -29,7 +29,7 @@ from pydantic_core import PydanticCustomError
 
 from dropline.errors import DroplineError
 from dropline.ingest.schema import CONFIGURATION
-from dropline.ingest.vocabulary import CLOSED, WHOLE_NUMBERS, normalise
+from dropline.ingest.synonyms import CLOSED, WHOLE_NUMBERS, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -18,7 +18,7 @@ from dropline.ingest.formats.perfdhcp_options import told_by_command
 from dropline.ingest.names import Name, split, without_archive
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea
-from dropline.ingest.vocabulary import normalise
+from dropline.ingest.synonyms import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping

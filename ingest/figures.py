@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.text import MAX_LINES, few_rejects, head_text, unpack
 from dropline.ingest.schema import CONFIGURATION, FIGURES
-from dropline.ingest.vocabulary import normalise
+from dropline.ingest.synonyms import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -20,8 +20,8 @@ from dropline.ingest.formats import Reject
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from dropline.ingest.change_detection import Held, Known
     from dropline.ingest.files import Found
-    from dropline.ingest.known import Held, Known
 
 _SAMPLED: Final = 20  # files of a folder whose bytes are looked for
 

@@ -8,11 +8,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dropline.ingest.campaign import FILE_NAME, Campaign
+from dropline.ingest.change_detection import Known
 from dropline.ingest.files import IntakeError, Kind, read, survey
 from dropline.ingest.identity import Identities
-from dropline.ingest.known import Known
 from dropline.ingest.resolve import Resolver
-from dropline.ingest.vocabulary import CLOSED, normalise
+from dropline.ingest.synonyms import CLOSED, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

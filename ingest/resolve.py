@@ -19,10 +19,10 @@ from dropline.ingest.context import (
     gather,
     read_sidecar,
 )
+from dropline.ingest.file_groups import Neighbours
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope
 from dropline.ingest.formats import READERS, Reject, contents, recognise
 from dropline.ingest.formats.text import head_text
-from dropline.ingest.neighbours import Neighbours
 from dropline.ingest.rows import (
     Content,
     Outcome,

@@ -17,8 +17,8 @@ from dropline.ingest import machines
 from dropline.ingest.campaign import FILE_NAME
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, IntakeError, Kind, Unreadable, read, survey
 from dropline.ingest.formats import contents
-from dropline.ingest.intake import printable
 from dropline.ingest.lake import FORGOTTEN
+from dropline.ingest.loader import printable
 from dropline.ingest.resolve import EXPLAINING, Resolver, explains_first
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import duckdb
 
 from dropline.ingest import log
-from dropline.ingest.intake import printable
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import printable
 from dropline.ingest.log import DamagedEntry
 from dropline.ingest.parquet import reason, sha256_of
 from dropline.ingest.schema import TABLES

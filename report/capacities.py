@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from dropline.app import queries, words
+from dropline.app import queries, wording
 from dropline.report.scope import grouped, joined, printable, web
 from dropline.report.sections import Cell, Paragraph, Section, Table
 
@@ -32,9 +32,9 @@ def figures(scope: Scope) -> list[Row]:
     ]
     found = []
     for row in [*headline, *others]:
-        sign = words.bound(row["status"], row["qualifier"])
+        sign = wording.bound(row["status"], row["qualifier"])
         value = row["rate"] if row["rate"] is not None else row["rate_at_most"]
-        shown = words.figure(value, row["status"], row["qualifier"])
+        shown = wording.figure(value, row["status"], row["qualifier"])
         found.append(row | {"sign": sign, "value": value, "shown": shown})
     return found
 
@@ -85,7 +85,7 @@ def _matrix(protocol: str, rows: Sequence[Row]) -> Table:
         (
             {"Set-up": set_up or "All"}
             | {
-                name or words.NOT_STATED: _cell([row for row in some if (row["backend"] or "") == name])
+                name or wording.NOT_STATED: _cell([row for row in some if (row["backend"] or "") == name])
                 for name in backends
             }
             for set_up, some in set_ups.items()
@@ -102,15 +102,15 @@ def _cell(rows: Sequence[Row]) -> Cell:
 
 def spread(row: Row) -> str:
     """Return range and runs of a figure, e.g. `bracket 8,288 to 9,750; 3 of 5 runs`; nothing of a published one."""
-    interval = words.capacity_range(row["interval_kind"], row["ci_low"], row["ci_high"])
+    interval = wording.capacity_range(row["interval_kind"], row["ci_low"], row["ci_high"])
     return "; ".join(part for part in (interval if interval != "-" else "", _runs(row)) if part)
 
 
 def _runs(row: Row) -> str:
     if row["runs"] is None:
         return ""
-    kept = f"{words.count(row['runs_kept'])} of " if row["runs_kept"] not in (None, row["runs"]) else ""
-    return f"{kept}{words.count(row['runs'])} run{'s' if row['runs'] != 1 else ''}"
+    kept = f"{wording.count(row['runs_kept'])} of " if row["runs_kept"] not in (None, row["runs"]) else ""
+    return f"{kept}{wording.count(row['runs'])} run{'s' if row['runs'] != 1 else ''}"
 
 
 def _conditions(rows: Sequence[Row]) -> str:
@@ -122,7 +122,7 @@ def _conditions(rows: Sequence[Row]) -> str:
         f"scenario {row['scenario']}" if row["scenario"] else "",
         f"testbed {row['testbed']}" if row["testbed"] else "",
         row["method"] or "",
-        f"loss goal {words.loss_goal(row['loss_goal'], row['loss_limit'], row['loss_basis'])}",
+        f"loss goal {wording.loss_goal(row['loss_goal'], row['loss_limit'], row['loss_basis'])}",
     )
     return "; ".join(part for part in parts if part) + "."
 
@@ -149,28 +149,30 @@ def _set_up_order(row: Row) -> tuple[int, str, bool, int, str]:
 
 def _best(row: Row) -> str:
     best = row["rate_interpolated"]
-    return "-" if best is None else words.rate(words.about(best, row["ci_low"], row["ci_high"]), "≈")
+    return "-" if best is None else wording.rate(wording.about(best, row["ci_low"], row["ci_high"]), "≈")
 
 
 def _list(scope: Scope, rows: Sequence[Row], unit: str) -> Iterable[Block]:
-    goals = {row["loss_goal"]: words.loss_goal(row["loss_goal"], row["loss_limit"], row["loss_basis"]) for row in rows}
+    goals = {
+        row["loss_goal"]: wording.loss_goal(row["loss_goal"], row["loss_limit"], row["loss_basis"]) for row in rows
+    }
     yield Table.of(
         f"All figures in {unit}; {', '.join(goals[name] for name in sorted(goals))}",
         (
             {
                 "Configuration": scope.labels[row["configuration_id"]],
                 unit.capitalize(): row["shown"],
-                "Rate at the limit": words.capacity_range(row["interval_kind"], row["ci_low"], row["ci_high"]),
+                "Rate at the limit": wording.capacity_range(row["interval_kind"], row["ci_low"], row["ci_high"]),
                 "Best single figure": _best(row),
                 "Runs": _runs(row),
                 "Loss goal": row["loss_goal"] if len(goals) > 1 else "",
-                "How": words.STATUSES.get(row["status"], row["status"] or ""),
-                "Quality": Cell(words.quality(row["quality"]), words.findings(row["findings"])),
+                "How": wording.STATUSES.get(row["status"], row["status"] or ""),
+                "Quality": Cell(wording.quality(row["quality"]), wording.findings(row["findings"])),
             }
             for row in rows
         ),
     )
-    widened = words.widened({scope.labels[row["configuration_id"]]: row["run_correlation"] for row in rows})
+    widened = wording.widened({scope.labels[row["configuration_id"]]: row["run_correlation"] for row in rows})
     if widened:
         yield Paragraph(widened)
 
@@ -188,8 +190,8 @@ def beside_published(scope: Scope, figures: Sequence[Row]) -> Section:
             {
                 "Configuration": scope.labels[row["configuration_id"]],
                 "Measured": Cell(row["shown"], spread(row)),
-                "Published": words.rate(row["published_rate"]),
-                "Measured over published": words.ratio(row["value"], row["published_rate"], row["sign"]),
+                "Published": wording.rate(row["published_rate"]),
+                "Measured over published": wording.ratio(row["value"], row["published_rate"], row["sign"]),
                 "Of version": row["published_version"] or "",
                 "Source": Cell(
                     sources[row["published_campaign"]]["title"] or row["published_campaign"],

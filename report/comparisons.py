@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from dropline.app import queries, words
+from dropline.app import queries, wording
 from dropline.report.scope import grouped, joined
 from dropline.report.sections import Cell, Paragraph, Points, Section, Table
 
@@ -48,9 +48,9 @@ def _compared(row: Row, baseline: Row, treatment: Row) -> Row:
     return {
         "set_up": joined(row["product"], row["product_version"], row["protocol"], *kept),
         "comparison": f"{dimensions[row['factor']]} against {row['reference']}",
-        "shown": words.ratio(estimated, 1)
+        "shown": wording.ratio(estimated, 1)
         if estimated is not None
-        else words.ratio(row["rate"], row["reference_rate"], treatment["sign"], baseline["sign"]),
+        else wording.ratio(row["rate"], row["reference_rate"], treatment["sign"], baseline["sign"]),
         "reference_shown": baseline["shown"],
         "rate_shown": treatment["shown"],
     }
@@ -60,7 +60,7 @@ def section(scope: Scope, found: Sequence[Row]) -> Section:
     """Return one table per factor."""
     by_factor = grouped(found, lambda row: str(row["factor"]))
     tables = (_ratios(scope, FACTORS[name], by_factor[name]) for name in FACTORS if name in by_factor)
-    drift = words.drift(row["is_in_turn"] for row in found if row["is_in_turn"] is not None)
+    drift = wording.drift(row["is_in_turn"] for row in found if row["is_in_turn"] is not None)
     said = [Paragraph(drift)] if drift else []
     return Section("changes", "What threads, high availability and backends change", (*said, *tables))
 
@@ -77,11 +77,11 @@ def _ratios(scope: Scope, caption: str, rows: Sequence[Row]) -> Table:
                 "Rate": row["rate_shown"],
                 "Against": row["reference_shown"],
                 "Ratio": Cell(row["shown"], tone=TONES.get(row["verdict"], "")),
-                "95 % interval": words.factor_interval(row["ci_low"], row["ci_high"]),
-                "Runs": f"{words.count(row['runs'])} / {words.count(row['reference_runs'])}"
+                "95 % interval": wording.factor_interval(row["ci_low"], row["ci_high"]),
+                "Runs": f"{wording.count(row['runs'])} / {wording.count(row['reference_runs'])}"
                 if row["runs"] is not None
                 else "",
-                "Measured": words.order(row["is_in_turn"]) or "",
+                "Measured": wording.order(row["is_in_turn"]) or "",
                 "Verdict": Cell(row["verdict"] or "-", tone=TONES.get(row["verdict"], "")),
                 "p (Holm)": f"{row['p_value_holm']:.2g}" if row["p_value_holm"] is not None else "-",
                 "Fairness": _fairness(row),
@@ -114,8 +114,8 @@ def what_was_shown(found: Sequence[Row]) -> Iterable[Block]:
         yield Points(
             tuple(
                 f"{row['set_up']}: {row['comparison']} is {row['verdict']}, {row['shown']} "
-                f"({words.factor_interval(row['ci_low'], row['ci_high'])}); "
-                f"fairness: {row['grade'] or words.NOT_STATED}"
+                f"({wording.factor_interval(row['ci_low'], row['ci_high'])}); "
+                f"fairness: {row['grade'] or wording.NOT_STATED}"
                 for row in shown
             )
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from dropline.app import words
+from dropline.app import wording
 from dropline.report import capacities, comparisons, curves
 from dropline.report.scope import chosen, day, grouped, joined, moment, number, percent, printable, shown, web
 from dropline.report.sections import Cell, Paragraph, Points, Report, Section, Table
@@ -76,7 +76,7 @@ def _summary(told: Sequence[Row], configurations: Sequence[Row], pairs: Sequence
                 "Origin": row["origin"],
                 "Date": day(row["started_on"]),
                 "Products": ", ".join(_products(r for r in configurations if r["campaign"] == row["campaign"])),
-                "Configurations": words.count(row["configurations"]),
+                "Configurations": wording.count(row["configurations"]),
                 "Runs": number(row["runs"]),
                 "Trials": number(row["trials"]),
                 "Files rejected": number(row["rejected_files"]),
@@ -222,7 +222,7 @@ def _findings(scope: Scope) -> Section:
         (
             {
                 "Severity": row["severity"],
-                "Finding": words.findings([row["finding"]]),
+                "Finding": wording.findings([row["finding"]]),
                 "Configuration": scope.labels.get(row["configuration_id"] or "", ""),
                 "Times": f"{number(row['times'])} ({row['subject']})",
                 "For example": Cell(shown(row["example"]["detail"]), shown(row["example"]["place"])),

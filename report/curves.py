@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from dropline.app import queries, words
+from dropline.app import queries, wording
 from dropline.report.capacities import spread
 from dropline.report.scope import grouped, percent, printable
 from dropline.report.sections import Chart, Paragraph, Section, Series
@@ -43,7 +43,7 @@ def _curve(scope: Scope, figure: Row, runs: Sequence[Row], medians: Sequence[Row
             (
                 step["offered_rate"],
                 step["loss_ratio"],
-                f"{words.number(step['offered_rate'])} offered: {percent(step['loss_ratio'])} lost",
+                f"{wording.number(step['offered_rate'])} offered: {percent(step['loss_ratio'])} lost",
             )
             for step in steps
         )
@@ -53,7 +53,7 @@ def _curve(scope: Scope, figure: Row, runs: Sequence[Row], medians: Sequence[Row
     about = spread(figure)
     return Chart(
         scope.labels[figure["configuration_id"]],
-        f"{figure['shown']} {unit}{f' ({about})' if about else ''}: {words.STATUSES.get(figure['status'], '')}.",
+        f"{figure['shown']} {unit}{f' ({about})' if about else ''}: {wording.STATUSES.get(figure['status'], '')}.",
         f"Offered rate ({unit})",
         f"Loss ({BASES[figure['loss_basis']]})",
         (Series("runs", paint, points(runs), False), Series("median", paint, points(medians), True)),
@@ -83,13 +83,13 @@ def _of_trial(scope: Scope, trial: Row) -> Iterable[Chart]:
         lost = [row for row in series["drops"] if row["packets_per_s"] > 0]
         worst = max(lost, key=lambda row: row["packets_per_s"], default=None)
         told = (
-            f"worst at {worst['t_s']:.0f} s, {words.number(worst['packets_per_s'])} packets/s lost"
+            f"worst at {worst['t_s']:.0f} s, {wording.number(worst['packets_per_s'])} packets/s lost"
             if worst
             else "none lost"
         )
         yield Chart(
             f"{exchange}: {scope.labels[trial['configuration_id']]}",
-            f"{words.number(trial['offered_rate'])} {trial['rate_unit']} offered; {told}. {trial['source_path']}",
+            f"{wording.number(trial['offered_rate'])} {trial['rate_unit']} offered; {told}. {trial['source_path']}",
             "Time since the start (s)",
             "Packets per second",
             tuple(Series(name, name, _points(these, name), True) for name, these in series.items()),
@@ -98,4 +98,4 @@ def _of_trial(scope: Scope, trial: Row) -> Iterable[Chart]:
 
 def _points(rows: Sequence[Row], name: str) -> tuple[tuple[float, float, str], ...]:
     at = ((row["t_s"], row["packets_per_s"]) for row in rows)
-    return tuple((t_s, rate, f"{t_s:.0f} s: {words.number(rate)} packets/s {name}") for t_s, rate in at)
+    return tuple((t_s, rate, f"{t_s:.0f} s: {wording.number(rate)} packets/s {name}") for t_s, rate in at)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from dropline.app import words
+from dropline.app import wording
 from dropline.errors import DroplineError
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def joined(*parts: str | None) -> str:
 
 def number(value: float | None) -> str:
     """Return a number as `words.number` does; a dash for none."""
-    return words.number(float(value)) if value is not None else "-"
+    return wording.number(float(value)) if value is not None else "-"
 
 
 def percent(ratio: float | None) -> str:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import settings
 
 from dropline import pipeline
-from dropline.ingest.intake import ingest
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import ingest
 from dropline.paths import Home
 
 ROOT = Path(__file__).parent.parent

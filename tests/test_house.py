@@ -55,7 +55,7 @@ def test_imports_run_downwards_only(room):
             "import dropline.app.warehouse, dropline.app.planner",
             {"pandas", "dbt", "great_expectations", "streamlit", "altair"},
         ),
-        ("import dropline.ingest.intake", {"pandas", "dbt", "great_expectations", "streamlit"}),
+        ("import dropline.ingest.loader", {"pandas", "dbt", "great_expectations", "streamlit"}),
         ("import dropline.pipeline", {"dbt", "great_expectations", "streamlit"}),
     ],
 )

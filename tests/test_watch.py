@@ -11,8 +11,8 @@ import duckdb
 import pytest
 
 from dropline import pipeline, watch
-from dropline.ingest.intake import ingest
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import ingest
 from dropline.paths import Home
 
 ROOT = Path(__file__).parent.parent

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 
-from dropline.app import words
+from dropline.app import wording
 from dropline.app.charts import theme
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def capacities(table: pd.DataFrame, unit: str, singles: pd.DataFrame | None = No
     """
     table = theme.with_backends(table.loc[:, list(REQUIRED)].dropna(subset=["rate"]))
     table = table.assign(
-        best=[words.rate(each, "≈") for each in table["about"]],
-        counted=[f"{each:.0f}" if words.is_known(each) else words.NOT_STATED for each in table["runs"]],
+        best=[wording.rate(each, "≈") for each in table["about"]],
+        counted=[f"{each:.0f}" if wording.is_known(each) else wording.NOT_STATED for each in table["runs"]],
     )
     rows = list(dict.fromkeys(table["row"]))
     colour = theme.label_colours(table)
@@ -143,4 +143,4 @@ def _runs(table: pd.DataFrame) -> str:
     runs = table["runs"].dropna()
     if runs.empty:
         return ""
-    return f"n = {words.span(runs.min(), runs.max())} runs each. "
+    return f"n = {wording.span(runs.min(), runs.max())} runs each. "

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import altair as alt
 
-from dropline.app import words
+from dropline.app import wording
 from dropline.app.charts import theme
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def tornado(table: pd.DataFrame, needed_lps: float, swing: float) -> alt.LayerCh
         needed_lps: what is needed with the inputs as they are.
         swing: by which share the inputs are varied.
     """
-    bars = table.loc[:, list(REQUIRED)].assign(needed=needed_lps, shown=[words.number(each) for each in table["lps"]])
+    bars = table.loc[:, list(REQUIRED)].assign(needed=needed_lps, shown=[wording.number(each) for each in table["lps"]])
     strongest = bars[bars["input"] == bars["input"].iloc[0]].set_index("end")
     before, after = strongest.loc["smaller"], strongest.loc["larger"]
     legend = alt.Legend(orient="top", symbolType="square")
@@ -50,7 +50,7 @@ def tornado(table: pd.DataFrame, needed_lps: float, swing: float) -> alt.LayerCh
     return theme.titled(
         (drawn, rule),
         f"{bars['input'].iloc[0]} matters most: {before['shown']} to {after['shown']} leases/s",
-        f"From {words.number(before['value'])} to {words.number(after['value'])}. "
+        f"From {wording.number(before['value'])} to {wording.number(after['value'])}. "
         f"Each input alone {100 * swing:g} % smaller or larger, within its limits; what hardly matters is left out",
         alt.Step(theme.ROW_HEIGHT),
     )

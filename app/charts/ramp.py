@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 
-from dropline.app import words
+from dropline.app import wording
 from dropline.app.charts import theme
 
 if TYPE_CHECKING:
@@ -109,9 +109,9 @@ def loss_over_rate(
 def _runs(steps: pd.DataFrame) -> str:
     """Return what a line stands for, with its number of runs and what its bars are."""
     if steps["runs"].max() <= 1:
-        return f"Loss over the offered rate, n = {words.plural(steps['line'].nunique(), 'run')}"
+        return f"Loss over the offered rate, n = {wording.plural(steps['line'].nunique(), 'run')}"
     runs = steps.groupby("label")["runs"].max()
-    return f"Median of n = {words.span(runs.min(), runs.max())} runs each; bars: from the lowest to the highest run"
+    return f"Median of n = {wording.span(runs.min(), runs.max())} runs each; bars: from the lowest to the highest run"
 
 
 def _choice(top: float) -> list[alt.Chart]:

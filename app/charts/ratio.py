@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import altair as alt
 
-from dropline.app import words
+from dropline.app import wording
 from dropline.app.charts import theme
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def thread_scaling(points: pd.DataFrame, backend: str | None, unit: str, finding
     law = base.transform_filter("isValid(datum.fitted_rate)").mark_line(color=colour, opacity=0.6)
     runs = points["rated_runs"].dropna()
     counts = (
-        f", n = {words.span(runs.min(), runs.max())} {'run' if runs.max() == 1 else 'runs'} each" if len(runs) else ""
+        f", n = {wording.span(runs.min(), runs.max())} {'run' if runs.max() == 1 else 'runs'} each" if len(runs) else ""
     )
     detail = (
         f"{len(points)} thread counts{counts}; line: the Universal Scalability Law; triangle: more threads than cores"

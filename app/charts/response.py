@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import altair as alt
 
-from dropline.app import words
+from dropline.app import wording
 from dropline.app.charts import theme
 
 if TYPE_CHECKING:
@@ -60,5 +60,5 @@ def _counted(source: str, part: pd.DataFrame) -> str:
 
 def _finding(times: pd.DataFrame) -> str:
     first = times[times["source"] == times["source"].iloc[0]]
-    half, most = (first.loc[first["share_ratio"] >= share, "time_ms"].min() for share in (0.5, 0.99))
-    return f"{first['source'].iloc[0]}: half took at most {words.number(half)} ms, 99 % at most {words.number(most)} ms"
+    half, most = (wording.number(first.loc[first["share_ratio"] >= each, "time_ms"].min()) for each in (0.5, 0.99))
+    return f"{first['source'].iloc[0]}: half took at most {half} ms, 99 % at most {most} ms"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from dropline.app import words
+from dropline.app import wording
 from dropline.app.queries import USUAL_GOALS
 from dropline.app.queries.files import text
 
@@ -87,5 +87,5 @@ def _parameters(loss_goal: str | None, search: str, chosen: Mapping[str, Sequenc
         "words": search.lower().split(),
         "facets": [facet for facet, _ in each],
         "facet_values": [value for _, value in each],
-        "not_stated": words.NOT_STATED,
+        "not_stated": wording.NOT_STATED,
     }

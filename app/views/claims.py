@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from dropline.app import behind, frames, links, queries, state, words
+from dropline.app import links, queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import counts
 from dropline.app.queries import claims as questions
 
@@ -28,8 +28,8 @@ WORDINGS = {
 def main() -> None:
     """Draw the page."""
     st.title("Claims")
-    warehouse = state.warehouse_or_stop()
-    with behind.recorded() as asked:
+    warehouse = widgets.warehouse_or_stop()
+    with query_log.recorded() as asked:
         claims = questions.claims(warehouse).to_pandas()
     if claims.empty:
         st.info("This warehouse holds no claims: it was built without the published figures. Type `dropline build`.")
@@ -55,11 +55,11 @@ def _filtered(claims: pd.DataFrame) -> pd.DataFrame:
     source, rule, review = st.columns(3)
     with source:
         titles = dict(sorted(zip(claims["source_id"], claims["source_id"], strict=True)))
-        sources = state.choose_many("Source", "source", titles)
+        sources = widgets.choose_many("Source", "source", titles)
     with rule:
-        ruled = state.choose_many("Verdict of the rule", "verdict", _verdicts(claims["verdict"]))
+        ruled = widgets.choose_many("Verdict of the rule", "verdict", _verdicts(claims["verdict"]))
     with review:
-        reviewed = state.choose_many("Verdict of the maintainers", "reviewed", _verdicts(claims["reviewed_verdict"]))
+        reviewed = widgets.choose_many("Verdict of the maintainers", "reviewed", _verdicts(claims["reviewed_verdict"]))
     differing = st.toggle("Only where rule and maintainers differ", key="differing", bind="query-params")
     sensitive = st.toggle("Only where 5 % or 15 % would say something else", key="sensitive", bind="query-params")
     kept = pd.Series(True, index=claims.index)
@@ -76,7 +76,7 @@ def _filtered(claims: pd.DataFrame) -> pd.DataFrame:
 
 
 def _verdicts(values: pd.Series[str]) -> dict[str, str]:
-    return {each: text for each, text in words.CLAIM_VERDICTS.items() if each in set(values)}
+    return {each: text for each, text in wording.CLAIM_VERDICTS.items() if each in set(values)}
 
 
 def _agree(claims: pd.DataFrame) -> pd.Series[bool]:
@@ -90,7 +90,7 @@ def _draw_verdicts(claims: pd.DataFrame, asked: Collection[str]) -> None:
     times = claims["verdict"].value_counts()
     bars = [{"kind": text, "count": int(times[each])} for each, text in _verdicts(claims["verdict"]).items()]
     agree = int(_agree(claims).sum())
-    state.chart(
+    widgets.chart(
         counts.by_kind(
             pd.DataFrame(bars),
             f"{times.get('holds', 0)} of {len(claims)} hold; rule and maintainers agree on {agree}",
@@ -103,7 +103,7 @@ def _draw_verdicts(claims: pd.DataFrame, asked: Collection[str]) -> None:
 
 
 def _choose_claim(claims: pd.DataFrame) -> int | None:
-    return state.choose_row(
+    return widgets.choose_row(
         pd.DataFrame(
             {
                 "Claim": claims["claim_id"],
@@ -111,10 +111,10 @@ def _choose_claim(claims: pd.DataFrame) -> int | None:
                 "Claimed": [_claimed(row) for row in claims.to_dict("records")],
                 "Figures give": [_recomputed(row) for row in claims.to_dict("records")],
                 "Cases that agree": [_cases(row) for row in claims.to_dict("records")],
-                "Rule": claims["verdict"].map(words.CLAIM_VERDICTS),
-                "At 5 %": claims["verdict_at_5_percent"].map(words.CLAIM_VERDICTS),
-                "At 15 %": claims["verdict_at_15_percent"].map(words.CLAIM_VERDICTS),
-                "Maintainers": claims["reviewed_verdict"].map(words.CLAIM_VERDICTS),
+                "Rule": claims["verdict"].map(wording.CLAIM_VERDICTS),
+                "At 5 %": claims["verdict_at_5_percent"].map(wording.CLAIM_VERDICTS),
+                "At 15 %": claims["verdict_at_15_percent"].map(wording.CLAIM_VERDICTS),
+                "Maintainers": claims["reviewed_verdict"].map(wording.CLAIM_VERDICTS),
                 "Source": claims["source_title"],
                 "Publisher": claims["publisher"],
             }
@@ -138,7 +138,7 @@ def _recomputed(claim: Mapping[str, Any]) -> str:
 
 def _span(low: float | None, high: float | None, unit: str | None) -> str:
     """Return both ends with their unit, or the one that is known, or nothing."""
-    ends = dict.fromkeys(_figure(each) for each in (low, high) if each is not None and words.is_known(each))
+    ends = dict.fromkeys(_figure(each) for each in (low, high) if each is not None and wording.is_known(each))
     return f"{' to '.join(ends)} {unit or ''}".strip() if ends else ""
 
 
@@ -151,29 +151,29 @@ def _cases(claim: Mapping[str, Any]) -> str:
 
 
 def _tolerance(claim: Mapping[str, Any]) -> str | None:
-    if not words.is_known(claim["tolerance_ratio"]):
+    if not wording.is_known(claim["tolerance_ratio"]):
         return None
-    narrow, wide = (words.CLAIM_VERDICTS[claim[f"verdict_at_{each}_percent"]] for each in (5, 15))
+    narrow, wide = (wording.CLAIM_VERDICTS[claim[f"verdict_at_{each}_percent"]] for each in (5, 15))
     return f"{claim['tolerance_ratio'] * 100:.0f} % of the number claimed; at 5 %: {narrow}; at 15 %: {wide}"
 
 
 def _show_claim(warehouse: Warehouse, claim: Mapping[str, Any]) -> None:
-    st.header(f"Claim {words.plain(claim['claim_id'])}")
-    st.markdown(f"> {words.plain(claim['statement'])}")
+    st.header(f"Claim {wording.plain(claim['claim_id'])}")
+    st.markdown(f"> {wording.plain(claim['statement'])}")
     cases = f"{_cases(claim)} agree, {claim['cases_above']} above, {claim['cases_below']} below"
     facts = {
         "Claimed": _claimed(claim),
         "Computed": claim["quantity"],
         "Figures give": _recomputed(claim),
         "Cases": cases if claim["cases"] else None,
-        "Verdict of the rule": words.CLAIM_VERDICTS[claim["verdict"]],
+        "Verdict of the rule": wording.CLAIM_VERDICTS[claim["verdict"]],
         "Its tolerance": _tolerance(claim),
-        "Verdict of the maintainers": words.CLAIM_VERDICTS[claim["reviewed_verdict"]],
+        "Verdict of the maintainers": wording.CLAIM_VERDICTS[claim["reviewed_verdict"]],
         "Why": claim["reason"],
         "Source": f"{claim['source_title']}, {claim['publisher']}; {claim['location']}",
     }
-    known = {name: text for name, text in facts.items() if words.is_known(text) and text}
-    st.markdown("\n".join(f"- **{name}:** {words.plain(text)}" for name, text in known.items()))
+    known = {name: text for name, text in facts.items() if wording.is_known(text) and text}
+    st.markdown("\n".join(f"- **{name}:** {wording.plain(text)}" for name, text in known.items()))
     if steps := _steps(claim["arithmetic"]):
         st.code("\n".join(steps), language=None, wrap_lines=True)
     links.to_source(claim["source_url"])
@@ -182,7 +182,7 @@ def _show_claim(warehouse: Warehouse, claim: Mapping[str, Any]) -> None:
 
 def _steps(arithmetic: str | None) -> list[str]:
     """Return the arithmetic line by line: "1 of 6 agree ...: lowest 1.62 = 18977 / 11686; highest ..."."""
-    if arithmetic is None or not words.is_known(arithmetic):
+    if arithmetic is None or not wording.is_known(arithmetic):
         return []
     return arithmetic.split(": ", 1)[-1].split("; ")
 
@@ -193,7 +193,7 @@ def _show_figures(warehouse: Warehouse, claim_id: str) -> None:
     if figures.empty:
         st.info("No published figure relates to this claim; the source gives its number in prose only.")
         return
-    state.table(
+    widgets.table(
         pd.DataFrame(
             {
                 "Figure": figures["figure_id"],
@@ -203,7 +203,7 @@ def _show_figures(warehouse: Warehouse, claim_id: str) -> None:
                 "Version": figures["product_version"],
                 "Backend": figures["backend"],
                 "Set-up": [
-                    frames.set_up(*each)
+                    view_tables.set_up(*each)
                     for each in zip(
                         figures["protocol"], figures["threading"], figures["threads"], figures["ha_mode"], strict=True
                     )
@@ -218,7 +218,7 @@ def _show_figures(warehouse: Warehouse, claim_id: str) -> None:
         ).dropna(axis="columns", how="all"),
         alt="Published figures that the claim is held against",
         key="claim-figures",
-        bounds={"Value": [words.bound(None, each) for each in figures["qualifier"]]},
+        bounds={"Value": [wording.bound(None, each) for each in figures["qualifier"]]},
     )
     compared = list(dict.fromkeys(figures["configuration_id"].dropna()))
     first = f"first {links.MOST_COMPARED} of " if len(compared) > links.MOST_COMPARED else ""

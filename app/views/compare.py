@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pandas as pd
 import streamlit as st
 
-from dropline.app import behind, frames, queries, state, words
 from dropline.app import goals as loss_goals
+from dropline.app import queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import capacity, ramp
 from dropline.app.queries import compare as comparing
 
@@ -44,13 +44,13 @@ class Limit(NamedTuple):
 def main() -> None:
     """Draw the page."""
     st.title("Compare")
-    warehouse = state.warehouse_or_stop()
+    warehouse = widgets.warehouse_or_stop()
     labels = queries.labels(warehouse)
     _begin(warehouse)
-    chosen = state.choose_many(
+    chosen = widgets.choose_many(
         "Configurations",
         "configurations",
-        state.narrowed("configurations", "configurations", labels),
+        widgets.narrowed("configurations", "configurations", labels),
         most=MOST,
         placeholder=f"choose two to {MOST}; the first is what the others are held against",
     )
@@ -60,9 +60,9 @@ def main() -> None:
     if not chosen:
         st.info("Choose the configurations to compare.", icon=":material/compare_arrows:")
         return
-    labels = labels | frames.short(labels, chosen)
-    with behind.recorded() as asked:
-        frame = frames.capacities(_capacities(warehouse, chosen, limit), labels)
+    labels = labels | view_tables.short(labels, chosen)
+    with query_log.recorded() as asked:
+        frame = view_tables.capacities(_capacities(warehouse, chosen, limit), labels)
     rated = [each for each in reversed(chosen) if each in set(frame["configuration_id"])]
     verdicts = comparing.verdicts(warehouse, limit.goal, rated).to_pandas() if limit.goal and len(rated) > 1 else None
     facts = queries.factors(warehouse, chosen)
@@ -70,12 +70,12 @@ def main() -> None:
     with answer:
         for other, differences in differing.items():
             said = _difference(frame, verdicts, labels, chosen[0], other)
-            st.markdown(f"{said} {words.plain(frames.what_differs(differences, facts))}")
+            st.markdown(f"{said} {wording.plain(view_tables.what_differs(differences, facts))}")
         campaigns = {each["campaign"]: each["campaign_says"] for each in facts.to_pylist()}
         for campaign, says in campaigns.items():
             if len(campaigns) > 1 and says:
-                st.caption(words.plain(f"{campaign}: {says}"))
-    st.space(state.TOOLS_PIXELS)
+                st.caption(wording.plain(f"{campaign}: {says}"))
+    st.space(widgets.TOOLS_PIXELS)
     _say_what_has_no_figure(chosen, frame, labels, limit)
     _draw_capacities(warehouse, frame, limit, asked)
     _draw_ramps(warehouse, chosen, labels, frame, limit, goals)
@@ -84,9 +84,9 @@ def main() -> None:
     if differing:
         _show_differences(labels, chosen[0], differing)
     with st.expander("All that is known of them", expanded=not differing):
-        known = frames.differences(facts, labels, chosen)
+        known = view_tables.differences(facts, labels, chosen)
         tinted = list(known["Differs"] != "")
-        state.table(known, alt="What the configurations are", key="facts", height="content", tinted=tinted)
+        widgets.table(known, alt="What the configurations are", key="facts", height="content", tinted=tinted)
 
 
 def _begin(warehouse: Warehouse) -> None:
@@ -104,30 +104,30 @@ def _difference(
     frame: pd.DataFrame, verdicts: pd.DataFrame | None, labels: Mapping[str, str], one: str, other: str
 ) -> str:
     """Return how much more or less the other gives than the one, and whether that is real; coloured only if it is."""
-    names = words.plain(labels[other]), words.plain(labels[one])
+    names = wording.plain(labels[other]), wording.plain(labels[one])
     known = frame.set_index("configuration_id")
     if not {one, other} <= set(known.index) or known.loc[one, "rate_unit"] != known.loc[other, "rate_unit"]:
         return f"**{names[0]}** and **{names[1]}** have no figures that can be compared."
     upper, lower = known.loc[other], known.loc[one]
     estimates = upper["rate_interpolated"], lower["rate_interpolated"]
-    if not all(words.is_known(each) for each in estimates):
-        times = words.times(upper["rate"], lower["rate"], upper["sign"], lower["sign"])
+    if not all(wording.is_known(each) for each in estimates):
+        times = wording.times(upper["rate"], lower["rate"], upper["sign"], lower["sign"])
         if not times:
             return f"**{names[0]}** and **{names[1]}**: which is faster cannot be told from their bounds."
         return f"**{names[0]} gives {times[0].lower()}{times[1:]} as much as {names[1]}.**"
     if verdicts is None:
-        return f"**{names[0]} gives {words.change(estimates[0] / estimates[1])} {names[1]}.**"
+        return f"**{names[0]} gives {wording.change(estimates[0] / estimates[1])} {names[1]}.**"
     sides = (verdicts["configuration_id_a"] == other) & (verdicts["configuration_id_b"] == one)
     found = verdicts[sides].iloc[0]
-    said = f"**{names[0]} gives {words.change(found['ratio'])} {names[1]}**"
-    interval = words.change_interval(found["ci_low"], found["ci_high"])
-    real = words.REAL[found["verdict"]]
+    said = f"**{names[0]} gives {wording.change(found['ratio'])} {names[1]}**"
+    interval = wording.change_interval(found["ci_low"], found["ci_high"])
+    real = wording.REAL[found["verdict"]]
     return f"{SIGNS.get(found['verdict'], '')}{said}{interval}{real}."
 
 
 def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
     """Let the visitor take a loss goal or set limit and basis; these decide, the goal is the short way to them."""
-    texts = {name: words.loss_goal(name, goal["loss_limit"], goal["loss_basis"]) for name, goal in goals.items()}
+    texts = {name: wording.loss_goal(name, goal["loss_limit"], goal["loss_basis"]) for name, goal in goals.items()}
     loss_goals.follow_old_address("goal", texts)
     named = _named(goals)
     find_goal = partial(_find_goal, named)
@@ -142,7 +142,7 @@ def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
 
     left, middle, right = st.columns([2, 1, 2], vertical_alignment="bottom")
     with left:
-        goal = state.choose_one("Loss goal", "goal", {**texts, OWN: OWN}, on_change=apply_goal) or first["loss_goal"]
+        goal = widgets.choose_one("Loss goal", "goal", {**texts, OWN: OWN}, on_change=apply_goal) or first["loss_goal"]
     unlimited = goal in goals and goals[goal]["loss_limit"] is None
     with middle:
         percent = st.number_input(
@@ -234,9 +234,9 @@ def _capacities(warehouse: Warehouse, chosen: list[str], limit: Limit) -> pa.Tab
 
 
 def _say_what_has_no_figure(chosen: list[str], frame: pd.DataFrame, labels: Mapping[str, str], limit: Limit) -> None:
-    missing = [words.plain(labels[each]) for each in chosen if each not in set(frame["configuration_id"])]
+    missing = [wording.plain(labels[each]) for each in chosen if each not in set(frame["configuration_id"])]
     if missing:
-        at = f"the loss goal {words.plain(limit.goal)}" if limit.goal else f"a limit of {_limit_in_words(limit)}"
+        at = f"the loss goal {wording.plain(limit.goal)}" if limit.goal else f"a limit of {_limit_in_words(limit)}"
         st.warning(f"No figure at {at}: {'; '.join(missing)}.")
     if limit.goal is None:
         st.caption(
@@ -253,7 +253,7 @@ def _draw_capacities(warehouse: Warehouse, frame: pd.DataFrame, limit: Limit, as
     if frame.empty:
         return
     ids = list(frame["configuration_id"])
-    with behind.recorded() as asked_too:
+    with query_log.recorded() as asked_too:
         if limit.goal is None and limit.ratio is not None:
             singles = comparing.run_capacities_at(warehouse, ids, limit.ratio, limit.basis).to_pandas()
         else:
@@ -265,18 +265,18 @@ def _draw_capacities(warehouse: Warehouse, frame: pd.DataFrame, limit: Limit, as
             row=points["configuration_id"].map(known["label"]),
             label=points["configuration_id"].map(known["label"]),
             backend=points["configuration_id"].map(known["backend"]),
-            run=[f"run {each:.0f}" if words.is_known(each) else "run" for each in points["repetition"]],
+            run=[f"run {each:.0f}" if wording.is_known(each) else "run" for each in points["repetition"]],
         )
         dots = part.assign(row=part["label"], name=part["label"], quality=part["quality_shown"])
         drawn = capacity.capacities(dots, str(unit), points)
-        state.chart(drawn, f"capacity-{place}", [*asked, *asked_too])
+        widgets.chart(drawn, f"capacity-{place}", [*asked, *asked_too])
     if "run_correlation" in frame and (
-        said := words.widened(dict(zip(frame["label"], frame["run_correlation"], strict=True)))
+        said := wording.widened(dict(zip(frame["label"], frame["run_correlation"], strict=True)))
     ):
-        st.caption(words.plain(said))
+        st.caption(wording.plain(said))
     weak = frame[(frame["findings_shown"] != "") & frame["quality"].isin(["warn", "suspect"])]
     for row in weak.itertuples():
-        st.caption(words.plain(f"{words.quality(row.quality)} {row.label}: {row.findings_shown}"))
+        st.caption(wording.plain(f"{wording.quality(row.quality)} {row.label}: {row.findings_shown}"))
 
 
 def _draw_ramps(
@@ -289,7 +289,7 @@ def _draw_ramps(
 ) -> None:
     st.header("Loss over the offered rate")
     each_run = st.toggle("Show every run", key="runs", bind="query-params", help="Otherwise the median run.")
-    with behind.recorded() as asked:
+    with query_log.recorded() as asked:
         steps = queries.loss_by_rate(warehouse, chosen, limit.basis, each_run=each_run).to_pandas()
     if steps.empty:
         st.info("These are published figures: their sources give no loss for each step.")
@@ -312,17 +312,17 @@ def _draw_ramps(
         choosable=True,
     )
     if limit.ratio is None:
-        state.chart(drawn, "ramps", asked)
+        widgets.chart(drawn, "ramps", asked)
         return
     key = f"ramps-{_percent(limit.ratio):g}"  # the same limit may be chosen again after another
-    state.chart(drawn, key, asked, on_select=partial(_take_from_chart, key, _named(goals)))
+    widgets.chart(drawn, key, asked, on_select=partial(_take_from_chart, key, _named(goals)))
     st.caption("Drag the red line, or click, to change the limit.")
 
 
 def _line(configuration_id: str, run_id: str | None, repetition: float) -> str:
-    if run_id is None or not words.is_known(run_id):
+    if run_id is None or not wording.is_known(run_id):
         return f"median of the runs {configuration_id[:6]}"
-    return f"run {repetition:.0f} {run_id[:6]}" if words.is_known(repetition) else f"run {run_id[:6]}"
+    return f"run {repetition:.0f} {run_id[:6]}" if wording.is_known(repetition) else f"run {run_id[:6]}"
 
 
 def _ramp_finding(steps: pd.DataFrame, limit: float | None) -> str:
@@ -341,20 +341,20 @@ def _show_evidence(warehouse: Warehouse, verdicts: pd.DataFrame, labels: Mapping
     in_turn = queries.are_in_turn(warehouse, sides)
     st.caption(
         "▲ ▼: real, also among all pairs shown (Holm, 5 %). △ ▽: probably, by the interval of the pair alone. "
-        f"The ratio is that of the rates at the limit, where both are known. {words.drift(in_turn.values())}"
+        f"The ratio is that of the rates at the limit, where both are known. {wording.drift(in_turn.values())}"
     )
-    state.table(
+    widgets.table(
         pd.DataFrame(
             {
                 "Rate of": verdicts["configuration_id_a"].map(labels),
                 "over": verdicts["configuration_id_b"].map(labels),
                 "Ratio": verdicts["ratio"],
                 "95 % interval": [
-                    words.factor_interval(*each) for each in zip(verdicts["ci_low"], verdicts["ci_high"], strict=True)
+                    wording.factor_interval(*each) for each in zip(verdicts["ci_low"], verdicts["ci_high"], strict=True)
                 ],
-                "Verdict": [words.VERDICTS[each] for each in verdicts["verdict"]],
-                "Runs": [words.numbers(*each) for each in zip(verdicts["runs_a"], verdicts["runs_b"], strict=True)],
-                "Measured": [words.order(in_turn.get(each)) for each in sides],
+                "Verdict": [wording.VERDICTS[each] for each in verdicts["verdict"]],
+                "Runs": [wording.numbers(*each) for each in zip(verdicts["runs_a"], verdicts["runs_b"], strict=True)],
+                "Measured": [wording.order(in_turn.get(each)) for each in sides],
                 "p": verdicts["p_value"],
                 "p (Holm)": verdicts["p_value_holm"],
             }
@@ -374,20 +374,20 @@ def _show_differences(labels: Mapping[str, str], one: str, differing: Mapping[st
     other = next(iter(differing))
     if len(differing) > 1:
         texts = {each: labels[each] for each in differing}
-        other = state.choose_one("The first against", "against", texts) or other
+        other = widgets.choose_one("The first against", "against", texts) or other
     found = differing[other]
     if found.empty:
         st.success("Nothing that is known of the two differs.", icon=":material/balance:")
         return
-    grades = found["grade"].map(words.ITEM_GRADES).mask(found["is_asked"], "what you compare")
-    state.table(
+    grades = found["grade"].map(wording.ITEM_GRADES).mask(found["is_asked"], "what you compare")
+    widgets.table(
         pd.DataFrame(
             {
                 "Grade": grades,
                 "Aspect": found["aspect"],
                 "What": found["item"],
-                labels[one]: found["value_a"].fillna(words.NOT_STATED),
-                labels[other]: found["value_b"].fillna(words.NOT_STATED),
+                labels[one]: found["value_a"].fillna(wording.NOT_STATED),
+                labels[other]: found["value_b"].fillna(wording.NOT_STATED),
                 "Why it matters": found["why"].fillna(""),
             }
         ),

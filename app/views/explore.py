@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 import streamlit as st
 
-from dropline.app import answers, frames, goals, links, queries, state, words
+from dropline.app import goals, headlines, links, queries, view_tables, widgets, wording
 from dropline.app.queries import explore, trends
 
 if TYPE_CHECKING:
@@ -33,13 +33,13 @@ FACETS: Final = {
 }
 ACROSS: Final = 4  # facets beside each other; the first row is always in sight
 NAMED: Final = 4  # values whose counts stand below a facet
-QUALITIES: Final = words.QUALITIES | {words.NOT_STATED: "no figure"}
+QUALITIES: Final = wording.QUALITIES | {wording.NOT_STATED: "no figure"}
 
 
 def main() -> None:
     """Draw the page."""
     st.title("Runs")
-    warehouse = state.warehouse_or_stop()
+    warehouse = widgets.warehouse_or_stop()
     left, right = st.columns([3, 1])
     with left:
         search = st.text_input(
@@ -62,7 +62,7 @@ def main() -> None:
     if not found.num_rows:
         st.warning("No set-up matches. Remove a word or a filter.")
         return
-    frame = frames.capacities(found, labels)
+    frame = view_tables.capacities(found, labels)
     if search or any(chosen.values()):
         _answer(frame)
     places = _choose_configurations(frame)
@@ -84,8 +84,8 @@ def _choose_facets(warehouse: Warehouse, goal: str | None, search: str) -> dict[
         for column, facet in zip(place.columns(ACROSS), row, strict=True):
             with column:
                 options = {value: _text(facet, value) for value in values.get(facet, [])}
-                named = state.narrowed(f"{FACETS[facet].lower()}s", facet, options)
-                chosen[facet] = state.choose_many(FACETS[facet], facet, named)
+                named = widgets.narrowed(f"{FACETS[facet].lower()}s", facet, options)
+                chosen[facet] = widgets.choose_many(FACETS[facet], facet, named)
                 below[facet] = st.empty()
     left = explore.facets(warehouse, goal, search, chosen).to_pandas()
     for facet, counts in left.groupby("facet"):
@@ -101,7 +101,7 @@ def _counts(facet: str, counts: pd.DataFrame) -> str:
     """Return the most frequent values with their counts, e.g. `DNS 132 · DHCPv4 89 · 3 more`."""
     left = counts[counts["configurations"] > 0].sort_values("configurations", ascending=False, kind="stable")
     named = [
-        f"{words.plain(_text(facet, value))} **{count:,}**"
+        f"{wording.plain(_text(facet, value))} **{count:,}**"
         for value, count in left[["value", "configurations"]].head(NAMED).itertuples(index=False)
     ]
     more = [f"{len(left) - NAMED} more"] if len(left) > NAMED else []
@@ -115,28 +115,28 @@ def _answer(frame: pd.DataFrame) -> None:
     rated = own if len(own) else rated
     if len(rated) < 2 or len(rated.groupby(["protocol", "rate_unit"], dropna=False)) > 1:
         return
-    rows: list[answers.Row] = rated.assign(cpus=None).to_dict("records")
-    rows = [row | {"name": name} for row, name in zip(rows, answers.names(rows), strict=True)]
-    if best := answers.fastest(rows):
-        st.header(words.plain(answers.headline(best, alone=False)), anchor=False)
-        st.markdown(words.plain(" ".join(filter(None, [answers.lead(best, rows), answers.certainty(best)]))))
+    rows: list[headlines.Row] = rated.assign(cpus=None).to_dict("records")
+    rows = [row | {"name": name} for row, name in zip(rows, headlines.names(rows), strict=True)]
+    if best := headlines.fastest(rows):
+        st.header(wording.plain(headlines.headline(best, alone=False)), anchor=False)
+        st.markdown(wording.plain(" ".join(filter(None, [headlines.lead(best, rows), headlines.certainty(best)]))))
 
 
 def _choose_configurations(frame: pd.DataFrame) -> list[int]:
     matches = int(frame["matches"].iloc[0])
     cut = f", of which the table shows {len(frame):,}" if len(frame) < matches else ""
-    st.markdown(f"**{words.plural(matches, 'configuration')}**{cut}; select one to open its runs, several to compare")
-    return state.choose_rows(
+    st.markdown(f"**{wording.plural(matches, 'configuration')}**{cut}; select one to open its runs, several to compare")
+    return widgets.choose_rows(
         pd.DataFrame(
             {
                 "Configuration": frame["label"],
                 "Capacity": [
-                    words.about(*each) for each in zip(frame["rate"], frame["ci_low"], frame["ci_high"], strict=True)
+                    wording.about(*each) for each in zip(frame["rate"], frame["ci_low"], frame["ci_high"], strict=True)
                 ],
                 "Unit": frame["rate_unit"],
                 "Rate at the limit": frame["interval"].where(frame["ci_low"].notna(), None),
                 "Within": [
-                    words.loss_goal(*each) if words.is_known(each[0]) else None
+                    wording.loss_goal(*each) if wording.is_known(each[0]) else None
                     for each in zip(frame["loss_goal"], frame["loss_limit"], frame["loss_basis"], strict=True)
                 ],
                 "Runs": frame["runs"],
@@ -192,7 +192,7 @@ def _lead_on_from_one(warehouse: Warehouse, labels: dict[str, str], one: pd.Seri
     if series_id is not None:
         links.to_trend(warehouse, goal, series_id, "Open the trend")
     for each in explore.pairs(warehouse, configuration_id).to_pylist():
-        links.to_speedups(each["factor"], one["campaign"], f"Speed-ups: {words.FACTORS[each['factor']]}")
+        links.to_speedups(each["factor"], one["campaign"], f"Speed-ups: {wording.FACTORS[each['factor']]}")
 
 
 main()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from dropline.app import links, queries, state, words
+from dropline.app import links, queries, widgets, wording
 from dropline.app.queries import machines as questions
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ SERVER = Kind(
 def main() -> None:
     """Draw the page."""
     st.title("Machines")
-    warehouse = state.warehouse_or_stop()
+    warehouse = widgets.warehouse_or_stop()
     hosts, servers = st.tabs(["Hosts", "Server configurations"], key="tab", on_change="rerun", bind="query-params")
     with hosts:
         if hosts.open:
@@ -74,10 +74,10 @@ def _answer(rows: pd.DataFrame) -> str:
 
 
 def _described(host: pd.Series) -> str:
-    cores = words.plural(int(host["cpu_cores"]), "core") if words.is_known(host["cpu_cores"]) else None
-    memory = f"{host['memory_bytes'] / 2**30:,.0f} GiB" if words.is_known(host["memory_bytes"]) else None
-    known = [str(each) for each in (host["cpu_model"], cores, memory) if words.is_known(each)]
-    return words.plain(", ".join(known) or host["name"])
+    cores = wording.plural(int(host["cpu_cores"]), "core") if wording.is_known(host["cpu_cores"]) else None
+    memory = f"{host['memory_bytes'] / 2**30:,.0f} GiB" if wording.is_known(host["memory_bytes"]) else None
+    known = [str(each) for each in (host["cpu_model"], cores, memory) if wording.is_known(each)]
+    return wording.plain(", ".join(known) or host["name"])
 
 
 def _hosts(rows: pd.DataFrame) -> pd.DataFrame:
@@ -96,7 +96,8 @@ def _hosts(rows: pd.DataFrame) -> pd.DataFrame:
             "Network speed": rows["nic_speed_mbps"],
             "Disks": rows["disks"],
             "System": [
-                " ".join(filter(words.is_known, each)) for each in zip(rows["os_name"], rows["os_version"], strict=True)
+                " ".join(filter(wording.is_known, each))
+                for each in zip(rows["os_name"], rows["os_version"], strict=True)
             ],
             "Kernel": rows["kernel"],
             "Virtualisation": rows["virtualisation"],
@@ -142,16 +143,16 @@ def _show(warehouse: Warehouse, kind: Kind, rows: pd.DataFrame, listed: pd.DataF
     if rows.empty:
         st.info(kind.without)
         return
-    state.table(listed, alt=f"Every {kind.word} that is known", key=f"{kind.key}-list", config=COLUMNS)
+    widgets.table(listed, alt=f"Every {kind.word} that is known", key=f"{kind.key}-list", config=COLUMNS)
     labels = dict(zip(rows[kind.key], rows["label"], strict=True))
     left, right = st.columns(2)
     one, other = kind.key.removesuffix("_id"), f"{kind.key.removesuffix('_id')}_b"
     with left:
-        a = state.choose_one(kind.word.capitalize(), one, state.narrowed(f"{kind.word}s", one, labels))
+        a = widgets.choose_one(kind.word.capitalize(), one, widgets.narrowed(f"{kind.word}s", one, labels))
     with right:
         others = {each: text for each, text in labels.items() if each != a}
         none = {"": f"no other {kind.word}"}
-        b = state.choose_one("Compare with", other, none | state.narrowed(f"other {kind.word}s", other, others))
+        b = widgets.choose_one("Compare with", other, none | widgets.narrowed(f"other {kind.word}s", other, others))
     if a is None:
         return
     if b:
@@ -164,9 +165,9 @@ def _show(warehouse: Warehouse, kind: Kind, rows: pd.DataFrame, listed: pd.DataF
 
 
 def _show_facts(facts: pd.DataFrame, label: str) -> None:
-    st.header(words.plain(label))
+    st.header(wording.plain(label))
     st.caption(f"{len(facts):,} facts")
-    state.table(
+    widgets.table(
         pd.DataFrame(
             {
                 "Aspect": facts["aspect"],
@@ -187,18 +188,18 @@ def _show_differences(facts: pd.DataFrame, a: str, b: str) -> None:
     st.text(_verdict(differing))
     _say_what_is_one_sided(facts[facts["is_one_sided"]], a, b)
     everything = st.toggle("Show what is the same, too", key="same", bind="query-params")
-    ranks = {grade: rank for rank, grade in enumerate(words.ITEM_GRADES)}
+    ranks = {grade: rank for rank, grade in enumerate(wording.ITEM_GRADES)}
     gravest = differing.sort_values("grade", key=lambda grades: grades.map(ranks), kind="stable")
     shown = facts[~facts["is_one_sided"]] if everything else gravest
     if shown.empty:
         return
-    absent = ["not set" if each else words.NOT_STATED for each in shown["may_be_absent"]]
-    state.table(
+    absent = ["not set" if each else wording.NOT_STATED for each in shown["may_be_absent"]]
+    widgets.table(
         pd.DataFrame(
             {
                 "Aspect": shown["aspect"],
                 "Item": shown["item"],
-                "Grade": shown["grade"].where(shown["differs"]).map(words.ITEM_GRADES),
+                "Grade": shown["grade"].where(shown["differs"]).map(wording.ITEM_GRADES),
                 a: [_value(*each) for each in zip(shown["item"], shown["value_a"], absent, strict=True)],
                 b: [_value(*each) for each in zip(shown["item"], shown["value_b"], absent, strict=True)],
                 "Why it matters": shown["why"].where(shown["differs"]),
@@ -222,32 +223,32 @@ def _say_what_is_one_sided(facts: pd.DataFrame, a: str, b: str) -> None:
     with st.expander(f"{len(facts):,} facts are recorded for only one of them"):
         for column, label in (("value_a", a), ("value_b", b)):
             if aspects := sorted(facts.loc[facts[column].notna(), "aspect"].unique()):
-                st.caption(words.plain(f"Of {label}: {', '.join(aspects)}."))
+                st.caption(wording.plain(f"Of {label}: {', '.join(aspects)}."))
 
 
 def _verdict(differing: pd.DataFrame) -> str:
     if differing.empty:
         return "Nothing recorded for both differs."
     grades = differing["grade"].value_counts()
-    counted = [f"{grades[each]} {each}" for each in words.ITEM_GRADES if each in grades]
+    counted = [f"{grades[each]} {each}" for each in wording.ITEM_GRADES if each in grades]
     if ungraded := int(differing["grade"].isna().sum()):
         counted.append(f"{ungraded} without a grade")
     return f"They differ in {len(differing)} things: {', '.join(counted)}."
 
 
-def _value(item: str, value: Any, absent: str = words.NOT_STATED) -> str:
-    if not words.is_known(value):
+def _value(item: str, value: Any, absent: str = wording.NOT_STATED) -> str:
+    if not wording.is_known(value):
         return absent
     return f"{int(value) / 2**30:,.1f} GiB" if item == "memory_bytes" else str(value)
 
 
 def _show_users(warehouse: Warehouse, kind: Kind, chosen: str, label: str, name: str) -> None:
-    st.header(f"What ran with {words.plain(label)}")
+    st.header(f"What ran with {wording.plain(label)}")
     users = questions.used_by(warehouse, **{kind.key: chosen}).to_pandas()
     if users.empty:
         st.info(f"No run was made with this {kind.word} as the server under test. It may belong to a partner.")
         return
-    place = state.choose_row(
+    place = widgets.choose_row(
         pd.DataFrame(
             {
                 "Configuration": users["configuration"],
@@ -256,7 +257,7 @@ def _show_users(warehouse: Warehouse, kind: Kind, chosen: str, label: str, name:
                 "Run": users["repetition"],
                 "Started": users["started_at"],
                 "Rate": [
-                    words.rate(rate, words.bound(status, qualifier))
+                    wording.rate(rate, wording.bound(status, qualifier))
                     for rate, status, qualifier in zip(users["rate"], users["status"], users["qualifier"], strict=True)
                 ],
                 "Unit": users["rate_unit"],

@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dropline.app import state, words
+from dropline.app import widgets, wording
 from dropline.app.charts.measuring import trials_in_order
-from dropline.measure import now
+from dropline.measure import progress
 from dropline.paths import Home
 
 _EVERY_S = 2
@@ -28,7 +28,7 @@ def main() -> None:
 
 @st.fragment(run_every=_EVERY_S)
 def _followed() -> None:
-    told = now.current(Home.chosen().root)
+    told = progress.current(Home.chosen().root)
     if told is None:
         st.info("Nothing is being measured into this home now.", icon=":material/radio_button_unchecked:")
         st.code("dropline measure PLAN --into HOME", language=None)
@@ -38,14 +38,14 @@ def _followed() -> None:
     if not told["trials"]:
         return
     trials = pd.DataFrame(told["trials"])
-    state.chart(trials_in_order(trials), "measuring")
-    state.table(_brackets(trials), alt="The bracket of each run and loss goal so far", config=_COLUMNS)
+    widgets.chart(trials_in_order(trials), "measuring")
+    widgets.table(_brackets(trials), alt="The bracket of each run and loss goal so far", config=_COLUMNS)
 
 
 def _sentence(told: dict[str, Any]) -> str:
-    name = f"**{words.plain(told['campaign'])}**"
+    name = f"**{wording.plain(told['campaign'])}**"
     if not told["is_alive"]:
-        return f"{name} was stopped. The same command goes on with what is in {words.plain(told['folder'])}."
+        return f"{name} was stopped. The same command goes on with what is in {wording.plain(told['folder'])}."
     if not told["trials"]:
         return f"{name} is starting; the first trial is not over yet."
     last = told["trials"][-1]

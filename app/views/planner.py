@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import pandas as pd
 import streamlit as st
 
-from dropline.app import frames, planner, queries, state, words
+from dropline.app import planner, queries, view_tables, widgets, wording
 from dropline.app.charts import demand, influence, recovery
 from dropline.app.queries.planner import configurations, goodputs, ha_ratios, renewal_costs
 from dropline.app.warehouse import WarehouseError
@@ -43,25 +43,25 @@ def main() -> None:
     st.title("Plan")
     _apply_address()
     titles = {OWN: OWN} | {name: preset.title for name, preset in planner.PRESETS.items()}
-    chosen = state.choose_one("Start from", "preset", titles, on_change=_apply_preset)
+    chosen = widgets.choose_one("Start from", "preset", titles, on_change=_apply_preset)
     if chosen in planner.PRESETS:
-        st.caption(words.plain(planner.PRESETS[chosen].source))
+        st.caption(wording.plain(planner.PRESETS[chosen].source))
     warehouse, calculator = _warehouse(), _calculator()
     try:
         inputs, measured_lps, setup = _ask_all()
         found = planner.answer(warehouse, inputs, measured_lps, setup, calculator)
     except ValueError as error:
-        st.error(words.plain(error))
+        st.error(wording.plain(error))
         return
     needed = found.loads["needed_lps"]
     _show_totals(found.loads)
     if needed <= 0:
         st.info("Enter the number of clients, or of those that come, to see who can serve them.")
         return
-    st.markdown(words.plain(" ".join(planner.headline(found))))
+    st.markdown(wording.plain(" ".join(planner.headline(found))))
     frame = _known(warehouse, needed, found.protocol)
     drawn = _against_capacities(found, frame)
-    state.chart(drawn, "demand", [planner.sql(found.inputs)])
+    widgets.chart(drawn, "demand", [planner.sql(found.inputs)])
     _offer(found, drawn)
     _show_parts(found)
     _show_influences(found)
@@ -76,7 +76,7 @@ def _calculator() -> duckdb.DuckDBPyConnection:
 
 def _warehouse() -> Warehouse | None:
     try:
-        return state.open_warehouse()
+        return widgets.open_warehouse()
     except WarehouseError:
         return None
 
@@ -155,9 +155,11 @@ def _take(name: str, found: list[dict[str, Any]], key: str) -> None:
 
 
 def _ha_in_words(pair: dict[str, Any]) -> str:
-    what = frames.set_up(pair["backend"], pair["threading"], pair["threads"], pair["ha_mode"])
-    interval = f" ({words.factor_interval(pair['ci_low'], pair['ci_high'])})" if words.is_known(pair["ci_low"]) else ""
-    counts = words.numbers(pair["runs_without_ha"], pair["runs_with_ha"])
+    what = view_tables.set_up(pair["backend"], pair["threading"], pair["threads"], pair["ha_mode"])
+    interval = (
+        f" ({wording.factor_interval(pair['ci_low'], pair['ci_high'])})" if wording.is_known(pair["ci_low"]) else ""
+    )
+    counts = wording.numbers(pair["runs_without_ha"], pair["runs_with_ha"])
     version = f"{pair['product']} {pair['product_version'] or ''}".strip()
     return " ".join(
         filter(
@@ -173,11 +175,11 @@ def _ha_in_words(pair: dict[str, Any]) -> str:
 
 
 def _renewal_in_words(pair: dict[str, Any]) -> str:
-    what = frames.set_up(pair["backend"], pair["threading"], pair["threads"], pair["ha_mode"])
+    what = view_tables.set_up(pair["backend"], pair["threading"], pair["threads"], pair["ha_mode"])
     version = f"{pair['product']} {pair['product_version'] or ''}".strip()
     return (
-        f"{pair['ratio']:.3f}: {what}, {words.number(pair['lps_without'])} LPS, "
-        f"{words.number(pair['lps_with'])} beside {words.number(pair['renewals_per_s'])} renewals/s, "
+        f"{pair['ratio']:.3f}: {what}, {wording.number(pair['lps_without'])} LPS, "
+        f"{wording.number(pair['lps_with'])} beside {wording.number(pair['renewals_per_s'])} renewals/s, "
         f"{version}, {pair['campaign']}"
     )
 
@@ -250,16 +252,16 @@ def _choose_setup(ip_version: float) -> planner.Measured | None:
 
 
 def _show_totals(needed: Mapping[str, float]) -> None:
-    with state.reserved(state.METRICS_PIXELS, horizontal=True):
-        st.metric("LPS needed", words.number(needed["needed_lps"]), border=True, help="Peak, with the allowances.")
-        st.metric("Steady", words.number(needed["steady_lps"]), border=True, help="Renewals and new leases.")
-        st.metric("Messages per second", words.number(needed["peak_messages_per_s"]), border=True, help=MESSAGES)
+    with widgets.reserved(widgets.METRICS_PIXELS, horizontal=True):
+        st.metric("LPS needed", wording.number(needed["needed_lps"]), border=True, help="Peak, with the allowances.")
+        st.metric("Steady", wording.number(needed["steady_lps"]), border=True, help="Renewals and new leases.")
+        st.metric("Messages per second", wording.number(needed["peak_messages_per_s"]), border=True, help=MESSAGES)
 
 
 def _known(warehouse: Warehouse | None, needed_lps: float, protocol: str) -> pd.DataFrame | None:
     if warehouse is None:
         return None
-    return frames.capacities(configurations(warehouse, needed_lps, protocol), queries.labels(warehouse))
+    return view_tables.capacities(configurations(warehouse, needed_lps, protocol), queries.labels(warehouse))
 
 
 def _against_capacities(found: planner.Answer, frame: pd.DataFrame | None) -> alt.LayerChart:
@@ -269,12 +271,12 @@ def _against_capacities(found: planner.Answer, frame: pd.DataFrame | None) -> al
     if frame is not None:
         own = frame[(frame["origin"] == "measured") & (frame["rate"] > 0)]
         part = own if len(own) else frame[frame["rate"] > 0]
-        names = frames.short(
+        names = view_tables.short(
             dict(zip(part["configuration_id"], part["name"], strict=True)), list(part["configuration_id"])
         )
         for row in part.sort_values("rate", ascending=False).to_dict("records"):
             if len(rates) < MOST_DRAWN and (not rates or rates[-1]["rate"] >= APART * row["rate"]):
-                ends = [row[end] if words.is_known(row[end]) else row["rate"] for end in ("ci_low", "ci_high")]
+                ends = [row[end] if wording.is_known(row[end]) else row["rate"] for end in ("ci_low", "ci_high")]
                 rates.append(
                     {
                         "label": f"{names[row['configuration_id']]}: {row['shown']}",
@@ -289,7 +291,7 @@ def _against_capacities(found: planner.Answer, frame: pd.DataFrame | None) -> al
     return demand.against_capacities(
         steps,
         pd.DataFrame(rates, columns=list(demand.CAPACITIES)),
-        f"{words.number(found.loads['needed_lps'])} leases per second are needed",
+        f"{wording.number(found.loads['needed_lps'])} leases per second are needed",
         detail,
     )
 
@@ -327,7 +329,7 @@ def _show_parts(found: planner.Answer) -> None:
     parts.append(("Needed", "all of these", needed["needed_lps"]))
     table = pd.DataFrame(parts, columns=["Component", "Computed as", "LPS"])[["Component", "LPS", "Computed as"]]
     st.header("What it is made of")
-    state.table(
+    widgets.table(
         table,
         alt="Components of the leases per second needed",
         bounds={"LPS": [""] * len(table)},
@@ -335,9 +337,9 @@ def _show_parts(found: planner.Answer) -> None:
         config={"LPS": st.column_config.NumberColumn(format="%,.2f")},
     )
     st.caption(
-        f"Steady: {words.number(needed['needed_steady_lps'])} leases per second with the allowances, "
-        f"{words.number(needed['steady_messages_per_s'])} messages per second. The server's queue should hold at most "
-        f"{words.number(needed['useful_queue_requests'])} requests: a longer one answers clients that have asked again."
+        f"Steady: {wording.number(needed['needed_steady_lps'])} leases per second with the allowances, "
+        f"{wording.number(needed['steady_messages_per_s'])} messages per second. A server's queue needs at most "
+        f"{wording.number(needed['useful_queue_requests'])} places: a longer one answers clients that asked again."
     )
 
 
@@ -354,14 +356,14 @@ def _show_influences(found: planner.Answer) -> None:
     drawn = influence.tornado(
         pd.DataFrame(rows, columns=list(influence.REQUIRED)), found.loads["needed_lps"], planner.SWING
     )
-    state.chart(drawn, "influences", [planner.influences_sql(found.inputs)])
+    widgets.chart(drawn, "influences", [planner.influences_sql(found.inputs)])
 
 
 def _show_course(found: planner.Answer) -> None:
     st.header("What comes after")
     course = found.course
     told = [planner.course_in_words(course, found.measured_lps), *planner.events_in_words(found.loads)]
-    st.caption(words.plain("\n\n".join(told)))
+    st.caption(wording.plain("\n\n".join(told)))
     waits = course.waiting.max() >= 1
     if not waits and len(told) == 1:
         return
@@ -375,10 +377,12 @@ def _show_course(found: planner.Answer) -> None:
         elif course.recovered_s:
             end = f"All have a lease after {planner.duration(course.recovered_s)}"
         with left:
-            state.chart(recovery.waiting(drawn, f"{end}; at most {course.waiting.max():,.0f} wait"), "waiting", asked)
+            widgets.chart(recovery.waiting(drawn, f"{end}; at most {course.waiting.max():,.0f} wait"), "waiting", asked)
     share = course.repeated.sum() / course.sent.sum()
     with right if waits else left:
-        state.chart(recovery.requests(drawn, f"{100 * share:.0f} % of the requests are repetitions"), "requests", asked)
+        widgets.chart(
+            recovery.requests(drawn, f"{100 * share:.0f} % of the requests are repetitions"), "requests", asked
+        )
 
 
 def _show_configurations(frame: pd.DataFrame | None, found: planner.Answer) -> None:
@@ -389,7 +393,7 @@ def _show_configurations(frame: pd.DataFrame | None, found: planner.Answer) -> N
     meets = frame["missing_lps"] == 0
     st.caption(
         f"{meets.sum()} of {len(frame)} known {found.protocol} configurations give "
-        f"{words.number(found.loads['needed_lps'])} leases per second. Head-room: the lower end of the interval or "
+        f"{wording.number(found.loads['needed_lps'])} leases per second. Head-room: the lower end of the interval or "
         "bracket, or a published figure, over the need. Probability: that one more run reaches the need, by the spread "
         "of the runs. Laboratory figures are a maximum."
     )
@@ -401,7 +405,7 @@ def _show_configurations(frame: pd.DataFrame | None, found: planner.Answer) -> N
 
 def _show_headroom(frame: pd.DataFrame, alt: str) -> None:
     short = {"Short by": frame["missing_lps"]} if frame["missing_lps"].any() else {}
-    state.table(
+    widgets.table(
         pd.DataFrame(
             {
                 "Configuration": frame["label"],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from dropline.app import behind, links, queries, state, status, words
+from dropline.app import links, queries, query_log, status, widgets, wording
 from dropline.app.charts import counts
 from dropline.app.queries import quality as questions
 from dropline.paths import Home
@@ -27,8 +27,8 @@ TIME = "YYYY-MM-DD HH:mm"
 def main() -> None:
     """Draw the page."""
     st.title("Quality")
-    warehouse = state.warehouse_or_stop()
-    with behind.recorded() as asked:
+    warehouse = widgets.warehouse_or_stop()
+    with query_log.recorded() as asked:
         found = questions.counts(warehouse).to_pandas()
     suites = status.gate(Home.chosen())
     _metrics(warehouse, found, suites)
@@ -55,7 +55,7 @@ def _metrics(warehouse: Warehouse, found: pd.DataFrame, suites: list[dict[str, A
     )
     st.markdown(f"**{_answer(found, questions.campaigns(warehouse)['campaign'].to_pylist())}**")
     by_severity = found.groupby("severity")["findings"].sum()
-    with state.reserved(state.METRICS_PIXELS, horizontal=True):
+    with widgets.reserved(widgets.METRICS_PIXELS, horizontal=True):
         st.metric("Suspect", f"{by_severity.get('suspect', 0):,}", border=True, help="The figure is probably wrong.")
         st.metric("Warnings", f"{by_severity.get('warning', 0):,}", border=True, help="Check before use.")
         st.metric("Info", f"{by_severity.get('info', 0):,}", border=True, help="For information: no figure is weaker.")
@@ -66,7 +66,7 @@ def _metrics(warehouse: Warehouse, found: pd.DataFrame, suites: list[dict[str, A
         st.metric(
             "Data checks", gate if suites else "not run", border=True, help="Expectations of the last build's gate."
         )
-    state.warn_if_behind(warehouse)
+    widgets.warn_if_behind(warehouse)
 
 
 def _answer(found: pd.DataFrame, measured: Collection[str]) -> str:
@@ -74,10 +74,10 @@ def _answer(found: pd.DataFrame, measured: Collection[str]) -> str:
     grave = found[found["severity"] != "info"]
     own = grave[grave["campaign"].isin(measured)]
     kinds = own.groupby("finding", sort=False)["findings"].sum().sort_values(ascending=False, kind="stable")
-    problems = words.plural(int(kinds.sum()), "problem")
-    said = f"{problems} of what you measured, most often {words.findings([kinds.index[0]])}" if len(kinds) else ""
+    problems = wording.plural(int(kinds.sum()), "problem")
+    said = f"{problems} of what you measured, most often {wording.findings([kinds.index[0]])}" if len(kinds) else ""
     others = int(grave["findings"].sum() - kinds.sum())
-    beside = f" {words.plural(others, 'problem')} of published figures." if others else ""
+    beside = f" {wording.plural(others, 'problem')} of published figures." if others else ""
     return f"{said or 'Nothing weakens what you measured'}.{beside}"
 
 
@@ -97,11 +97,11 @@ def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str])
     rows = questions.findings(warehouse, *chosen.values()).to_pandas()
     if (total := kept["findings"].sum()) > len(rows):
         st.caption(f"The table shows the gravest {len(rows):,} of {total:,} findings; filter to see the others.")
-    place = state.choose_row(
+    place = widgets.choose_row(
         pd.DataFrame(
             {
-                "Severity": rows["severity"].map(words.SEVERITIES),
-                "Finding": [words.findings([each]) for each in rows["finding"]],
+                "Severity": rows["severity"].map(wording.SEVERITIES),
+                "Finding": [wording.findings([each]) for each in rows["finding"]],
                 "About": rows["subject"],
                 "Detail": rows["detail"],
                 "Campaign": rows["campaign"],
@@ -124,10 +124,10 @@ def _choose_filters(found: pd.DataFrame) -> dict[str, list[str]]:
     chosen = {}
     for column, (name, label) in zip(st.columns(len(FILTERS)), FILTERS.items(), strict=True):
         values = sorted(found[name].dropna().unique())
-        texts = {"severity": words.SEVERITIES, "finding": {each: words.findings([each]) for each in values}}
+        texts = {"severity": wording.SEVERITIES, "finding": {each: wording.findings([each]) for each in values}}
         with column:
             options = {each: texts.get(name, {}).get(each, each) for each in values}
-            chosen[name] = state.choose_many(label, name, state.narrowed(f"{label.lower()}s", name, options))
+            chosen[name] = widgets.choose_many(label, name, widgets.narrowed(f"{label.lower()}s", name, options))
     return chosen
 
 
@@ -139,14 +139,14 @@ def _draw_kinds(found: pd.DataFrame, asked: Collection[str]) -> None:
     bars = pd.DataFrame(
         {
             "kind": [
-                f"{words.SEVERITIES[severity].split()[0]} {words.findings([finding])}"
+                f"{wording.SEVERITIES[severity].split()[0]} {wording.findings([finding])}"
                 for severity, finding in zip(kinds["severity"], kinds["finding"], strict=True)
             ],
             "count": kinds["findings"],
         }
     )
     first = bars.iloc[0]
-    state.chart(
+    widgets.chart(
         counts.by_kind(
             bars,
             f"Most frequent: {first['kind']}, {first['count']:,} of {found['findings'].sum():,}",
@@ -161,10 +161,10 @@ def _draw_kinds(found: pd.DataFrame, asked: Collection[str]) -> None:
 def _show_finding(warehouse: Warehouse, finding: pd.Series[Any]) -> None:
     labels = queries.labels(warehouse)
     configuration_id = finding["configuration_id"]
-    st.header(f"The finding chosen: {words.findings([finding['finding']])}")
+    st.header(f"The finding chosen: {wording.findings([finding['finding']])}")
     st.text(finding["detail"])
     if configuration_id in labels:
-        st.caption(words.plain(labels[configuration_id]))
+        st.caption(wording.plain(labels[configuration_id]))
     match finding["subject"]:
         case "file":
             _say_how_to_look(finding["source_path"])
@@ -173,7 +173,7 @@ def _show_finding(warehouse: Warehouse, finding: pd.Series[Any]) -> None:
             st.text(f"{source['source_title']}, {source['location']}")
             links.to_source(source["source_url"])
         case "trial" | "run":
-            trial_id = finding["trial_id"] if words.is_known(finding["trial_id"]) else None
+            trial_id = finding["trial_id"] if wording.is_known(finding["trial_id"]) else None
             links.to_run(warehouse, labels, configuration_id, finding["run_id"], trial_id)
     if configuration_id in labels:
         links.to_compare(labels, [configuration_id], "Open the configuration")
@@ -190,7 +190,7 @@ def _rejected(warehouse: Warehouse) -> None:
         st.success("No file was refused.", icon=":material/check:")
         return
     st.caption("Each reason with what to do about it, that of most files first. `dropline rejects` prints the same.")
-    place = state.choose_row(
+    place = widgets.choose_row(
         pd.DataFrame(
             {
                 "Files": rows["files"],
@@ -210,7 +210,7 @@ def _rejected(warehouse: Warehouse) -> None:
         return
     chosen = rows.iloc[place]
     st.text(chosen["detail"])
-    state.table(
+    widgets.table(
         pd.DataFrame({"File": chosen["source_paths"]}), alt="Files that were refused for this reason", key="refused"
     )
     _say_how_to_look(chosen["source_paths"][0])
@@ -225,14 +225,14 @@ def _gate(suites: list[dict[str, Any]]) -> None:
         "failure stops the build; a warning becomes a finding. Each expectation stands with its reason in "
         "docs/reference/quality.md."
     )
-    state.table(
+    widgets.table(
         pd.DataFrame(
             {
                 "Suite": [suite["suite"] for suite in suites],
                 "Result": [_result(suite) for suite in suites],
                 "Expectations": [f"{suite['successes']} of {suite['expectations']} hold" for suite in suites],
                 "Rows found": [
-                    ", ".join(f"{words.findings([name])}: {count:,}" for name, count in suite["findings"].items())
+                    ", ".join(f"{wording.findings([name])}: {count:,}" for name, count in suite["findings"].items())
                     for suite in suites
                 ],
                 "Checked": [datetime.fromisoformat(suite["checked_at"]) for suite in suites],
@@ -258,7 +258,7 @@ def _campaigns(warehouse: Warehouse) -> None:
     if rows.empty:
         st.info("No campaign was taken in yet. Type `dropline ingest FOLDER`, then `dropline build`.")
         return
-    state.table(
+    widgets.table(
         pd.DataFrame(
             {
                 "Campaign": rows["campaign"],

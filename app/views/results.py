@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 import streamlit as st
 
-from dropline.app import answers, behind, frames, glossary, goals, links, queries, state, words
+from dropline.app import glossary, goals, headlines, links, queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import panel, theme
 from dropline.app.queries import compare as comparing
 from dropline.app.queries import results
@@ -42,7 +42,7 @@ def main() -> None:
     """Draw the page."""
     name, controls = st.columns([1, 2], vertical_alignment="bottom")
     name.title("Results", help=glossary.about("LPS", "bracket", "bound", "interval", "loss goal", "exchange", "dip"))
-    warehouse = state.warehouse_or_stop()
+    warehouse = widgets.warehouse_or_stop()
     totals = queries.totals(warehouse)
     if not totals["measured"]:
         st.info(
@@ -50,7 +50,7 @@ def main() -> None:
             "this page shows them by itself.",
             icon=":material/info:",
         )
-    state.warn_if_behind(warehouse)
+    widgets.warn_if_behind(warehouse)
     with controls.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="right"):
         with st.container(width=270):
             goal = goals.choose(warehouse, f"{OWN}goal")
@@ -63,8 +63,8 @@ def main() -> None:
         )
         filters = st.popover("Filter", icon=":material/filter_list:")
     labels = queries.labels(warehouse)
-    with behind.recorded() as asked:
-        found = frames.capacities(results.capacities(warehouse, goal), labels)
+    with query_log.recorded() as asked:
+        found = view_tables.capacities(results.capacities(warehouse, goal), labels)
     with filters:
         found, named = _filtered(found if is_published else found[found["origin"] == "measured"])
     if named:
@@ -90,16 +90,16 @@ def _filtered(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Offer the filters, and return what meets them and which are set: they are out of sight."""
     kept, named = pd.Series(True, index=frame.index), []
     for name, label in FILTERS.items():
-        values = frame[name].fillna(words.NOT_STATED)
+        values = frame[name].fillna(wording.NOT_STATED)
         options = {value: value for value in sorted(values.unique())}
         key = f"{OWN}{name}"
         if earlier := [each for each in st.query_params.get_all(name) if each in options]:  # of an older address
             st.session_state.setdefault(key, earlier)
             del st.query_params[name]
-        chosen = state.choose_many(label, key, state.narrowed(f"{label.lower()}s", key, options))
+        chosen = widgets.choose_many(label, key, widgets.narrowed(f"{label.lower()}s", key, options))
         if chosen:
             kept &= values.isin(chosen)
-            named.append(f"{label}: {words.plain(' or '.join(chosen))}")
+            named.append(f"{label}: {wording.plain(' or '.join(chosen))}")
     return frame[kept], named
 
 
@@ -121,30 +121,30 @@ def _panel(found: pd.DataFrame, protocol: str, unit: str, asked: Collection[str]
     """Draw what the set-ups of a protocol hold below the answer in words, and return how many are drawn."""
     measured, published = (found[found["origin"] == each] for each in theme.ORIGINS)
     own = measured.head(MOST_ROWS).to_dict("records")
-    drawn = answers.named(own, published.to_dict("records"), MOST_PUBLISHED if own else MOST_ROWS)
+    drawn = headlines.named(own, published.to_dict("records"), MOST_PUBLISHED if own else MOST_ROWS)
     subject = [row for row in drawn if row["origin"] == ("measured" if own else "published")]
     known = max(len(measured) if own else len(published), len(subject))
-    best = answers.fastest(subject)
+    best = headlines.fastest(subject)
     with st.container(gap="xxsmall"):
         if best is None:
-            st.header(f"{words.plain(protocol or unit)}: no set-up holds its first step", anchor=False)
-            st.caption(words.plain(answers.at_first_step(subject)))
+            st.header(f"{wording.plain(protocol or unit)}: no set-up holds its first step", anchor=False)
+            st.caption(wording.plain(headlines.at_first_step(subject)))
         else:
-            st.header(words.plain(answers.headline(best, alone=len(subject) == 1)), anchor=False)
-            if lead := answers.lead(best, subject):
-                st.markdown(words.plain(lead))
-            st.caption(words.plain(f"{answers.certainty(best)} {answers.at_first_step(subject)}"))
+            st.header(wording.plain(headlines.headline(best, alone=len(subject) == 1)), anchor=False)
+            if lead := headlines.lead(best, subject):
+                st.markdown(wording.plain(lead))
+            st.caption(wording.plain(f"{headlines.certainty(best)} {headlines.at_first_step(subject)}"))
     key = f"panel-{protocol}-{unit}"
     rows = pd.DataFrame(drawn)
     rows = rows.assign(
         row=rows["name"],
         quality=rows["quality_shown"],
         rate=rows["rate"].where(rows["status"] != "exceeded_at_first_step"),
-        shown=[answers.figure(row) for row in drawn],
+        shown=[headlines.figure(row) for row in drawn],
     )
     some = f"{len(subject)} of " if known > len(subject) else ""
-    finding = f"{protocol or 'No protocol stated'}, {unit}: {some}{words.plural(known, 'set-up')}, fastest first"
-    state.chart(panel.capacities(rows, unit, finding, _told(rows)), key, asked, on_select=_no_more)
+    finding = f"{protocol or 'No protocol stated'}, {unit}: {some}{wording.plural(known, 'set-up')}, fastest first"
+    widgets.chart(panel.capacities(rows, unit, finding, _told(rows)), key, asked, on_select=_no_more)
     _lead_on(drawn, best, key)
     return len(rows)
 
@@ -153,7 +153,7 @@ def _no_more() -> None:
     """Let a click run the page anew; what it brings is read from the state."""
 
 
-def _lead_on(drawn: Sequence[answers.Row], best: answers.Row | None, key: str) -> None:
+def _lead_on(drawn: Sequence[headlines.Row], best: headlines.Row | None, key: str) -> None:
     """Offer the runs of the set-up whose bar was clicked, and to hold it against the fastest."""
     picked = st.session_state.get(key, {}).get("selection", {}).get(panel.PICKED, [])
     ids = {each.get("configuration_id") for each in picked}
@@ -161,12 +161,12 @@ def _lead_on(drawn: Sequence[answers.Row], best: answers.Row | None, key: str) -
         with st.container(horizontal=True):
             if row["origin"] == "measured":
                 address = {"configuration": row["label"]}
-                st.page_link("views/run.py", label=f"Runs of {words.plain(row['name'])}", query_params=address)
+                st.page_link("views/run.py", label=f"Runs of {wording.plain(row['name'])}", query_params=address)
             if best is not None and row["label"] != best["label"]:
                 links.to_compare(
                     {each["label"]: each["label"] for each in (row, best)},
                     [row["label"], best["label"]],
-                    f"Compare with {words.plain(best['name'])}",
+                    f"Compare with {wording.plain(best['name'])}",
                 )
 
 
@@ -185,7 +185,7 @@ def _told(rows: pd.DataFrame) -> str:
 
 def _effects(warehouse: Warehouse, found: Collection[str], places: Sequence[DeltaGenerator]) -> None:
     """Draw what threads and HA bring to the set-ups on the page."""
-    with behind.recorded() as asked:
+    with query_log.recorded() as asked:
         pairs = results.pairs(warehouse).to_pandas()
     pairs = pairs[pairs["configuration_id"].isin(found)]
     for place, factor in zip(places, FACTORS, strict=True):
@@ -197,18 +197,18 @@ def _effects(warehouse: Warehouse, found: Collection[str], places: Sequence[Delt
         subject, what = FACTORS[factor]
         with place:
             with st.container(gap="xxsmall"):
-                st.header(words.plain(answers.effect(part, subject)), anchor=False)
-                if why := answers.reasons(part.to_dict("records"), factor):
-                    st.markdown(words.plain(why))
-            rows = part.assign(row=answers.pair_names(part.to_dict("records"), factor))
+                st.header(wording.plain(headlines.effect(part, subject)), anchor=False)
+                if why := headlines.reasons(part.to_dict("records"), factor):
+                    st.markdown(wording.plain(why))
+            rows = part.assign(row=headlines.pair_names(part.to_dict("records"), factor))
             rows["shown"] = [
-                f"{answers.two_digits(ratio)} × {words.SHORT_VERDICTS.get(verdict, verdict)}"
+                f"{headlines.two_digits(ratio)} × {wording.SHORT_VERDICTS.get(verdict, verdict)}"
                 for ratio, verdict in zip(rows["ratio"], rows["verdict"], strict=True)
             ]
             drawn = panel.ratios(
-                rows, f"{what}: {words.plural(len(rows), 'pair')}", "Light: 95 % interval of the ratio"
+                rows, f"{what}: {wording.plural(len(rows), 'pair')}", "Light: 95 % interval of the ratio"
             )
-            state.chart(drawn, f"effect-{factor}", asked)
+            widgets.chart(drawn, f"effect-{factor}", asked)
             links.to_speedups(factor, part["campaign"].iloc[0], "All pairs, with the tests")
 
 
@@ -217,7 +217,7 @@ def _version_changes(warehouse: Warehouse, goal: str | None) -> None:
     for known in comparing.versions(warehouse, goal)[:1]:
         verdicts = comparing.version_changes(warehouse, goal, known)["verdict"].to_pylist()
         since = f"{known['product']} {known['version']} against {known['previous_version']}"
-        st.header(words.plain(f"{since}: {answers.changes(verdicts)}"), anchor=False)
+        st.header(wording.plain(f"{since}: {headlines.changes(verdicts)}"), anchor=False)
         st.page_link("views/versions.py", label="Set-up by set-up", icon=":material/compare_arrows:")
 
 
@@ -230,7 +230,7 @@ def _throughputs(warehouse: Warehouse, labels: Mapping[str, str]) -> None:
     if len(frame) > MOST_THROUGHPUTS:
         st.caption(f"The table shows the fastest {MOST_THROUGHPUTS:,} of {len(frame):,}.")
     frame = frame.head(MOST_THROUGHPUTS)
-    state.table(
+    widgets.table(
         pd.DataFrame(
             {
                 "Configuration": frame["configuration_id"].map(labels),
@@ -242,7 +242,7 @@ def _throughputs(warehouse: Warehouse, labels: Mapping[str, str]) -> None:
                 "99 % within (ms)": frame["latency_p99_ms"],
                 "Transport": frame["transport"],
                 "Runs": frame["runs"],
-                "Quality": [words.QUALITIES[each] for each in frame["quality"]],
+                "Quality": [wording.QUALITIES[each] for each in frame["quality"]],
                 "Backend": frame["backend"],
                 "Generator": frame["tool"],
                 "Method": frame["method"],
@@ -258,13 +258,13 @@ def _throughputs(warehouse: Warehouse, labels: Mapping[str, str]) -> None:
 def _foot(warehouse: Warehouse, totals: Mapping[str, int]) -> None:
     """Say how much there is, how fresh it is, and what speaks against it."""
     fresh = results.freshness(warehouse)
-    counts = [words.plural(totals[each], each[:-1]) for each in ("configurations", "runs", "trials", "findings")]
+    counts = [wording.plural(totals[each], each[:-1]) for each in ("configurations", "runs", "trials", "findings")]
     said = [" · ".join(counts), f"Built on {warehouse.identity.published_at:%d %b %Y, %H:%M} UTC"]
     if fresh["last_started_at"]:
         said.append(f"newest trial on {fresh['last_started_at']:%d %b %Y, %H:%M} UTC")
     if fresh["last_batch"] is not None:
-        campaigns = words.plural(len(fresh["campaigns"]), "campaign")
-        said.append(f"newest batch {words.plain(fresh['last_batch'])} with {campaigns}")
+        campaigns = wording.plural(len(fresh["campaigns"]), "campaign")
+        said.append(f"newest batch {wording.plain(fresh['last_batch'])} with {campaigns}")
     kinds = results.fresh_findings(warehouse).to_pylist()
     if kinds:
         with st.expander(f"Problems found in the newest batch: {sum(kind['findings'] for kind in kinds):,}"):

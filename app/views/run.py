@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from dropline.app import behind, queries, raw_text, state, words
 from dropline.app import goals as loss_goals
-from dropline.app.charts import accounting, intervals, ramp, response, watched
+from dropline.app import queries, query_log, raw_text, widgets, wording
+from dropline.app.charts import accounting, intervals, ramp, response, telemetry
 from dropline.app.queries import run as watching
 from dropline.paths import Home
 
@@ -37,7 +37,7 @@ LATENCIES = ("avg", "p50", "p95", "p99", "max")
 def main() -> None:
     """Draw the page."""
     st.title("Run")
-    warehouse = state.warehouse_or_stop()
+    warehouse = widgets.warehouse_or_stop()
     labels = queries.labels(warehouse)
     known = watching.configurations(warehouse)
     if not known:
@@ -49,15 +49,15 @@ def main() -> None:
     rated = sorted((each for each in labels if each in known), key=lambda each: not known[each])
     left, middle, right = st.columns([3, 3, 2])
     with left:
-        configuration = state.choose_one(
+        configuration = widgets.choose_one(
             "Configuration",
             "configuration",
-            state.narrowed("configurations", "configuration", {each: labels[each] for each in rated}),
+            widgets.narrowed("configurations", "configuration", {each: labels[each] for each in rated}),
         )
     found = queries.runs(warehouse, configuration).to_pylist()
     runs = {row["run_id"]: row for row in sorted(found, key=lambda row: row["rate"] is None)}
     with middle:
-        run_id = state.choose_one("Run", "run", {each: words.run_label(row) for each, row in runs.items()})
+        run_id = widgets.choose_one("Run", "run", {each: wording.run_label(row) for each, row in runs.items()})
     with right:
         goal = _choose_goal(warehouse, found[0]["rate_unit"] if found else None)
     if configuration is None or run_id is None:
@@ -80,15 +80,15 @@ def main() -> None:
 def _choose_goal(warehouse: Warehouse, rate_unit: str | None) -> dict[str, Any]:
     known = queries.loss_goals(warehouse, [rate_unit])
     goals = {each["loss_goal"]: each for each in known if each["loss_limit"] is not None}
-    texts = {name: words.loss_goal(name, each["loss_limit"], each["loss_basis"]) for name, each in goals.items()}
+    texts = {name: wording.loss_goal(name, each["loss_limit"], each["loss_basis"]) for name, each in goals.items()}
     loss_goals.follow_old_address("goal", texts)
-    return goals[state.choose_one("Loss goal", "goal", texts) or known[0]["loss_goal"]]
+    return goals[widgets.choose_one("Loss goal", "goal", texts) or known[0]["loss_goal"]]
 
 
 def _draw_ramp(
     warehouse: Warehouse, run: dict[str, Any], label: str, goal: Mapping[str, Any], verdict: dict[str, Any]
 ) -> None:
-    with behind.recorded() as asked:
+    with query_log.recorded() as asked:
         steps = queries.loss_by_rate(
             warehouse, [run["configuration_id"]], goal["loss_basis"], run_id=run["run_id"], each_run=True
         ).to_pandas()
@@ -96,10 +96,10 @@ def _draw_ramp(
         st.info("No trial of this run is whole and has both an offered rate and a loss: there is no ramp to draw.")
         return
     unit = run["rate_unit"] or "per second"
-    drawn = steps.assign(label=label, line=words.run_label(run), backend=run["backend"])
+    drawn = steps.assign(label=label, line=wording.run_label(run), backend=run["backend"])
     basis = BASES[goal["loss_basis"]]
-    st.space(state.TOOLS_PIXELS)
-    state.chart(ramp.loss_over_rate(drawn, goal["loss_limit"], basis, unit, _finding(verdict, unit)), "ramp", asked)
+    st.space(widgets.TOOLS_PIXELS)
+    widgets.chart(ramp.loss_over_rate(drawn, goal["loss_limit"], basis, unit, _finding(verdict, unit)), "ramp", asked)
 
 
 def _finding(verdict: dict[str, Any], unit: str) -> str:
@@ -107,23 +107,23 @@ def _finding(verdict: dict[str, Any], unit: str) -> str:
     failed = "lost too much" if lost else "was not sustained"
     match verdict.get("status"):
         case "exceeded_at_first_step":
-            return f"Below {words.number(verdict['first_exceeding_rate'])} {unit}: the first step {failed}"
+            return f"Below {wording.number(verdict['first_exceeding_rate'])} {unit}: the first step {failed}"
         case "never_exceeded" | "generator_limited" as status:
-            return f"At least {words.number(verdict['rate'])} {unit}: {words.STATUSES[status].split(': ')[1]}"
+            return f"At least {wording.number(verdict['rate'])} {unit}: {wording.STATUSES[status].split(': ')[1]}"
         case "bracketed":
             passed, exceeded = verdict["last_passing_rate"], verdict["first_exceeding_rate"]
-            best = words.about(verdict["rate_interpolated"], passed, exceeded)
+            best = wording.about(verdict["rate_interpolated"], passed, exceeded)
             return (
-                f"At least {words.number(verdict['rate'])} {unit}, at {words.number(passed)} offered; "
-                f"{words.number(exceeded)} {failed}; the limit is reached at about {words.number(best)}"
+                f"At least {wording.number(verdict['rate'])} {unit}, at {wording.number(passed)} offered; "
+                f"{wording.number(exceeded)} {failed}; the limit is reached at about {wording.number(best)}"
             )
         case _:
             return "Loss of each step"
 
 
 def _choose_trial(trials: pd.DataFrame, run: dict[str, Any], verdict: dict[str, Any]) -> pd.Series[Any]:
-    st.header(words.plural(len(trials), "trial"))
-    unit = words.plain(run["rate_unit"] or "per second")
+    st.header(wording.plural(len(trials), "trial"))
+    unit = wording.plain(run["rate_unit"] or "per second")
     decisive = [
         place
         for rate in (verdict.get("first_exceeding_rate"), verdict.get("last_passing_rate"))
@@ -145,7 +145,7 @@ def _choose_trial(trials: pd.DataFrame, run: dict[str, Any], verdict: dict[str, 
             "File": trials["source_path"],
         }
     )
-    place = state.choose_row(
+    place = widgets.choose_row(
         shown,
         list(trials["trial_id"]),
         "trial",
@@ -167,12 +167,12 @@ def _choose_trial(trials: pd.DataFrame, run: dict[str, Any], verdict: dict[str, 
 def _show_trial(trial: pd.Series[Any]) -> DeltaGenerator:
     """Say what the trial is, and return the place for its charts: beside its raw text, where the visitor wants that."""
     st.header("Selected trial")
-    st.text(f"{trial['source_path']}, report {trial['report_index'] + 1}, line {words.count(trial['source_line'])}")
-    if words.is_known(trial["command"]):
+    st.text(f"{trial['source_path']}, report {trial['report_index'] + 1}, line {wording.count(trial['source_line'])}")
+    if wording.is_known(trial["command"]):
         st.code(trial["command"], language=None, wrap_lines=True)
-    if words.is_known(trial["conflicts"]):
+    if wording.is_known(trial["conflicts"]):
         for conflict in trial["conflicts"]:
-            st.warning(words.plain(conflict), icon=":material/call_split:")
+            st.warning(wording.plain(conflict), icon=":material/call_split:")
     if not st.toggle("Raw text beside the charts", key="text", bind="query-params"):
         return st.container()
     left, right = st.columns([3, 2])
@@ -183,7 +183,7 @@ def _show_trial(trial: pd.Series[Any]) -> DeltaGenerator:
 
 def _show_accounting(warehouse: Warehouse, trial_id: str) -> None:
     """Say where the requests of a trial went, as far as the counters beside it tell."""
-    with behind.recorded() as asked:
+    with query_log.recorded() as asked:
         account = watching.accounting(warehouse, trial_id)
     sent = account.get("sent")
     if not sent:
@@ -199,7 +199,7 @@ def _show_accounting(warehouse: Warehouse, trial_id: str) -> None:
         f"{count:,.0f} ({share:.1%})" for count, share in zip(parts["requests"], parts["share_ratio"], strict=True)
     ]
     detail = _both_ratios(account) if what == "queries" else "As the counters of the kernel and the server have it"
-    state.chart(
+    widgets.chart(
         accounting.requests(parts.assign(shown=shown), what, _where_they_went(losses, sent, what), detail),
         "accounting",
         asked,
@@ -235,9 +235,9 @@ def _both_ratios(account: Mapping[str, Any]) -> str:
 
 def _draw_seconds(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
     """Draw each exchange second by second and, on the same time axis, what was watched."""
-    with behind.recorded() as asked:
+    with query_log.recorded() as asked:
         seconds = queries.intervals(warehouse, trial["trial_id"], trial["batch"]).to_pandas()
-    with behind.recorded() as asked_beside:
+    with query_log.recorded() as asked_beside:
         readings = watching.watched(warehouse, trial["trial_id"], trial["campaign"]).to_pandas()
     if seconds.empty and readings.empty:
         st.info("The generator printed nothing second by second for this trial (perfdhcp does with -t 1).")
@@ -251,23 +251,23 @@ def _draw_seconds(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
     places = itertools.cycle(st.columns(min(len(exchanges), 2)) if readings.empty else [st.container()])
     for place, (name, part) in zip(places, exchanges.items(), strict=False):
         with place:
-            state.chart(intervals.second_by_second(part, span, pauses[name]), f"seconds-{name}", asked)
+            widgets.chart(intervals.second_by_second(part, span, pauses[name]), f"seconds-{name}", asked)
     if seconds.empty:
         st.caption("The generator prints no interim lines with a time: these are the readings beside it.")
     if readings.empty:
         return
     several = readings.groupby("metric")["series"].transform("nunique") > 1
     named = [
-        words.watched(*each) for each in zip(readings["metric"], readings["unit"], readings["is_rate"], strict=True)
+        wording.watched(*each) for each in zip(readings["metric"], readings["unit"], readings["is_rate"], strict=True)
     ]
     readings["panel"] = [panel for panel, _ in named]
     readings["name"] = [name for _, name in named]
     readings.loc[several, "name"] += " " + readings["series"]
     shaded = pd.concat(pauses.values()) if pauses else None
     panels = dict(list(readings.groupby("panel", sort=False)))
-    order = list(dict.fromkeys(panel for panel, _ in words.WATCHED.values()))
+    order = list(dict.fromkeys(panel for panel, _ in wording.WATCHED.values()))
     for panel in sorted(panels, key=lambda each: order.index(each) if each in order else len(order)):
-        state.chart(watched.over_time(panels[panel], panel, span, shaded), f"watched-{panel}", asked_beside)
+        widgets.chart(telemetry.over_time(panels[panel], panel, span, shaded), f"watched-{panel}", asked_beside)
     st.caption("Counters are drawn as their growth per second; those that never changed are left out.")
 
 
@@ -279,7 +279,7 @@ def _show_exchanges(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
     st.header("Exchanges")
     exchanges["drop_ratio"] = 100 * exchanges.get("drop_ratio", pd.Series(dtype=float))
     exchanges.columns = [_heading(name) for name in exchanges.columns]
-    state.table(
+    widgets.table(
         exchanges,
         alt="Exchanges of the trial",
         key="exchanges",
@@ -291,7 +291,7 @@ def _show_exchanges(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
 
 def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
     """Draw the distribution where single answers or percentiles are known; say what is known otherwise."""
-    with behind.recorded() as asked:
+    with query_log.recorded() as asked:
         shares = watching.response_shares(warehouse, trial["trial_id"], trial["batch"]).to_pandas()
     probes = watching.probe_times(warehouse, trial["trial_id"], trial["batch"])
     times = pd.DataFrame(
@@ -302,7 +302,7 @@ def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
     ).dropna(how="all")
     st.header("Response times")
     if len(shares):
-        state.chart(response.shares(shares), "response-times", asked)
+        widgets.chart(response.shares(shares), "response-times", asked)
     else:
         st.info(
             "No distribution of response times: perfdhcp records it with `-x t`. "
@@ -311,7 +311,7 @@ def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
         )
     if times.empty:
         return
-    state.table(
+    widgets.table(
         times.rename_axis("Source").reset_index(),
         alt="Response times in milliseconds, of the generator and of probes",
         key="times",
@@ -326,7 +326,7 @@ def _show_counters(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
     st.header("Counters that changed")
     st.caption("Largest change first. The magnifying glass of the table searches it.")
     changes.columns = [name.replace("_", " ").replace("value ", "").capitalize() for name in changes.columns]
-    state.table(
+    widgets.table(
         changes.dropna(axis="columns", how="all"),
         alt="Counters read before and after the trial, the largest change first",
         key="counters",
@@ -343,8 +343,8 @@ def _heading(column: str) -> str:
 
 def _show_sources(trial: pd.Series[Any]) -> None:
     with st.expander("Where its values came from"):
-        sources = dict(trial["context_sources"]) if words.is_known(trial["context_sources"]) else {}
-        state.table(
+        sources = dict(trial["context_sources"]) if wording.is_known(trial["context_sources"]) else {}
+        widgets.table(
             pd.DataFrame(
                 [
                     {"Value": name, "Is": str(trial.get(name, "")), "Said by": said}
@@ -364,7 +364,7 @@ def _show_file(trial: pd.Series[Any]) -> None:
         st.info("The lake of this home does not hold the file. Where the file lies, this explains it line by line:")
         st.code(f"dropline show {shlex.quote(trial['source_path'])}", language=None)
         return
-    line = int(trial["source_line"]) if words.is_known(trial["source_line"]) else None
+    line = int(trial["source_line"]) if wording.is_known(trial["source_line"]) else None
     part = raw_text.part(content, line)
     last = part.first + part.text.count("\n")
     if last - part.first + 1 < part.lines:
@@ -390,9 +390,9 @@ def _show_findings(warehouse: Warehouse, configuration: str, run_id: str, trial:
     if found.empty:
         st.success("No known problems of this trial, its run or its configuration.", icon=":material/check:")
         return
-    found["finding"] = [words.findings([name]) for name in found["finding"]]
+    found["finding"] = [wording.findings([name]) for name in found["finding"]]
     found.columns = [name.replace("_", " ").capitalize() for name in found.columns]
-    state.table(
+    widgets.table(
         found,
         alt="Findings about the trial, its run and its configuration",
         key="findings",

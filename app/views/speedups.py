@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 import streamlit as st
 
-from dropline.app import answers, behind, queries, state, words
+from dropline.app import headlines, queries, query_log, widgets, wording
 from dropline.app.charts import panel, ratio
 from dropline.app.queries import ratio_pairs
 
@@ -21,13 +21,13 @@ _MOST: Final = 60  # pairs that a chart shows
 def main() -> None:
     """Draw the page."""
     st.title("Speed-ups")
-    warehouse = state.warehouse_or_stop()
+    warehouse = widgets.warehouse_or_stop()
     st.caption(
         "Each row compares two set-ups that differ in one thing. Blue is faster, orange slower, grey may be chance or "
         "cannot be tested; “probably” holds for the pair alone, not among so many pairs (Holm, 5 %)."
     )
-    tabs = st.tabs([*words.FACTORS.values(), _SCALING], key="tab", on_change="rerun", bind="query-params")
-    for tab, factor in zip(tabs, words.FACTORS, strict=False):
+    tabs = st.tabs([*wording.FACTORS.values(), _SCALING], key="tab", on_change="rerun", bind="query-params")
+    for tab, factor in zip(tabs, wording.FACTORS, strict=False):
         with tab:
             if tab.open:
                 _pairs(warehouse, factor)
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _pairs(warehouse: Warehouse, factor: str) -> None:
-    with behind.recorded() as asked:
+    with query_log.recorded() as asked:
         pairs = ratio_pairs.ratios(warehouse, factor).to_pandas()
     if pairs.empty:
         st.info("No two set-ups differ in this alone. Measure the same set-up with and without it, then ingest both.")
@@ -49,28 +49,28 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
     )
     pairs = pairs if is_published else pairs[own]
     campaigns = {each: each for each in dict.fromkeys(pairs["campaign"])}
-    near = state.narrowed("campaigns", "campaign", campaigns)
-    with state.reserved(state.FIELD_PIXELS):
-        chosen = state.choose_many("Campaigns", "campaign", near)
+    near = widgets.narrowed("campaigns", "campaign", campaigns)
+    with widgets.reserved(widgets.FIELD_PIXELS):
+        chosen = widgets.choose_many("Campaigns", "campaign", near)
     if chosen:
         pairs = pairs[pairs["campaign"].isin(chosen)]
     pairs["shown"] = [
-        f"{answers.two_digits(ratio)} × {words.SHORT_VERDICTS.get(verdict, verdict)}"
+        f"{headlines.two_digits(ratio)} × {wording.SHORT_VERDICTS.get(verdict, verdict)}"
         for ratio, verdict in zip(pairs["ratio"], pairs["verdict"], strict=True)
     ]
     pairs["row"] = _names(pairs, factor)
     drawn = pairs.head(_MOST)
-    st.space(state.TOOLS_PIXELS)
-    state.chart(panel.ratios(drawn, _effect(pairs), _told_apart(pairs)), f"ratios-{factor}", asked)
+    st.space(widgets.TOOLS_PIXELS)
+    widgets.chart(panel.ratios(drawn, _effect(pairs), _told_apart(pairs)), f"ratios-{factor}", asked)
     for campaign, said in pairs.dropna(subset=["campaign_description"]).groupby("campaign")["campaign_description"]:
-        st.caption(words.plain(f"{campaign}: {said.iloc[0]}"))
+        st.caption(wording.plain(f"{campaign}: {said.iloc[0]}"))
     if len(drawn) < len(pairs):
         st.caption(f"The chart shows {_MOST} of {len(pairs):,} pairs. Choose campaigns to see others.")
     sides = list(zip(pairs["configuration_id"], pairs["reference_id"], strict=True))
     in_turn = queries.are_in_turn(warehouse, sides)
-    if said := words.drift(in_turn.values()):
+    if said := wording.drift(in_turn.values()):
         st.caption(said)
-    state.table(
+    widgets.table(
         pd.DataFrame(
             {
                 "What": pairs["row"],
@@ -79,23 +79,23 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
                 "Unit": pairs["rate_unit"],
                 "Ratio": pairs["ratio"],
                 "95 % interval": [
-                    words.factor_interval(*each) for each in zip(pairs["ci_low"], pairs["ci_high"], strict=True)
+                    wording.factor_interval(*each) for each in zip(pairs["ci_low"], pairs["ci_high"], strict=True)
                 ],
-                "Verdict": [words.VERDICTS.get(each, each) for each in pairs["verdict"]],
+                "Verdict": [wording.VERDICTS.get(each, each) for each in pairs["verdict"]],
                 "p (Holm)": pairs["p_value_holm"],
-                "Runs": [words.numbers(*each) for each in zip(pairs["runs"], pairs["reference_runs"], strict=True)],
-                "Measured": [words.order(in_turn.get(each)) for each in sides],
-                "Other differences": [words.FAIRNESS.get(each, words.NOT_STATED) for each in pairs["grade"]],
-                "Main difference": [", ".join(each) if words.is_known(each) else "" for each in pairs["worst"]],
-                "Quality": [words.quality(each) for each in pairs["quality"]],
+                "Runs": [wording.numbers(*each) for each in zip(pairs["runs"], pairs["reference_runs"], strict=True)],
+                "Measured": [wording.order(in_turn.get(each)) for each in sides],
+                "Other differences": [wording.FAIRNESS.get(each, wording.NOT_STATED) for each in pairs["grade"]],
+                "Main difference": [", ".join(each) if wording.is_known(each) else "" for each in pairs["worst"]],
+                "Quality": [wording.quality(each) for each in pairs["quality"]],
                 "Product": pairs["product"],
                 "Version": pairs["product_version"],
                 "Origin": pairs["origin"],
                 "Testbed": pairs["testbed"],
             }
         ).dropna(axis="columns", how="all"),
-        alt=f"Ratios: {words.FACTORS[factor]}",
-        bounds={name: list(pairs["origin"].map(words.ORIGIN_SIGNS)) for name in ("Rate", "Reference")},
+        alt=f"Ratios: {wording.FACTORS[factor]}",
+        bounds={name: list(pairs["origin"].map(wording.ORIGIN_SIGNS)) for name in ("Rate", "Reference")},
         key=f"ratio-table-{factor}",
     )
 
@@ -109,7 +109,7 @@ def _names(pairs: pd.DataFrame, factor: str) -> list[str]:
     differing = [name for name in known if known[name].nunique() > 1] or ["what"]
     names = known[differing].apply(lambda row: ", ".join(filter(None, row)).replace(", over", " over"), axis="columns")
     campaigns = pairs["campaign"].where(names.duplicated(keep=False), "")
-    return answers.unique(
+    return headlines.unique(
         [f"{name} ({where})" if where else name for name, where in zip(names, campaigns, strict=True)]
     )
 
@@ -117,8 +117,8 @@ def _names(pairs: pd.DataFrame, factor: str) -> list[str]:
 def _effect(pairs: pd.DataFrame) -> str:
     """Return how large the ratios are, measured and published apart."""
     spans = [
-        f"{origin.capitalize()}: {words.factor(part.min())}"
-        + (f" to {words.factor(part.max())} times" if len(part) > 1 else " times")
+        f"{origin.capitalize()}: {wording.factor(part.min())}"
+        + (f" to {wording.factor(part.max())} times" if len(part) > 1 else " times")
         for origin, part in pairs.groupby("origin", sort=True)["ratio"]
     ]
     return "; ".join(spans)
@@ -127,10 +127,12 @@ def _effect(pairs: pd.DataFrame) -> str:
 def _told_apart(pairs: pd.DataFrame) -> str:
     """Return how many of the differences are real, and how many cannot be tested."""
     counts = pairs["verdict"].value_counts()
-    said = [f"{counts[each]} {each}" for each in answers.DECIDED if each in counts]
+    said = [f"{counts[each]} {each}" for each in headlines.DECIDED if each in counts]
     if untested := int(counts.get("not testable", 0)):
         said.append(f"{untested} without the repeated runs that a test takes")
-    return f"n = {words.plural(len(pairs), 'pair')}: {', '.join(said) or 'no difference is told'}; light: 95 % interval"
+    return (
+        f"n = {wording.plural(len(pairs), 'pair')}: {', '.join(said) or 'no difference is told'}; light: 95 % interval"
+    )
 
 
 def _scaling(warehouse: Warehouse) -> None:
@@ -142,18 +144,18 @@ def _scaling(warehouse: Warehouse) -> None:
         row.family_id: f"{row.family} ({row.campaign}): {', '.join(str(count) for count in row.thread_counts)} threads"
         for row in families.itertuples()
     }
-    chosen = state.choose_one("Configuration", "family", state.narrowed("configurations", "family", options))
+    chosen = widgets.choose_one("Configuration", "family", widgets.narrowed("configurations", "family", options))
     if not chosen:
         return
     family = families.set_index("family_id").loc[chosen]
-    with behind.recorded() as asked:
+    with query_log.recorded() as asked:
         points = ratio_pairs.scaling_points(warehouse, chosen).to_pandas()
-    unit = words.plain(family["rate_unit"])
-    drawn = ratio.thread_scaling(points, words.known(family["backend"]), unit, _finding(family))
-    state.chart(drawn, "scaling", asked)
-    if words.is_known(family["reason"]):
-        st.info(words.plain(str(family["reason"]).rstrip(". ") + "."), icon=":material/info:")
-    state.table(
+    unit = wording.plain(family["rate_unit"])
+    drawn = ratio.thread_scaling(points, wording.known(family["backend"]), unit, _finding(family))
+    widgets.chart(drawn, "scaling", asked)
+    if wording.is_known(family["reason"]):
+        st.info(wording.plain(str(family["reason"]).rstrip(". ") + "."), icon=":material/info:")
+    widgets.table(
         pd.DataFrame(
             {
                 "Threads": points["threads"],
@@ -173,7 +175,7 @@ def _scaling(warehouse: Warehouse) -> None:
 def _finding(family: pd.Series) -> str:
     if family["status"] != "fitted":
         return f"{family['family']}: too few thread counts, or runs, to say where it stops to grow"
-    if words.is_known(family["peak_threads"]):
+    if wording.is_known(family["peak_threads"]):
         return f"{family['family']}: fastest with about {family['peak_threads']:.0f} threads"
     return f"{family['family']}: one more thread changes the rate by {100 * family['next_gain_ratio']:+.1f} %"
 

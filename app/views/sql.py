@@ -11,11 +11,11 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
-from dropline.app import console, editor, export, state, words
-from dropline.app.bounded import Refused, TooMuch
+from dropline.app import editor, output_formats, sql_console, widgets, wording
 from dropline.app.charts import quick
 from dropline.app.downloads import LONGEST_LINK
 from dropline.app.queries import sql
+from dropline.app.sandbox import Refused, TooMuch
 
 if TYPE_CHECKING:
     from dropline.app.warehouse import Answer, Identity, Warehouse
@@ -33,20 +33,20 @@ MOST_REMEMBERED: Final = 30  # questions of a visit
 def main() -> None:
     """Draw the page."""
     _edit_and_answer()
-    console.prepare()
+    sql_console.prepare()
 
 
 def _edit_and_answer() -> None:
     st.title("SQL")
-    warehouse = state.warehouse_or_stop()
-    if state.went_back() or "asked" not in st.session_state:
-        _take(st.query_params.get("sql", "")[: console.MOST_CHARACTERS])
+    warehouse = widgets.warehouse_or_stop()
+    if widgets.went_back() or "asked" not in st.session_state:
+        _take(st.query_params.get("sql", "")[: sql_console.MOST_CHARACTERS])
     text = st.session_state["asked"]
-    with state.reserved(EDITOR_PIXELS):
+    with widgets.reserved(EDITOR_PIXELS):
         editor.show(text or FIRST, st.session_state["revision"], _schema(warehouse.identity), _run)
     st.caption(
         "Ctrl-Enter runs it, Ctrl-Space completes. Read-only, without files or network; at most "
-        f"{console.SECONDS:g} s, {console.MOST_ROWS:,} rows and {console.MOST_BYTES // 2**20} MiB. "
+        f"{sql_console.SECONDS:g} s, {sql_console.MOST_ROWS:,} rows and {sql_console.MOST_BYTES // 2**20} MiB. "
         "For more: `dropline sql`, on this machine."
     )
     _offer(warehouse)
@@ -115,13 +115,13 @@ def _take_earlier() -> None:
 
 @st.cache_data(max_entries=2, ttl=3600, show_spinner=False)
 def _schema(identity: Identity) -> dict[str, Any]:
-    return sql.schema(state.open_warehouse())
+    return sql.schema(widgets.open_warehouse())
 
 
 @st.cache_data(max_entries=2, ttl=3600, show_spinner="Drawing the answers ...")
 def _pictures(identity: Identity) -> list[list[float]]:
     """Return the last column of numbers of each worked answer, its first rows, as shares of the largest."""
-    warehouse, pictures = state.open_warehouse(), []
+    warehouse, pictures = widgets.open_warehouse(), []
     for text in sql.examples().values():
         numbers = (
             warehouse.query(text).slice(0, MOST_BARS).to_pandas().select_dtypes("number").dropna(axis=1, how="all")
@@ -142,18 +142,18 @@ def _put_into_address(text: str) -> None:
 def _answer(identity: Identity, text: str) -> Answer | str:
     """Return the answer, or why there is none; kept, so that the choices of the chart ask nothing anew."""
     try:
-        return console.ask(identity.path, text)
+        return sql_console.ask(identity.path, text)
     except (Refused, TooMuch) as error:
         return str(error)
 
 
 def _show(answer: Answer) -> None:
     rows = _presentable(answer.rows)
-    st.text(f"{words.plural(rows.num_rows, 'row')}, {words.plural(rows.num_columns, 'column')}")
+    st.text(f"{wording.plural(rows.num_rows, 'row')}, {wording.plural(rows.num_columns, 'column')}")
     if answer.cut:
         st.warning(
-            f"There are more rows: an answer here ends after {console.MOST_ROWS:,} rows or "
-            f"{console.MOST_BYTES // 2**20} MiB. Narrow it with `where` or `limit`, or sum it up."
+            f"There are more rows: an answer here ends after {sql_console.MOST_ROWS:,} rows or "
+            f"{sql_console.MOST_BYTES // 2**20} MiB. Narrow it with `where` or `limit`, or sum it up."
         )
     if len(quote(st.session_state["asked"])) > LONGEST_LINK:
         st.caption("The question is too long for the address of this page: share its text instead.")
@@ -192,7 +192,7 @@ def _presentable(rows: pa.Table) -> pa.Table:
 
 def _exported(rows: pa.Table, form: str) -> bytes:
     out = io.BytesIO()
-    export.write(rows, form, out)
+    output_formats.write(rows, form, out)
     return out.getvalue()
 
 
@@ -206,23 +206,23 @@ def _draw(frame: pd.DataFrame) -> None:
     left, middle, right = st.columns(3)
     with left:
         others = dict(sorted(plain.items(), key=lambda item: len(numbers) == 1 and item[0] in numbers))
-        x = state.choose_one("Across", "x", others)
+        x = widgets.choose_one("Across", "x", others)
     with middle:
         first = dict(sorted(numbers.items(), key=lambda item: item[0] == x))  # not itself, if there is another
-        y = state.choose_one("Value", "y", first)
+        y = widgets.choose_one("Value", "y", first)
     with right:
-        colour = state.choose_one("Colour", "colour", {NO_COLOUR: NO_COLOUR, **plain})
+        colour = widgets.choose_one("Colour", "colour", {NO_COLOUR: NO_COLOUR, **plain})
     if x is None or y is None:
         return
     chosen = {"x": frame[x], "y": frame[y]}
     if colour is not None and colour != NO_COLOUR:
         chosen["colour"] = frame[colour]
-    state.chart(
+    widgets.chart(
         quick.points(pd.DataFrame(chosen), x, y, colour if "colour" in chosen else None),
         "quick",
         [st.session_state["asked"]],
     )
-    st.caption(words.plain(f"{y} and {x} as the question gives them; their units stand in their names."))
+    st.caption(wording.plain(f"{y} and {x} as the question gives them; their units stand in their names."))
 
 
 main()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from dropline.app import behind, goals, links, queries, state, words
+from dropline.app import goals, links, queries, query_log, widgets, wording
 from dropline.app.charts import trend
 from dropline.app.queries import trends
 
@@ -21,7 +21,7 @@ _LINKS = 6  # to runs that stand out
 def main() -> None:
     """Draw the page."""
     st.title("Trends")
-    warehouse = state.warehouse_or_stop()
+    warehouse = widgets.warehouse_or_stop()
     left, right = st.columns([2, 1])
     with right:
         goal = goals.choose(warehouse)
@@ -33,18 +33,18 @@ def main() -> None:
         )
         return
     with left:
-        options = {row.series_id: words.series(row.label, row.runs, row.changes) for row in found.itertuples()}
-        near = state.narrowed("series", "series", options)
-        with state.reserved(state.FIELD_PIXELS):
-            series_id = state.choose_one("Series", "series", near)
+        options = {row.series_id: wording.series(row.label, row.runs, row.changes) for row in found.itertuples()}
+        near = widgets.narrowed("series", "series", options)
+        with widgets.reserved(widgets.FIELD_PIXELS):
+            series_id = widgets.choose_one("Series", "series", near)
     if series_id:
         _draw(warehouse, series_id)
 
 
 def _draw(warehouse: Warehouse, series_id: str) -> None:
-    with behind.recorded() as asked:
+    with query_log.recorded() as asked:
         points = trends.points(warehouse, series_id).to_pandas()
-    unit = words.plain(words.known(points["rate_unit"].iloc[0]) or "per second")
+    unit = wording.plain(wording.known(points["rate_unit"].iloc[0]) or "per second")
     points["segment"] = points["is_change"].cumsum()
     is_upper = points["status"] == "exceeded_at_first_step"
     points["kind"] = points["is_dip"].map({True: "dip", False: "run"})
@@ -69,9 +69,9 @@ def _draw(warehouse: Warehouse, series_id: str) -> None:
         "; ".join([*(["one of a drift"] if is_drift else []), *(["the spread changed, too"] if is_spread else [])])
         for is_drift, is_spread in zip(points["is_drift"], points["is_spread_changed"], strict=True)
     ]
-    drawn = trend.runs_in_time(points, words.known(points["backend"].iloc[0]), unit, _finding(points))
-    st.space(state.TOOLS_PIXELS)
-    state.chart(drawn, "trend", asked)
+    drawn = trend.runs_in_time(points, wording.known(points["backend"].iloc[0]), unit, _finding(points))
+    st.space(widgets.TOOLS_PIXELS)
+    widgets.chart(drawn, "trend", asked)
     labels = queries.labels(warehouse)
     with st.container(horizontal=True, gap="small"):
         for row in points[points["is_dip"] | points["is_change"]].tail(_LINKS).to_dict("records"):
@@ -80,7 +80,7 @@ def _draw(warehouse: Warehouse, series_id: str) -> None:
     if points["rate_interpolated"].notna().sum() < _FEWEST:
         st.caption(f"A change of level can be told from {_FEWEST} runs on whose ramps bracket the limit.")
     st.markdown("**The runs**")
-    state.table(
+    widgets.table(
         pd.DataFrame(
             {
                 "Run": points["place"],
@@ -99,7 +99,7 @@ def _draw(warehouse: Warehouse, series_id: str) -> None:
         .replace("", None)
         .dropna(axis="columns", how="all"),
         alt="Runs of the series in the order of time",
-        bounds={unit: [words.bound(status) for status in points["status"]]},
+        bounds={unit: [wording.bound(status) for status in points["status"]]},
         key="trend-table",
     )
 
@@ -107,11 +107,11 @@ def _draw(warehouse: Warehouse, series_id: str) -> None:
 def _finding(points: pd.DataFrame) -> str:
     changes = points[points["is_change"]]
     dips, bounds = int(points["is_dip"].sum()), int(points["rate_interpolated"].isna().sum())
-    tail = (f"; {words.plural(dips, 'run')} dipped" if dips else "") + (
-        f"; {words.plural(bounds, 'run')} without a bracket" if bounds else ""
+    tail = (f"; {wording.plural(dips, 'run')} dipped" if dips else "") + (
+        f"; {wording.plural(bounds, 'run')} without a bracket" if bounds else ""
     )
     if changes.empty:
-        return f"Stable over {words.plural(len(points) - bounds, 'run')}{tail}"
+        return f"Stable over {wording.plural(len(points) - bounds, 'run')}{tail}"
     last = changes.iloc[-1]
     if last["is_drift"]:
         return f"The level drifts: {last['shown_change']} from run {last['place']} on, the last step of several{tail}"

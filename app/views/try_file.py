@@ -7,10 +7,10 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from dropline.app import auth, behind, queries, state, trying, words
-from dropline.app.bounded import Refused, TooMuch
-from dropline.app.charts import tried as chart
-from dropline.app.queries import tried
+from dropline.app import auth, queries, query_log, uploads, widgets, wording
+from dropline.app.charts import upload as chart
+from dropline.app.queries import known_curves
+from dropline.app.sandbox import Refused, TooMuch
 from dropline.app.warehouse import Warehouse, WarehouseError
 from dropline.paths import Home
 
@@ -24,14 +24,14 @@ LOSSES: Final = {
 def main() -> None:
     """Draw the page."""
     _draw()
-    trying.prepare()
+    uploads.prepare()
 
 
 def _draw() -> None:
     st.title("Add results")
     file = st.file_uploader(
         "One raw file: an output of perfdhcp, dnsblast, dnsperf, TestCenter, TRex, ..., counters or machine facts",
-        max_upload_size=trying.MOST_BYTES // 2**20,
+        max_upload_size=uploads.MOST_BYTES // 2**20,
         key="file",
     )
     if file is None:
@@ -44,7 +44,7 @@ def _draw() -> None:
     data = file.getvalue()
     found = _explained(file.name, data)
     if isinstance(found, str):
-        st.error(words.plain(found), icon=":material/block:")
+        st.error(wording.plain(found), icon=":material/block:")
         return
     _say_what_it_is(file.name, len(data), found)
     _show_trials(found)
@@ -59,20 +59,20 @@ def _fate() -> str:
 
 
 def _may_keep() -> bool:
-    return trying.may_keep() and auth.may_store()
+    return uploads.may_keep() and auth.may_store()
 
 
 @st.cache_data(max_entries=8, ttl=600, show_spinner="Reading the file ...")
 def _explained(name: str, data: bytes) -> dict[str, Any] | str:
     """Return what the file is and says, or why it cannot be looked at."""
     try:
-        return trying.explain(name, data)
+        return uploads.explain(name, data)
     except (Refused, TooMuch) as error:
         return str(error)
 
 
 def _say_what_it_is(name: str, size: int, found: dict[str, Any]) -> None:
-    st.header(words.plain(found["kind"][:1].upper() + found["kind"][1:]))
+    st.header(wording.plain(found["kind"][:1].upper() + found["kind"][1:]))
     st.text(f"{_visible(name)}, {size:,} bytes. Known by: {_visible(found['why'])}")
     if found["left_alone"]:
         st.caption("An ingest of its folder leaves a file of this name alone: it is hidden or a note.")
@@ -105,7 +105,7 @@ def _show_trials(found: dict[str, Any]) -> None:
         "Whole": frame["completed"],
         "Command": frame["command"],
     }
-    state.table(
+    widgets.table(
         pd.DataFrame(shown).dropna(axis="columns", how="all"),
         alt="Trials of the file",
         key="tried",
@@ -134,18 +134,20 @@ def _place(trials: list[dict[str, Any]]) -> None:
     if not trials:
         return
     try:
-        warehouse = state.open_warehouse()
+        warehouse = widgets.open_warehouse()
     except WarehouseError as error:
-        st.info(f"Where it stands cannot be said: {words.plain(error)}")
+        st.info(f"Where it stands cannot be said: {wording.plain(error)}")
         return
     kind = trials[0]["tool"], trials[0]["protocol"], trials[0]["rate_unit"]
     alike = [trial for trial in trials if (trial["tool"], trial["protocol"], trial["rate_unit"]) == kind]
-    with behind.recorded() as asked:
-        known = tried.loss_curves(warehouse, *kind).to_pandas()
+    with query_log.recorded() as asked:
+        known = known_curves.loss_curves(warehouse, *kind).to_pandas()
     st.header("Where it stands")
-    name = words.plain(" ".join(filter(None, kind[:2])))
+    name = wording.plain(" ".join(filter(None, kind[:2])))
     if known.empty:
-        st.info(f"No loss curve of {name} in {words.plain(kind[2] or 'its unit')} is in the warehouse to compare with.")
+        st.info(
+            f"No loss curve of {name} in {wording.plain(kind[2] or 'its unit')} is in the warehouse to compare with."
+        )
         return
     goal = queries.loss_goals(warehouse, [kind[2]])[0]
     finding = _finding(warehouse, alike, kind, goal)
@@ -163,7 +165,7 @@ def _place(trials: list[dict[str, Any]]) -> None:
         st.info("No trial says both its offered rate and its loss: it has no place on a curve of loss over rate.")
         return
     drawn = chart.among_known(known, pd.DataFrame(points), goal["loss_limit"], kind[2] or "per second", finding)
-    state.chart(drawn, "among-known", asked)
+    widgets.chart(drawn, "among-known", asked)
     st.caption(
         "One rate, tried once, is no capacity: a run of several rates is. The known results differ in hardware and "
         "configuration; Compare says in what."
@@ -187,14 +189,14 @@ def _finding(
     ]
     if not within:
         return f"No whole trial of this file stays within a loss of {limit:g} %"
-    rates = tried.capacities(warehouse, *kind, goal["loss_goal"])["rate"].to_pylist()
-    reached = f"{words.number(max(within))} {kind[2] or 'per second'} within a loss of {limit:g} %"
+    rates = known_curves.capacities(warehouse, *kind, goal["loss_goal"])["rate"].to_pylist()
+    reached = f"{wording.number(max(within))} {kind[2] or 'per second'} within a loss of {limit:g} %"
     if not rates:
         return f"{reached}; no known capacity to compare with"
     below = sum(rate <= max(within) for rate in rates)
     return (
         f"{reached}: {f'as much as {below}' if below else 'less than any'} of {len(rates)} known capacities, "
-        f"{words.number(min(rates))} to {words.number(max(rates))}"
+        f"{wording.number(min(rates))} to {wording.number(max(rates))}"
     )
 
 
@@ -206,7 +208,7 @@ def _show_troubles(found: dict[str, Any]) -> None:
     ]
     if warnings:
         st.header("Warnings")
-        state.table(pd.DataFrame(warnings), alt="Warnings about the trials", key="warnings")
+        widgets.table(pd.DataFrame(warnings), alt="Warnings about the trials", key="warnings")
     if found["rejects"]:
         st.header("Rejected")
         rejects = pd.DataFrame(
@@ -216,7 +218,7 @@ def _show_troubles(found: dict[str, Any]) -> None:
                 "What to do": [_visible(each["hint"]) for each in found["rejects"]],
             }
         )
-        state.table(rejects, alt="What cannot be used, and what to do", key="rejects")
+        widgets.table(rejects, alt="What cannot be used, and what to do", key="rejects")
         if found["rejects_in_all"] > len(rejects):
             st.caption(f"The first {len(rejects):,} of {found['rejects_in_all']:,} are shown.")
     if found["trials"] and not warnings and not found["rejects"]:
@@ -228,24 +230,24 @@ def _show_lines(found: dict[str, Any]) -> None:
         return
     with st.expander("Line by line: what each was taken for"):
         lines = [(number, kind, _visible(text)) for number, text, kind in found["lines"]]
-        state.table(pd.DataFrame(lines, columns=["Line", "Taken for", "Text"]), alt="Lines of the file", key="lines")
+        widgets.table(pd.DataFrame(lines, columns=["Line", "Taken for", "Text"]), alt="Lines of the file", key="lines")
         if found["lines_in_all"] > len(lines):
             st.caption(f"The first {len(lines):,} of {found['lines_in_all']:,} are shown.")
 
 
 def _offer_to_keep(name: str, data: bytes) -> None:
     home = Home.chosen()
-    if not trying.may_keep():
+    if not uploads.may_keep():
         st.caption("It is not stored. To bring it in, put it into a folder and type `dropline ingest FOLDER`.")
     elif not auth.may_store():
         st.caption("It is not stored: that is for editors. Whoever runs this Dropline makes you one.")
     elif st.button("Keep it", icon=":material/save:", help="Store the file, and take it into the lake."):
-        trying.keep(home, name, data)
+        uploads.keep(home, name, data)
         try:
             with st.spinner("Taking it in ..."):
-                said = trying.take_in(home)
+                said = uploads.take_in(home)
         except (Refused, TooMuch) as error:
-            st.error(words.plain(error), icon=":material/block:")
+            st.error(wording.plain(error), icon=":material/block:")
             return
         st.success("The file is in the lake, in the campaign uploads. `dropline build` brings it into the figures.")
         st.code(said, language=None, wrap_lines=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from dropline.app import answers, behind, frames, goals, links, queries, state, words
+from dropline.app import goals, headlines, links, queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import panel
 from dropline.app.queries import compare as comparing
 
@@ -22,7 +22,7 @@ MOST: int = 60  # set-ups that the chart shows
 def main() -> None:
     """Draw the page."""
     st.title("Versions")
-    warehouse = state.warehouse_or_stop()
+    warehouse = widgets.warehouse_or_stop()
     left, right = st.columns([2, 1])
     with right:
         goal = goals.choose(warehouse)
@@ -38,46 +38,48 @@ def main() -> None:
         )
         return
     with left:
-        chosen = state.choose_one("Versions", "versions", {each: each for each in known})
+        chosen = widgets.choose_one("Versions", "versions", {each: each for each in known})
     if chosen:
         _draw(warehouse, goal, chosen, known[chosen])
 
 
 def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str, Any]) -> None:
-    with behind.recorded() as asked:
+    with query_log.recorded() as asked:
         rows = comparing.version_changes(warehouse, goal, known).to_pandas()
     labels = queries.labels(warehouse)
-    names = frames.short({each: labels[each] for each in rows["configuration_id_a"]}, list(rows["configuration_id_a"]))
+    names = view_tables.short(
+        {each: labels[each] for each in rows["configuration_id_a"]}, list(rows["configuration_id_a"])
+    )
     rows = rows.assign(
         row=rows["configuration_id_a"].map(names),
         origin="measured",
-        is_real=rows["verdict"].isin(answers.DECIDED),
+        is_real=rows["verdict"].isin(headlines.DECIDED),
         size=(rows["ratio"].fillna(1).map(lambda ratio: max(ratio, 1 / ratio))),
         shown=[
-            f"{words.percent(ratio)} {words.SHORT_VERDICTS.get(verdict, verdict)}"
+            f"{wording.percent(ratio)} {wording.SHORT_VERDICTS.get(verdict, verdict)}"
             for ratio, verdict in zip(rows["ratio"], rows["verdict"], strict=True)
         ],
     ).sort_values(["is_real", "size"], ascending=False, kind="stable")
-    st.header(words.plain(f"{title}: {answers.changes(list(rows['verdict']))}"), anchor=False)
+    st.header(wording.plain(f"{title}: {headlines.changes(list(rows['verdict']))}"), anchor=False)
     drawn = rows.dropna(subset=["ratio"]).head(MOST)
     if len(drawn):
-        finding = f"{known['version']} over {known['previous_version']}: {words.plural(len(drawn), 'set-up')}"
+        finding = f"{known['version']} over {known['previous_version']}: {wording.plural(len(drawn), 'set-up')}"
         detail = "Largest real change first. Light: 95 % interval; blue: faster, orange: slower, grey: may be chance"
-        state.chart(panel.ratios(drawn, finding, detail), "versions", asked)
+        widgets.chart(panel.ratios(drawn, finding, detail), "versions", asked)
     st.caption("Choose a row to compare the two versions of a set-up: loss curves, settings and hardware.")
-    place = state.choose_row(
+    place = widgets.choose_row(
         pd.DataFrame(
             {
                 "Set-up": rows["row"],
-                "Change": rows["ratio"].map(words.percent),
+                "Change": rows["ratio"].map(wording.percent),
                 "95 % interval": [
-                    words.factor_interval(*each) for each in zip(rows["ci_low"], rows["ci_high"], strict=True)
+                    wording.factor_interval(*each) for each in zip(rows["ci_low"], rows["ci_high"], strict=True)
                 ],
-                "Verdict": [words.VERDICTS[each] for each in rows["verdict"]],
-                f"{known['previous_version']}": rows["rate_b"].map(words.rate),
-                f"{known['version']}": rows["rate_a"].map(words.rate),
+                "Verdict": [wording.VERDICTS[each] for each in rows["verdict"]],
+                f"{known['previous_version']}": rows["rate_b"].map(wording.rate),
+                f"{known['version']}": rows["rate_a"].map(wording.rate),
                 "Unit": rows["rate_unit"],
-                "Runs": [words.numbers(*each) for each in zip(rows["runs_b"], rows["runs_a"], strict=True)],
+                "Runs": [wording.numbers(*each) for each in zip(rows["runs_b"], rows["runs_a"], strict=True)],
             }
         ),
         list(rows["configuration_id_a"]),

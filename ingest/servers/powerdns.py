@@ -15,7 +15,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dropline.ingest.servers.plain import ConfigError, decode, identity, settings_json
-from dropline.ingest.vocabulary import normalise
+from dropline.ingest.synonyms import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from dropline.app.charts import capacity, demand, intervals, ramp, theme, tried
+from dropline.app.charts import capacity, demand, intervals, ramp, theme, upload
 
 
 def steps(limit_crossed: bool = True) -> pd.DataFrame:
@@ -221,7 +221,7 @@ def test_the_steps_of_known_curves_are_marked_where_they_can_be_told_apart(confi
         steps().assign(configuration_id=str(each), configuration="memfile", runs=9) for each in range(configurations)
     )
     trial = pd.DataFrame({"trial": ["line 1"], "offered_rate": [1500.0], "loss_ratio": [0.01]})
-    curves = tried.among_known(known, trial, 0.025, "leases/s", "It stands well").to_dict()["layer"][0]
+    curves = upload.among_known(known, trial, 0.025, "leases/s", "It stands well").to_dict()["layer"][0]
     assert bool(curves["mark"]["point"]) is marked
     said = [each["title"] for each in curves["encoding"]["tooltip"]]
     assert said == (["Known", "Offered (leases/s)", "Loss", "Runs"] if marked else ["Known"])

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from test_pages import charts, label, rows, said
 
-from dropline.app import frames, queries, state, words
+from dropline.app import queries, view_tables, widgets, wording
 from dropline.app.charts import ramp, theme
 from dropline.app.queries import compare as comparing
 
@@ -196,14 +196,14 @@ def test_a_second_version_is_what_a_visit_begins_with(
     ],
 )
 def test_a_change_is_said_in_percent_and_beyond_twice_in_times(ratio: float, said: str) -> None:
-    assert words.change(ratio) == said
+    assert wording.change(ratio) == said
 
 
 def test_the_interval_of_a_change_is_signed() -> None:
-    assert words.change_interval(1.05, 1.11) == " (95 %: +5 to +11 %)"
-    assert words.change_interval(0.63, 0.76) == " (95 %: -37 to -24 %)"
-    assert words.change_interval(2.1, 2.9) == " (95 %: 2.1 to 2.9 times)"
-    assert words.change_interval(None, None) == words.change_interval(float("nan"), float("nan")) == ""
+    assert wording.change_interval(1.05, 1.11) == " (95 %: +5 to +11 %)"
+    assert wording.change_interval(0.63, 0.76) == " (95 %: -37 to -24 %)"
+    assert wording.change_interval(2.1, 2.9) == " (95 %: 2.1 to 2.9 times)"
+    assert wording.change_interval(None, None) == wording.change_interval(float("nan"), float("nan")) == ""
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_the_interval_of_a_change_is_signed() -> None:
 )
 def test_what_differs_is_said_in_one_sentence(rows: list[tuple[Any, ...]], expected: str) -> None:
     found = pd.DataFrame(rows, columns=["aspect", "item", "grade", "is_factor", "is_asked"])
-    assert frames.what_differs(found, pa.table({"cpu_model": ["Xeon", "Xeon"]})) == expected
+    assert view_tables.what_differs(found, pa.table({"cpu_model": ["Xeon", "Xeon"]})) == expected
 
 
 def test_runs_that_alternate_are_told_from_runs_one_after_the_other(warehouse: Warehouse) -> None:
@@ -362,7 +362,7 @@ def test_every_height_of_the_curves_means_one_limit() -> None:
 def test_many_configurations_are_searched_for(
     open_page: Open, warehouse_home: Path, pair: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(state, "MOST_OPTIONS", 5)
+    monkeypatch.setattr(widgets, "MOST_OPTIONS", 5)
     app = open_page(warehouse_home, "compare", configurations=pair)
     offered = app.multiselect("configurations").options
     assert set(pair) <= set(offered)

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 from pyarrow import csv
 
-from dropline.app import behind, downloads, queries
+from dropline.app import downloads, queries, query_log
 from dropline.app.charts import theme
 
 if TYPE_CHECKING:
@@ -58,9 +58,9 @@ def test_below_every_chart_stand_its_files_and_its_sql(
 
 
 def test_who_collects_around_others_has_their_questions_too(warehouse: Warehouse) -> None:
-    with behind.recorded() as page:
+    with query_log.recorded() as page:
         queries.loss_goals(warehouse)
-        with behind.recorded() as chart:
+        with query_log.recorded() as chart:
             queries.labels(warehouse)
     assert len(chart) == 1
     assert list(page)[1:] == list(chart)

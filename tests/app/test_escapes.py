@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dropline.app import console
-from dropline.app.bounded import Refused, TooMuch
+from dropline.app import sql_console
 from dropline.app.queries import sql
+from dropline.app.sandbox import Refused, TooMuch
 from dropline.app.warehouse import QueryRefused, Warehouse
 
 if TYPE_CHECKING:
@@ -361,7 +361,7 @@ ENDLESS = {
 
 @pytest.fixture(scope="module")
 def asked(warehouse_home: Path) -> Iterator[Warehouse]:
-    warehouse = Warehouse.open(warehouse_home / "warehouse.duckdb", console.LIMITS)
+    warehouse = Warehouse.open(warehouse_home / "warehouse.duckdb", sql_console.LIMITS)
     yield warehouse
     warehouse.database.close()
 
@@ -405,46 +405,46 @@ def test_every_example_is_answered(asked: Warehouse, text: str) -> None:
 def test_what_never_ends_is_ended(warehouse_home: Path, text: str) -> None:
     began = time.monotonic()
     with pytest.raises((Refused, TooMuch), match=r"[Mm]emory|was ended|range|longer"):
-        console.ask(warehouse_home / "warehouse.duckdb", text, seconds=1.0)
+        sql_console.ask(warehouse_home / "warehouse.duckdb", text, seconds=1.0)
     assert time.monotonic() - began < 5
 
 
 def test_rows_without_end_are_cut_at_once(warehouse_home: Path) -> None:
-    answer = console.ask(warehouse_home / "warehouse.duckdb", "from range(1000000000000)")
+    answer = sql_console.ask(warehouse_home / "warehouse.duckdb", "from range(1000000000000)")
     assert answer.cut
-    assert answer.rows.num_rows == console.MOST_ROWS
+    assert answer.rows.num_rows == sql_console.MOST_ROWS
 
 
 def test_bytes_are_cut_before_rows(warehouse_home: Path) -> None:
     wide = "select repeat('x', 20000) as text from range(1000000)"
-    answer = console.ask(warehouse_home / "warehouse.duckdb", wide)
+    answer = sql_console.ask(warehouse_home / "warehouse.duckdb", wide)
     assert answer.cut
-    assert answer.rows.num_rows < console.MOST_ROWS
-    assert answer.rows.nbytes < 3 * console.MOST_BYTES
+    assert answer.rows.num_rows < sql_console.MOST_ROWS
+    assert answer.rows.nbytes < 3 * sql_console.MOST_BYTES
 
 
 def test_a_text_that_is_too_long_is_not_read(warehouse_home: Path) -> None:
     with pytest.raises(Refused, match="at most 20,000"):
-        console.ask(warehouse_home / "warehouse.duckdb", "select 1" + " " * console.MOST_CHARACTERS)
+        sql_console.ask(warehouse_home / "warehouse.duckdb", "select 1" + " " * sql_console.MOST_CHARACTERS)
 
 
 def test_the_process_keeps_its_answer_and_its_reason_apart(warehouse_home: Path) -> None:
     path = warehouse_home / "warehouse.duckdb"
-    assert console.ask(path, "select 42 as answer").rows.to_pylist() == [{"answer": 42}]
+    assert sql_console.ask(path, "select 42 as answer").rows.to_pylist() == [{"answer": 42}]
     with pytest.raises(Refused, match="Expected one SELECT, found DROP"):
-        console.ask(path, "drop table trials")
+        sql_console.ask(path, "drop table trials")
 
 
 def test_who_waits_too_long_for_a_turn_is_told(warehouse_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dropline.app import bounded
+    from dropline.app import sandbox
 
-    monkeypatch.setattr(bounded, "WAIT_S", 0.01)
-    for _ in range(bounded.AT_ONCE):
-        assert bounded._TURNS.acquire(timeout=5)
+    monkeypatch.setattr(sandbox, "WAIT_S", 0.01)
+    for _ in range(sandbox.AT_ONCE):
+        assert sandbox._TURNS.acquire(timeout=5)
     try:
         with pytest.raises(TooMuch, match="try again"):
-            console.ask(warehouse_home / "warehouse.duckdb", "select 1")
+            sql_console.ask(warehouse_home / "warehouse.duckdb", "select 1")
     finally:
-        for _ in range(bounded.AT_ONCE):
-            bounded._TURNS.release()
-    assert console.ask(warehouse_home / "warehouse.duckdb", "select 1").rows.num_rows == 1
+        for _ in range(sandbox.AT_ONCE):
+            sandbox._TURNS.release()
+    assert sql_console.ask(warehouse_home / "warehouse.duckdb", "select 1").rows.num_rows == 1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dropline.app import queries, words
+from dropline.app import queries, wording
 from dropline.app.queries import explore
 from dropline.app.queries import trends as trends_queries
 
@@ -107,7 +107,7 @@ def test_the_address_holds_search_facets_and_goal(open_page: Open, warehouse_hom
     app = open_page(warehouse_home, "explore", search="kea", protocol="DHCPv4", origin="measured")
     table = app.dataframe[0].value
     rows = found(warehouse, "kea", protocol=["DHCPv4"], origin=["measured"])
-    known = [words.about(*(row[name] for name in ("rate", "ci_low", "ci_high"))) for row in rows]
+    known = [wording.about(*(row[name] for name in ("rate", "ci_low", "ci_high"))) for row in rows]
     assert list(table["Capacity"]) == pytest.approx(known, nan_ok=True)
     assert app.caption[0].value.startswith(f"DHCPv4 **{len(rows)}** · DHCPv6 **")
     assert not app.warning

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from dropline.app import answers
+from dropline.app import headlines
 from dropline.app.charts import panel, theme
 
 NOTHING = dict.fromkeys(
@@ -41,8 +41,8 @@ PAIR = KEA | {"ha_mode": "hot-standby", "rate": 739.0, "runs": 1}
         ([MULTI | {"threads": float("nan")}, KEA], ["multi-threaded", "1 thread"]),
     ],
 )
-def test_a_set_up_is_named_by_what_not_all_share(rows: list[answers.Row], names: list[str]) -> None:
-    assert answers.names(rows) == names
+def test_a_set_up_is_named_by_what_not_all_share(rows: list[headlines.Row], names: list[str]) -> None:
+    assert headlines.names(rows) == names
 
 
 @pytest.mark.parametrize(
@@ -54,12 +54,12 @@ def test_a_set_up_is_named_by_what_not_all_share(rows: list[answers.Row], names:
         ({"product": None, "product_version": None, "name": "dnsperf-1"}, "DHCPv4, dnsperf-1: at least 12,180"),
     ],
 )
-def test_the_headline_names_product_set_up_and_figure(row: answers.Row, said: str) -> None:
-    assert answers.headline(KEA | {"name": "memfile"} | row, alone=False).startswith(said)
+def test_the_headline_names_product_set_up_and_figure(row: headlines.Row, said: str) -> None:
+    assert headlines.headline(KEA | {"name": "memfile"} | row, alone=False).startswith(said)
 
 
 def test_a_set_up_that_stands_alone_is_named_by_its_product() -> None:
-    assert answers.headline(KEA | {"name": "Kea"}, alone=True) == "2.2, DHCPv4: at least 12,180 leases/s"
+    assert headlines.headline(KEA | {"name": "Kea"}, alone=True) == "2.2, DHCPv4: at least 12,180 leases/s"
 
 
 @pytest.mark.parametrize(
@@ -73,33 +73,33 @@ def test_a_set_up_that_stands_alone_is_named_by_its_product() -> None:
         ({"origin": "published"}, "Published in one."),
     ],
 )
-def test_it_is_said_how_well_a_figure_is_known(row: answers.Row, said: str) -> None:
-    assert answers.certainty(KEA | row).endswith(said)
+def test_it_is_said_how_well_a_figure_is_known(row: headlines.Row, said: str) -> None:
+    assert headlines.certainty(KEA | row).endswith(said)
 
 
 def test_the_lead_is_over_set_ups_that_differ_in_one_thing_with_the_reason_where_it_is_known() -> None:
     older = KEA | {"product_version": "2.0", "rate": 6089.0}
     rows = [KEA, MULTI, older, MYSQL, MYSQL | {"rate": 100.0}, PAIR]
-    assert answers.lead(KEA, rows) == (
+    assert headlines.lead(KEA, rows) == (
         "1.4 times as much as with 4 threads on 2 CPUs, 2 times Kea 2.0, 7.9 times mysql."
     )
-    assert answers.lead(KEA, [KEA]) == ""
+    assert headlines.lead(KEA, [KEA]) == ""
     lmdb, mysql = (
         KEA | {"backend": "lmdb", "ci_low": 4000.0, "ci_high": 8000.0},
         MYSQL | {"ci_low": 2000.0, "ci_high": 4000.0},
     )
-    assert answers.lead(lmdb, [lmdb, mysql]) == "1 to 4 times mysql."
-    assert "CPU" not in answers.lead(KEA, [KEA, MULTI | {"cpus": 8.0}])
+    assert headlines.lead(lmdb, [lmdb, mysql]) == "1 to 4 times mysql."
+    assert "CPU" not in headlines.lead(KEA, [KEA, MULTI | {"cpus": 8.0}])
 
 
 def test_set_ups_that_fail_at_once_are_counted_with_the_cause() -> None:
     failed = KEA | {"status": "exceeded_at_first_step", "findings": ["too_few_runs", "receive_buffer_overrun"]}
     said = "2 set-ups lost too much at the first step already"
-    assert answers.at_first_step([KEA, failed, failed]) == f"{said}: the receive buffer overflowed."
-    assert answers.at_first_step([failed | {"findings": []}] * 2) == f"{said}."
-    assert answers.at_first_step([KEA]) == ""
-    assert answers.fastest([failed | {"rate": 99999.0}, MULTI, KEA]) == KEA
-    assert answers.fastest([failed]) is None
+    assert headlines.at_first_step([KEA, failed, failed]) == f"{said}: the receive buffer overflowed."
+    assert headlines.at_first_step([failed | {"findings": []}] * 2) == f"{said}."
+    assert headlines.at_first_step([KEA]) == ""
+    assert headlines.fastest([failed | {"rate": 99999.0}, MULTI, KEA]) == KEA
+    assert headlines.fastest([failed]) is None
 
 
 @pytest.mark.parametrize(
@@ -115,15 +115,15 @@ def test_set_ups_that_fail_at_once_are_counted_with_the_cause() -> None:
 def test_an_effect_is_that_of_the_pairs_of_which_it_is_known(
     ratios: list[float], verdicts: list[str], said: str
 ) -> None:
-    assert answers.effect(pd.DataFrame({"ratio": ratios, "verdict": verdicts}), "HA") == said
+    assert headlines.effect(pd.DataFrame({"ratio": ratios, "verdict": verdicts}), "HA") == said
 
 
 def test_published_set_ups_take_the_row_of_the_measured_one_of_their_kind() -> None:
     published = [KEA | {"origin": "published", "product_version": "1.9", "product": each} for each in ("Kea", "other")]
     published.append(published[0] | {"backend": "mysql"})
-    found = answers.named([KEA, MULTI], published, most=1)
+    found = headlines.named([KEA, MULTI], published, most=1)
     assert [row["name"] for row in found] == ["1 thread", "4 threads", "1 thread", "mysql, 1 thread ◇"]
-    assert [row["name"] for row in answers.named([], published[:2], most=1)] == ["Kea"]
+    assert [row["name"] for row in headlines.named([], published[:2], most=1)] == ["Kea"]
 
 
 @pytest.mark.parametrize(
@@ -135,16 +135,16 @@ def test_published_set_ups_take_the_row_of_the_measured_one_of_their_kind() -> N
         ({"rate": None}, "-"),
     ],
 )
-def test_a_bar_is_labelled_with_its_figure_and_what_weakens_it(row: answers.Row, shown: str) -> None:
-    assert answers.figure(KEA | row) == shown
+def test_a_bar_is_labelled_with_its_figure_and_what_weakens_it(row: headlines.Row, shown: str) -> None:
+    assert headlines.figure(KEA | row) == shown
 
 
 def test_pairs_are_named_by_what_not_all_share() -> None:
     pairs = [MULTI, MULTI | {"protocol": "DHCPv6"}, MULTI | {"ha_mode": "hot-standby"}]
-    assert answers.pair_names(pairs, "threading") == ["DHCPv4", "DHCPv6", "DHCPv4, hot standby"]
-    assert answers.pair_names([MULTI], "threading") == ["4 threads"]
-    assert answers.reasons(pairs, "threading") == "4 threads ran on 2 CPUs."
-    assert answers.reasons([PAIR | {"description": "Both shared a core."}], "ha_mode") == "Both shared a core."
+    assert headlines.pair_names(pairs, "threading") == ["DHCPv4", "DHCPv6", "DHCPv4, hot standby"]
+    assert headlines.pair_names([MULTI], "threading") == ["4 threads"]
+    assert headlines.reasons(pairs, "threading") == "4 threads ran on 2 CPUs."
+    assert headlines.reasons([PAIR | {"description": "Both shared a core."}], "ha_mode") == "Both shared a core."
 
 
 def panel_rows(*origins: str) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from dropline.app import words
+from dropline.app import wording
 from dropline.app.queries import machines as questions
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def test_two_server_configurations_differ_in_their_backend(open_page: Open, ware
     assert list(table.loc["backend", ["Grade", MEMFILE, MYSQL]]) == ["⚠ unfair", "memfile", "mysql"]
     assert list(table.loc["lease-database.user", ["Grade", MEMFILE, MYSQL]]) == ["minor", "not set", "kea"]
     shown = list(table["Grade"].dropna().drop_duplicates())
-    assert shown == [each for each in words.ITEM_GRADES.values() if each in shown], "gravest first"
+    assert shown == [each for each in wording.ITEM_GRADES.values() if each in shown], "gravest first"
     assert f"They differ in {len(table)} things" in said(app)
     app.toggle("same").set_value(True).run()
     assert len(listed(app, "Grade")) > len(table)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dropline.measure import now
+from dropline.measure import progress
 from dropline.measure.drive import Seen
 from dropline.measure.plan import Plan
 from dropline.paths import Home
@@ -35,7 +35,7 @@ def test_without_a_measurement_the_page_says_how_to_begin_one(open_page, home):
 
 
 def test_a_measurement_is_followed_trial_by_trial(open_page, home):
-    with now.shown(PLAN, home.root / "lab", home) as see:
+    with progress.shown(PLAN, home.root / "lab", home) as see:
         assert "is starting" in open_page(home.root, "measuring").markdown[0].value
         for seen in TRIALS:
             see(seen)
@@ -52,11 +52,11 @@ def test_a_measurement_is_followed_trial_by_trial(open_page, home):
         "Passes at": [800],
         "Exceeds at": [900],
     }
-    assert now.current(home.root) is None
+    assert progress.current(home.root) is None
 
 
 def test_a_killed_measurement_is_told_apart_from_one_that_runs(open_page, home):
-    with now.shown(PLAN, home.root / "lab", home) as see:
+    with progress.shown(PLAN, home.root / "lab", home) as see:
         see(TRIALS[0])
         file = home.root / "measuring.json"
         file.write_text(json.dumps(json.loads(file.read_text()) | {"pid": 2**22 + 1}))

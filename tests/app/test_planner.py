@@ -16,7 +16,7 @@ from scipy import stats
 from typer.testing import CliRunner
 
 from dropline import cli
-from dropline.app import planner, printed, words
+from dropline.app import planner, printed, wording
 from dropline.app.charts import influence, recovery
 from dropline.app.charts.demand import CAPACITIES, against_capacities
 from dropline.app.queries.planner import configurations, goodputs, renewal_costs
@@ -101,7 +101,7 @@ def test_sql_the_command_line_and_the_page_give_the_same_numbers(
     told = json.loads(asked(warehouse_home, *options.split(), "--format", "json").stdout)
     assert told["loads"] == by_sql
     page = open_page(warehouse_home, "planner", **{name: f"{value:g}" for name, value in inputs.items()})
-    assert page.metric[0].value == words.number(needed)
+    assert page.metric[0].value == wording.number(needed)
     assert page.code[0].value == planner.sql(inputs)
 
 
@@ -123,7 +123,7 @@ def test_a_preset_comes_out_as_its_source_says_at_each_door(
     told = json.loads(asked(published_home, "--preset", preset, "--format", "json").stdout)
     assert told["loads"]["needed_lps"] == pytest.approx(needed, abs=0.005)
     page = open_page(published_home, "planner", preset=planner.PRESETS[preset].title)
-    assert page.metric[0].value == words.number(told["loads"]["needed_lps"])
+    assert page.metric[0].value == wording.number(told["loads"]["needed_lps"])
     assert planner.PRESETS[preset].source.split(":")[0] in page.caption[0].value.replace("\\", "")
 
 

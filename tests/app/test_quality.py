@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 import duckdb
 import pytest
 
-from dropline.app import queries, words
+from dropline.app import queries, wording
 from dropline.app.queries import quality as questions
 from dropline.app.warehouse import Warehouse
 from dropline.ingest.log import Entry
@@ -76,7 +76,7 @@ def test_the_page_counts_what_the_warehouse_holds(open_page: Open, warehouse_hom
         """).to_pylist()[0]
     assert weak["own"] > 0
     assert page.markdown[0].value.startswith(
-        f"**{words.plural(weak['own'], 'problem')} of what you measured, most often"
+        f"**{wording.plural(weak['own'], 'problem')} of what you measured, most often"
     )
     assert f"{weak['all_of_them'] - weak['own']} problems of published figures" in page.markdown[0].value
     for severity, label in (("suspect", "Suspect"), ("warning", "Warnings"), ("info", "Info")):
@@ -106,7 +106,7 @@ def test_findings_are_filtered_by_the_address(
 
 def test_the_gravest_findings_come_first(open_page: Open, warehouse_home: Path) -> None:
     shown = list(listed(open_page(warehouse_home, "quality"), "Severity")["Severity"].drop_duplicates())
-    assert shown == [text for text in words.SEVERITIES.values() if text in shown]
+    assert shown == [text for text in wording.SEVERITIES.values() if text in shown]
     assert len(shown) > 1
 
 

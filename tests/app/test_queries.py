@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from dropline.app import frames, queries
+from dropline.app import queries, view_tables
 from dropline.app.queries import files, results
 from dropline.app.warehouse import Warehouse
 
@@ -69,7 +69,7 @@ def test_the_home_page_leaves_out_no_measured_capacity_and_no_published_one_at_i
 
 def test_a_capacity_below_the_first_step_is_shown_as_its_bound(warehouse: Warehouse) -> None:
     table = queries.capacities(warehouse, "ndr")
-    frame = frames.capacities(table, queries.labels(warehouse))
+    frame = view_tables.capacities(table, queries.labels(warehouse))
     below = frame[frame["rate_at_most"].notna()]
     assert len(below)
     assert (below["rate"] == below["rate_at_most"]).all()
@@ -121,8 +121,8 @@ def test_a_chart_never_gets_more_rows_than_it_can_hold(long: Warehouse) -> None:
 
 def test_differences_name_hardware_and_mark_only_what_differs(warehouse: Warehouse) -> None:
     chosen = ids(warehouse, "configurations where campaign = 'isc-kb-kea-2.0' and protocol = 'DHCPv4'")[:3]
-    labels = frames.short(queries.labels(warehouse), chosen)
-    table = frames.differences(queries.factors(warehouse, chosen), labels, chosen).set_index("Factor")
+    labels = view_tables.short(queries.labels(warehouse), chosen)
+    table = view_tables.differences(queries.factors(warehouse, chosen), labels, chosen).set_index("Factor")
     assert table.loc["cpu model", "Differs"] == ""
     assert set(table.loc["cpu model", list(labels.values())]) == {"Intel Xeon E-2146G"}
     assert list(table.columns) == ["Differs", *labels.values()]
@@ -130,9 +130,9 @@ def test_differences_name_hardware_and_mark_only_what_differs(warehouse: Warehou
 
 def test_labels_are_cut_to_what_tells_them_apart() -> None:
     labels = {"a": "Kea 2.2 mysql single (lab)", "b": "Kea 2.2 mysql multi (lab)", "c": "Kea 2.2 mysql (lab)"}
-    assert frames.short(labels, ["a", "b"]) == {"a": "single", "b": "multi"}
-    assert frames.short(labels, ["a", "c"]) == {"a": labels["a"], "c": labels["c"]}, "one would be empty"
-    assert frames.short(labels, ["a"]) == {"a": labels["a"]}
+    assert view_tables.short(labels, ["a", "b"]) == {"a": "single", "b": "multi"}
+    assert view_tables.short(labels, ["a", "c"]) == {"a": labels["a"], "c": labels["c"]}, "one would be empty"
+    assert view_tables.short(labels, ["a"]) == {"a": labels["a"]}
 
 
 def test_every_file_of_sql_is_a_question_of_a_page() -> None:

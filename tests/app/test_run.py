@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from test_pages import charts, rows, said
 
-from dropline.app import queries, state, words
-from dropline.app.charts import accounting, intervals, response, watched
+from dropline.app import queries, widgets, wording
+from dropline.app.charts import accounting, intervals, response, telemetry
 from dropline.app.queries import run as watching
 from dropline.app.warehouse import Warehouse
 
@@ -111,7 +111,7 @@ def page(open_page: Open, watched_home: Path, watched_warehouse: Warehouse, tria
         """,
         {"id": trial_id},
     ).to_pylist()[0]
-    return open_page(watched_home, "run", configuration=row["label"], run=words.run_label(row), trial=trial_id[:12])
+    return open_page(watched_home, "run", configuration=row["label"], run=wording.run_label(row), trial=trial_id[:12])
 
 
 def descriptions(app: AppTest) -> list[str]:
@@ -143,7 +143,11 @@ def test_a_dhcp_trial_says_where_its_requests_were_lost(
     ).to_pylist()[0]
     label = queries.labels(warehouse)[row["configuration_id"]]
     app = open_page(
-        warehouse_home, "run", configuration=label, run=words.run_label(row), trial=row["trial_id"][: state.ID_LENGTH]
+        warehouse_home,
+        "run",
+        configuration=label,
+        run=wording.run_label(row),
+        trial=row["trial_id"][: widgets.ID_LENGTH],
     )
     expected = f"{row['lost_in_receive_buffer']:,.0f} of {row['sent']:,} requests were lost in the receive buffer"
     assert any(each.startswith(expected) for each in descriptions(app))
@@ -255,18 +259,18 @@ def test_a_pause_is_where_fewer_than_half_of_the_median_answers_come(
 
 
 def test_a_reading_without_a_name_of_ours_keeps_its_own_with_its_unit() -> None:
-    assert words.watched("cpu_busy", "%", False) == ("cpu busy (%)", "")
-    assert words.watched("udp.InErrors", None, True) == ("udp: InErrors (per second)", "")
+    assert wording.watched("cpu_busy", "%", False) == ("cpu busy (%)", "")
+    assert wording.watched("udp.InErrors", None, True) == ("udp: InErrors (per second)", "")
 
 
 def test_charts_of_a_trial_have_a_text_alternative() -> None:
     parts = pd.DataFrame({"place": ["answered"], "requests": [5.0], "share_ratio": [1.0], "shown": ["5 (100%)"]})
     drawn: list[dict[str, Any]] = [
         accounting.requests(parts, "queries", "None of the 5 queries was lost", "By the counters").to_dict(),
-        watched.over_time(
+        telemetry.over_time(
             pd.DataFrame({"t_s": [0.0, 1.0], "name": "waiting", "value": [0.0, 7.0]}), "Questions", [0, 1]
         ).to_dict(),
-        watched.over_time(
+        telemetry.over_time(
             pd.DataFrame({"t_s": [0.2, 3.1], "name": "", "value": [1.0, 1.0]}), "Probes that failed", [0, 4]
         ).to_dict(),
     ]

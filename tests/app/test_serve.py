@@ -17,7 +17,7 @@ import pytest
 
 from benchmarks import soak
 from dropline.app import serve
-from dropline.app.trying import ALLOWED
+from dropline.app.uploads import ALLOWED
 from dropline.paths import Home
 
 if TYPE_CHECKING:

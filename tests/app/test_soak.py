@@ -12,7 +12,7 @@ import scipy.stats
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks import soak
-from dropline.app import state
+from dropline.app import widgets
 
 
 def test_visitors_do_not_disturb_each_other(warehouse_home: Path) -> None:
@@ -97,9 +97,9 @@ def test_a_replaced_publication_is_read_to_the_end_and_then_closed(
 ) -> None:
     monkeypatch.setenv("DROPLINE_HOME", str(tmp_path))
     file = Path(shutil.copy(warehouse_home / "warehouse.duckdb", tmp_path))
-    before = state.open_warehouse()
+    before = widgets.open_warehouse()
     shutil.copy(file, tmp_path / "next").rename(file)
-    after = state.open_warehouse()
+    after = widgets.open_warehouse()
     assert before.identity.inode != after.identity.inode
     assert replaced_but_open(file) == 1
     trials = "select count(*) as trials from trials"

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from dropline.app import console
+from dropline.app import sql_console
 from dropline.app.charts import quick, theme
 from dropline.app.queries import sql
 from dropline.app.warehouse import Answer
@@ -93,7 +93,7 @@ def test_what_is_refused_says_why_and_draws_nothing(
 
 def test_rows_that_are_cut_are_told(open_page: Open, published_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cut = Answer(pa.table({"a": [1, 2]}), cut=True)
-    monkeypatch.setattr(console, "ask", lambda path, text: cut)
+    monkeypatch.setattr(sql_console, "ask", lambda path, text: cut)
     app = open_page(published_home, "sql", sql="select 'cut here'")
     assert "There are more rows" in app.warning[0].value
 

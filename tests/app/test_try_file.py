@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dropline.app import bounded, trying
-from dropline.app.bounded import Refused, TooMuch
-from dropline.app.queries import tried
+from dropline.app import sandbox, uploads
+from dropline.app.queries import known_curves
+from dropline.app.sandbox import Refused, TooMuch
 from dropline.paths import Home
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def test_the_figures_are_those_of_the_warehouse(warehouse: Warehouse, tmp_path: 
     for row in rows:
         copied = tmp_path / Path(row["source_path"]).name
         copied.write_bytes((EXAMPLES / row["campaign"] / row["source_path"]).read_bytes())
-        trial = trying.look(copied)["trials"][row["report_index"]]
+        trial = uploads.look(copied)["trials"][row["report_index"]]
         assert {name: trial[name] for name in FIGURES} == pytest.approx({name: row[name] for name in FIGURES})
         copied.unlink()
 
@@ -71,7 +71,7 @@ def test_a_report_is_explained_placed_and_not_stored(
     assert list(table["Offered"]) == [1100]
     assert {"Loss, worst exchange", "Loss, packets", "Loss, leases"} <= set(table.columns)
     (spec,) = [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
-    known = tried.loss_curves(warehouse, "perfdhcp", "DHCPv4", "leases/s")
+    known = known_curves.loss_curves(warehouse, "perfdhcp", "DHCPv4", "leases/s")
     configurations = len(set(known["configuration_id"].to_pylist()))
     assert "within a loss of 2.5 %" in spec["description"]
     assert f"n = 1; lines: {configurations} known configurations" in spec["description"]
@@ -159,38 +159,38 @@ def test_markup_and_control_characters_are_text(open_page: Open, published_home:
     ],
 )
 def test_a_name_stays_in_its_folder(name: str, safe: str) -> None:
-    assert trying.safe_name(name) == safe
+    assert uploads.safe_name(name) == safe
 
 
 def test_a_file_that_is_too_large_is_not_read() -> None:
     with pytest.raises(Refused, match="more than 16 MiB: use `dropline show FILE`"):
-        trying.explain("big.txt", bytes(trying.MOST_BYTES + 1))
+        uploads.explain("big.txt", bytes(uploads.MOST_BYTES + 1))
 
 
 def test_a_gzip_bomb_is_bounded() -> None:
     began = time.monotonic()
     bomb = gzip.compress(b"Running: perfdhcp -4 -r 1 10.0.0.1\n" + bytes(400 * 2**20), 1)
     try:
-        found = trying.explain("bomb.gz", bomb)
+        found = uploads.explain("bomb.gz", bomb)
     except TooMuch as error:
         assert "was ended" in str(error)
     else:
         assert found["rejects_in_all"] + found["trials_in_all"] > 0
-    assert time.monotonic() - began < trying.SECONDS + 5
+    assert time.monotonic() - began < uploads.SECONDS + 5
 
 
 def test_a_reader_that_never_ends_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trying, "SECONDS", 0.05)
+    monkeypatch.setattr(uploads, "SECONDS", 0.05)
     with pytest.raises(TooMuch, match=r"longer than 0\.05 s"):
-        trying.explain("a.txt", b"a")
-    assert bounded._TURNS.acquire(timeout=1), "the turn was given back"
-    bounded._TURNS.release()
+        uploads.explain("a.txt", b"a")
+    assert sandbox._TURNS.acquire(timeout=1), "the turn was given back"
+    sandbox._TURNS.release()
 
 
 def test_an_operator_may_let_files_be_kept(
     open_page: Open, warehouse_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(trying.ALLOWED, "1")
+    monkeypatch.setenv(uploads.ALLOWED, "1")
     (tmp_path / "warehouse.duckdb").symlink_to(warehouse_home / "warehouse.duckdb")
     app = dropped(open_page, tmp_path, "../<b>rate.txt", PERFDHCP.read_bytes())
     assert not (tmp_path / "uploads").exists(), "only when asked for"
@@ -203,33 +203,33 @@ def test_an_operator_may_let_files_be_kept(
 
 
 def test_the_same_bytes_are_kept_once(tmp_path: Path) -> None:
-    first = trying.keep(Home(tmp_path), "a.txt", b"same")
-    assert trying.keep(Home(tmp_path), "b.txt", b"same") == first
-    assert trying.keep(Home(tmp_path), "a.txt", b"other") != first
+    first = uploads.keep(Home(tmp_path), "a.txt", b"same")
+    assert uploads.keep(Home(tmp_path), "b.txt", b"same") == first
+    assert uploads.keep(Home(tmp_path), "a.txt", b"other") != first
     assert sum(each.is_file() for each in (tmp_path / "uploads").rglob("*")) == 2
 
 
 def test_a_process_is_ready_before_there_is_a_file_and_serves_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    trying.prepare()
-    waiting = bounded._PREPARED[trying.__name__]
-    trying.prepare()
-    assert bounded._PREPARED[trying.__name__] is waiting, "one is enough"
-    monkeypatch.setattr(bounded, "_started", lambda module: pytest.fail("another was started"))
-    assert trying.explain("empty", b"")["trials"] == []
+    uploads.prepare()
+    waiting = sandbox._PREPARED[uploads.__name__]
+    uploads.prepare()
+    assert sandbox._PREPARED[uploads.__name__] is waiting, "one is enough"
+    monkeypatch.setattr(sandbox, "_started", lambda module: pytest.fail("another was started"))
+    assert uploads.explain("empty", b"")["trials"] == []
     assert waiting.returncode == 0
-    assert trying.__name__ not in bounded._PREPARED
+    assert uploads.__name__ not in sandbox._PREPARED
 
 
 def test_a_process_that_died_while_it_waited_is_replaced() -> None:
-    trying.prepare()
-    waiting = bounded._PREPARED[trying.__name__]
+    uploads.prepare()
+    waiting = sandbox._PREPARED[uploads.__name__]
     waiting.kill()
     waiting.wait()
-    assert trying.explain("empty", b"")["trials"] == []
+    assert uploads.explain("empty", b"")["trials"] == []
 
 
 def test_a_waiting_process_ends_with_the_one_that_started_it() -> None:
-    trying.prepare()
-    waiting = bounded._PREPARED.pop(trying.__name__)
+    uploads.prepare()
+    waiting = sandbox._PREPARED.pop(uploads.__name__)
     assert waiting.communicate(timeout=30) == (b"", b"")
     assert waiting.returncode == 0

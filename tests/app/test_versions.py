@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from dropline.app import answers, words
+from dropline.app import headlines, wording
 from dropline.app.queries import compare
 from dropline.app.warehouse import Warehouse
 
@@ -56,12 +56,12 @@ def test_the_page_counts_what_changed_and_shows_the_largest_real_change_first(
 ) -> None:
     opened = Warehouse.open(two_versions / "warehouse.duckdb")
     changes = compare.version_changes(opened, None, compare.versions(opened)[0]).to_pylist()
-    counted = answers.changes([row["verdict"] for row in changes])
+    counted = headlines.changes([row["verdict"] for row in changes])
     app = open_page(two_versions, "versions")
     assert app.header[0].value.replace("\\", "") == f"ISC Kea 2.4.0 against 2.2.0: {counted}"
     table = app.dataframe[0].value
-    real = [row["ratio"] for row in changes if row["verdict"] in answers.DECIDED]
-    assert list(table["Change"])[: len(real)] == [words.percent(ratio) for ratio in sorted(real)]
+    real = [row["ratio"] for row in changes if row["verdict"] in headlines.DECIDED]
+    assert list(table["Change"])[: len(real)] == [wording.percent(ratio) for ratio in sorted(real)]
     memfile = table[table["Set-up"] == "DHCPv4 memfile"].iloc[0]
     assert (memfile["Change"], memfile["Verdict"], memfile["Runs"]) == ("-31 %", "▼ slower", "9 and 5")
     assert (memfile["2.2.0"], memfile["2.4.0"]) == ("12,178", "8,488")
@@ -84,4 +84,4 @@ def test_with_one_version_the_page_says_what_to_do(open_page: Open, warehouse_ho
     ("ratio", "said"), [(1.08, "+8.0 %"), (0.69, "-31 %"), (1.004, "+0.4 %"), (2.4, "× 2.4"), (float("nan"), "-")]
 )
 def test_a_change_is_short(ratio: float, said: str) -> None:
-    assert words.percent(ratio) == said
+    assert wording.percent(ratio) == said

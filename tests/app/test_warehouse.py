@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from dropline.app import behind
+from dropline.app import query_log
 from dropline.app.warehouse import Identity, QueryRefused, Warehouse, WarehouseMissing, WarehouseUnreadable
 
 
@@ -112,7 +112,7 @@ def test_a_question_asked_again_is_answered_from_memory_and_noted(warehouse_home
     warehouse = Warehouse.open(warehouse_home / "warehouse.duckdb", remembered_bytes=2**20)
     sql = "select count(*) as runs from runs where rate_unit = $unit"
     first = warehouse.query(sql, {"unit": "leases/s"})
-    with behind.recorded() as questions:
+    with query_log.recorded() as questions:
         assert warehouse.query(sql, {"unit": "leases/s"}) is first
     assert list(questions) == ["select count(*) as runs from runs where rate_unit = 'leases/s'"]
     assert warehouse.query(sql, {"unit": "queries/s"}) is not first
@@ -130,6 +130,6 @@ def test_answers_are_forgotten_when_they_take_too_much_room(warehouse_home: Path
 def test_what_is_refused_is_neither_kept_nor_noted(warehouse_home: Path) -> None:
     warehouse = Warehouse.open(warehouse_home / "warehouse.duckdb", remembered_bytes=2**20)
     for _ in range(2):
-        with behind.recorded() as questions, pytest.raises(QueryRefused):
+        with query_log.recorded() as questions, pytest.raises(QueryRefused):
             warehouse.query("drop table runs")
         assert not questions

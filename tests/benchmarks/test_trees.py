@@ -14,8 +14,8 @@ from benchmarks.campaigns import campaigns
 from benchmarks.lakes import lake_of
 from benchmarks.trees import dnsperf_report, perfdhcp_report, render, render_again
 from dropline import pipeline
-from dropline.ingest.intake import ingest
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import ingest
 from dropline.ingest.schema import TABLES
 from dropline.paths import Home
 

@@ -23,8 +23,8 @@ from dropline import pipeline
 from dropline.app import planner, queries
 from dropline.app.serve import ADDRESS, ROOT, command, environment
 from dropline.app.warehouse import Warehouse
-from dropline.ingest.intake import ingest
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import ingest
 from dropline.paths import Home
 
 if TYPE_CHECKING:

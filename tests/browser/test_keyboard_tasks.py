@@ -10,7 +10,7 @@ from conftest import watch, written_sql
 from test_accessibility import SCHEMES, Control, reached_by_tab, violations
 from test_sql_page import offered
 
-from dropline.app import words
+from dropline.app import wording
 from dropline.app.queries import compare
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def one_percent_instead_of_two_and_a_half(hand: Hand, warehouse: Warehouse) -> N
 def difference_at_one_percent(warehouse: Warehouse, pair: list[str]) -> str:
     found = compare.capacities_at(warehouse, pair, 0.01, "worst_exchange").to_pylist()
     estimates = {each["configuration_id"]: each["rate_interpolated"] for each in found}
-    return words.change(estimates[pair[1]] / estimates[pair[0]])
+    return wording.change(estimates[pair[1]] / estimates[pair[0]])
 
 
 def the_run_with_a_dip_and_its_second(hand: Hand, warehouse: Warehouse) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from conftest import watch, write_sql
 
-from dropline.app import words
+from dropline.app import wording
 from dropline.app.queries import compare
 from dropline.ingest.formats import Report
 from dropline.ingest.formats.perfdhcp import parse
@@ -96,8 +96,8 @@ def test_compare_single_with_multi_change_the_limit_and_share_what_is_seen(
     watched.settle()
     read = dict(zip(*watched.cells("Evidence for each pair"), strict=True))
     assert float(read["Ratio"]) == pytest.approx(evidence["ratio"])
-    assert read["95 % interval"] == words.factor_interval(evidence["ci_low"], evidence["ci_high"])
-    assert read["Verdict"] == words.VERDICTS[evidence["verdict"]]
+    assert read["95 % interval"] == wording.factor_interval(evidence["ci_low"], evidence["ci_high"])
+    assert read["Verdict"] == wording.VERDICTS[evidence["verdict"]]
 
     at_one = compare.capacities_at(warehouse, pair_of_ids, 0.01, "worst_exchange").to_pylist()
     fastest = max(at_one, key=lambda each: each["rate"])
@@ -192,7 +192,7 @@ def test_read_the_verdict_on_a_claim(watched: Watched, warehouse: Warehouse) -> 
     page.get_by_role("heading", name=f"Claim {claim['claim_id']}").wait_for()
     assert page.get_by_role("blockquote").get_by_text(claim["statement"]).is_visible()
     verdict = page.get_by_role("listitem").filter(has_text="Verdict of the rule")
-    assert verdict.inner_text().endswith(words.CLAIM_VERDICTS[claim["verdict"]])
+    assert verdict.inner_text().endswith(wording.CLAIM_VERDICTS[claim["verdict"]])
     assert "claim=C01" in page.url
 
 

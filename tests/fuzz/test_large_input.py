@@ -29,7 +29,7 @@ INTERIM = b"sent: 1/1; received: 1/1; drops: 0/0; rejected: 0/0\n"
 INGESTER = """
 import json, os, sys
 from pathlib import Path
-from dropline.ingest.intake import ingest
+from dropline.ingest.loader import ingest
 from dropline.ingest.lake import Lake
 
 for line in sys.stdin:

@@ -12,8 +12,8 @@ import pytest
 
 from dropline import compiled, transform
 from dropline.expectations import check_lake
-from dropline.ingest.intake import ingest
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import ingest
 from tests.lakes import rewritten
 
 ROOT = Path(__file__).parents[2]

@@ -17,8 +17,8 @@ import pytest
 
 from dropline.expectations import check_lake, gate
 from dropline.expectations.suite import LAKE, Suite, sql
-from dropline.ingest.intake import ingest
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import ingest
 from dropline.ingest.parquet import sha256_of
 from dropline.ingest.schema import TABLES
 from dropline.ingest.verification import batch_of

@@ -8,7 +8,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from dropline.expectations import rows, validation
+from dropline.expectations import failing_rows, validation
 from dropline.expectations.suite import Expectation, Suite
 
 DETAIL = "{a} and {b:.3g} and {word!r}"
@@ -33,9 +33,9 @@ def failing(*given: tuple[float | None, float | None, str | None]) -> list[tuple
     schema = pa.schema([("place", pa.int64()), *NUMBERS.items()])
     with duckdb.connect() as connection:
         connection.register("given", pa.table({"place": range(len(given)), **columns}, schema=schema))
-        counts = rows.count_failing(connection, SUITE)
-        found = list(rows.findings(connection, SUITE, counts))
-        nothing = list(rows.findings(connection, SUITE, []))
+        counts = failing_rows.count_failing(connection, SUITE)
+        found = list(failing_rows.findings(connection, SUITE, counts))
+        nothing = list(failing_rows.findings(connection, SUITE, []))
     assert counts == {code: sum(each.finding == code for each in found) for code in SUITE.expectations}
     assert nothing == []
     return [(each.finding, each.trial_id, each.detail) for each in found]

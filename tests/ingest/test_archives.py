@@ -13,7 +13,7 @@ import pytest
 
 from dropline.ingest import archives
 from dropline.ingest.files import IntakeError
-from dropline.ingest.intake import ingest
+from dropline.ingest.loader import ingest
 from dropline.ingest.show import show
 from tests.lakes import leftovers
 
@@ -293,7 +293,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from dropline.ingest import archives
-from dropline.ingest.intake import ingest
+from dropline.ingest.loader import ingest
 from dropline.ingest.lake import Lake
 
 copy = archives._copy

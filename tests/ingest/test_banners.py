@@ -2,7 +2,7 @@
 
 import pytest
 
-from dropline.ingest.intake import ingest
+from dropline.ingest.loader import ingest
 from tests.ingest.conftest import EXAMPLE, RUN
 
 REPORT = (EXAMPLE / RUN / "rep1" / "rate740.txt").read_bytes()

@@ -15,8 +15,8 @@ from dropline.ingest import bucket as bucket_module
 from dropline.ingest.backup import backup
 from dropline.ingest.bucket import Bucket, BucketUnusable, DamagedObject
 from dropline.ingest.compaction import compact
-from dropline.ingest.intake import ingest
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import ingest
 from dropline.ingest.verification import verify
 from dropline.paths import Home, NoSuchHome
 from tests.buckets import SECRET, ask
@@ -30,7 +30,7 @@ import os, signal, sys
 from pathlib import Path
 import obstore
 from dropline.paths import Home
-from dropline.ingest.intake import ingest
+from dropline.ingest.loader import ingest
 from dropline.ingest.lake import Lake
 
 tree, address, caches = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])

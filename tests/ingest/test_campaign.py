@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dropline.ingest.campaign import FIELDS, WHOLE_NUMBERS, Campaign, CampaignError, Template, json_schema
-from dropline.ingest.vocabulary import normalise
+from dropline.ingest.synonyms import normalise
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(ROOT.glob("examples/*/campaign.yaml"))

@@ -5,8 +5,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from dropline.ingest.intake import ingest
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import ingest
 from dropline.ingest.verification import damaged
 from tests.lakes import leftovers
 
@@ -18,7 +18,7 @@ KILLS = 30  # a third by the clock, a third over all file operations, a third in
 KILLER = """
 import os, random, signal, sys, time
 from pathlib import Path
-from dropline.ingest.intake import ingest
+from dropline.ingest.loader import ingest
 from dropline.ingest.lake import Lake
 from tests.dying import die_at
 
@@ -50,7 +50,7 @@ for number in range(kills // 3):
 MEETING = """
 import sys, time
 from pathlib import Path
-from dropline.ingest.intake import ingest
+from dropline.ingest.loader import ingest
 from dropline.ingest.lake import Lake
 
 tree, lake, own, other = map(Path, sys.argv[1:])

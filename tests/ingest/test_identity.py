@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from dropline.ingest.files import IntakeError
-from dropline.ingest.intake import ingest
+from dropline.ingest.loader import ingest
 from tests.ingest.conftest import EXAMPLE, RUN
 
 RATES = ("rate740", "rate1050")

@@ -7,7 +7,7 @@ import pytest
 from dropline.ingest.campaign import Campaign
 from dropline.ingest.files import IntakeError
 from dropline.ingest.initial import begin
-from dropline.ingest.intake import ingest
+from dropline.ingest.loader import ingest
 from tests.ingest.conftest import EXAMPLE, RUN
 
 POWERDNS = EXAMPLE.parent / "powerdns-4.7"

@@ -18,12 +18,12 @@ from test_lake import exchanges, raw_files, trials
 from dropline.errors import DroplineError
 from dropline.ingest import compaction
 from dropline.ingest.compaction import compact
-from dropline.ingest.history import rejects, reparse
-from dropline.ingest.intake import ingest
-from dropline.ingest.kept import Kept
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import ingest
 from dropline.ingest.parquet import DamagedFile
+from dropline.ingest.reparsing import rejects, reparse
 from dropline.ingest.schema import TABLES
+from dropline.ingest.stored_files import Kept
 from dropline.ingest.verification import damaged
 from tests.lakes import flip, leftovers, rewritten
 

@@ -18,10 +18,10 @@ from test_lake import exchanges, raw_files, trials
 from dropline.errors import DroplineError
 from dropline.expectations import check_lake
 from dropline.ingest.compaction import compact
-from dropline.ingest.history import reparse
-from dropline.ingest.intake import ingest
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import ingest
 from dropline.ingest.parquet import DamagedFile
+from dropline.ingest.reparsing import reparse
 from dropline.ingest.schema import TABLES
 from dropline.ingest.verification import verify
 from dropline.paths import Home

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from dropline.ingest.history import reparse
 from dropline.ingest.lake import Lake
 from dropline.ingest.migration import migrate
+from dropline.ingest.reparsing import reparse
 from dropline.ingest.verification import verify
 from dropline.paths import Home
 from tests.lakes import leftovers

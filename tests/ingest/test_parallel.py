@@ -15,12 +15,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from dropline.ingest import intake, listing
+from dropline.ingest import listing, loader
 from dropline.ingest.files import look, read, walk
 from dropline.ingest.formats import perfdhcp
-from dropline.ingest.intake import ingest
 from dropline.ingest.lake import Lake
 from dropline.ingest.listing import listings
+from dropline.ingest.loader import ingest
 from dropline.ingest.parallel import WorkerError, in_order
 from dropline.ingest.schema import TABLES
 from tests.lakes import leftovers
@@ -33,7 +33,7 @@ CAPTURES = ROOT / "tests" / "captures" / "perfdhcp" / "odd"
 def shared(monkeypatch):
     """Small parts, done by two workers on any machine."""
     monkeypatch.setattr(listing, "MOST_FILES", 3)
-    monkeypatch.setattr(intake, "in_order", partial(in_order, workers=2))
+    monkeypatch.setattr(loader, "in_order", partial(in_order, workers=2))
 
 
 def rows(lake):
@@ -203,7 +203,7 @@ def test_a_reader_that_takes_its_process_along_stops_the_ingest_and_leaves_nothi
 def test_what_a_worker_sees_in_a_file_is_known_here(tree, shared):
     scopes = list(walk([tree]))
     found = [part for items in walk([tree]) for part in listings(items)]
-    looked = list(intake._looked(found, lambda item, limit: read(item.where, limit), 10**6))
+    looked = list(loader._looked(found, lambda item, limit: read(item.where, limit), 10**6))
     for items in scopes:
         look(items)
     assert [item.nature for part, _ in looked for item in part.items] == [i.nature for items in scopes for i in items]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dropline.ingest import servers
 from dropline.ingest.schema import SERVER_CONFIGS
 from dropline.ingest.servers import ConfigError, kea, powerdns
-from dropline.ingest.vocabulary import normalise
+from dropline.ingest.synonyms import normalise
 
 CAPTURES = Path(__file__).parent.parent / "captures"
 CONFIGS = CAPTURES / "dns" / "server"

@@ -3,8 +3,8 @@
 import pytest
 
 from dropline.ingest.compaction import compact
-from dropline.ingest.history import reparse
-from dropline.ingest.intake import ingest
+from dropline.ingest.loader import ingest
+from dropline.ingest.reparsing import reparse
 from dropline.ingest.retraction import NothingToRetract, forget, remember, rename
 from dropline.ingest.schema import TABLES
 from dropline.ingest.show import show

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dropline.ingest.campaign import CampaignError
 from dropline.ingest.files import IntakeError
 from dropline.ingest.formats import Reject, perfdhcp
-from dropline.ingest.intake import ingest
+from dropline.ingest.loader import ingest
 from dropline.ingest.show import show
 
 ODD = Path(__file__).parents[1] / "captures" / "perfdhcp" / "odd"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from test_lake import raw_files
 
 from dropline.ingest.compaction import compact
-from dropline.ingest.intake import ingest
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import ingest
 from dropline.ingest.unpack import INDEX, file_names, unpack
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dropline.ingest.intake import ingest
+from dropline.ingest.loader import ingest
 
 OUTPUT = "runs/v4_st_memfile_hot-standby/rep1/rate740.txt"
 CONFIGURATION = "configs/v4_st_memfile_hot-standby_ha1.json"
@@ -192,10 +192,10 @@ def test_a_folder_that_is_read_takes_no_place_of_one_that_is_not(tree, bare, lak
 
 
 def test_a_lake_of_many_campaigns_is_asked_for_one_at_a_time(tree, lake, tmp_path, monkeypatch):
-    from dropline.ingest import known
+    from dropline.ingest import change_detection
 
-    monkeypatch.setattr(known, "_CAMPAIGNS", 1)
-    monkeypatch.setattr(known, "_OPEN_FILES", 1)
+    monkeypatch.setattr(change_detection, "_CAMPAIGNS", 1)
+    monkeypatch.setattr(change_detection, "_OPEN_FILES", 1)
     for name in "abc":
         shutil.copytree(tree, tmp_path / "many" / name)
         (tmp_path / "many" / name / "campaign.yaml").write_text(f"campaign: {name}\n")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from dropline.ingest.intake import ingest
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import ingest
 from dropline.measure.bench import HookFailed, run
 from dropline.measure.drive import TrialFailed, measure
 from dropline.measure.folder import Folder

@@ -10,8 +10,8 @@ import pytest
 
 from dropline import pipeline
 from dropline.app.warehouse import Warehouse
-from dropline.ingest.intake import ingest
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import ingest
 from dropline.measure.gate import CannotTell, Pair, Verdict, exit_code, judge, parsed, self_test
 from dropline.paths import Home
 from tests.measure.fake_perfdhcp import REPORT

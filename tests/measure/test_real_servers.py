@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from dropline.ingest.intake import ingest
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import ingest
 from dropline.measure.initial import begin
 
 ROOT = Path(__file__).parent.parent.parent

@@ -7,8 +7,8 @@ import duckdb
 import pytest
 
 from dropline import pipeline
-from dropline.ingest.intake import ingest
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import ingest
 from dropline.paths import Home
 
 CAPTURES = Path(__file__).parents[1] / "captures"

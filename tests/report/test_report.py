@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import report
-from dropline.app import words
+from dropline.app import wording
 from dropline.app.warehouse import Warehouse
 from dropline.report import content
 from dropline.report.scope import ReportError
@@ -69,8 +69,8 @@ def test_each_measured_figure_stands_in_its_place_with_interval_and_runs(warehou
         head, *rows = examples[f"ISC Kea 2.2.0 {row['protocol']}, leases/s"]
         [line] = [line for line in rows if line[0] == f"{servers[row['ha_mode']]}, {threading}"]
         cell = line[head.index(row["backend"])]
-        assert cell.startswith(f"{words.rate(row['lps'], '≥')} (")
-        assert words.capacity_range(row["interval_kind"], row["ci_low"], row["ci_high"]) in cell
+        assert cell.startswith(f"{wording.rate(row['lps'], '≥')} (")
+        assert wording.capacity_range(row["interval_kind"], row["ci_low"], row["ci_high"]) in cell
         assert f"{row['runs']} run" in cell
     head, single, multi, *_ = examples["ISC Kea 2.2.0 DHCPv4, leases/s"]
     assert "7 of 9 runs" in single[1]
@@ -92,8 +92,8 @@ def test_a_ratio_is_that_of_its_mart_with_verdict_and_fairness(warehouse, exampl
     assert len(known) == 6
     assert sorted([row[head.index(name)] for name in asked] for row in rows) == sorted(
         [
-            words.rate(row["lps_multi"], "≥"),
-            words.rate(row["lps_single"], "≥"),
+            wording.rate(row["lps_multi"], "≥"),
+            wording.rate(row["lps_single"], "≥"),
             f"{row['speedup']:.3g} ×",
             row["verdict"],
             "-" if row["p_value_holm"] is None else f"{row['p_value_holm']:.2g}",

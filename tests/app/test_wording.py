@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dropline.app import words
+from dropline.app import wording
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from dropline.app import words
 def test_a_capacity_carries_the_sign_of_its_bound(
     rate: float | None, status: str, qualifier: str | None, shown: str
 ) -> None:
-    assert words.rate(rate, words.bound(status, qualifier)) == shown
+    assert wording.rate(rate, wording.bound(status, qualifier)) == shown
 
 
 @pytest.mark.parametrize(
@@ -46,24 +46,24 @@ def test_a_capacity_carries_the_sign_of_its_bound(
     ],
 )
 def test_a_ratio_of_bounds_is_a_bound_or_unknown(upper_sign: str, lower_sign: str, shown: str) -> None:
-    assert words.ratio(200, 100, upper_sign, lower_sign) == shown
+    assert wording.ratio(200, 100, upper_sign, lower_sign) == shown
 
 
 @pytest.mark.parametrize(
     ("value", "shown"), [(0.6971, "0.697"), (1.5, "1.5"), (999.4, "999"), (999.6, "1,000"), (2345.6, "2,346")]
 )
 def test_a_factor_is_never_a_power_of_ten(value: float, shown: str) -> None:
-    assert words.factor(value) == shown
+    assert wording.factor(value) == shown
 
 
 def test_a_ratio_over_nothing_is_a_dash() -> None:
-    assert words.ratio(1, 0) == words.ratio(None, 1) == words.ratio(float("nan"), 1) == "-"
+    assert wording.ratio(1, 0) == wording.ratio(None, 1) == wording.ratio(float("nan"), 1) == "-"
 
 
 def test_an_interval_without_repetitions_is_a_dash_and_never_made_up() -> None:
-    assert words.interval(None, None) == words.interval(float("nan"), float("nan")) == "-"
-    assert words.interval(9500, 10500.2) == "9,500 to 10,500"
-    assert words.interval(9500, None) == "≥ 9,500"
+    assert wording.interval(None, None) == wording.interval(float("nan"), float("nan")) == "-"
+    assert wording.interval(9500, 10500.2) == "9,500 to 10,500"
+    assert wording.interval(9500, None) == "≥ 9,500"
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_an_interval_without_repetitions_is_a_dash_and_never_made_up() -> None:
 def test_a_range_says_whether_it_is_an_interval_or_a_bracket(
     kind: str | None, low: float | None, high: float | None, shown: str
 ) -> None:
-    assert words.capacity_range(kind, low, high) == shown
+    assert wording.capacity_range(kind, low, high) == shown
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_range_says_whether_it_is_an_interval_or_a_bracket(
 def test_an_estimate_has_no_digits_of_which_nothing_is_known(
     value: float, low: float | None, high: float | None, shown: float
 ) -> None:
-    assert words.about(value, low, high) == pytest.approx(shown)
+    assert wording.about(value, low, high) == pytest.approx(shown)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_an_estimate_has_no_digits_of_which_nothing_is_known(
     ],
 )
 def test_what_passed_at_the_last_step_is_shown_as_a_lower_bound(status: str, qualifier: str | None, shown: str) -> None:
-    assert words.figure(8487.6, status, qualifier) == shown
+    assert wording.figure(8487.6, status, qualifier) == shown
 
 
 @pytest.mark.parametrize(
@@ -128,20 +128,20 @@ def test_what_passed_at_the_last_step_is_shown_as_a_lower_bound(status: str, qua
     ],
 )
 def test_drift_is_named_where_pairs_were_not_measured_in_turn(in_turn: list[bool], said: str) -> None:
-    assert words.drift(in_turn).startswith(said)
-    assert bool(words.drift(in_turn)) == bool(said)
+    assert wording.drift(in_turn).startswith(said)
+    assert bool(wording.drift(in_turn)) == bool(said)
 
 
 def test_only_runs_that_resemble_their_neighbours_widened_an_interval() -> None:
-    said = words.widened({"a": 0.6, "b": -0.6, "c": None, "d": float("nan")})
+    said = wording.widened({"a": 0.6, "b": -0.6, "c": None, "d": float("nan")})
     assert said.endswith("widened the interval of a (2 times).")
-    assert words.widened({"b": 0.0}) == ""
-    assert words.widening(0.99) == words.widening(0.9)
+    assert wording.widened({"b": 0.0}) == ""
+    assert wording.widening(0.99) == wording.widening(0.9)
 
 
 @given(st.text())
 def test_no_markdown_survives_in_plain_text(text: str) -> None:
-    shown = words.plain(text)
+    shown = wording.plain(text)
     for sign in "*_`[]<>$~:#|!":
         assert shown.count(sign) == shown.count("\\" + sign)
     assert "\n" not in shown
@@ -159,8 +159,8 @@ def test_no_markdown_survives_in_plain_text(text: str) -> None:
     ],
 )
 def test_a_ratio_of_bounds_is_said_as_a_bound(upper: float, lower: float, signs: tuple[str, str], said: str) -> None:
-    assert words.times(upper, lower, *signs) == said
+    assert wording.times(upper, lower, *signs) == said
 
 
 def test_a_span_of_one_number_is_that_number() -> None:
-    assert (words.span(9, 9), words.span(5, 9)) == ("9", "5 to 9")
+    assert (wording.span(9, 9), wording.span(5, 9)) == ("9", "5 to 9")

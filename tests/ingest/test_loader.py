@@ -11,8 +11,8 @@ import pytest
 
 from dropline.ingest.campaign import CampaignError
 from dropline.ingest.files import IntakeError
-from dropline.ingest.intake import ingest
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import ingest
 from dropline.ingest.schema import TABLES
 from tests.lakes import leftovers
 
@@ -431,7 +431,7 @@ def test_an_interrupt_leaves_nothing_behind(tree, lake):
 
 
 def test_many_files_are_written_in_parts_of_one_batch(tree, lake, monkeypatch):
-    monkeypatch.setattr("dropline.ingest.intake._FLUSH_FILES", 3)
+    monkeypatch.setattr("dropline.ingest.loader._FLUSH_FILES", 3)
     summary = ingest([tree], lake)
     assert summary.trials == 7
     assert lake.batches() == [summary.batch]

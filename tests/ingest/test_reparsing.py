@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from dropline.ingest import formats, history, machines
+from dropline.ingest import formats, machines, reparsing
 from dropline.ingest.campaign import CampaignError
 from dropline.ingest.formats import Reject, Report, perfdhcp
-from dropline.ingest.history import rejects, rejects_text, reparse
-from dropline.ingest.intake import ingest
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import ingest
 from dropline.ingest.records import Records
+from dropline.ingest.reparsing import rejects, rejects_text, reparse
 from dropline.ingest.servers import kea
 from tests.lakes import leftovers
 
@@ -33,7 +33,7 @@ KILLER = """
 import os, random, sys
 from pathlib import Path
 from dropline.ingest.formats import perfdhcp
-from dropline.ingest.history import reparse
+from dropline.ingest.reparsing import reparse
 from dropline.ingest.lake import Lake
 from tests.dying import die_at
 
@@ -161,7 +161,7 @@ def test_a_stricter_reader_takes_trials_back(tree, lake, monkeypatch):
     read_otherwise(monkeypatch, refuse_740)
     told = reparse(lake)
     assert [change.source_path for change in told.lost] == [OUTPUT]
-    assert told.changes[0].counts == history.Counts(trials_removed=1, rejects_added=1)
+    assert told.changes[0].counts == reparsing.Counts(trials_removed=1, rejects_added=1)
     assert len(current(lake, "trials")) == 6
     assert [row["reason"] for row in current(lake, "rejects")] == ["too hard"]
     (raw,) = rows(lake, "raw_files", batch=told.batch)
@@ -176,7 +176,7 @@ def test_a_changed_value_is_counted_and_supersedes(tree, lake, monkeypatch):
     read_otherwise(monkeypatch, count_one_more)
     told = reparse(lake)
     assert f"changed  {CAMPAIGN}: {OUTPUT}: 1 trial changed" in told.text()
-    assert told.changes[0].counts == history.Counts(trials_changed=1)
+    assert told.changes[0].counts == reparsing.Counts(trials_changed=1)
     trials = current(lake, "trials")
     assert len(trials) == 7
     (after,) = [trial for trial in trials if trial["source_path"] == OUTPUT]
@@ -280,7 +280,7 @@ def test_a_batch_of_reread_files_does_not_mix_up_what_came_apart(bare, tree, lak
         read_otherwise(monkeypatch, lambda data, part, n=clients: part.facts.update(clients=n) or part)
         told = reparse(lake)
         assert (len(told.changes), told.batch.endswith("reparse")) == (9, True)
-        assert all(change.counts == history.Counts(trials_changed=1) for change in told.changes)
+        assert all(change.counts == reparsing.Counts(trials_changed=1) for change in told.changes)
     assert {trial["trial_id"]: trial["host_id"] for trial in current(lake, "trials")} == hosts
 
 
@@ -345,7 +345,7 @@ def test_a_kept_campaign_yaml_that_is_not_understood_any_more_stops_before_anyth
 
 def test_contents_are_read_by_row_group_and_never_held_all_at_once(tree, lake, monkeypatch):
     monkeypatch.setattr("dropline.ingest.parquet.GROUP_ROWS", 4)
-    monkeypatch.setattr("dropline.ingest.intake._FLUSH_FILES", 4)
+    monkeypatch.setattr("dropline.ingest.loader._FLUSH_FILES", 4)
     ingest([tree], lake)
     asked = Counter()
     contents = Lake.contents
@@ -360,7 +360,7 @@ def test_contents_are_read_by_row_group_and_never_held_all_at_once(tree, lake, m
 def test_progress_tells_of_every_file_and_an_interrupt_leaves_nothing(tree, lake, monkeypatch):
     ingest([tree], lake)
     read_otherwise(monkeypatch, change_clients)
-    monkeypatch.setattr("dropline.ingest.intake._FLUSH_FILES", 1)
+    monkeypatch.setattr("dropline.ingest.loader._FLUSH_FILES", 1)
     batches, told = lake.batches(), []
 
     def interrupt(done, total, path):
@@ -409,7 +409,7 @@ def test_a_reparse_that_another_has_done_meanwhile_writes_nothing(bare, lake, mo
 def test_a_reparse_and_an_ingest_of_other_files_both_commit(tree, bare, lake, monkeypatch):
     ingest([tree], lake)
     read_otherwise(monkeypatch, count_one_more)
-    monkeypatch.setattr("dropline.ingest.intake._FLUSH_FILES", 1)
+    monkeypatch.setattr("dropline.ingest.loader._FLUSH_FILES", 1)
     told = reparse(lake, progress=lambda done, total, _: ingest([bare], lake) if done == total - 1 else None)
     assert [name[:8] for name in lake.batches()] == ["00000001", "00000002", "00000003"]
     assert (told.batch, told.overtaken) == (lake.batches()[-1], 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from dropline.app import words
+from dropline.app import wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -29,8 +29,8 @@ _MORE: Final = ("testbed", "tool", "method", "campaign", "configuration")
 
 def threads(threading: str | None, count: float | None) -> str:
     """Return how many threads a server has, e.g. `4 threads`; empty where nobody says it."""
-    if words.is_known(count) and count:
-        return words.plural(int(count), "thread")
+    if wording.is_known(count) and count:
+        return wording.plural(int(count), "thread")
     return {"single": "1 thread", "multi": "multi-threaded"}.get(threading or "", "")
 
 
@@ -67,7 +67,7 @@ def unique(found: Sequence[str]) -> list[str]:
 
 
 def _parts(row: Row) -> dict[str, str]:
-    part = {column: str(row[column]) if words.is_known(row[column]) else "" for column in (*_MAIN, *_MORE)}
+    part = {column: str(row[column]) if wording.is_known(row[column]) else "" for column in (*_MAIN, *_MORE)}
     ha_mode = "" if part["ha_mode"] == "none" else part["ha_mode"].replace("-", " ")
     return part | {"threading": threads(row["threading"], row["threads"]), "ha_mode": ha_mode}
 
@@ -82,7 +82,7 @@ def fastest(rows: Sequence[Row]) -> Row | None:
 
 
 def _holds(row: Row) -> bool:
-    return words.is_known(row["rate"]) and row["status"] != "exceeded_at_first_step"
+    return wording.is_known(row["rate"]) and row["status"] != "exceeded_at_first_step"
 
 
 def headline(best: Row, *, alone: bool) -> str:
@@ -93,12 +93,12 @@ def headline(best: Row, *, alone: bool) -> str:
         alone: whether it is the only one, so that its name says no more than its product does.
     """
     shared = [best["product"], best["product_version"]]
-    product = " ".join(str(each) for each in shared if words.is_known(each) and str(each) not in best["name"])
-    of = [product, words.known(best["protocol"]), best["name"] if not alone or not product else None]
+    product = " ".join(str(each) for each in shared if wording.is_known(each) and str(each) not in best["name"])
+    of = [product, wording.known(best["protocol"]), best["name"] if not alone or not product else None]
     sign = {"≥": "at least ", ">": "more than ", "≤": "at most ", "≈": "about "}.get(
-        words.figure_sign(best["status"], best["qualifier"]), ""
+        wording.figure_sign(best["status"], best["qualifier"]), ""
     )
-    rate = words.number(words.about(best["rate"], best["ci_low"], best["ci_high"]))
+    rate = wording.number(wording.about(best["rate"], best["ci_low"], best["ci_high"]))
     return f"{', '.join(filter(None, of))}: {sign}{rate} {best['rate_unit']}"
 
 
@@ -107,12 +107,12 @@ def certainty(best: Row) -> str:
     if best["origin"] == "published":
         return f"Published in {best['campaign']}."
     low, high, is_estimate = best["ci_low"], best["ci_high"], best["interval_kind"] == "confidence"
-    runs = words.plural(int(best["runs"] or 0), "run")
-    if not words.is_known(low):
+    runs = wording.plural(int(best["runs"] or 0), "run")
+    if not wording.is_known(low):
         return f"From {runs}."
-    if not words.is_known(high):
+    if not wording.is_known(high):
         return f"No step lost too much ({runs}): offer more to find the limit."
-    ends = [words.number(words.about(end, low, high) if is_estimate else end) for end in (low, high)]
+    ends = [wording.number(wording.about(end, low, high) if is_estimate else end) for end in (low, high)]
     said = f"The limit lies between {ends[0]} and {ends[1]} ({'95 %' if is_estimate else 'bracket'}, {runs})."
     reach = (high - low) / 2 / best["rate"]
     return f"{said} That is wide, ± {100 * reach:.0f} %: the runs differ." if is_estimate and reach > WIDE else said
@@ -144,9 +144,9 @@ def _differ(one: Row, other: Row) -> set[str]:
 
 def _ahead(best: Row, other: Row, what: str) -> str:
     estimates = best["rate_interpolated"], other["rate_interpolated"]
-    upper, lower = estimates if all(map(words.is_known, estimates)) else (best["rate"], other["rate"])
+    upper, lower = estimates if all(map(wording.is_known, estimates)) else (best["rate"], other["rate"])
     ends = best["ci_low"], other["ci_high"], best["ci_high"], other["ci_low"]
-    if all(map(words.is_known, ends)) and all(ends):
+    if all(map(wording.is_known, ends)) and all(ends):
         least, most = ends[0] / ends[1], ends[2] / ends[3]
         if most > VAGUE * least:  # brackets of few steps: a point between them would say too much
             return f"{two_digits(least)} to {two_digits(most)} times {what}"
@@ -161,8 +161,8 @@ def two_digits(ratio: float) -> str:
 def _crowded(row: Row) -> str:
     """Return that there were more threads than CPUs, where that is known."""
     cpus, count = row["cpus"], row["threads"]
-    known = words.is_known(cpus) and words.is_known(count)
-    return f" on {words.plural(int(cpus), 'CPU')}" if known and count > cpus else ""
+    known = wording.is_known(cpus) and wording.is_known(count)
+    return f" on {wording.plural(int(cpus), 'CPU')}" if known and count > cpus else ""
 
 
 def at_first_step(rows: Sequence[Row]) -> str:
@@ -172,7 +172,7 @@ def at_first_step(rows: Sequence[Row]) -> str:
         return ""
     found = Counter(cause for row in failed for cause in row["findings"] if cause in CAUSES)
     why = f": {CAUSES[found.most_common(1)[0][0]]}" if found else ""
-    return f"{words.plural(len(failed), 'set-up')} lost too much at the first step already{why}."
+    return f"{wording.plural(len(failed), 'set-up')} lost too much at the first step already{why}."
 
 
 def effect(pairs: pd.DataFrame, what: str) -> str:
@@ -234,17 +234,17 @@ def _kind(row: Row) -> tuple[str, ...]:
 
 def figure(row: Row) -> str:
     """Return what stands beside a bar: the figure, that it comes from one run, and that something speaks against it."""
-    rate = words.about(row["rate"], row["ci_low"], row["ci_high"]) if words.is_known(row["rate"]) else None
+    rate = wording.about(row["rate"], row["ci_low"], row["ci_high"]) if wording.is_known(row["rate"]) else None
     sign = "<" if row["status"] == "exceeded_at_first_step" else ""
     alone = " · 1 run" if row["origin"] == "measured" and row["runs"] == 1 else ""
-    return f"{words.rate(rate, sign)}{' ⚠' if row['quality'] in ('warn', 'suspect') else ''}{alone}"
+    return f"{wording.rate(rate, sign)}{' ⚠' if row['quality'] in ('warn', 'suspect') else ''}{alone}"
 
 
 def pair_names(pairs: Sequence[Row], factor: str) -> list[str]:
     """Return what each pair of a factor is made of, without what all share."""
     columns = ["product", "protocol", "backend", "ha_mode", "threads"]
     texts = [
-        {column: str(pair[column]).removesuffix(".0") for column in columns if words.is_known(pair[column])}
+        {column: str(pair[column]).removesuffix(".0") for column in columns if wording.is_known(pair[column])}
         for pair in pairs
     ]
     for text in texts:
@@ -262,6 +262,6 @@ def reasons(pairs: Sequence[Row], factor: str) -> str:
     crowded = {f"{int(pair['threads'])} threads ran{_crowded(pair)}" for pair in pairs if _crowded(pair)}
     why = [f"{', '.join(sorted(crowded))}."] if crowded and factor == "threading" else []
     if factor == "ha_mode":
-        described = {str(pair["description"]) for pair in pairs if words.is_known(pair["description"])}
+        described = {str(pair["description"]) for pair in pairs if wording.is_known(pair["description"])}
         why += sorted(described) if len(described) == 1 else []
     return " ".join(why)

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any, Final
 import duckdb
 import pyarrow as pa
 
-from dropline.ingest.intake import Intake, printable, reject_text
-from dropline.ingest.kept import Kept
+from dropline.ingest.loader import Intake, printable, reject_text
 from dropline.ingest.parquet import DamagedFile
 from dropline.ingest.resolve import Resolver, explains_first
 from dropline.ingest.rows import Outcome, tables
 from dropline.ingest.schema import TABLES
+from dropline.ingest.stored_files import Kept
 from dropline.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from dropline.ingest.files import Found
-    from dropline.ingest.intake import Summary
     from dropline.ingest.lake import Batch, Key, Lake
+    from dropline.ingest.loader import Summary
 
 _MAX_FILES_TOLD: Final = 20
 _REJECT_COLUMNS: Final = ("campaign", "source_path", "line", "reason", "hint")

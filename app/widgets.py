@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Required, TypedDict, Unpa
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dropline.app import downloads, status, words
+from dropline.app import downloads, status, wording
 from dropline.app.charts import theme
 from dropline.app.queries import quality
 from dropline.app.warehouse import Identity, Warehouse, WarehouseError
@@ -67,7 +67,7 @@ def warehouse_or_stop() -> Warehouse:
     try:
         return open_warehouse()
     except WarehouseError as error:
-        st.info(words.plain(error), icon=":material/database_off:")
+        st.info(wording.plain(error), icon=":material/database_off:")
         st.code("dropline up examples", language=None)
         st.stop()
 
@@ -154,7 +154,7 @@ def _say_what_is_gone(key: str, texts: Any) -> None:
     known = set(texts)
     for asked in st.query_params.get_all(key):
         if asked and asked not in known:
-            st.warning(f"The address asks for {words.plain(asked)}, which is not in this warehouse (any more).")
+            st.warning(f"The address asks for {wording.plain(asked)}, which is not in this warehouse (any more).")
 
 
 @st.fragment

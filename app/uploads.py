@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from dropline.app import bounded
+from dropline.app import sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ Row = dict[str, Any]
 
 def prepare() -> None:
     """Make ready for the next file, so that it need not wait for a process."""
-    bounded.prepare(__name__)
+    sandbox.prepare(__name__)
 
 
 def explain(name: str, data: bytes) -> Row:
@@ -67,11 +67,11 @@ def explain(name: str, data: bytes) -> Row:
     """
     if len(data) > MOST_BYTES:
         message = f"{len(data):,} bytes are more than {MOST_BYTES // 2**20} MiB: use `dropline show FILE` for it."
-        raise bounded.Refused(message)
+        raise sandbox.Refused(message)
     with tempfile.TemporaryDirectory(prefix="dropline-") as folder:  # for our user only
         file = Path(folder, safe_name(name))
         file.write_bytes(data)
-        return dict(json.loads(bounded.run(__name__, str(file), seconds=SECONDS)))
+        return dict(json.loads(sandbox.run(__name__, str(file), seconds=SECONDS)))
 
 
 def safe_name(name: str) -> str:
@@ -113,9 +113,9 @@ def take_in(home: Home) -> str:
         )
     except subprocess.TimeoutExpired:
         message = f"The ingest took longer than {INGEST_S:g} s and was ended. The file is kept: type `dropline ingest`."
-        raise bounded.TooMuch(message) from None
+        raise sandbox.TooMuch(message) from None
     if not done.stdout:
-        raise bounded.Refused(done.stderr.strip())
+        raise sandbox.Refused(done.stderr.strip())
     return done.stdout.strip()
 
 
@@ -178,7 +178,7 @@ def look(file: Path) -> Row:
     try:
         found = show(file, within=file.parent)
     except IntakeError as error:
-        bounded.refuse(str(error).replace(f"{file.parent}/", ""))
+        sandbox.refuse(str(error).replace(f"{file.parent}/", ""))
     trials, exchanges = [each.row for each in found.trials[:MOST_REPORTS]], []
     data = file.read_bytes()
     if trials and (reader := formats.recognise(data[:HEAD_BYTES])):
@@ -201,7 +201,7 @@ def look(file: Path) -> Row:
 
 def ready() -> None:
     """Confine this process, and import what the work needs."""
-    bounded.confine(_MEMORY_BYTES)
+    sandbox.confine(_MEMORY_BYTES)
     for name in ("dropline.ingest.show", "duckdb", "pandas"):  # pyarrow imports pandas with the first array
         import_module(name)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 
-from dropline.app import words
+from dropline.app import wording
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,30 +41,30 @@ def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:
     ]
     frame["rate"] = pd.Series(each["rate"], dtype=float)
     qualified = list(zip(each["status"], each["qualifier"], strict=True))
-    frame["sign"] = [words.bound(*one) for one in qualified]
-    frame["figure_sign"] = [words.figure_sign(*one) for one in qualified]
-    frame["shown"] = [words.figure(rate, *one) for rate, one in zip(each["rate"], qualified, strict=True)]
+    frame["sign"] = [wording.bound(*one) for one in qualified]
+    frame["figure_sign"] = [wording.figure_sign(*one) for one in qualified]
+    frame["shown"] = [wording.figure(rate, *one) for rate, one in zip(each["rate"], qualified, strict=True)]
     ranges = list(zip(each["ci_low"], each["ci_high"], strict=True))
     frame["interval"] = [
-        words.capacity_range(kind, *ends) for kind, ends in zip(each["interval_kind"], ranges, strict=True)
+        wording.capacity_range(kind, *ends) for kind, ends in zip(each["interval_kind"], ranges, strict=True)
     ]
     frame["about"] = [
-        None if best is None else words.about(best, *ends)
+        None if best is None else wording.about(best, *ends)
         for best, ends in zip(each["rate_interpolated"], ranges, strict=True)
     ]
-    frame["quality_shown"] = [words.quality(one) for one in each["quality"]]
-    frame["status_shown"] = [words.STATUSES.get(one, one) for one in each["status"]]
-    frame["findings_shown"] = [words.findings(one) for one in each["findings"]]
+    frame["quality_shown"] = [wording.quality(one) for one in each["quality"]]
+    frame["status_shown"] = [wording.STATUSES.get(one, one) for one in each["status"]]
+    frame["findings_shown"] = [wording.findings(one) for one in each["findings"]]
     return frame
 
 
 def set_up(protocol: str | None, threading: str | None, threads: float | None, ha_mode: str | None) -> str:
     """Return protocol, threading and HA mode as one short text, e.g. `DHCPv4, multi x4, hot-standby`."""
-    count = f" x{threads:.0f}" if threads is not None and words.is_known(threads) and threading == "multi" else ""
+    count = f" x{threads:.0f}" if threads is not None and wording.is_known(threads) and threading == "multi" else ""
     parts = [
-        protocol if words.is_known(protocol) else "protocol not stated",
-        f"{threading}{count}" if words.is_known(threading) else "",
-        f"{ha_mode}" if words.is_known(ha_mode) and ha_mode != "none" else "",
+        protocol if wording.is_known(protocol) else "protocol not stated",
+        f"{threading}{count}" if wording.is_known(threading) else "",
+        f"{ha_mode}" if wording.is_known(ha_mode) and ha_mode != "none" else "",
     ]
     return ", ".join(part for part in parts if part)
 
@@ -122,7 +122,7 @@ def differences(factors: pa.Table, labels: Mapping[str, str], chosen: Sequence[s
         values = [by_id[each][name] for each in chosen if each in by_id]
         if name == "configuration_id" or all(value is None for value in values):
             continue
-        texts = [words.NOT_STATED if value is None else _fact(name, value) for value in values]
+        texts = [wording.NOT_STATED if value is None else _fact(name, value) for value in values]
         differs = "≠" if len(set(texts)) > 1 else ""
         columns = {labels[each]: text for each, text in zip([c for c in chosen if c in by_id], texts, strict=True)}
         rows.append({"Factor": name.replace("_", " "), "Differs": differs} | columns)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import altair as alt
 
-from dropline.app import words
+from dropline.app import wording
 from dropline.app.charts import intervals, theme
 
 if TYPE_CHECKING:
@@ -61,4 +61,4 @@ def _finding(readings: pd.DataFrame, panel: str, are_events: bool) -> str:
         return f"{panel}: {len(readings)}, from {readings['t_s'].min():.1f} to {readings['t_s'].max():.1f} s"
     worst = readings.loc[readings["value"].idxmax()]
     which = f", {worst['name']}" if worst["name"] else ""
-    return f"{panel}{which}: at most {words.number(worst['value'])} at {worst['t_s']:.1f} s"
+    return f"{panel}{which}: at most {wording.number(worst['value'])} at {worst['t_s']:.1f} s"

@@ -11,7 +11,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from dropline.app import export
+from dropline.app import output_formats
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,7 +37,7 @@ def rows() -> pa.Table:
 
 def written(rows: pa.Table, form: str) -> bytes:
     out = io.BytesIO()
-    export.write(rows, form, out)
+    output_formats.write(rows, form, out)
     return out.getvalue()
 
 

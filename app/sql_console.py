@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from dropline.app import bounded
+from dropline.app import sandbox
 from dropline.app.warehouse import Answer, QueryRefused, Warehouse
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _CUT: Final = b"cut"
 
 def prepare() -> None:
     """Make ready for the next question, so that it need not wait for a process."""
-    bounded.prepare(__name__)
+    sandbox.prepare(__name__)
 
 
 def ask(path: Path, text: str, seconds: float = SECONDS) -> Answer:
@@ -37,8 +37,8 @@ def ask(path: Path, text: str, seconds: float = SECONDS) -> Answer:
     """
     if len(text) > MOST_CHARACTERS:
         message = f"The text has {len(text):,} characters; at most {MOST_CHARACTERS:,} are read."
-        raise bounded.Refused(message)
-    stream = bounded.run(__name__, str(path), given=text.encode("utf-8", "replace"), seconds=seconds)
+        raise sandbox.Refused(message)
+    stream = sandbox.run(__name__, str(path), given=text.encode("utf-8", "replace"), seconds=seconds)
     with pa.ipc.open_stream(stream) as reader:
         rows = reader.read_all()
     return Answer(rows.replace_schema_metadata(), cut=_CUT in (rows.schema.metadata or {}))
@@ -46,7 +46,7 @@ def ask(path: Path, text: str, seconds: float = SECONDS) -> Answer:
 
 def ready() -> None:
     """Confine this process."""
-    bounded.confine(MEMORY_BYTES)
+    sandbox.confine(MEMORY_BYTES)
 
 
 def main(path: str) -> None:
@@ -55,9 +55,9 @@ def main(path: str) -> None:
     try:
         rows, cut = Warehouse.open(Path(path), LIMITS).ask(text, MOST_ROWS, MOST_BYTES)
     except QueryRefused as error:
-        bounded.refuse(error)
+        sandbox.refuse(error)
     except MemoryError:
-        bounded.refuse("Out of memory: one question may have about 400 MB. Ask for fewer rows or shorter texts.")
+        sandbox.refuse("Out of memory: one question may have about 400 MB. Ask for fewer rows or shorter texts.")
     rows = rows.replace_schema_metadata({_CUT: b"1"} if cut else None)
     with pa.ipc.new_stream(sys.stdout.buffer, rows.schema) as stream:
         stream.write_table(rows)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dropline.app import state
+from dropline.app import widgets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,7 @@ def test_a_long_list_is_cut_and_searched(
     open_page: Callable[..., AppTest], warehouse_home: Path, monkeypatch: pytest.MonkeyPatch, page: str, key: str
 ) -> None:
     every = options(open_page(warehouse_home, page), key)
-    monkeypatch.setattr(state, "MOST_OPTIONS", 1)
+    monkeypatch.setattr(widgets, "MOST_OPTIONS", 1)
     app = open_page(warehouse_home, page)
     assert options(app, key) == every[:1]
     assert any(f"The list has the first 1 of {len(every)} " in each.value for each in app.caption)
@@ -49,10 +49,10 @@ def shown(rates: list[float | None], signs: list[str]) -> AppTest:
     def page(rates: list[float | None], signs: list[str]) -> None:
         import pandas as pd
 
-        from dropline.app import state
+        from dropline.app import widgets
 
         frame = pd.DataFrame({"name": "x", "LPS": pd.Series(rates, dtype=float)})
-        state.table(frame, alt="Rates", bounds={"LPS": signs})
+        widgets.table(frame, alt="Rates", bounds={"LPS": signs})
 
     app = AppTest.from_function(page, args=(rates, signs)).run()
     assert not app.exception

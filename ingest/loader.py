@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import pyarrow as pa
 
+from dropline.ingest.change_detection import Known, choose
 from dropline.ingest.files import MAX_BYTES, NOTES, Ignored, Kind, look, read, walk
 from dropline.ingest.formats import Reject
 from dropline.ingest.identity import Identities
-from dropline.ingest.known import Known, choose
 from dropline.ingest.lake import FORGOTTEN
 from dropline.ingest.listing import MOST_BYTES, MOST_FILES, gathered
 from dropline.ingest.parallel import in_order
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from dropline.ingest.change_detection import Chosen
     from dropline.ingest.context import ServerConfig
     from dropline.ingest.files import Found, Nature, Refused
     from dropline.ingest.formats import Row
-    from dropline.ingest.known import Chosen
     from dropline.ingest.lake import Batch, Key, Lake, Version
     from dropline.ingest.listing import Listing
     from dropline.ingest.resolve import Read, Versions

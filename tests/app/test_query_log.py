@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dropline.app import behind
+from dropline.app import query_log
 from dropline.app.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     ],
 )
 def test_parameters_become_literals_where_they_are_parameters(sql: str, params: dict[str, object], text: str) -> None:
-    assert behind.pasteable(sql, params) == text
+    assert query_log.pasteable(sql, params) == text
 
 
 def test_nothing_is_collected_outside_of_a_page() -> None:
-    behind.note("select 1")
-    with behind.recorded() as questions:
-        behind.note("select 1")
-        behind.note("select 1")
-    behind.note("select 2")
+    query_log.note("select 1")
+    with query_log.recorded() as questions:
+        query_log.note("select 1")
+        query_log.note("select 1")
+    query_log.note("select 2")
     assert list(questions) == ["select 1"]
 
 
