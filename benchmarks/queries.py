@@ -26,7 +26,7 @@ import pyarrow as pa
 from benchmarks import peers
 from benchmarks.plots import COLOURS, dots
 from dropline.app import queries
-from dropline.app.queries import explore, ratio_pairs
+from dropline.app.queries import compare, explore, ratio_pairs
 from dropline.app.warehouse import LIMITS, Warehouse
 
 if TYPE_CHECKING:
@@ -145,6 +145,7 @@ def drawn(warehouse: Warehouse, times: int) -> Iterator[dict[str, Any]]:
             ("server_configurations", "server_config_id"),
         )
     )
+    versions = compare.versions(warehouse) or [dict.fromkeys(("product", "version", "previous_version"))]
     rows = warehouse.query(_SUBJECTS.replace("$times", str(times))).to_pylist()
     for place, row in enumerate(rows):
         turn = _turn(place)
@@ -160,6 +161,7 @@ def drawn(warehouse: Warehouse, times: int) -> Iterator[dict[str, Any]]:
             "needed_lps": turn([500.0, 2_000.0, 10_000.0]),
             "family_id": turn(families or [""]),
             "claim_id": turn(claims),
+            "known": turn(versions),
             "figure_id": turn(figures),
             "table": turn(tables),
             "word": turn(WORDS),
