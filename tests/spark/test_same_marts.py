@@ -26,6 +26,14 @@ ROOT = Path(__file__).parents[2]
 PYTHON = Path(os.environ.get("DROPLINE_SPARK_PYTHON", ROOT / ".venv-spark/bin/python"))
 MARTS = sorted(file.stem for file in ROOT.glob("models/marts/*.sql"))
 
+# For 160 statements over few rows, compiling takes longer than running.
+SPARK = """
+spark.sql.codegen.wholeStage false
+spark.sql.codegen.factoryMode NO_CODEGEN
+spark.driver.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+spark.executor.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+"""
+
 pytestmark = pytest.mark.skipif(
     not (PYTHON.exists() and (shutil.which("java") or os.environ.get("JAVA_HOME"))) and "CI" not in os.environ,
     reason="no Java 17, or no environment for Spark: `make spark` makes one",
@@ -48,8 +56,10 @@ def in_duckdb(examples_home, tmp_path_factory) -> Path:
 def in_spark(examples_home, tmp_path_factory) -> Path:
     """The folder of the tables that Spark makes of the examples, on two executors; its data tests pass."""
     folder = tmp_path_factory.mktemp("spark")
+    (folder / "spark-defaults.conf").write_text(SPARK, "utf-8")
     environment = {
         **os.environ,
+        "SPARK_CONF_DIR": str(folder),
         "DROPLINE_LAKE": str(examples_home / "build" / "lake"),
         "DROPLINE_QUALITY": str(examples_home / "quality"),
         "DROPLINE_SPARK_WAREHOUSE": str(folder),
