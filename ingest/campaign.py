@@ -280,7 +280,7 @@ class Campaign(_Strict):
         return {}
 
     def doubts(self, paths: Iterable[str]) -> Iterator[str]:
-        """Yield warnings about `path`, given the `paths` of all outputs: outputs it misses, suspicious values."""
+        """Yield warnings about `path`, given all output `paths`: those it misses, and invalid values."""
         matched: list[str] = []
         missed: list[str] = []
         wrong: dict[str, list[str]] = defaultdict(list)

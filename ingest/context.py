@@ -349,7 +349,7 @@ def read_sidecar(data: bytes) -> Row:
 
 
 def context_path(path: str, known: Mapping[str, Any], counted: int | None = None) -> str:
-    """Return the folder of a file without the levels that `known`, columns of schema.TRIALS, covers; `.` if none is left.
+    """Return a file's folder without the levels that `known` (columns of schema.TRIALS) covers; `.` if none is left.
 
     Covered levels count repetitions, as level `counted` does, contain the offered rate, or are a word of the
     configuration, such as the backend.
