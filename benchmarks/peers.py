@@ -290,7 +290,7 @@ def frames(warehouse: Warehouse) -> Frames:
 
 
 def has_postgres() -> bool:
-    """Say whether there is a PostgreSQL to start."""
+    """Return whether there is a PostgreSQL to start."""
     return _program("initdb") is not None
 
 
@@ -332,7 +332,7 @@ def for_postgres(sql: str) -> str:
 
 
 def same(one: list[tuple[Any, ...]], other: list[tuple[Any, ...]]) -> bool:
-    """Say whether two answers hold the same rows, in any order, numbers to nine digits."""
+    """Return whether two answers hold the same rows, in any order, numbers to nine digits."""
     return sorted(map(_plain, one)) == sorted(map(_plain, other))
 
 

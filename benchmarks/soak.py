@@ -144,7 +144,7 @@ class Visitor:
 
 
 def is_last(message: ForwardMsg) -> bool:
-    """Say whether a page is at rest after a message: a run that ends for another one is followed by that."""
+    """Return whether a page is at rest after a message: a run that ends for another one is followed by that."""
     ended = message.WhichOneof("type") == "script_finished"
     return ended and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
 

@@ -216,7 +216,7 @@ class _Measurement:
         return each in begun and next_rate(self._trials(each), self.plan.loss_goals, self._search(each)) is None
 
     def _is_narrow(self) -> bool:
-        """Say whether every interval is as narrow as asked; a bound has none, and more runs would not give it one."""
+        """Return whether every interval is as narrow as requested; more runs would not give a bound an interval."""
         return all(
             each.rate is None or (each.width is not None and each.width <= self.plan.runs.width)
             for each in self._judged()

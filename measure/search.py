@@ -49,7 +49,7 @@ class Trial:
     sent_rate: float = 0.0
 
     def exceeds(self, goal: Goal) -> bool:
-        """Say whether this trial by itself is beyond the goal."""
+        """Return whether this trial by itself is beyond the goal."""
         return self.is_unsustained or self.errors > goal.error_limit or self.losses[goal.basis] > goal.limit
 
 
@@ -137,7 +137,7 @@ def _exceeds(trials: Sequence[Trial], goal: Goal) -> bool:
 
 
 def _most(verdicts: Iterable[bool]) -> bool:
-    """Say whether at least half of them are true."""
+    """Return whether at least half of them are true."""
     return median(verdicts) >= 0.5
 
 
@@ -178,5 +178,5 @@ def _cut(passing: Sequence[Trial], exceeding: Sequence[Trial], goal: Goal) -> fl
 
 
 def _is_in_doubt(verdicts: Sequence[bool]) -> bool:
-    """Say whether one more trial could overturn what a step is called by the first or two."""
+    """Return whether one more trial could overturn what a step is called by the first or two."""
     return len(verdicts) < 3 and sum(verdicts) == 1

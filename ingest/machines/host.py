@@ -77,7 +77,7 @@ def host(files: Mapping[str, bytes]) -> tuple[Row, list[Reject]]:
 
 
 def _is_absent(data: bytes) -> bool:
-    """Say whether a file holds no facts: its command was missing, failed or had no rights."""
+    """Return whether a file holds no facts: its command was missing, failed or had no rights."""
     content = data.strip()
     return not content or (len(content) <= _MAX_MESSAGE_BYTES and bool(_FAILED.search(content)))
 

@@ -34,7 +34,7 @@ _HINT: Final = "compare with the Kea Administrator Reference Manual; `kea-dhcp4 
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` configures a Kea DHCP server."""
+    """Return whether a file that begins with `head` configures a Kea DHCP server."""
     return any(key in _FAMILIES for key in _keys(head))
 
 

@@ -69,7 +69,7 @@ _UNSET: Final = _Setting("", 0)
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` configures a PowerDNS server."""
+    """Return whether a file that begins with `head` configures a PowerDNS server."""
     text = head.decode("utf-8-sig", "replace")
     keys: set[str] = set()
     last = text.count("\n") + 1  # may be cut off

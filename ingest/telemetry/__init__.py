@@ -46,7 +46,7 @@ class TelemetryReader(Protocol):
     NAME: str
 
     def sniff(self, head: bytes) -> bool:
-        """Say whether a file is of this format; `head` is its first 64 KiB, or all of it."""
+        """Return whether a file is of this format; `head` is its first 64 KiB, or all of it."""
 
     def parse(self, data: bytes) -> Iterator[Sample | Reject]:
         """Yield every value and every unusable part of `data`, in order.

@@ -28,14 +28,14 @@ _OWN_INSTANCE: Final = "auth"
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) holds lines of Carbon."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, holds Carbon lines."""
     lines = head_text(head).splitlines(keepends=True)[:_ENOUGH]
     whole = [line.strip() for line in lines if line.endswith(("\n", "\r")) and line.strip()]
     return bool(whole) and all(map(_LINE.fullmatch, whole))
 
 
 def parse(data: bytes) -> Iterator[Sample | Reject]:
-    """Yield the value of each line of `data` and what is unusable; never raises for bad input.
+    """Yield the value of each line of `data` and a reject for unusable parts; never raises for bad input.
 
     A path of PowerDNS gives the metric `pdns.<counter>` with its unit, and the host; the label is the instance, when
     it is not that of the authoritative server. Any other path is the metric, and its tags (`;name=value`) the label.

@@ -45,7 +45,7 @@ _UNITS: Final = {
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) holds metrics of CloudWatch."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, holds CloudWatch metrics."""
     text = head_text(head)
     if _JSON.match(text):
         return any(name in text for name in _LISTS)

@@ -32,7 +32,7 @@ _OF_A_SUBNET: Final = re.compile(r"((?:subnet\[\d{1,10}\])(?:\.(?:pd-)?pool\[\d{
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) holds statistics of Kea."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, holds Kea statistics."""
     text = head_text(head)
     return bool(_BEGIN.match(text) and _COUNTED.search(text))
 

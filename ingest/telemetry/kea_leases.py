@@ -28,7 +28,7 @@ _PREFIX: Final = "2"  # lease_type of a delegated prefix
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is a lease file."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is a lease file."""
     return head_text(head).startswith(_HEADS)
 
 

@@ -34,7 +34,7 @@ _UNITS: Final = {"real-memory-usage": "bytes", "uptime": "s", "user-msec": "ms",
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) holds counters of PowerDNS."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, holds PowerDNS counters."""
     text = head_text(head)
     if _SHOWN.match(text):
         return "udp-queries=" in text or "questions=" in text

@@ -29,7 +29,7 @@ _FAILURE: Final = re.compile(r"timeout|wrong|error:\S{1,100}")
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is a probe log."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is a probe log."""
     lines = head_text(head).splitlines()[:2]
     return len(lines) > 1 and lines[0].startswith("# ") and lines[1].strip() == _COLUMNS
 

@@ -39,7 +39,7 @@ _SOCKET: Final = re.compile(
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) holds these counters."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, holds these counters."""
     return bool(_BEGIN.match(head_text(head)))
 
 

@@ -44,7 +44,7 @@ _UNIT: Final = re.compile(r"_(seconds|bytes)(?:_total|_sum)?\Z")
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) holds metrics of Prometheus."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, holds Prometheus metrics."""
     text = head_text(head)
     return bool(_BEGIN.match(text) or (_API.match(text) and any(kind in text for kind in _KINDS)))
 

@@ -51,14 +51,14 @@ class _Head(NamedTuple):
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is such a table."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is such a table."""
     found = first_rows(head_text(head), 2)
     columns = _head(found[0]) if len(found) == 2 else None
     return bool(columns and len(found[1]) == len(found[0]) and _TIME.fullmatch(found[1][columns.time]))
 
 
 def parse(data: bytes) -> Iterator[Sample | Reject]:
-    """Yield the value of each series at each time in `data` and what is unusable; never raises for bad input.
+    """Yield each value of each series in `data` and a reject for unusable parts; never raises for bad input.
 
     Metric, label and host are as in `prometheus`; a legend is the metric as a whole. Empty cells and NaN are left out.
     """

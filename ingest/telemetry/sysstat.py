@@ -44,7 +44,7 @@ _COUNTS: Final = frozenset({"blg_len"})
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is JSON of sysstat."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is sysstat JSON."""
     return bool(_BEGIN.match(head_text(head)))
 
 
