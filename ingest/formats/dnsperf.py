@@ -100,7 +100,7 @@ def sniff(head: bytes) -> bool:
 
 
 def is_block(text: str, last: re.Pattern[str]) -> bool:
-    """Return whether `text` holds statistics, perhaps without a title; `last` matches a line that only this tool prints."""
+    """Return whether `text` holds statistics, title optional; `last` matches a line only this tool prints."""
     return "Queries sent:" in text and _SENT.search(text) is not None and last.search(text) is not None
 
 

@@ -1,8 +1,8 @@
 """The reader of Carbon's plaintext protocol: `path value seconds-since-1970` a line.
 
-It is what a server sends to Graphite or Metronome (Graphite manual, "Feeding In Your Data"), kept in a file.
-PowerDNS names its paths `pdns.<host>.<instance>.<counter>`, with the dots of the host's name made `_`
-(Authoritative Server manual, `carbon-ourname`, `carbon-namespace`, `carbon-instance`); one push holds all counters.
+Servers send it to Graphite or Metronome (Graphite manual, "Feeding In Your Data"); here it is saved in a file. PowerDNS
+paths are `pdns.<host>.<instance>.<counter>`, with `_` for the dots of the host name (Authoritative Server manual,
+`carbon-ourname`, `carbon-namespace`, `carbon-instance`); one push holds all counters.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NAME = "carbon"
 
 _EXPECTED: Final = "expected `path value seconds`, a line for each value"
 _LINE: Final = re.compile(r"([\w-]+(?:\.[^\s.;]+)+)((?:;[^\s;=]+=[^\s;]*)*)[ \t]+(\S+)[ \t]+(\d{9,10}(?:\.\d+)?)")
-_ENOUGH: Final = 10  # lines that tell the format
+_ENOUGH: Final = 10  # lines that identify the format
 _OWN_INSTANCE: Final = "auth"
 
 
@@ -37,8 +37,9 @@ def sniff(head: bytes) -> bool:
 def parse(data: bytes) -> Iterator[Sample | Reject]:
     """Yield the value of each line of `data` and a reject for unusable parts; never raises for bad input.
 
-    A path of PowerDNS gives the metric `pdns.<counter>` with its unit, and the host; the label is the instance, when
-    it is not that of the authoritative server. Any other path is the metric, and its tags (`;name=value`) the label.
+    A PowerDNS path gives the metric `pdns.<counter>` with its unit, and the host; the label is the instance unless it
+    is the
+    authoritative server's default. Any other path is the metric, and its tags (`;name=value`) are the label.
     """
     return account(data, lambda text: each_line(text, _samples, _EXPECTED), _EXPECTED)
 
