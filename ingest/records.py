@@ -14,7 +14,7 @@ class Records(Sequence[dict[str, Any]]):
     """Rows of one table stored by column; as a sequence they are dicts, created on access.
 
     Attributes:
-            values: the columns by name, all of the same length.
+        values: the columns by name, all of the same length.
 
     """
 

@@ -32,8 +32,8 @@ class Report:
     """One trial as reported by the tool.
 
     Attributes:
-            line: first line of the report in the file, from 1.
-            facts: columns of `schema.TRIALS` found in the text itself.
+        line: first line of the report in the file, from 1.
+        facts: columns of `schema.TRIALS` found in the text itself.
         exchanges: rows of `schema.EXCHANGES` without the keys.
         intervals: rows of `schema.INTERVALS` without the keys.
         observations: rows of `schema.OBSERVATIONS` without the keys.
