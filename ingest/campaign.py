@@ -1,4 +1,4 @@
-"""campaign.yaml: what a set of runs is, and what the paths of its files say about them."""
+"""campaign.yaml: the description of a set of runs, and the path templates of its files."""
 
 from __future__ import annotations
 

@@ -197,7 +197,7 @@ def reparse(lake: Lake, *, progress: Callable[[int, int, str], None] | None = No
     the new batch, which supersedes the old version; that stays readable. Unchanged files are not written. `progress` is
     called with (done, total, path) before each file.
 
-    A file of which another process commits a version meanwhile is dropped. Raises CampaignError, before anything is
+    A file is dropped if another process commits a version of it meanwhile. Raises CampaignError, before anything is
     written, if a stored campaign.yaml is unusable for the current code; an interrupted reparse leaves nothing behind.
     """
     kept = Kept(lake)

@@ -39,7 +39,7 @@ class NothingToRetract(DroplineError):
 
 @dataclass(frozen=True, slots=True)
 class Retracted:
-    """What one call did to `files` of `campaigns`, as a phrase, and the batch it wrote."""
+    """The result of one call: a phrase for what happened to `files` of `campaigns`, and the batch written."""
 
     what: str
     files: int

@@ -211,7 +211,7 @@ def _contradictions(root: Path, entry: Entry) -> Iterator[Fault]:
 
 def _around(home: Home, batches: Iterable[str]) -> Iterator[Fault]:
     """Yield faults outside the lake: findings, the warehouse, the marker of a backup."""
-    # Read the lake last: meanwhile a build or the gate may have covered new commits.
+    # Read the log last: meanwhile a build or the gate may have processed new commits.
     findings = sorted((home.quality / "findings").glob("lake-*.parquet"))
     built = yield from _warehouse(home.warehouse)
     later = _entries(home.lake / "log")[0]
@@ -233,7 +233,7 @@ def batch_of(findings: Path) -> str:
 
 
 def _altered(findings: Path) -> str:
-    """Check a file of findings against the digest in its name; a build removes files it replaces."""
+    """Compare a file of findings with the digest in its name; return the fault, empty if it is intact or gone."""
     try:
         same = findings.stem.partition(".")[2] in {"", sha256_of(findings)}
     except FileNotFoundError:

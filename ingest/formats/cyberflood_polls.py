@@ -58,7 +58,7 @@ def sniff(head: bytes) -> bool:
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield a trial for the polls of each run in `data` and what is unusable; never raises for bad input.
+    """Yield a trial per run polled in `data` and a reject for unusable parts; never raises for bad input.
 
     The rate is the mean of successful transactions/s over the steady polls; sent, received and dropped are transactions
     up to the last poll. A run that was still active is not completed.

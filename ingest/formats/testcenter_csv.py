@@ -87,7 +87,7 @@ def _rows(table: Table) -> Iterator[Report | Reject]:
 
 
 def _snapshot(record: Record) -> Trial:
-    """Return the trial of a row of the newer summary, of which only the header is public."""
+    """Return the trial of a row of the newer summary, only whose header is public."""
     trial = Trial(TOOL, record.line, "RFC 2544 summary")
     trial.facts |= {
         "offered_rate": record.number("aggintendedload", "aggofferedload", unit="fps"),

@@ -1,4 +1,4 @@
-"""Facts from /proc/meminfo (proc_meminfo(5)), whose kB are KiB."""
+"""Facts from /proc/meminfo (proc_meminfo(5)), where kB means KiB."""
 
 from __future__ import annotations
 
