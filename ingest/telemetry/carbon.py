@@ -38,8 +38,7 @@ def parse(data: bytes) -> Iterator[Sample | Reject]:
     """Yield the value of each line of `data` and a reject for unusable parts; never raises for bad input.
 
     A PowerDNS path gives the metric `pdns.<counter>` with its unit, and the host; the label is the instance unless it
-    is the
-    authoritative server's default. Any other path is the metric, and its tags (`;name=value`) are the label.
+    is the authoritative server's default. Any other path is the metric, and its tags (`;name=value`) are the label.
     """
     return account(data, lambda text: each_line(text, _samples, _EXPECTED), _EXPECTED)
 
