@@ -1,8 +1,9 @@
-"""What people load such trees with when they have no Dropline: a Python script, or SQL of DuckDB alone.
+"""Alternatives to Dropline for loading such trees: a Python script, or DuckDB's SQL alone.
 
-Both are written as one would for a fixed, known layout, and fast: compiled expressions, one pass a file, bulk inserts.
-They read the reports of perfdhcp and dnsperf and their sidecars into trials, exchanges and intervals. They do not
-recognise files, keep their bytes, tell damaged ones, read configurations and machine facts, or know them again.
+Both are written as one would for a fixed, known layout, and fast: compiled expressions, one pass per file, bulk
+inserts. They load the reports of perfdhcp and dnsperf and their sidecars into trials, exchanges and intervals. They do
+not recognise files, store their bytes, detect damaged ones, parse configurations and machine facts, or skip known
+files.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _INTERVAL = re.compile(r"^sent: (\d+)/(\d+); received: (\d+)/(\d+); drops: (\d+)
 
 
 def script(tree: Path, folder: Path) -> None:
-    """Load a tree by regular expressions into pandas, and from there into SQLite."""
+    """Load a tree with regular expressions into pandas, and from there into SQLite."""
     trials: list[dict[str, Any]] = []
     exchanges: list[tuple[Any, ...]] = []
     intervals: list[tuple[Any, ...]] = []
@@ -41,7 +42,7 @@ def script(tree: Path, folder: Path) -> None:
         text = path.read_text(errors="replace")
         command, rate = _COMMAND.search(text), _RATE.search(text)
         if not command or not rate:
-            continue  # an attempt that came to nothing
+            continue  # a failed attempt
         key = len(trials)
         said = json.loads(sidecar.read_bytes()) if sidecar.exists() else {}
         context = {name: said.get(name) for name in ("start_utc", "backend", "mode", "ha", "rep", "host")}
@@ -66,7 +67,7 @@ def script(tree: Path, folder: Path) -> None:
 
 
 def _reports(tree: Path) -> Iterator[tuple[Path, Path]]:
-    """Yield each report and where its sidecar would lie."""
+    """Yield each report and the path of its sidecar."""
     for path in tree.rglob("rate*.txt"):
         yield path, path.with_suffix(".json")
     for path in tree.rglob("dnsperf.out"):
@@ -78,7 +79,7 @@ def _numeric(frame: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
 
 
 def sql(tree: Path, folder: Path) -> None:
-    """Load a tree by SQL alone: read_text, regexp_extract, json_extract_string."""
+    """Load a tree with SQL alone: read_text, regexp_extract, json_extract_string."""
     with duckdb.connect(str(folder / "sql.duckdb")) as connection:
         connection.execute("set enable_progress_bar = false")
         for statement in _SQL:

@@ -1,10 +1,10 @@
-"""How soon a new run is in the published warehouse: on a home with the examples, by each way that there is.
+"""How soon a new run is in the published warehouse, on a home with the examples, for each way to publish.
 
     python -m benchmarks.arrival
 
-A run of 14 files, seven reports with their sidecars, comes into the folder of a campaign. By dbt is what a build takes
-whose models were changed: the same statements, but dbt finds them. The results go to benchmarks/results/arrival.md. A
-machine that does other things doubles seconds sooner than CPU seconds, and the ratios hardly.
+A run of 14 files, seven reports with their sidecars, is added to a campaign's folder. "By dbt" is a build after a
+change of the models: the same statements, but dbt compiles them. The results go to benchmarks/results/arrival.md. On a
+busy machine seconds double sooner than CPU seconds, and ratios hardly change.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TIMES: Final = 5
 
 
 class Way(NamedTuple):
-    """A way to the published warehouse, and the seconds within which it is promised."""
+    """A way to the published warehouse, and its promised time in seconds."""
 
     name: str
     goal_s: float | None
@@ -46,7 +46,7 @@ WATCHED: Final = Way("one run more: `watch`, from the copy to its line", 2)
 
 
 class Arrival(NamedTuple):
-    """What it took."""
+    """The measured cost."""
 
     seconds: float
     cpu_s: float
@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def _built(home: Path, *command: str) -> Arrival:
-    """Build a home as if for the first time: the gate has seen nothing, and nothing was compiled there."""
+    """Build a home as if for the first time: without gate results and compiled models."""
     for folder in ("build", "quality"):
         shutil.rmtree(home / folder, ignore_errors=True)
     cost = run(*command)
@@ -84,7 +84,7 @@ def _built(home: Path, *command: str) -> Arrival:
 
 
 def _measure_again(results: Path, repetition: int) -> None:
-    """Let one run more come into the campaign."""
+    """Add one more run to the campaign."""
     shutil.copytree(ROOT / RUN, results / RUN.removeprefix("examples/").replace("rep1", f"rep{repetition}"))
 
 
@@ -103,7 +103,7 @@ def _watched(home: Path, results: Path, times: int) -> Iterator[Arrival]:
 
 
 def _cpu_s(process: int) -> float:
-    """Return the seconds that a process has spent on all CPUs (proc(5), fields 14 and 15)."""
+    """Return the CPU seconds of a process (proc(5), fields 14 and 15)."""
     fields = Path(f"/proc/{process}/stat").read_text("utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

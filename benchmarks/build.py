@@ -1,11 +1,11 @@
-"""What a build costs: of a whole lake, of one campaign more, and what the engine alone needs for its largest part.
+"""The cost of a build: of a whole lake, of one more campaign, and of the engine alone for the largest part.
 
-    python -m benchmarks.build                             a lake of 10,000 trials, made for it
+    python -m benchmarks.build                             a lake of 10,000 trials, generated
     python -m benchmarks.build --trials 1000000 --interims 17
-    python -m benchmarks.build --lake FOLDER               a lake that is there, as of `benchmarks.trees --as-lake`
+    python -m benchmarks.build --lake FOLDER               an existing lake, as of `benchmarks.trees --as-lake`
 
-Every build is a `dropline build`, so that the start of the interpreter, of dbt and of Great Expectations counts. The
-results go to benchmarks/results/build.md and .svg. Where a machine has other things to do, CPU seconds are steadier.
+Every build is a `dropline build`, so the start of the interpreter, of dbt and of Great Expectations counts. The results
+go to benchmarks/results/build.md and .svg. On a busy machine CPU seconds are steadier.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[1]
 RESULT: Final = Path(__file__).parent / "results" / "build.md"
 TRIALS: Final = 10_000
-ADDED_TRIALS: Final = 100  # of one campaign, each a file
-ADDED_TESTBED: Final = 99  # a machine of which no lake has a campaign
+ADDED_TRIALS: Final = 100  # of one campaign, one file each
+ADDED_TESTBED: Final = 99  # a machine without campaigns in any lake
 WORKS: Final = (
     "floor: windows over the intervals, crossings of the ramps, by DuckDB alone",
     "the whole warehouse",
@@ -68,7 +68,7 @@ FLOOR: Final = """
 
 
 class Cost(NamedTuple):
-    """What a command took: wall time, the time of all its CPUs, the most memory at once, and what it printed."""
+    """The cost of a command: wall time, time of all CPUs, peak memory, and its output."""
 
     seconds: float
     cpu_s: float
@@ -77,7 +77,7 @@ class Cost(NamedTuple):
 
     @property
     def phases(self) -> list[str]:
-        """The seconds of PHASES as `dropline build` tells them, or nothing of each."""
+        """The seconds of PHASES as `dropline build` prints them, or nothing for each."""
         found = [re.search(rf"\b{phase} ([\d.]+) s", self.said) for phase in PHASES]
         return [match[1] if match else "" for match in found]
 
@@ -104,7 +104,7 @@ def main() -> None:
 
 
 def _measured(lake: Path, folder: Path | None) -> tuple[dict[str, int], dict[str, Cost]]:
-    """Return the rows of a lake by table, and what each work over it costs."""
+    """Return the rows of a lake by table, and the cost of each kind of work on it."""
     rows = _counted(lake)
     with tempfile.TemporaryDirectory(dir=folder) as name:
         full, empty, added = Path(name, "full"), Path(name, "empty"), Path(name, "added")
@@ -139,13 +139,13 @@ def _section(rows: Mapping[str, int], costs: Mapping[str, Cost]) -> str:
 
 
 def plot(costs: Mapping[str, Mapping[str, Cost]]) -> str:
-    """Return an SVG of the CPU seconds of each work, by lake."""
+    """Return an SVG of the CPU seconds of each kind of work, by lake."""
     rows = {name.split(":")[0]: {lake: of[name].cpu_s for lake, of in costs.items()} for name in WORKS}
     return dots(rows, dict(zip(costs, cycle(COLOURS), strict=False)), "s", range(4))
 
 
 def home_with(home: Path, lake: Path) -> None:
-    """Make a home whose lake holds the batches of another by links, so that nothing is written there."""
+    """Make a home whose lake links the batches of another, so that the other is never written."""
     shutil.copytree(lake / "log", home / "lake" / "log")
     (home / "lake" / "files").mkdir()
     for entry in Lake(lake).entries():
@@ -154,7 +154,7 @@ def home_with(home: Path, lake: Path) -> None:
 
 
 def floor(lake: str, folder: str) -> None:
-    """Do with DuckDB alone what no build can do without, into a database in `folder`."""
+    """Do the work that no build can avoid with DuckDB alone, into a database in `folder`."""
     with duckdb.connect(str(Path(folder, "floor.duckdb")), config={"memory_limit": MEMORY}) as connection:
         text = FLOOR
         for table in ("intervals", "trials"):
@@ -169,10 +169,10 @@ def dropline(home: Path, *command: str) -> Cost:
 
 
 def run(*arguments: str) -> Cost:
-    """Run Python and return what it cost.
+    """Run Python and return its cost.
 
     Raises:
-        RuntimeError: it failed; the text is what it printed.
+        RuntimeError: it failed; the text is its output.
     """
     began = time.perf_counter()
     process = subprocess.Popen(

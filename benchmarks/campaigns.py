@@ -1,8 +1,8 @@
-"""Campaigns of any number, and what they measure, as numbers: what trees.py renders.
+"""Simulated campaigns and their measurements as numbers, which trees.py renders.
 
-One testbed measures 50 weeks, one campaign a week, then comes the next testbed; the server's version rises every six
-weeks. Servers behave as queues of 64 places with one service (M/M/1/K), so the loss grows beyond the capacity as it
-does in reality, and the truth is known. So many trials are the beginning of every larger number of the same seed.
+One testbed measures 50 weeks, one campaign a week, then the next testbed follows; the server's version rises every six
+weeks. Servers behave as queues of 64 places with one service (M/M/1/K), so the loss grows beyond the capacity as in
+reality, and the truth is known. With the same seed, a smaller number of trials is a prefix of any larger one.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).parent.parent
 SEED: Final = 2544
-INTERIMS: Final = 9  # one a second, of a trial of ten seconds
-REPETITIONS: Final = 9  # as ISC measures; seven of them count
+INTERIMS: Final = 9  # one per second in a trial of ten seconds
+REPETITIONS: Final = 9  # like ISC's measurements; seven of them count
 # Offered rates in capacities of the setup on this testbed. The server's version moves the truth from 0.93 to 1.14.
 RAMP: Final = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.94, 0.98, 1.02, 1.06, 1.1, 1.15, 1.25, 1.4)
-PLACES: Final = 64  # of the queue
+PLACES: Final = 64  # in the queue
 GAP_S: Final = 3.0  # between two trials
-FAILED_RATIO: Final = 0.005  # of the trials took two attempts
+FAILED_RATIO: Final = 0.005  # of the trials needed two attempts
 WEEKS: Final = 50
 FIRST_DAY: Final = datetime(2022, 1, 3, 6, tzinfo=UTC)
 VERSION_WEEKS: Final = 6
 
 
 class Version(NamedTuple):
-    """A release of both servers, and what it makes of every capacity: a made-up factor, to give the trends steps."""
+    """A release of both servers, and its factor on every capacity: invented, to give the trends steps."""
 
     kea: str
     powerdns: str
@@ -58,7 +58,7 @@ VERSIONS: Final = (
 
 
 class Setup(NamedTuple):
-    """One configuration of a campaign: the folder of its runs, and what it serves per second on an average testbed."""
+    """One configuration of a campaign: the folder of its runs, and its capacity per second on an average testbed."""
 
     folder: str
     capacity: float
@@ -66,7 +66,7 @@ class Setup(NamedTuple):
 
 @dataclass(frozen=True)
 class Kind:
-    """What a campaign compares, the real campaign that it is rendered from, and what its description says."""
+    """The subject of a campaign, the real campaign it is rendered from, and its description."""
 
     name: str
     example: Path
@@ -77,7 +77,7 @@ class Kind:
     exchanges: int = 2
 
 
-# The capacities are about those of examples/.
+# The capacities are close to those of examples/.
 BACKENDS: Final = Kind(
     "backends",
     ROOT / "examples" / "kea-2.2-backends",
@@ -124,7 +124,7 @@ CYCLE: Final = (HA, DNS, BACKENDS, BACKENDS, BACKENDS, BACKENDS)
 
 
 class Campaign(NamedTuple):
-    """One campaign; `trials` of those that it measures count, `interims` lines are printed between."""
+    """One campaign with `trials` that count, each with `interims` interim lines."""
 
     number: int
     seed: int
@@ -134,12 +134,12 @@ class Campaign(NamedTuple):
 
     @property
     def testbed(self) -> str:
-        """The machine, by its name."""
+        """The name of the machine."""
         return f"testbed-{self.number // WEEKS:02}"
 
     @property
     def week(self) -> int:
-        """When it was, from 0: the place among the campaigns of its testbed."""
+        """The week, from 0: the index of the campaign on its testbed."""
         return self.number % WEEKS
 
     @property
@@ -154,33 +154,33 @@ class Campaign(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The key under which the lake keeps it."""
+        """The name of the campaign in the lake."""
         return f"{self.testbed}-week-{self.week:02}-{self.kind.name}"
 
     @property
     def period_s(self) -> int:
-        """How long load is offered in each trial."""
+        """How long each trial offers load."""
         return self.interims + 1
 
     @property
     def size(self) -> int:
-        """How many trials it measures, those that do not count included."""
+        """The number of trials, including those that do not count."""
         return len(self.kind.setups) * REPETITIONS * len(RAMP)
 
     @property
     def nominal(self) -> Floats:
-        """What each setup serves per second on this testbed, whatever the version."""
+        """The capacity of each setup per second on this testbed, without the version's factor."""
         of_testbed = np.random.default_rng([self.seed, 1, self.number // WEEKS]).uniform(0.6, 1.8)
         return np.array([setup.capacity for setup in self.kind.setups]) * of_testbed
 
     @property
     def truth(self) -> Floats:
-        """What each setup serves per second."""
+        """The capacity of each setup per second."""
         return self.nominal * self.version.factor
 
 
 def campaigns(trials: int, seed: int = SEED, interims: int = INTERIMS) -> Iterator[Campaign]:
-    """Yield the campaigns of so many trials; the last one is cut where they are reached."""
+    """Yield campaigns with the given total number of trials; the last one is shortened to fit."""
     number = 0
     while trials > 0:
         whole = Campaign(number, seed, CYCLE[number % len(CYCLE)], 0, interims)
@@ -190,11 +190,11 @@ def campaigns(trials: int, seed: int = SEED, interims: int = INTERIMS) -> Iterat
 
 @dataclass(frozen=True)
 class Trials:
-    """The numbers of a campaign's trials: the last axis is the trial, the one before it the exchange.
+    """The data of a campaign's trials: the last axis is the trial, the one before it the exchange.
 
     Attributes:
         number: of the trial in its campaign.
-        setup: place of the setup in the campaign's kind.
+        setup: index of the setup in the campaign's kind.
         repetition: of the setup, from 1.
         step: of the ramp, from 0.
         offered: per second.
@@ -203,10 +203,10 @@ class Trials:
         sent_by: requests so far, at each interim line.
         received_by: answers so far, at each interim line.
         delays_ms: min, avg, max and standard deviation.
-        busy_ratio: share of its time that the server worked.
+        busy_ratio: share of the time that the server was busy.
         started_at: to the microsecond.
         elapsed_s: wall time of the trial.
-        failed: what an attempt before it left: 0 there was none, 1 a report cut off, 2 nothing, 3 something else.
+        failed: result of an earlier attempt: 0 none, 1 a truncated report, 2 nothing, 3 something else.
 
     """
 
@@ -227,11 +227,11 @@ class Trials:
 
     @property
     def ended_at(self) -> NDArray[np.datetime64]:
-        """When the trial was over, to the microsecond."""
+        """When the trial ended, to the microsecond."""
         return self.started_at + _microseconds(self.elapsed_s)
 
     def chosen(self, places: Counts | NDArray[np.bool_]) -> Trials:
-        """Return the trials at some places, or where a mask holds."""
+        """Return the trials at some indices, or those selected by a mask."""
         return Trials(*(getattr(self, field.name)[..., places] for field in fields(self)))
 
 
@@ -242,7 +242,7 @@ def measure(campaign: Campaign, again: int = 0) -> Trials:
     number = np.arange(runs * len(RAMP))
     run, step = np.divmod(number, len(RAMP))
     setup = run // REPETITIONS
-    # A run is off by 1.5 %, a trial by 0.4 %; one run of a hundred suffers from what else the machine has to do.
+    # A run varies by 1.5 %, a trial by 0.4 %; one run in a hundred is disturbed by other load on the machine.
     of_run = draw.normal(1, 0.015, runs) * np.where(draw.random(runs) < 0.01, draw.uniform(0.7, 0.9, runs), 1)
     capacity = campaign.truth[setup] * of_run[run] * draw.normal(1, 0.004, len(number))
     offered = _rounded(campaign.nominal[setup] * np.array(RAMP)[step])
@@ -252,7 +252,7 @@ def measure(campaign: Campaign, again: int = 0) -> Trials:
         received.append(sent[exchange] - draw.binomial(sent[exchange], loss))
         sent.append(received[exchange])
         delays_ms.append(_delays(draw, wait_ms))
-    # Answers that a line does not count yet may come with the next one.
+    # Answers not yet counted in one line may be counted in the next.
     lines = np.arange(1, campaign.interims + 1)[:, None]
     share = (lines + draw.uniform(-0.3, 0.3, (len(lines), len(number)))) / period_s
     sent_by = [(sent[0] * lines / period_s).astype(np.int64)]
@@ -282,16 +282,16 @@ def _microseconds(seconds: Floats) -> NDArray[np.timedelta64]:
 
 
 def _rounded(rates: Floats) -> Counts:
-    """Return rates as people choose them: multiples of 10, or of 50 from 3000 on."""
+    """Round rates as people do: to multiples of 10, or of 50 from 3000 on."""
     unit = np.where(rates < 3000, 10, 50)
     return (np.round(rates / unit) * unit).astype(np.int64)
 
 
 def _queue(load: Floats, capacity: Floats) -> tuple[Floats, Floats]:
-    """Return loss ratio and mean time in ms of a server for `capacity` requests per second, offered `load` of them.
+    """Return loss ratio and mean time in ms of a server for `capacity` requests per second at an offered `load`.
 
-    An M/M/1/K queue (Kleinrock, Queueing Systems, volume 1, 1975, section 3.6): the chance of n requests is in
-    proportion to load^n, those that find all places taken are lost, and Little's law gives the time.
+    An M/M/1/K queue (Kleinrock, Queueing Systems, volume 1, 1975, section 3.6): the probability of n requests is
+    proportional to load^n, requests that find all places taken are lost, and Little's law gives the time.
     """
     places = np.arange(PLACES + 1)[:, None]
     chance = load**places
@@ -301,6 +301,6 @@ def _queue(load: Floats, capacity: Floats) -> tuple[Floats, Floats]:
 
 
 def _delays(draw: np.random.Generator, mean_ms: Floats) -> Floats:
-    """Return min, avg, max and standard deviation in ms, to the microsecond that is printed."""
+    """Return min, avg, max and standard deviation in ms, rounded to microseconds as printed."""
     low, high = np.array([[0.05, 1, 3, 0.6], [0.3, 1, 9, 1]])[:, :, None]
     return np.maximum(np.round(mean_ms * draw.uniform(low, high, (4, len(mean_ms))), 3), 0.001)

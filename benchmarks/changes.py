@@ -1,11 +1,11 @@
-"""How many false alarms the change points raise, how many real steps they find, and how long they take.
+"""Accuracy and speed of the change points: false alarms, detected real steps, and time.
 
 Every run of a series is a simulated ramp of a server whose truth is known, judged by the models' own SQL; nothing is
-corrected. Beside them stand series of the very rates, which nobody can measure but which show what the ramps cost.
+corrected. For comparison there are series of the true rates, which nobody can measure but which show the ramps' cost.
 
-`python -m benchmarks.changes` measures and writes the table, side by side with Apache Otava where that can be imported
-(`pip install apache-otava`, best in an environment of its own). `python -m benchmarks.changes --calibrate` prints the
-table of prices that inference/changes.py holds. All draws are seeded.
+`python -m benchmarks.changes` measures and writes the table, with Apache Otava for comparison if it can be imported
+(`pip install apache-otava`, best in a separate environment). `python -m benchmarks.changes --calibrate` prints the
+table of prices in inference/changes.py. All draws are seeded.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ SERIES, PAIRED_SERIES, DIRECT_SERIES = 200, 100, 500
 RUNS = 100
 STEPS = (0.02, 0.05, 0.10, 0.16)
 MIDDLE = "logistic, width 10 %"
-ALPHA = 0.009  # of the models
+ALPHA = 0.009  # as in the models
 NOISE_RATIO = 0.02
-NEAR = 2  # a reported place counts as the true one within this many runs
+NEAR = 2  # a reported position counts as correct within this many runs
 
 Detector = Callable[["NDArray[np.float64]"], list[int]]
 
@@ -64,16 +64,16 @@ class Case(NamedTuple):
     """A kind of series.
 
     Attributes:
-        name: How the table calls it.
+        name: As shown in the table.
         places: Where its level changes: the first runs at a new level.
-        ratios: The levels from each place on, over the first level.
-        dip_chance: How many runs dip.
-        dip_ratios: The least and the most that such a run loses.
-        hosts_apart: How far the second of two hosts, mixed at random, lies below the first.
+        ratios: The level from each place on, divided by the first level.
+        dip_chance: Share of runs that dip.
+        dip_ratios: The minimum and the maximum loss of rate of such a run.
+        hosts_apart: How much lower the second of two randomly mixed hosts is than the first.
         correlation: Of the noise of neighbouring runs.
         is_skewed: Whether the noise is exponential, its tail downwards.
-        spread: How many times larger the noise of the last 20 runs is.
-        drift: What the level gains from the first run to the last.
+        spread: Factor on the noise of the last 20 runs.
+        drift: Change of the level from the first run to the last.
     """
 
     name: str
@@ -114,7 +114,7 @@ CASES = (
 
 
 class Ramps(NamedTuple):
-    """What the models know of each run, each of shape (series, runs); NaN where a ramp has no bracket."""
+    """The models' view of each run, each of shape (series, runs); NaN if a ramp has no bracket."""
 
     rate: NDArray[np.float64]
     middle: NDArray[np.float64]
@@ -153,10 +153,10 @@ def main() -> None:
 
 
 def calibrate() -> None:
-    """Print, for each length, the price that clean noise pays for a change with the probabilities ALPHAS.
+    """Print, for each length, the price at which clean noise yields a change with the probabilities ALPHAS.
 
-    The price that buys a single split is quick to draw often; what several changes add to it is drawn less often, as
-    the difference that they make in the same series.
+    The price of a single split is cheap to simulate and drawn often; the extra for several changes is drawn less often,
+    as the difference in the same series.
     """
     for n in LENGTHS:
         often, seldom = min(100_000, 20_000_000 // n), min(20_000, 3_000_000 // n)
@@ -171,10 +171,10 @@ def calibrate() -> None:
 
 
 def dearest_prices(series: NDArray[np.float64], least: float) -> tuple[float, float]:
-    """Return the highest price at which the series has one change, and at which it has any; or `least` if that is more.
+    """Return the highest price for exactly one change in the series, and for any number; at least `least`.
 
-    The price follows from the segmentation that it buys (Dinkelbach, "On Nonlinear Fractional Programming", Management
-    Science 13, 1967): the gain of all its changes over their number, until nothing is bought.
+    The price follows from the segmentation it yields (Dinkelbach, "On Nonlinear Fractional Programming", Management
+    Science 13, 1967): the gain of all changes divided by their number, repeated until there are none.
     """
     sums = cumulative_costs((series - np.median(series)) / noise_scale(series))
     single = price = max(least, float(split_gains(sums, shortest_segment(series.size)).max()))
@@ -246,7 +246,7 @@ def across_campaigns() -> list[str]:
 
 
 def comparison() -> list[str]:
-    """Return the table of what is found and how fast, in Markdown."""
+    """Return the table of detection rates and speed, in Markdown."""
     detectors: dict[str, Detector] = {"Dropline": partial(dropline, alpha=ALPHA)}
     if compute_change_points:
         detectors["Otava, window 50, p 0.001"] = otava
@@ -273,7 +273,7 @@ def comparison() -> list[str]:
 
 
 def told_beside() -> list[str]:
-    """Return the table of what is told beside a change, in Markdown."""
+    """Return the table of the hints given beside a change, in Markdown."""
     lines = [
         "Of the changes shown on ramps of 5 %: percent that tell of a changed spread, and of a drift:",
         "",
@@ -316,14 +316,14 @@ def draw(case: Case, count: int) -> NDArray[np.float64]:
 def measured(
     case: Case, count: int, step: NDArray[np.float64] | float, shape: str, campaigns: NDArray[np.int64] | None = None
 ) -> Ramps:
-    """Ramp up the servers of a case and judge the trials with the models' SQL.
+    """Simulate ramps of the servers of a case and judge the trials with the models' SQL.
 
     Args:
         case: What happens to the servers.
-        count: Series.
-        step: Distance of the offered rates, over the first level; one for all runs of a series or one for each.
+        count: Number of series.
+        step: Distance of the offered rates, divided by the first level; one for all runs of a series or one for each.
         shape: One of SHAPES.
-        campaigns: The number of each run's campaign; each has a grid of its own. Without it a series is one campaign.
+        campaigns: The campaign number of each run; each campaign has its own grid. By default a series is one campaign.
     """
     random = np.random.default_rng([1234, *case.name.encode(), *shape.encode()])
     phase = random.uniform(0, 1, (count, RUNS))[:, np.zeros(RUNS, dtype=np.int64) if campaigns is None else campaigns]
@@ -342,7 +342,7 @@ def measured(
 
 
 def score(detect: Detector, case: Case, count: int = DIRECT_SERIES) -> float:
-    """Return the share of series in which all true places are found, or, without any, one is reported."""
+    """Return the share of series in which all true changes are found or, if there are none, any is reported."""
     return _share(case, [detect(series) for series in draw(case, count)])
 
 
@@ -353,7 +353,7 @@ def _share(case: Case, reported: list[list[int]]) -> float:
 
 
 def is_near(true: int, places: list[int]) -> bool:
-    """Return whether one of the places is as good as the true one."""
+    """Return whether one of the places is close enough to the true one."""
     return any(abs(place - true) <= NEAR for place in places)
 
 
@@ -363,7 +363,7 @@ def dropline(series: NDArray[np.float64], alpha: float) -> list[int]:
 
 
 def otava(series: NDArray[np.float64]) -> list[int]:
-    """Detect with Otava as published; it cuts windows out of lists only and takes an array whole."""
+    """Detect with Otava as published; it needs a list, because it does not slice windows from an array."""
     found, _ = compute_change_points(series.tolist(), window_len=50, max_pvalue=0.001, min_magnitude=0.0)
     return [point.index for point in found]
 
@@ -389,7 +389,7 @@ def milliseconds(detect: Detector, n: int) -> float:
 
 
 def smallest_steps() -> list[str]:
-    """Return the table of what short series can show, in Markdown."""
+    """Return the table of the smallest steps detectable in short series, in Markdown."""
     lines = [
         "The smallest step that alpha 1 % finds in 8 of 10 clean series, in standard deviations of the noise:",
         "",
@@ -404,7 +404,7 @@ def smallest_steps() -> list[str]:
 
 
 def smallest_step(n: int, place: int, price: float) -> float:
-    """Return the first of 1.0, 1.1, ... that 80 % of 1000 series of n runs show, in standard deviations."""
+    """Return the first of 1.0, 1.1, ... detected in 80 % of 1000 series of n runs, in standard deviations."""
     after = np.arange(n) >= place
     for step in np.arange(1, 40, 0.1):
         gains = best_gains(np.random.default_rng([n, place]), 1000, step * after)

@@ -1,8 +1,8 @@
-"""How often intervals hold the truth and verdicts are right, for servers whose truth is known.
+"""How often intervals contain the truth and verdicts are right, for simulated servers whose truth is known.
 
-Ramps of simulated servers go through the SQL of the models (`macros/`), a sample of them as perfdhcp's reports through
-`dropline ingest` and `dropline build`. Run it with `python -m benchmarks.coverage`; `--calibrate` writes the seed of
-constants that the models read instead.
+Simulated ramps go through the models' SQL (`macros/`), a sample of them as perfdhcp reports through `dropline ingest`
+and `dropline build`. Run it with `python -m benchmarks.coverage`; `--calibrate` instead writes the seed of constants
+that the models read.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SETS: Final = 1_000
 NOISE: Final = 0.02
 STEPS: Final = (0.02, 0.05, 0.10, 0.16)
 RUNS: Final = (3, 5, 9, 30)
-TRUTH: Final = 1 - LIMIT  # the rate that is answered where the loss reaches the limit; all servers reach it at 1
+TRUTH: Final = 1 - LIMIT  # the rate answered where the loss reaches the limit; all servers reach it at 1
 MIDDLE: Final = "logistic, width 10 %"
 WORST: Final = "goodput collapse"
 FASTER: Final = 1.10
@@ -45,12 +45,12 @@ SAMPLE_SERVERS: Final = 60
 SAMPLE_RATE: Final = 10_000
 SAMPLE_PERIOD_S: Final = 10
 
-DIP_LEVEL: Final = 0.002  # share of undisturbed sets in which the lowest run is taken for a dip
+DIP_LEVEL: Final = 0.002  # share of undisturbed sets whose lowest run is classified as a dip
 TABULATED_RUNS: Final = 200
 
 
 class Capacities(NamedTuple):
-    """What the models say of each set of runs, shape (sets,); an open upper end is infinite.
+    """The models' result for each set of runs, shape (sets,); an open upper end is infinite.
 
     Attributes:
         low, high: ends of the interval or bracket.
@@ -62,7 +62,7 @@ class Capacities(NamedTuple):
     is_confidence: NDArray[np.bool_]
 
     def coverage(self, truth: float = TRUTH) -> float:
-        """Return the share that holds the truth."""
+        """Return the share that contains the truth."""
         return float(np.mean((self.low <= truth) & (self.high >= truth)))
 
 
@@ -79,8 +79,8 @@ def judged(sustained: Floats, step: float, shape: str, noise: np.random.Generato
     """Run ramps and judge them with the models' SQL: tables run_capacity and capacity.
 
     Args:
-        sustained: shape (sets, runs): offered rate, around 1, at which each run's loss reaches the limit. The runs of a
-            set share a ramp whose grid lies anywhere; they follow each other in time.
+        sustained: shape (sets, runs): offered rate, around 1, at which each run's loss reaches the limit. The runs
+            of a set are consecutive and share a ramp with a random grid.
         step: distance of the offered rates.
         shape: one of SHAPES.
         noise: of single trials and of the grid.
@@ -115,7 +115,7 @@ def judged(sustained: Floats, step: float, shape: str, noise: np.random.Generato
 
 
 def capacities(sustained: Floats, step: float, shape: str, noise: np.random.Generator) -> Capacities:
-    """Return what the models say of sets of runs; see `judged`."""
+    """Return the models' results for sets of runs; see `judged`."""
     with judged(sustained, step, shape, noise) as connection:
         found = connection.execute("""
             select ci_low, coalesce(ci_high, 'inf'::double) as ci_high, interval_kind = 'confidence' as is_confidence
@@ -125,7 +125,7 @@ def capacities(sustained: Floats, step: float, shape: str, noise: np.random.Gene
 
 
 def ratios(sustained: Floats, ratio: float, step: float, shape: str, noise: np.random.Generator) -> tuple[float, float]:
-    """Compare each even set with the next, `ratio` times as fast, as compare() does: share called faster, slower."""
+    """Compare each even set with the next, `ratio` times as fast, like compare(): share called faster, slower."""
     factors = np.tile([1.0, ratio], len(sustained) // 2)[:, None]
     compared = f"""
         with pairs as (
@@ -269,7 +269,7 @@ def _pairs() -> str:
 
 
 def _sample() -> str:
-    """Let perfdhcp's reports of known servers go the whole way, and say what the warehouse holds."""
+    """Run perfdhcp reports of known servers through ingest and build, and describe the warehouse's results."""
     noise = np.random.default_rng(5440)
     cells = [(shape, step) for shape in (MIDDLE, WORST) for step in (0.05, 0.10)]
     rows = []
@@ -299,7 +299,7 @@ def _slug(shape: str, step: float) -> str:
 
 
 def _write_reports(folder: Path, noise: np.random.Generator, step: float, shape: str) -> None:
-    """Write what perfdhcp would print of servers that sustain SAMPLE_RATE, nine ramps each."""
+    """Write simulated perfdhcp reports of servers that sustain SAMPLE_RATE, nine ramps each."""
     from benchmarks.trees import perfdhcp_report
 
     runs = 9
@@ -330,7 +330,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _write_constants() -> None:
-    """Write seeds/interval_constants.csv; ten digits are more than any simulation can tell apart."""
+    """Write seeds/interval_constants.csv; ten digits are more than any simulation can distinguish."""
     with (ROOT / "seeds" / "interval_constants.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("runs", "dip_stdevs", "detectable_stdevs"))
@@ -343,11 +343,11 @@ def _constants() -> Iterator[tuple[int, float | None, float]]:
 
 
 def _dip_stdevs(runs: int) -> float | None:
-    """Return how far the lowest run must lie below the mean of the others to dip, in their standard deviations.
+    """Return how far the lowest run must be below the mean of the others to be a dip, in their standard deviations.
 
-    The lowest of normal runs does so with probability DIP_LEVEL at most (Grubbs' test by Bonferroni's bound;
-    NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.5.17). None below four: one run too low cannot be told from
-    spread.
+    The lowest of normal runs is that low with probability DIP_LEVEL at most (Grubbs' test by Bonferroni's bound;
+    NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.5.17). None below four runs: a single low run cannot be
+    distinguished from spread.
     """
     if runs < 4:
         return None
@@ -355,7 +355,7 @@ def _dip_stdevs(runs: int) -> float | None:
 
 
 def _detectable_stdevs(runs: int) -> float:
-    """Return the smallest difference that two sets of `runs` show with 80 % power, in standard deviations of a run.
+    """Return the smallest difference between two sets of `runs` detectable at 80 % power, in stdevs of a run.
 
     The test is Student's, two-sided at 5 %; the power is the noncentral t's (J. Cohen, Statistical Power Analysis for
     the Behavioral Sciences, 2nd ed. 1988, ch. 2).

@@ -1,8 +1,8 @@
-"""How fast the ingest is, as ratios of one run: to what no ingest can do without, and to what people write instead.
+"""Speed of the ingest, as ratios of one run: to the unavoidable work, and to hand-written alternatives.
 
 `make bench` writes benchmarks/results/ingest.md and a plot; `python -m benchmarks.ingest --trials 100000 --runs 1`
-measures a larger tree. Each work has a process of its own, so that its peak of memory is its own, and all run in turn,
-so that what else the machine does falls on all of them; of the runs the fastest counts.
+measures a larger tree. Each kind of work runs in its own process, so that its peak memory is its own. All run in turn,
+so that other load on the machine affects all of them; the fastest run counts.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ AGAIN = 0.01
 
 
 class Cost(NamedTuple):
-    """What a work took: wall time, the time of all its CPUs, and the most memory at once beyond that of importing."""
+    """The cost of some work: wall time, time of all CPUs, and peak memory beyond that of importing."""
 
     seconds: float
     cpu_s: float
@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def _measured(trials: int, runs: int, folder: Path | None) -> tuple[Promise, dict[str, Cost]]:
-    """Return what one size consists of, and what each work costs."""
+    """Return the contents of a tree of one size, and the cost of each kind of work."""
     with tempfile.TemporaryDirectory(dir=folder) as name:
         tree, scratch = Path(name, "tree"), Path(name, "scratch")
         promise = render(tree, trials)
@@ -79,7 +79,7 @@ def _measured(trials: int, runs: int, folder: Path | None) -> tuple[Promise, dic
 
 
 def _costs(tree: Path, scratch: Path, trials: int, run: int) -> Iterator[tuple[str, Cost]]:
-    """Yield what each work costs; the last one finds a tree of which some trials were measured again."""
+    """Yield the cost of each kind of work; the last one gets a tree with some trials measured again."""
     for what, work in WORKS.items():
         if what == CHANGED:
             render_again(tree, trials, share=AGAIN, times=run + 1)
@@ -87,14 +87,14 @@ def _costs(tree: Path, scratch: Path, trials: int, run: int) -> Iterator[tuple[s
 
 
 def hash_all(tree: Path, _: Path) -> None:
-    """Do what no ingest can do without."""
+    """Do the work that no ingest can avoid."""
     for path in _files(str(tree)):
         with open(path, "rb") as file:  # noqa: PTH123 -- faster than a Path
             hashlib.sha256(file.read()).hexdigest()
 
 
 def walk(tree: Path, _: Path) -> None:
-    """Do what nobody can do without who wants to know whether a file is new."""
+    """Do the work needed to know whether a file is new."""
     for path in _files(str(tree)):
         os.stat(path)  # noqa: PTH116 -- faster than a Path
 
@@ -126,7 +126,7 @@ WORKS: dict[str, Work] = {
 
 
 def _cost(work: Work, tree: Path, scratch: Path) -> Cost:
-    """Return what a work costs in a fresh process; what importing takes does not count."""
+    """Return the cost of some work in a fresh process, without importing."""
     ours, theirs = multiprocessing.get_context("spawn").Pipe()
     process = multiprocessing.get_context("spawn").Process(target=_report, args=(work, tree, scratch, theirs))
     process.start()
@@ -141,7 +141,7 @@ def _report(work: Work, tree: Path, scratch: Path, report: Connection) -> None:
     work(tree, scratch)
     seconds, cpu_s = time.perf_counter() - began, _cpu_s() - cpu_began_s
     own, started = (resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    # Of the processes that a work starts, the largest one is told.
+    # Of several child processes only the largest is reported.
     report.send(Cost(seconds, cpu_s, max(own - imported_kib, started) * 1024 / 1e6))
 
 
@@ -173,7 +173,7 @@ def _table(promise: Promise, best: dict[str, Cost]) -> str:
 
 
 def _plot(measured: Sequence[tuple[Promise, dict[str, Cost]]]) -> str:
-    """Return an SVG of the CPU time for each file, microseconds by powers of ten: a dot for each size of tree."""
+    """Return an SVG of the CPU time per file, in microseconds, log scale: a dot for each size of tree."""
     costs = {
         what: {_size(promise): 1e6 * best[what].cpu_s / promise.files for promise, best in measured} for what in WORKS
     }

@@ -1,8 +1,8 @@
-"""The lake that the ingest of a tree of trees.py would leave, without the ingest: what big builds are measured on.
+"""The lake that ingesting a tree of trees.py would write, without the ingest: input for benchmarks of large builds.
 
-Of each campaign the real ingest reads what explains the trials, what came to nothing, and one trial of each setup. The
-other trials get that trial's rows, with their own numbers in them. All is what the ingest would write, except for the
-time of change and the digest of the context of a file: tests/benchmarks compares the two.
+For each campaign the real ingest parses the context files, the failed attempts, and one trial of each setup. The other
+trials get that trial's rows with their own numbers. The result equals that of the ingest, except for a file's mtime and
+context digest: tests/benchmarks compares the two.
 """
 
 from __future__ import annotations
@@ -36,13 +36,14 @@ if TYPE_CHECKING:
     Tables = dict[str, pa.Table]
     Row = dict[str, Any]
 
-CAMPAIGNS_A_BATCH: Final = 20  # some 16,000 trials
+CAMPAIGNS_A_BATCH: Final = 20  # about 16,000 trials
 
 
 def lake_of(root: Path, trials: int, seed: int = SEED, interims: int = INTERIMS, again: float = 0.0) -> int:
-    """Write a lake of so many trials and return how many batches it has.
+    """Write a lake with the given number of trials and return its number of batches.
 
-    Every 20 campaigns are one batch. A second measurement supersedes a share of the trials, `again`: another batch.
+    Every 20 campaigns are one batch. For a share of the trials, `again`, another batch supersedes them by a second
+    measurement.
     """
     lake = Lake.create(root)
     waiting = campaigns(trials, seed, interims)
@@ -68,7 +69,7 @@ def _add(batch: Batch, tables: Tables) -> None:
 
 
 def _ingested(group: Sequence[Campaign]) -> Tables:
-    """Return what the ingest makes of campaigns that have only those trials that it has to read."""
+    """Ingest campaigns reduced to the trials that must be parsed."""
     with tempfile.TemporaryDirectory() as folder:
         for campaign in group:
             measured = measure(campaign)
@@ -79,14 +80,14 @@ def _ingested(group: Sequence[Campaign]) -> Tables:
 
 
 def _is_read(measured: Trials) -> NDArray[np.bool_]:
-    """Return which trials the ingest has to read: the first of each setup, and those with a failed attempt."""
+    """Return which trials must be parsed: the first of each setup, and those with a failed attempt."""
     is_read = measured.failed > 0
     is_read[np.unique(measured.setup, return_index=True)[1]] = True
     return is_read
 
 
 def _rows(read: Tables, campaign: Campaign, trials: Trials) -> Tables:
-    """Return the rows of some trials of a campaign, of which the ingest has `read` one of each setup."""
+    """Return the rows of some trials of a campaign; `read` has the parsed rows of one per setup."""
     files = list(outputs(campaign, trials))
     digests = [hashlib.sha256(file.data).hexdigest() for file in files]
     identities = ["\n".join((campaign.name, f.path, digest, "0")) for f, digest in zip(files, digests, strict=True)]
@@ -119,7 +120,7 @@ def _of_trials(rows: pa.Table, trials: Mapping[int, Row]) -> dict[int, list[Row]
 
 
 def _raw_files(campaign: Campaign, trials: Trials, files: Sequence[Output], digests: Sequence[str]) -> pa.Table:
-    """Return the rows of the outputs, and then of their sidecars."""
+    """Return the rows of the outputs, then of their sidecars."""
     count = len(files)
     contents = [file.data for file in files] + [file.sidecar for file in files]
     sidecar_digests = [hashlib.sha256(file.sidecar).hexdigest() for file in files]
@@ -150,7 +151,7 @@ def _trials(
     ids: NDArray[np.object_],
     like: Sequence[Row],
 ) -> pa.Table:
-    """Return the rows of the trials; what is not in `own` is that of the one `like` them."""
+    """Return the rows of the trials; columns not in `own` are copied from `like`."""
     dropped = (trials.sent - trials.received).sum(axis=0)
     rates = trials.received[-1] / trials.elapsed_s
     own: dict[str, Any] = {
@@ -248,7 +249,7 @@ def _observations(
     ids: NDArray[np.object_],
     of_setups: Mapping[int, list[Row]],
 ) -> pa.Table:
-    """Return what was observed beside the trials: the rows of the first of their setup with their own values."""
+    """Return the observations of the trials: the rows of their setup's first trial with their own values."""
     paths = np.array([file.path for file in files], dtype=object)
     parts = []
     for setup, rows in of_setups.items():
@@ -264,14 +265,14 @@ def _observations(
 
 
 def _metric(row: Row) -> str:
-    """Return what an observation is of: its metric, with the second for the rate of an interval."""
+    """Return the key of an observation: its metric, with the second for the rate of an interval."""
     if row["metric"].startswith("udp."):
         return "received" if (row["host"], row["metric"]) == ("kp-cli", "udp.UdpInDatagrams") else "sent"
     return f"interval {row['t_s']:.0f}" if row["metric"] == "interval_rate" else str(row["metric"])
 
 
 def _observed(campaign: Campaign, trials: Trials) -> dict[str, NDArray[Any]]:
-    """Return the values that differ from trial to trial, by what `_metric` says of a row."""
+    """Return the values that vary between trials, by the key from `_metric`."""
     if campaign.kind is DNS:
         least, mean, most, deviation = trials.delays_ms[:, 0]
         rates = enumerate(interval_rates(trials)[1], 1)

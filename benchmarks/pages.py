@@ -1,24 +1,24 @@
-"""How soon a page of the dashboard can be read, and how soon it follows a visitor, in a real Chromium.
+"""How soon a page of the dashboard is readable and reacts to a visitor, in a real Chromium.
 
     python -m benchmarks.pages HOME                    every page, 10 times; writes benchmarks/results/pages.*
     python -m benchmarks.pages HOME --times 5 run sql  some pages; writes nothing
 
-The page itself takes the times (pages.js), as events tell them; each is that of a frame in which something was to be
-seen. The server has drawn the page before.
+The page measures itself (pages.js) from browser events; each time is that of a visible frame. The server has rendered
+the page before.
 
-Paint: from the navigation until the first figure is in sight: a mark of a chart, a word of a table, a metric, or the
-field that the page asks by. Whole: until nothing of the page changes any more. Interaction: from the visitor's last
-press of a key or button, or choice of a file, until the script has ended and nothing changes any more. A change is one
-of the document, a mark or text of a chart moved, or a word drawn into a table. Not counted are the copy of a table for
-screen readers, which follows it by 0.2 s, and colours that fade.
+Paint: from the navigation until the first figure is visible: a mark of a chart, a word of a table, a metric, or the
+page's input field. Whole: until nothing on the page changes any more. Interaction: from the visitor's last key or
+button press, or choice of a file, until the script has ended and nothing changes any more. A change is one of the
+document, a chart mark or text that moves, or a word drawn into a table. Not counted are the copy of a table for screen
+readers, which follows 0.2 s later, and fading colours.
 
-Shift: how much of what is in sight moves while the page is opened, times how far (Cumulative Layout Shift of the
+Shift: how much of the visible content moves while the page opens, times the distance (Cumulative Layout Shift of the
 W3C's Layout Instability API; web.dev calls up to 0.1 good), a number without a unit.
 
-The dashboard remembers answers. What is typed differs each time and is always asked anew; what is chosen comes again
-after five others, as it may for visitors, so that the slow ones of a row of figures are those that were asked.
+The dashboard caches answers. Typed text differs each time and is never cached. Choices repeat after five others, as
+they may for visitors, so the slow values of a row are the uncached ones.
 
-All of it is of this machine and whatever else it does meanwhile: the load is told.
+All results are for this machine under its current load, which is reported.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ FIGURES: Final = ", ".join(
 )
 STARTS_WITHIN_S: Final = 60
 PAINT, WHOLE, SHIFT = "paint", "whole", "shift"
-LIMITS: Final = {PAINT: "2", WHOLE: "", SHIFT: "0.1"}  # what is promised, at the 95th percentile; of an interaction:
+LIMITS: Final = {PAINT: "2", WHOLE: "", SHIFT: "0.1"}  # promised 95th percentiles; of an interaction:
 FOLLOWS_WITHIN_S: Final = "0.5"
 FILE: Final = ROOT / "examples/kea-2.2-backends/runs/v4_mt4_memfile_none/rep1/rate10000.txt"
 ROW: Final = 35  # pixels
-OPTIONS: Final = 5  # of a list or the rows of a table, that are chosen in turn
-# None is searched twice in a measurement of twenty: the dashboard remembers answers.
+OPTIONS: Final = 5  # of a list or the rows of a table, chosen in turn
+# No word repeats within a measurement of twenty: the dashboard caches answers.
 WORDS: Final = tuple(f"{backend} {what}" for backend in ("memfile", "mysql", "kea", "v4") for what in range(6))
 
 
 class Measured(NamedTuple):
-    """Seconds of one page, or shifts, one entry each time."""
+    """The seconds of one page, or its shifts, one entry per repetition."""
 
     page: str
     what: str
@@ -103,7 +103,7 @@ def _choose(label: str) -> Callable[[Page, int], None]:
 
 def _filter(label: str) -> Callable[[Page, int], None]:
     def add_or_clear(page: Page, turn: int) -> None:
-        page.keyboard.press("Escape")  # the list is open after a choice
+        page.keyboard.press("Escape")  # the list stays open after a choice
         box = page.get_by_role("combobox", name=label, exact=True)
         box.click()
         if turn % 2:
@@ -134,7 +134,7 @@ def _give_file(page: Page, turn: int) -> None:
     page.locator("input[type=file]").set_input_files({"name": FILE.name, "mimeType": "text/plain", "buffer": content})
 
 
-# What a visitor does on a page, again and again; the address brings the page to where that can be done.
+# A visitor's repeated actions on a page; the address opens the page in the right state.
 PAGES: Final[dict[str, tuple[str, dict[str, Callable[[Page, int], None]]]]] = {
     "results": ("", {"published figures": _toggle("Published figures")}),
     "explore": ("", {"search": _fill("Search", lambda turn: WORDS[turn % len(WORDS)]), "filter": _filter("Backend")}),
@@ -158,7 +158,7 @@ PAGES: Final[dict[str, tuple[str, dict[str, Callable[[Page, int], None]]]]] = {
 
 
 def main() -> None:
-    """Measure, print the table, and write it to benchmarks/results when it is of all pages."""
+    """Measure, print the table, and write it to benchmarks/results if it covers all pages."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("home", type=Path)
     parser.add_argument("pages", nargs="*", metavar="page", help=", ".join(PAGES))
@@ -181,7 +181,7 @@ def main() -> None:
 
 @contextmanager
 def served(home: Path) -> Iterator[str]:
-    """Serve a home for as long as the block runs; yields the address."""
+    """Serve a home while the block runs; yield the address."""
     with socket.socket() as probe:
         probe.bind((ADDRESS, 0))
         port = probe.getsockname()[1]
@@ -207,7 +207,7 @@ def served(home: Path) -> Iterator[str]:
 
 @contextmanager
 def chromium() -> Iterator[Page]:
-    """Open a page in Debian's Chromium, or in the one named by CHROMIUM."""
+    """Open a page in Debian's Chromium, or in the browser named by CHROMIUM."""
     program = os.environ.get("CHROMIUM") or shutil.which("chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
@@ -218,7 +218,7 @@ def chromium() -> Iterator[Page]:
 
 
 def measure(page: Page, address: str, name: str, times: int) -> Iterator[Measured]:
-    """Yield the seconds until a page is painted and whole, and until it has followed a visitor."""
+    """Yield the seconds until a page is painted and whole, and until it has reacted to a visitor."""
     query, acts = PAGES[name]
     url = f"{address}/{'' if name == 'results' else name}?{query}"
     _open(page, url)  # warm
@@ -227,7 +227,7 @@ def measure(page: Page, address: str, name: str, times: int) -> Iterator[Measure
     yield Measured(name, WHOLE, [each["last"] / 1000 for each in opened])
     yield Measured(name, SHIFT, [each["shifted"] for each in opened])
     for what, act in acts.items():
-        _act(page, act, 0)  # warm, as the parts of the page that it loads for the first time
+        _act(page, act, 0)  # warm: the page loads some parts on first use
         yield Measured(name, what, [_act(page, act, turn) for turn in range(1, times + 1)])
 
 
@@ -248,7 +248,7 @@ def _rest(page: Page) -> dict[str, float]:
 
 
 def plot(found: Sequence[Measured]) -> str:
-    """Return an SVG of the seconds until each page is painted or has followed: median and 95th percentile."""
+    """Return an SVG of the seconds until each page is painted or has reacted: median and 95th percentile."""
     rows = {
         f"{each.page}: {each.what}": {"p50": statistics.median(each.values), "p95": _slow(each.values)}
         for each in found

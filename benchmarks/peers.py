@@ -1,8 +1,8 @@
-"""The same questions to DuckDB, PostgreSQL and pandas, over the same tables of a warehouse.
+"""The same queries on DuckDB, PostgreSQL and pandas, over the same tables of a warehouse.
 
-PostgreSQL is started for it in a temporary folder, on a Unix socket only. It gets the tables whole but nested columns,
-for which it has no types, and the indexes that point queries want. pandas gets the columns that are asked for, texts as
-categories, as is done where memory and speed matter.
+PostgreSQL is started in a temporary folder, on a Unix socket only. It gets the full tables except nested columns, for
+which it has no types, and the indexes that point queries need. pandas gets only the queried columns, with texts as
+categories, as is usual where memory and speed matter.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ COPIED_ROWS: Final = 100_000
 
 
 class Question(NamedTuple):
-    """What is asked of all three.
+    """One question for all three engines.
 
     Attributes:
         name: for people.
-        sql: in words that DuckDB and PostgreSQL know; `$name` stands for a parameter.
-        pandas: the same over the frames of the tables.
+        sql: in the dialect common to DuckDB and PostgreSQL; `$name` is a parameter.
+        pandas: the same on data frames of the tables.
         needs: the columns of each table that pandas needs.
-        is_aggregate: whether it sums up all rows of a table, which is what a warehouse is for.
+        is_aggregate: whether it aggregates all rows of a table, the main use of a warehouse.
 
     """
 
@@ -282,7 +282,7 @@ def needed() -> dict[str, list[str]]:
 
 
 def frames(warehouse: Warehouse) -> Frames:
-    """Return what the questions need as data frames."""
+    """Return the needed columns as data frames."""
     return {
         table: warehouse.query(f"select {', '.join(columns)} from {table}").to_pandas(strings_to_categorical=True)  # noqa: S608 -- ours
         for table, columns in needed().items()
@@ -290,15 +290,15 @@ def frames(warehouse: Warehouse) -> Frames:
 
 
 def has_postgres() -> bool:
-    """Say whether there is a PostgreSQL to start."""
+    """Return whether PostgreSQL is installed."""
     return _program("initdb") is not None
 
 
 @contextmanager
 def postgres(warehouse: Warehouse, folder: Path | None = None) -> Iterator[psycopg.Connection[Any]]:
-    """Start a PostgreSQL below `folder`, fill it with the tables that are asked, and connect.
+    """Start a PostgreSQL below `folder`, load the queried tables, and connect.
 
-    It refuses to run as root, so that then the account `postgres` of its package has it.
+    It refuses to run as root; then it runs as its package's account `postgres`.
 
     Raises:
         subprocess.CalledProcessError: it did not start.
@@ -308,7 +308,7 @@ def postgres(warehouse: Warehouse, folder: Path | None = None) -> Iterator[psyco
     as_user = USER if os.geteuid() == 0 else getpass.getuser()
     with tempfile.TemporaryDirectory(dir=folder) as name:
         root, data = Path(name), Path(name, "data")
-        shutil.chown(root, as_user)  # nobody else can come to the socket, so that no password is needed
+        shutil.chown(root, as_user)  # nobody else can reach the socket, so no password is needed
         _as(as_user, "initdb", "-D", data, "-U", USER, "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C")
         options = " ".join(f"-c {key}='{value}'" for key, value in SETTINGS.items())
         _as(as_user, "pg_ctl", "-D", data, "-w", "-l", root / "log", "-o", f"-k {root} {options}", "start")
@@ -322,17 +322,17 @@ def postgres(warehouse: Warehouse, folder: Path | None = None) -> Iterator[psyco
 
 
 def wanted(question: Question, known: Params) -> Params:
-    """Return of all that is known the parameters of a question."""
+    """Select a question's parameters from all known ones."""
     return {name: known[name] for name in re.findall(r"\$(\w+)", question.sql)}
 
 
 def for_postgres(sql: str) -> str:
-    """Return the text of a question with its parameters as psycopg wants them."""
+    """Return a question's SQL with psycopg's parameter syntax."""
     return re.sub(r"\$(\w+)", r"%(\1)s", sql.replace("%", "%%"))
 
 
 def same(one: list[tuple[Any, ...]], other: list[tuple[Any, ...]]) -> bool:
-    """Say whether two answers hold the same rows, in any order, numbers to nine digits."""
+    """Return whether two answers have the same rows, in any order, with numbers equal to nine digits."""
     return sorted(map(_plain, one)) == sorted(map(_plain, other))
 
 

@@ -1,4 +1,4 @@
-"""The one plot of the benchmarks: a row for each work, a dot for each series, by powers of ten."""
+"""The benchmarks' plot: a row per kind of work, a dot per series, on a log scale."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-COLOURS: Final = ("#0072b2", "#009e73", "#d55e00")  # of Okabe and Ito: told apart by everyone
+COLOURS: Final = ("#0072b2", "#009e73", "#d55e00")  # of Okabe and Ito: safe for colour-blind readers
 _LEFT: Final = 300
 _STEP: Final = 24
 _WIDTH: Final = 760
@@ -17,7 +17,7 @@ _WIDTH: Final = 760
 def dots(rows: Mapping[str, Mapping[str, float]], colours: Mapping[str, str], unit: str, powers: range) -> str:
     """Return an SVG: a dot for each value of each row, in the colour of its series, from the first power to the last.
 
-    A value below the first power stands on it.
+    A value below the first power is drawn at it.
     """
     bottom = 40 + _STEP * len(rows)
 

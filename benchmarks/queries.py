@@ -1,11 +1,11 @@
-"""How long the dashboard's questions take, and the same ones put to DuckDB, PostgreSQL and pandas.
+"""Latency of the dashboard's queries, and of comparable ones on DuckDB, PostgreSQL and pandas.
 
     python -m benchmarks.queries HOME                 the warehouse of a home
     python -m benchmarks.queries HOME --no-postgres
 
-Every function of `app.queries` is asked with values drawn from the warehouse, others each time; a parameter is known by
-its name. p50 and p95 are of the wall time until the answer is an Arrow table. The table and a plot go to
-benchmarks/results/queries.md and .svg. PostgreSQL is left out, in so many words, where it is not installed.
+Every function of `app.queries` is called with values drawn from the warehouse, different each time, matched by
+parameter name. p50 and p95 are of the wall time until the answer is an Arrow table. The table and a plot go to
+benchmarks/results/queries.md and .svg. If PostgreSQL is not installed it is left out, and the table says so.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ GOAL_MS: Final = 60.0  # of every question of the dashboard, at the 95th percent
 WORDS: Final = ("capacity", "loss", "generator")
 SEARCHED: Final = ("memfile", "mysql multi", "dhcpv6", "")
 
-# What one repetition asks for: a trial with its run, its configuration and what belongs to that.
+# The values for one repetition: a trial with its run, its configuration and everything related.
 _SUBJECTS: Final = """
     with
 
@@ -77,7 +77,7 @@ _SUBJECTS: Final = """
 
 
 class Times(NamedTuple):
-    """Seconds of one question, an entry for each repetition, and the CPU seconds of the middle one."""
+    """The seconds of one question, one entry per repetition, and the median CPU seconds."""
 
     seconds: list[float]
     cpu_s: float
@@ -113,7 +113,7 @@ def main() -> None:
 
 
 def questions() -> dict[str, Callable[..., object]]:
-    """Return the functions of `app.queries` that ask a warehouse, by module and name."""
+    """Return the functions of `app.queries` that query a warehouse, by module and name."""
     modules = [
         queries,
         *(
@@ -132,7 +132,7 @@ def questions() -> dict[str, Callable[..., object]]:
 
 
 def drawn(warehouse: Warehouse, times: int) -> Iterator[dict[str, Any]]:
-    """Yield so many sets of parameters, by name: trials of the warehouse and what belongs to them."""
+    """Yield `times` sets of parameters by name: trials of the warehouse and related values."""
     goals = [goal["loss_goal"] for goal in queries.loss_goals(warehouse) if goal["loss_limit"] is not None]
     tables = warehouse.query("select table_name from duckdb_tables() order by all")["table_name"].to_pylist()
     families, claims, figures, hosts, configs = (
@@ -177,10 +177,10 @@ def _turn(place: int) -> Callable[[Sequence[Any]], Any]:
 
 
 def parameters(name: str, question: Callable[..., object], subject: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a question wants besides the warehouse, of what was drawn; what has a default may be unknown.
+    """Return a question's parameters from the drawn values; those with a default may be missing.
 
     Raises:
-        KeyError: a parameter of this name has never been drawn.
+        KeyError: no value is drawn for a parameter of this name.
     """
     known = dict(subject)
     if "a" in inspect.signature(question).parameters:
@@ -200,7 +200,7 @@ def _timed(question: Callable[..., object], warehouse: Warehouse, subjects: Sequ
 
 
 def measured(ask: Callable[[Any], object], calls: Sequence[Any]) -> Times:
-    """Time a question once with each of several parameters, after one that warms up."""
+    """Time a question once per set of parameters, after one warm-up."""
     ask(calls[0])
     seconds, cpu_s = [], []
     for given in calls:
@@ -212,7 +212,7 @@ def measured(ask: Callable[[Any], object], calls: Sequence[Any]) -> Times:
 
 
 class Compared(NamedTuple):
-    """One question to all: the times of each, and whether the answers were the same."""
+    """One question on all engines: the times of each, and whether the answers were equal."""
 
     question: peers.Question
     times: dict[str, Times]
@@ -250,7 +250,7 @@ def _one(
 
 
 def answered(answer: Any) -> list[tuple[Any, ...]]:
-    """Return the rows of an answer of any engine."""
+    """Return the rows of any engine's answer."""
     if isinstance(answer, pa.Table):
         return list(zip(*answer.to_pydict().values(), strict=True))
     return answer if isinstance(answer, list) else list(answer.itertuples(index=False, name=None))
@@ -299,7 +299,7 @@ def _beside(compared: Sequence[Compared]) -> str:
 
 
 def plot(compared: Sequence[Compared]) -> str:
-    """Return the medians as an SVG: a row for each question, a dot for each engine, milliseconds by powers of ten."""
+    """Return the medians as an SVG: a row for each question, a dot for each engine, milliseconds on a log scale."""
     medians = {each.question.name: {name: times.p50_ms for name, times in each.times.items()} for each in compared}
     return dots(medians, dict(zip(("DuckDB", "pandas", "PostgreSQL"), COLOURS, strict=True)), "ms", range(-1, 6))
 

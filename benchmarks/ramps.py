@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 LIMIT: Final = 0.025
 TRIAL_NOISE_RATIO: Final = 0.005
-REACH: Final = (0.6, 1.5)  # a ramp begins and ends at these multiples of what a server sustains
-WAITING: Final = 64  # requests that the queue of the M/M/1/K server holds
+REACH: Final = (0.6, 1.5)  # first and last rate of a ramp, as multiples of the sustained rate
+WAITING: Final = 64  # capacity of the M/M/1/K server's queue
 
 
 JUDGED_STEPS: Final = f"""judged_steps as (
@@ -28,7 +28,7 @@ JUDGED_STEPS: Final = f"""judged_steps as (
         false as is_pace_lost, false as is_unsustained
     from trials
 )"""  # noqa: S608 - the text is ours
-"""The CTE that the models' run_brackets() begins with, over a table `trials` of what `trials_of` returns."""
+"""The initial CTE of the models' run_brackets(), over a table `trials` of rows of `trials_of`."""
 
 
 def _logistic(width: float) -> Callable[[Floats], Floats]:
@@ -40,7 +40,7 @@ def _hinge(load: Floats) -> Floats:
 
 
 def _collapse(load: Floats) -> Floats:
-    """Lose what is above the most that is served, and as much again of what is served."""
+    """Lose everything above the maximum served, and the same amount of the served."""
     most = 1 - LIMIT / 2
     return np.clip(np.where(load > most, 2 * (load - most) / load, 0), 0, 1)
 
@@ -59,19 +59,19 @@ SHAPES: Final[dict[str, Callable[[Floats], Floats]]] = {
     "goodput collapse": _collapse,
     "M/M/1/64": lambda load: _full_queue(_FULL_AT * load),
 }
-"""The loss ratio by the offered rate over that at which the loss reaches LIMIT."""
+"""The loss ratio as a function of the offered rate, in units of the rate at which the loss reaches LIMIT."""
 
 
 def trials_of(
     noise: np.random.Generator, sustained: Floats, step: Floats | float, phase: Floats, shape: str
 ) -> tuple[NDArray[np.int64], Floats, Floats]:
-    """Run a ramp for each server and return its trials: number of the run, offered rate, loss ratio.
+    """Simulate a ramp for each server and return its trials: run number, offered rate, loss ratio.
 
     Args:
         noise: of single trials.
         sustained: offered rate at which the loss reaches LIMIT, one per run, around 1. Runs are numbered in its order.
         step: distance of the offered rates of a ramp, in the same unit; broadcast to `sustained`.
-        phase: where the grid of offered rates lies, 0 to 1 steps; broadcast to `sustained`.
+        phase: offset of the grid of offered rates, 0 to 1 steps; broadcast to `sustained`.
         shape: one of SHAPES.
     """
     steps, phases = (np.broadcast_to(each, sustained.shape).ravel() for each in (step, phase))

@@ -1,7 +1,7 @@
-"""How often the intervals of the scalability law hold the truth, on simulated servers whose truth is known.
+"""How often the intervals of the scalability law contain the truth, on simulated servers whose truth is known.
 
-Run it with `python -m benchmarks.scaling`; it takes a minute and writes benchmarks/results/scaling.md. `misfit` moves
-all runs of a thread count together, as a server does that follows the law only roughly; there the truth is the law's.
+Run it with `python -m benchmarks.scaling`; it takes a minute and writes benchmarks/results/scaling.md. `misfit` shifts
+all runs of a thread count together, like a server that follows the law only roughly; then the truth is the law's.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Scenario(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Shares of the simulated servers: fitted, with a peak told, and by parameter how often the interval held it."""
+    """Shares of the simulated servers: fitted, with a reported peak, and with each parameter within its interval."""
 
     fitted: float
     peaked: float
@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def simulate(scenario: Scenario, servers: int) -> Outcome:
-    """Fit so many servers whose truth is the scenario's."""
+    """Fit `servers` simulated servers with the scenario's truth."""
     draw = np.random.default_rng(SEED)
     threads = np.repeat(scenario.counts, scenario.runs)
     truth = np.array([law(count, 1000, scenario.sigma, scenario.kappa) for count in threads])
@@ -95,7 +95,7 @@ def simulate(scenario: Scenario, servers: int) -> Outcome:
 
 
 def _held(found: Fit, scenario: Scenario) -> list[str]:
-    """Return the names of the parameters whose interval holds the truth."""
+    """Return the names of the parameters whose interval contains the truth."""
     truth = {"rate_one_thread": 1000, "sigma": scenario.sigma, "kappa": scenario.kappa, "peak_threads": scenario.peak}
     estimates = {name: getattr(found, name) for name in truth}
     return [

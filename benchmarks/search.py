@@ -1,7 +1,6 @@
-"""How near the search of `dropline measure` comes to a truth that is known, and with how many trials.
+"""How close the search of `dropline measure` gets to a known truth, and with how many trials.
 
-Servers that are simulated stand in for a generator; the models' SQL judges the trials. Run it with
-`python -m benchmarks.search`.
+Simulated servers replace the generator; the models' SQL judges the trials. Run it with `python -m benchmarks.search`.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ DISTURBED: Final = 0.05
 TRUTH: Final = (1 - LIMIT) * KNEE
 GOAL: Final = Goal("isc", LIMIT, "worst_exchange", 0.001)
 METHOD: Final = (1, 1, 5)
-BIAS: Final = 0.005  # what is promised
+BIAS: Final = 0.005  # promised maximum
 COVERAGE: Final = 0.93
 BENCHES: Final = 60
-DROP: Final = 0.03  # what the gate is asked to find
-SLOWER: Final = 0.05  # what is there to be found
+DROP: Final = 0.03  # the gate's threshold
+SLOWER: Final = 0.05  # the simulated slowdown
 FALSE_ALARMS: Final = 0.05
 FOUND: Final = 0.8
 COVERAGE_DISTURBED: Final = 0.92
@@ -44,7 +43,7 @@ TRIALS: Final = 9.0
 
 
 class Outcome(NamedTuple):
-    """What the search found of many simulated servers."""
+    """The results of the search on many simulated servers."""
 
     bias: float
     coverage: float
@@ -55,7 +54,7 @@ class Outcome(NamedTuple):
 
 
 def run(knee: float, shape: str, plan: Plan, noise: np.random.Generator, disturbed: float) -> list[Trial]:
-    """Search the knee of a server; a disturbed trial meets one that a burst slows down by 10 to 30 %."""
+    """Search the knee of a server; in a disturbed trial a burst slows it down by 10 to 30 %."""
     trials: list[Trial] = []
     while (rate := next_rate(trials, [GOAL], plan)) is not None:
         today = knee * (1 + TRIAL_NOISE_RATIO * noise.standard_normal())
@@ -67,7 +66,7 @@ def run(knee: float, shape: str, plan: Plan, noise: np.random.Generator, disturb
 
 
 def campaign(shape: str, width: float, noise: np.random.Generator, disturbed: float, runs: int) -> list[list[Trial]]:
-    """Run a server's runs one after the other, each beginning where the one before ended."""
+    """Simulate a server's consecutive runs, each starting where the previous one ended."""
     found: list[list[Trial]] = []
     low, high = (round(share * KNEE) for share in RANGE)
     expected: list[float] = []
@@ -81,7 +80,7 @@ def campaign(shape: str, width: float, noise: np.random.Generator, disturbed: fl
 
 
 def simulate(shape: str, width: float, disturbed: float = 0, sets: int = SETS, runs: int = RUNS) -> Outcome:
-    """Search the knees of many servers and hold what the models say against the truth."""
+    """Search the knees of many servers and compare the models' results with the truth."""
     noise = np.random.default_rng(8219)
     servers = [campaign(shape, width, noise, disturbed, runs) for _ in range(sets)]
     told = [
@@ -103,7 +102,7 @@ def simulate(shape: str, width: float, disturbed: float = 0, sets: int = SETS, r
 
 
 def self_test(shape: str, disturbed: float = 0, benches: int = BENCHES) -> tuple[float, float]:
-    """Return what `gate --self-test` says of benches on average: false alarms, and how often a slower half is found."""
+    """Return the average `gate --self-test` result: false alarms, and how often a slower half is detected."""
     noise = np.random.default_rng(4411)
     shares = []
     for _ in range(benches):
@@ -169,7 +168,7 @@ What `dropline gate --self-test` says of {BENCHES} benches a row, on average: {2
 
 
 def _shown(rows: Iterator[str]) -> str:
-    """Collect rows, and print each as it comes."""
+    """Collect rows, printing each immediately."""
     found = []
     for row in rows:
         print(row, file=sys.stderr)

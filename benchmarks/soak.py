@@ -1,11 +1,11 @@
-"""How the dashboard bears many visitors while results come in: errors, waiting times, memory, and new publications.
+"""Soak test of the dashboard with many visitors during ingests: errors, latency, memory, and new publications.
 
-Run it with `make soak`. The visitors speak Streamlit's own protocol over websockets, as its page does: they open pages
-with the choices of an address, follow what repeats itself by the clock, and read everything that comes back. What a
-browser does with it is not measured; one real Chromium stands by, if it is installed.
+Run it with `make soak`. The visitors speak Streamlit's own protocol over websockets, like its page: they open pages
+with the choices in an address, run timed fragments, and read all replies. Browser work is not measured; one real
+Chromium watches, if it is installed.
 
-It fails, with exit code 1, when a page or a connection meets an error, when the server writes to its log, and when
-memory is not shown to be flat: see `faults`.
+It fails, with exit code 1, if a page or a connection has an error, if the server writes to its log, or if memory is not
+shown to be flat: see `faults`.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ if TYPE_CHECKING:
 
 RESULT: Final = Path(__file__).parent / "results" / "soak.md"
 EXAMPLE: Final = ROOT / "examples" / "kea-2.2-backends"
-WARM_UP: Final = 0.3  # of a soak: everything is opened once, and Streamlit keeps a page that was closed for two minutes
-MOST_GROWTH: Final = 0.1  # of the memory, in the rest
-PARTS: Final = 6  # of the rest
+WARM_UP: Final = 0.3  # of a soak: everything is opened once, and Streamlit keeps closed pages for two minutes
+MOST_GROWTH: Final = 0.1  # of the memory, after the warm-up
+PARTS: Final = 6  # of the time after the warm-up
 STUDENT: Final = 2.776  # 97.5 % quantile of Student's t with PARTS - 2 degrees of freedom
 THINK_S: Final = (1.0, 6.0)
 PATIENCE_S: Final = 60.0
@@ -77,14 +77,14 @@ PAGES: Final = (
 
 @dataclass
 class Seen:
-    """What the visitors met.
+    """The visitors' observations.
 
     Attributes:
-        took: for each interaction its page, when it began (s since 1970), and how long it took in s.
-        troubles: errors, in words.
+        took: for each interaction its page, start time (s since 1970), and duration in s.
+        troubles: error messages.
         batches: when a page first showed a batch, in s since 1970.
-        heavy: how long the heavy questions took, in s.
-        browser: how many batches a real page, which nobody touched, showed one after the other; None without one.
+        heavy: durations of the heavy questions, in s.
+        browser: number of batches that an untouched real page showed in sequence; None without a browser.
     """
 
     took: list[tuple[str, float, float]] = field(default_factory=list)
@@ -99,13 +99,13 @@ class Visitor:
 
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket
-        self.repeats: dict[str, tuple[float, float]] = {}  # fragment -> every so many s, and when next
+        self.repeats: dict[str, tuple[float, float]] = {}  # fragment -> interval in s, and next time
 
     async def open(self, page: str, query: str, fragment: str = "") -> list[ForwardMsg]:
-        """Ask for a page, and return what comes until its script has ended.
+        """Request a page, and return all messages until its script has ended.
 
         Raises:
-            TimeoutError: it does not end within `PATIENCE_S`.
+            TimeoutError: it takes longer than `PATIENCE_S`.
         """
         asked = BackMsg()
         asked.rerun_script.query_string = query
@@ -130,7 +130,7 @@ class Visitor:
         return message
 
     async def think(self, seconds: float, page: str, query: str) -> None:
-        """Look at the page for a while; what repeats itself by the clock does so."""
+        """Stay on the page for a while, running its timed fragments."""
         end = time.time() + seconds
         while (now := time.time()) < end:
             due = min(self.repeats.items(), key=lambda item: item[1][1], default=None)
@@ -144,20 +144,20 @@ class Visitor:
 
 
 def is_last(message: ForwardMsg) -> bool:
-    """Say whether a page is at rest after a message: a run that ends for another one is followed by that."""
+    """Return whether a page is idle after a message: a run that is superseded by another is followed by that."""
     ended = message.WhichOneof("type") == "script_finished"
     return ended and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
 
 
 def exceptions(messages: Sequence[ForwardMsg]) -> list[str]:
-    """Return what went wrong in the scripts of a page."""
+    """Return the exceptions of a page's scripts."""
     shown = [each.delta.new_element for each in messages if each.WhichOneof("type") == "delta"]
     return [f"{one.exception.type}: {one.exception.message}" for one in shown if one.WhichOneof("type") == "exception"]
 
 
 @contextlib.asynccontextmanager
 async def visiting(port: int, cookies: dict[str, str] | None = None) -> AsyncIterator[Visitor]:
-    """Connect as a page of the app does: with its origin, and with the token against forged requests."""
+    """Connect like a page of the app: with its origin and the CSRF token."""
     token = await asyncio.to_thread(forgery_token, port)
     sent = {**(cookies or {}), "_streamlit_xsrf": token}
     async with connect(
@@ -172,7 +172,7 @@ async def visiting(port: int, cookies: dict[str, str] | None = None) -> AsyncIte
 
 
 def forgery_token(port: int) -> str:
-    """Return the token that the app sets as a cookie and wants back."""
+    """Return the CSRF token that the app sets as a cookie and expects back."""
     asking = http.client.HTTPConnection(ADDRESS, port, timeout=PATIENCE_S)
     asking.request("GET", "/_stcore/health")
     cookie = asking.getresponse().headers["Set-Cookie"]
@@ -181,12 +181,12 @@ def forgery_token(port: int) -> str:
 
 
 async def visit(port: int, seen: Seen, end: float, chance: random.Random) -> None:
-    """Go from page to page until the end."""
+    """Visit page after page until the end."""
     await asyncio.sleep(chance.uniform(0, 3))
     while time.time() < end:
         try:
             async with visiting(port) as visitor:
-                for _ in range(chance.randint(5, 25)):  # then close the page and come anew
+                for _ in range(chance.randint(5, 25)):  # then close the page and reconnect
                     if time.time() > end:
                         return
                     page, query = chance.choice(PAGES)
@@ -205,7 +205,7 @@ async def visit(port: int, seen: Seen, end: float, chance: random.Random) -> Non
 
 
 async def burden(port: int, seen: Seen, end: float) -> None:
-    """Ask one question after the other that the console has to end."""
+    """Ask heavy questions, which the console must abort, one after the other."""
     while time.time() < end:
         try:
             async with visiting(port) as visitor:
@@ -218,7 +218,7 @@ async def burden(port: int, seen: Seen, end: float) -> None:
 
 
 async def stand_by(port: int, seen: Seen, end: float) -> None:
-    """Leave the home page open in a real Chromium, and note what goes wrong in it and which batches it shows."""
+    """Keep the home page open in a real Chromium, and record its errors and the batches it shows."""
     program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     try:
         from playwright.async_api import async_playwright
@@ -240,12 +240,12 @@ async def stand_by(port: int, seen: Seen, end: float) -> None:
 
 
 def publish(home: Path, copy: Path) -> tuple[str, float, float]:
-    """Bring a campaign in, all of its results changed since the last time, and build.
+    """Ingest a campaign with all results changed, and build.
 
-    So the lake grows and the warehouse does not: what grows in the app then is the app's own.
+    The lake grows but the warehouse does not, so any growth of the app is its own.
 
     Returns:
-        The batch, when it was published (s since 1970), and how long both took in s.
+        The batch, when it was published (s since 1970), and the duration of both steps in s.
     """
     began = time.time()
     for result in copy.glob("runs/**/*.txt"):
@@ -261,7 +261,7 @@ def dropline(home: Path, *step: str) -> None:
     """Run a step of the command line.
 
     Raises:
-        RuntimeError: it failed; the text is the last line of what it said.
+        RuntimeError: it failed; the text is the last line of its output.
     """
     program = [sys.executable, "-m", "dropline", "--home", str(home), *step]
     done = subprocess.run(program, capture_output=True, text=True, cwd=ROOT, check=False)
@@ -278,7 +278,7 @@ def memory_mb(pid: int) -> float:
 
 @contextlib.contextmanager
 def served(home: Path, log: Path) -> Iterator[tuple[int, int]]:
-    """Serve a home; yields the port and the process."""
+    """Serve a home; yield the port and the process."""
     with socket.socket() as probe:
         probe.bind((ADDRESS, 0))
         port = probe.getsockname()[1]
@@ -294,7 +294,7 @@ def served(home: Path, log: Path) -> Iterator[tuple[int, int]]:
 
 
 def wait_for(port: int) -> None:
-    """Return when the app answers at a port, or after 30 s."""
+    """Wait until the app responds on a port, or 30 s have passed."""
     for _ in range(300):
         with contextlib.suppress(OSError):
             forgery_token(port)
@@ -304,16 +304,16 @@ def wait_for(port: int) -> None:
 
 @dataclass
 class Soak:
-    """What a soak gave.
+    """The result of a soak.
 
     Attributes:
-        users: how many visitors there were.
-        seconds: for how long.
-        seen: what they met.
-        memory: when (s from the start) and how much the server had, in MB.
-        published: for each publication its batch, when (s since 1970), and how long ingest and build took, in s.
-        load: the machine's load, averaged over a minute, at every look at the memory.
-        log: what the server wrote.
+        users: number of visitors.
+        seconds: duration.
+        seen: the visitors' observations.
+        memory: time (s from the start) and the server's memory, in MB.
+        published: for each publication its batch, time (s since 1970), and the duration of ingest and build, in s.
+        load: one-minute load average of the machine, at every memory sample.
+        log: the server's log.
     """
 
     users: int
@@ -326,7 +326,7 @@ class Soak:
 
 
 async def soak(home: Path, users: int, seconds: float, *, publications: bool = True) -> Soak:
-    """Let visitors use the app of a home that belongs to nobody else while results come in."""
+    """Let visitors use the app of an otherwise unused home during ingests."""
     seen, memory, published, load = Seen(), [], [], []
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "server.log")
@@ -355,13 +355,13 @@ async def soak(home: Path, users: int, seconds: float, *, publications: bool = T
 
 
 class Growth(NamedTuple):
-    """How fast memory grew after the warm-up, in MB a minute, with its 95 % confidence interval.
+    """The growth rate of memory after the warm-up, in MB per minute, with its 95 % confidence interval.
 
     Attributes:
         slope: the estimate.
         low: the lower end.
         high: the upper end.
-        share: what `high` adds in the time looked at, as a share of the memory; 0 if it fell.
+        share: growth at rate `high` over the measured time, as a share of the memory; 0 if it fell.
     """
 
     slope: float
@@ -371,16 +371,16 @@ class Growth(NamedTuple):
 
 
 def growth(memory: Sequence[tuple[float, float]]) -> Growth:
-    """Return how fast memory grew after the warm-up.
+    """Return the growth rate of memory after the warm-up.
 
-    Neighbouring looks at the memory are alike, which would make the interval too narrow; so it is the line of least
-    squares through the means of `PARTS` parts of equal length, with Student's t.
+    Neighbouring samples are correlated, which would make the interval too narrow. So a least squares line is fitted
+    through the means of `PARTS` parts of equal length, with Student's t.
 
     Args:
-        memory: when (s from the start) and how much (MB), at equal distances.
+        memory: time (s from the start) and MB, at equal intervals.
 
     Raises:
-        ValueError: there are fewer looks than two for each part.
+        ValueError: there are fewer than two samples per part.
     """
     size = int((1 - WARM_UP) * len(memory)) // PARTS
     if size < 2:
@@ -399,7 +399,7 @@ def growth(memory: Sequence[tuple[float, float]]) -> Growth:
 
 
 def faults(done: Soak) -> list[str]:
-    """Return what broke a promise: errors, lines in the log, memory of which a growth cannot be ruled out."""
+    """Return the broken promises: errors, lines in the log, memory whose growth cannot be ruled out."""
     share = growth(done.memory).share
     found = [
         (len(done.seen.troubles), f"errors: {len(done.seen.troubles)}"),
@@ -415,7 +415,7 @@ def ranked(values: Sequence[float], share: float) -> float:
 
 
 def report(done: Soak) -> str:
-    """Return what a soak gave, as Markdown."""
+    """Return the result of a soak as Markdown."""
     times = [took for _, _, took in done.seen.took]
     rows = []
     for page in sorted({page for page, _, _ in done.seen.took}):
@@ -458,7 +458,7 @@ def report(done: Soak) -> str:
 
 
 def main() -> None:
-    """Soak a home, print what it gave, and write it to benchmarks/results/soak.md."""
+    """Soak a home, print the result, and write it to benchmarks/results/soak.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--users", type=int, default=30)
     parser.add_argument("--minutes", type=float, default=10)

@@ -1,9 +1,9 @@
-"""How long the models take on Spark with one executor and with two, and on DuckDB, over lakes of growing size.
+"""Build times of the models on Spark with one and with two executors, and on DuckDB, for lakes of growing size.
 
 `python -m benchmarks.spark LAKE...` writes benchmarks/results/spark.md; the lakes are those of benchmarks.lakes, and
-Spark stands in `.venv-spark`. Every build has a process of its own; what counts is the time that dbt reports for the
-models, without the start of dbt and of the executors. The builds take turns, so that what else the machine does falls
-on all of them, and of the rounds the fastest counts.
+Spark is installed in `.venv-spark`. Every build runs in its own process; the time is the one that dbt reports for the
+models, without the start of dbt and of the executors. The builds take turns, so that other load on the machine affects
+all of them, and the fastest round counts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MEMORY_MB = 2048
 
 
 class Engine(NamedTuple):
-    """What a build runs on: a name for people, the command of dbt, and variables of profiles.yml."""
+    """The engine of a build: its display name, the dbt command, and variables of profiles.yml."""
 
     name: str
     command: tuple[str, ...]
@@ -35,7 +35,7 @@ class Engine(NamedTuple):
 
 
 def executors(count: int) -> Engine:
-    """Return Spark with so many executor processes of one core each."""
+    """Return Spark with `count` executor processes of one core each."""
     name = f"Spark, {count} executor{'s' if count > 1 else ''}"
     return Engine(
         name,
@@ -78,9 +78,9 @@ def measured(lake: Path, rounds: int) -> str:
 
 
 def build(engine: Engine, lake: Path) -> dict[str, float]:
-    """Build all seeds and models of a lake into an empty place; return the seconds that each took.
+    """Build all seeds and models of a lake from scratch; return the seconds of each.
 
-    Raises subprocess.CalledProcessError when a model fails; what dbt said is printed.
+    Raises subprocess.CalledProcessError if a model fails; dbt's output is printed.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -105,7 +105,7 @@ def build(engine: Engine, lake: Path) -> dict[str, float]:
 
 
 def _unchecked(folder: Path) -> Path:
-    """Return a folder of findings of the gate that holds none."""
+    """Return an empty folder of gate findings."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

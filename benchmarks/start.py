@@ -1,9 +1,9 @@
-"""How long a user waits for a command to begin: help, SQL, and the dashboard, each in a fresh process.
+"""Startup times that a user experiences: help, SQL, and the dashboard, each in a fresh process.
 
     python -m benchmarks.start HOME
 
-The dashboard is ready when its health address answers, and painted when a browser that was open already shows the first
-figures. The results go to benchmarks/results/start.md and .svg. What `make up` takes from nothing depends on the
+The dashboard is ready when its health address responds, and painted when an already open browser shows the first
+figures. The results go to benchmarks/results/start.md and .svg. The time of `make up` from scratch depends on the
 network; with the packages in pip's cache it is measured by hand: docs/explanation/speed.md.
 """
 
@@ -34,7 +34,7 @@ SQL: Final = "select protocol, count(*) from trials group by protocol"
 
 
 class Begin(NamedTuple):
-    """What begins, and within how many seconds it is promised to be there."""
+    """A command, and its promised startup time in seconds."""
 
     name: str
     limit_s: float
@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def plot(found: Mapping[Begin, Sequence[float]]) -> str:
-    """Return an SVG of the seconds until each work begins: median, 95th percentile and goal."""
+    """Return an SVG of the startup seconds of each command: median, 95th percentile and goal."""
     rows = {
         begin.name.replace("`", ""): {"p50": statistics.median(values), "p95": _slow(values), "goal": begin.limit_s}
         for begin, values in found.items()
@@ -82,7 +82,7 @@ def _slow(seconds: Sequence[float]) -> float:
 
 
 def _waited(home: Path, page: Page) -> tuple[float, float]:
-    """Start the dashboard; return the seconds until it answers, and until its first figures are in sight."""
+    """Start the dashboard; return the seconds until it responds, and until its first figures are visible."""
     began = time.perf_counter()
     with served(home) as address:
         while not _is_healthy(address):

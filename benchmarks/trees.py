@@ -1,10 +1,10 @@
-"""Campaign trees of any size, rendered from the real captures: what the benchmarks ingest and build.
+"""Campaign trees of any size, rendered from real captures: the input of the ingest and build benchmarks.
 
     python -m benchmarks.trees FOLDER --trials 10000               a tree to ingest
-    python -m benchmarks.trees FOLDER --trials 10000 --again 0.01  a share of its trials measured again, in their place
-    python -m benchmarks.trees LAKE --trials 10000 --as-lake       what ingesting both would leave in a lake
+    python -m benchmarks.trees FOLDER --trials 10000 --again 0.01  a share of its trials measured again, in place
+    python -m benchmarks.trees LAKE --trials 10000 --as-lake       the lake that ingesting both would write
 
-The campaigns are those of campaigns.py: perfdhcp with one sidecar an output, dnsperf with one a folder, server
+The campaigns are those of campaigns.py: perfdhcp with one sidecar per output, dnsperf with one per folder, server
 configurations and machine facts of examples/ and tests/captures/. The same arguments give the same bytes.
 """
 
@@ -56,7 +56,7 @@ std deviation: %.3f ms
 collected packets: %d
 
 """
-_RATIOS: Final = ("%g", "%.3f")  # perfdhcp sets a fixed precision for the first delays, which then stays
+_RATIOS: Final = ("%g", "%.3f")  # perfdhcp sets a fixed precision for the first delays, which then persists
 _DNSPERF: Final = """\
 DNS Performance Testing Tool
 Version 2.10.0
@@ -105,7 +105,7 @@ class Output(NamedTuple):
 
 
 class Promise(NamedTuple):
-    """What a tree holds, and so what an ingest of it has to find."""
+    """The contents of a tree, which an ingest must find."""
 
     trials: int
     rejects: int
@@ -113,12 +113,12 @@ class Promise(NamedTuple):
     size_bytes: int
 
     def __str__(self) -> str:
-        """Return it in words."""
+        """Return the contents as text."""
         return f"{self.trials} trials, {self.rejects} rejects, {self.files} files, {self.size_bytes / 1e6:.1f} MB"
 
 
 def render(folder: Path, trials: int, seed: int = SEED, interims: int = INTERIMS) -> Promise:
-    """Write a tree of so many trials below `folder`, one campaign at a time, and return what it promises."""
+    """Write a tree with the given number of trials below `folder`, campaign by campaign; return its contents."""
     sums = [write(folder / each.name, each, measure(each)) for each in campaigns(trials, seed, interims)]
     return Promise(*np.sum(sums, axis=0).tolist())
 
@@ -126,7 +126,7 @@ def render(folder: Path, trials: int, seed: int = SEED, interims: int = INTERIMS
 def render_again(
     folder: Path, trials: int, seed: int = SEED, interims: int = INTERIMS, share: float = 0.01, times: int = 1
 ) -> int:
-    """Replace a share of the outputs of a tree by what the next of several measurements gave; return how many."""
+    """Replace a share of a tree's outputs by those of a later measurement; return their number."""
     changed = 0
     for campaign in campaigns(trials, seed, interims):
         for output in outputs(campaign, measured_again(campaign, share, times)):
@@ -137,13 +137,13 @@ def render_again(
 
 
 def measured_again(campaign: Campaign, share: float, times: int = 1) -> Trials:
-    """Return the second measurement, or the one after so many, of some of a campaign's trials."""
+    """Return the second (or later, with `times`) measurement of some of a campaign's trials."""
     draws = np.random.default_rng([campaign.seed, 3, campaign.number]).random(campaign.trials)
     return measure(campaign, times).chosen(np.flatnonzero(draws < share))
 
 
 def explaining(campaign: Campaign) -> Iterator[tuple[str, bytes]]:
-    """Yield path and bytes of the files that explain the trials: campaign.yaml, configurations, machine facts."""
+    """Yield path and bytes of the context files: campaign.yaml, configurations, machine facts."""
     kind = campaign.kind
     description = _CAMPAIGN.format(name=campaign.name, title=kind.title, day=campaign.began.date(), path=kind.path)
     yield "campaign.yaml", description.encode()
@@ -158,7 +158,7 @@ def outputs(campaign: Campaign, trials: Trials) -> Iterator[Output]:
 
 
 def write(folder: Path, campaign: Campaign, trials: Trials) -> Promise:
-    """Write what explains a campaign, some of its trials, and the attempts before these that came to nothing."""
+    """Write a campaign's context files, some of its trials, and the failed attempts before them."""
     sizes = [_put(folder / path, data) for path, data in explaining(campaign)]
     for failed, output in zip(trials.failed.tolist(), outputs(campaign, trials), strict=True):
         sizes += [_put(folder / output.path, output.data), _put(folder / output.sidecar_path, output.sidecar)]
@@ -169,14 +169,14 @@ def write(folder: Path, campaign: Campaign, trials: Trials) -> Promise:
 
 
 def _attempt(output: Output, failed: int) -> tuple[str, bytes]:
-    """Return path and bytes of what a failed attempt left beside an output."""
+    """Return path and bytes of a failed attempt's file beside an output."""
     folder, name = output.path.rsplit("/", 1)
     path = f"{folder}-attempt1/{name}" if name == "dnsperf.out" else f"{folder}/{name[:-4]}-attempt1.txt"
     return path, (output.data[: len(output.data) // 3], b"", _FOREIGN)[failed - 1]
 
 
 def _put(path: Path, data: bytes) -> int:
-    """Write a file, make its folder when there is none, and return its size."""
+    """Write a file, create its folder if missing, and return its size."""
     try:
         return path.write_bytes(data)
     except FileNotFoundError:
@@ -216,7 +216,7 @@ def _perfdhcp(campaign: Campaign, trials: Trials) -> Iterator[Output]:
 
 
 def cpu_s(campaign: Campaign, trials: Trials) -> dict[str, NDArray[np.float64]]:
-    """Return the seconds that perfdhcp, and that each server, kept a CPU busy."""
+    """Return the CPU seconds of perfdhcp and of each server."""
     busy_s = trials.busy_ratio * campaign.period_s
     return {"tool_cpu_s": 0.2 + busy_s / 2, "server_cpu_s": busy_s}
 
@@ -246,25 +246,25 @@ def _dnsperf(campaign: Campaign, trials: Trials) -> Iterator[Output]:
 
 
 def interval_rates(trials: Trials) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the end in seconds since 1970, and the rate, of the intervals that dnsperf prints, one row a line."""
+    """Return the end (seconds since 1970) and the rate of the intervals that dnsperf prints, one row per line."""
     rates = np.diff(trials.received_by[:, 0], axis=0, prepend=0).astype(float)
     ticks = trials.started_at.astype(float) / 1e6 + np.arange(1, len(rates) + 1)[:, None]
-    rates[:1] /= ticks[:1]  # dnsperf takes the time since 1970 for the length of the first interval
+    rates[:1] /= ticks[:1]  # dnsperf uses the time since 1970 as the length of the first interval
     return ticks, rates
 
 
 def clock(trials: Trials) -> NDArray[np.str_]:
-    """Return when each trial began, as ctime(3) writes it."""
+    """Return when each trial began, in the format of ctime(3)."""
     return np.array([at.strftime("%a %b %e %H:%M:%S %Y") for at in trials.started_at.tolist()])
 
 
 def _rows(columns: Sequence[NDArray[Any]]) -> Iterator[tuple[Any, ...]]:
-    """Yield one tuple a trial."""
+    """Yield one tuple per trial."""
     return zip(*(column.tolist() for column in columns), strict=True)
 
 
 def _dicts(columns: dict[str, NDArray[Any]]) -> Iterator[dict[str, Any]]:
-    """Yield one dictionary a trial."""
+    """Yield one dictionary per trial."""
     return (dict(zip(columns, row, strict=True)) for row in _rows(list(columns.values())))
 
 
@@ -274,7 +274,7 @@ def _text(instants: NDArray[np.datetime64]) -> NDArray[np.str_]:
 
 @lru_cache(maxsize=32)
 def _perfdhcp_templates(setup: str, campaign: Campaign) -> tuple[str, str]:
-    """Return what all outputs, and what all sidecars, of one setup share; the capture is the setup's first one."""
+    """Return templates of the outputs and the sidecars of one setup; the capture is the setup's first one."""
     example = campaign.kind.example
     said = json.loads(min((example / "runs" / setup).rglob("*.json")).read_bytes())
     argv = _with(said["argv"], {"-r": "<rate>", "-p": str(campaign.period_s)})
@@ -330,23 +330,23 @@ def _dnsperf_templates(setup: str, campaign: Campaign) -> tuple[str, str]:
 
 
 def perfdhcp_report(command: str, exchanges: Sequence[str], interims: int) -> str:
-    """Return what perfdhcp 2.2 prints, as a template for `%`: interim lines, rates, then each exchange."""
+    """Return the output of perfdhcp 2.2 as a template for `%`: interim lines, rates, then each exchange."""
     blocks = [_EXCHANGE.format(exchange=name, ratio=ratio) for name, ratio in zip(exchanges, _RATIOS, strict=True)]
     return "".join([_PERFDHCP.format(command=command, interims=_INTERIM * interims), *blocks])
 
 
 def dnsperf_report(command: str, period_s: int, interims: int) -> str:
-    """Return what dnsperf 2.10 prints, as a template for `%`."""
+    """Return the output of dnsperf 2.10 as a template for `%`."""
     return _DNSPERF.format(command=command, period_s=period_s, interims=_DNSPERF_INTERIM * interims)
 
 
 def _with(argv: Sequence[str], options: dict[str, str]) -> list[str]:
-    """Return a command line with other values behind some of its options."""
+    """Return a command line with the values of some options replaced."""
     return [options.get(before, word) for before, word in zip(["", *argv], argv, strict=False)]
 
 
 def _filled(value: object, text: str) -> object:
-    """Return a value of JSON with `text` in the place of each of its numbers."""
+    """Return a JSON value with each of its numbers replaced by `text`."""
     if isinstance(value, dict):
         return {key: _filled(inner, text) for key, inner in value.items()}
     if isinstance(value, list):
@@ -377,7 +377,7 @@ def _machine() -> list[tuple[str, bytes]]:
 
 
 def main() -> None:
-    """Write what the command line asks for, and print what it holds and how long that took."""
+    """Write the requested tree or lake, and print its contents and the time taken."""
     read = argparse.ArgumentParser(prog="python -m benchmarks.trees", description="Render campaigns for benchmarks.")
     read.add_argument("folder", type=Path, help="of the tree, or of the lake")
     read.add_argument("--trials", type=int, required=True)
@@ -390,7 +390,7 @@ def main() -> None:
         read.error("--interims: expected 1 or more")
     began, size = time.perf_counter(), (given.trials, given.seed, given.interims)
     if given.as_lake:
-        from benchmarks.lakes import lake_of  # it renders with this module
+        from benchmarks.lakes import lake_of  # imports this module
 
         done = f"{lake_of(given.folder, *size, given.again)} batches"
     elif given.again:

@@ -1,7 +1,7 @@
-"""Archives as folders: the members of a tar or zip file, written within limits into a folder of our own.
+"""Archives as folders: extract the members of a tar or zip file into a temporary folder, within limits.
 
-Only plain files come out; no link, device or path that leads elsewhere does. Every file gets the time of the archive,
-by which the next ingest sees whether it may have changed: of the members' own times a repacked archive may keep all.
+Only plain files are extracted: no links, no devices, no paths that lead outside the folder. Every file gets the
+archive's own modification time, because a repacked archive may keep its members' times; change detection relies on it.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 MOST_LEVELS: Final = 3  # an archive in an archive in an archive
 MOST_MEMBERS: Final = 20_000
 MOST_BYTES: Final = 1024 * 1024 * 1024
-MOST_RATIO: Final = 200  # of what comes out to the archive; texts of generators come to 50
+MOST_RATIO: Final = 200  # unpacked to packed size; text output of generators reaches 50
 _RATIO_FROM: Final = 16 * 1024 * 1024
 _LONGEST_READ: Final = 1024 * 1024
-_DIRECTORY_BYTES: Final = 200 * MOST_MEMBERS  # the list of members at the end of a zip file
+_DIRECTORY_BYTES: Final = 200 * MOST_MEMBERS  # the zip central directory
 _NAMED: Final = re.compile(r".+\.(?:tar|tar\.gz|tgz|zip)", re.IGNORECASE | re.DOTALL)
 _GZIP: Final = b"\x1f\x8b"
 _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
@@ -51,7 +51,7 @@ _SPLIT: Final = "unpack it yourself and ingest the folder, or make several archi
 
 
 class ArchiveError(Exception):
-    """An archive of which nothing is taken: why, and what to do about it."""
+    """An archive that is rejected as a whole, with the reason and what to do about it."""
 
     def __init__(self, reason: str, hint: str) -> None:
         super().__init__(reason)
@@ -59,7 +59,7 @@ class ArchiveError(Exception):
 
 
 class Member(NamedTuple):
-    """One member of an archive: its path, how large it is, what `held` reads, and why it is none to be taken."""
+    """One member of an archive: its path and size, what `held` reads, and why it is skipped, if it is."""
 
     path: str
     size: int
@@ -68,12 +68,12 @@ class Member(NamedTuple):
 
 
 def is_named(name: str) -> bool:
-    """Say whether a file is called as a tar or zip archive is."""
+    """Return whether a file has the name of a tar or zip archive."""
     return _NAMED.fullmatch(name) is not None
 
 
 def is_tar(data: bytes) -> bool:
-    """Say whether bytes begin as a tar archive does: with the header of a member, whose checksum is right."""
+    """Return whether the bytes begin with a tar header whose checksum is right."""
     if len(data) < _BLOCK or b"\0" not in data[:_BLOCK]:
         return False
     try:
@@ -84,10 +84,10 @@ def is_tar(data: bytes) -> bool:
 
 
 def unpack(file: str, folder: Path, max_bytes: int) -> list[tuple[str, str]] | None:
-    """Write the members of an archive into the empty `folder`; return the paths of those left out, each with the rule.
+    """Extract an archive into the empty `folder`; return the path and the rule of every member left out.
 
-    None is returned for a file that is no archive, whatever its name. A member of more than `max_bytes` gets its size,
-    but no contents. Raises ArchiveError for an archive that is damaged or larger than the limits.
+    Returns None if the file is not an archive, whatever its name. A member larger than `max_bytes` is created with its
+    size but without contents. Raises ArchiveError if the archive is damaged or exceeds the limits.
     """
     opened = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(opened, "rb") as raw:  # noqa: PTH123 -- a descriptor
@@ -111,7 +111,7 @@ def unpack(file: str, folder: Path, max_bytes: int) -> list[tuple[str, str]] | N
         except NotImplementedError as error:
             reason = f"an archive packed in a way that is not known here: {error}"
             raise ArchiveError(reason, _UNPACK) from None
-        except RuntimeError as error:  # zipfile's word for a password
+        except RuntimeError as error:  # how zipfile reports a password
             reason = f"an archive that cannot be read: {error}"
             raise ArchiveError(reason, _UNPACK) from None
         except _DAMAGES as error:
@@ -148,7 +148,7 @@ def _write(members: Iterator[Member], folder: Path, max_bytes: int, status: os.s
             continue
         with opened:
             if member.size > max_bytes:
-                opened.truncate(member.size)  # whoever reads it sees that it is too large
+                opened.truncate(member.size)  # the reader rejects it by its size
             else:
                 _copy(member.held(), opened, member.size)
         os.utime(place, ns=(status.st_mtime_ns, status.st_mtime_ns))
@@ -192,7 +192,7 @@ def _of_zip(raw: IO[bytes]) -> Iterator[Member]:
 
 
 def _require_short_directory(raw: IO[bytes]) -> None:
-    """Refuse a zip file whose list of members would fill the memory: all of it is read at once."""
+    """Reject a zip file whose central directory is too large: zipfile reads all of it into memory."""
     raw.seek(max(0, raw.seek(0, io.SEEK_END) - (1 << 16) - 22))
     tail = raw.read()
     if (end := tail.rfind(b"PK\x05\x06")) >= 0 and len(tail) >= end + 16:
@@ -206,19 +206,19 @@ def _require_short_directory(raw: IO[bytes]) -> None:
 def _of_tar(raw: _Bounded) -> Iterator[Member]:
     with tarfile.open(fileobj=raw, mode="r:") as archive:
         while info := archive.next():
-            archive.members.clear()  # type: ignore[attr-defined] # it keeps them all
+            archive.members.clear()  # type: ignore[attr-defined] # tarfile keeps them all
             if info.isdir():
                 continue
             if not info.isreg():
                 yield Member(info.name, 0, None, NO_FILE)
                 continue
             yield Member(info.name, info.size, lambda info=info: archive.extractfile(info))
-    while raw.read(_LONGEST_READ):  # to the checksum at the end of gzip
+    while raw.read(_LONGEST_READ):  # up to the checksum at the end of gzip
         pass
 
 
 class _Bounded(io.RawIOBase):
-    """A stream that gives no more than an archive may hold, and never much at once: headers may claim anything."""
+    """A stream that limits total size and the size of each read, because headers may claim anything."""
 
     def __init__(self, raw: Any, packed: int) -> None:
         self._raw, self._packed = raw, packed
@@ -228,7 +228,7 @@ class _Bounded(io.RawIOBase):
             message = "a header of more than 1 MiB"
             raise EOFError(message)
         data: bytes = self._raw.read(size)
-        _require_size(self._raw.tell() // 2, self._packed)  # the headers of small members are as long as these
+        _require_size(self._raw.tell() // 2, self._packed)  # headers of small members are as long as the members
         return data
 
     def seek(self, offset: int, whence: int = 0, /) -> int:

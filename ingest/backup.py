@@ -1,11 +1,11 @@
-"""Backups: a home copied, while it is in use, to a folder that is a home itself.
+"""Backups: a copy of a home, taken while it is in use; the backup is itself a home.
 
     <backup>/lake, warehouse.duckdb, quality    as in the home
     <backup>/backup.json                        when it was finished, null until then
-    <backup>/backup.lock                        held by the one who writes
+    <backup>/backup.lock                        held by the process that writes
 
-Files of the lake never change: copying those that were listed, then the log, gives the lake of one instant, and what
-the backup holds already is not copied again.
+Files of the lake never change, so copying the listed files and then the log gives a consistent snapshot. Files that
+the backup already has are not copied again.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ _LOCK: Final = "backup.lock"
 
 
 class BackupFailed(DroplineError):
-    """The backup was not finished; the text says why and what to do."""
+    """A backup that was not finished, with the reason and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class BackedUp:
-    """What one `backup` did.
+    """The result of one `backup`.
 
     Attributes:
         root: the backup.
-        batches: how many batches it holds.
-        copied: how many of them were not there before.
-        warehouse: whether a published warehouse is with them.
+        batches: number of batches in the backup.
+        copied: number of batches copied by this call.
+        warehouse: whether the backup includes a published warehouse.
 
     """
 
@@ -54,18 +54,18 @@ class BackedUp:
     warehouse: bool
 
     def text(self) -> str:
-        """Return the outcome for people."""
+        """Return the result as text."""
         warehouse = "the published warehouse" if self.warehouse else "no warehouse, as none was built yet"
         held = f"{self.batches} batches, {self.copied} of them copied now, and {warehouse}"
         return f"{self.root} holds {held}; verified. It is a home: dropline --home {self.root} status"
 
 
 def backup(home: Home, root: Path, *, progress: Callable[[int, int, str], None] | None = None) -> BackedUp:
-    """Copy `home` to the folder `root`, on its disk and verified; ingests, builds and compactions may go on.
+    """Copy `home` to the folder `root`, sync and verify the copy; ingests, builds and compactions may continue.
 
-    `root` is new or empty, or an earlier backup of this home, finished or not. `progress` is called with (done, total,
-    batch) while copying and again while verifying. Raises BackupFailed when the folder holds something else, cannot
-    be written, or the copy is not what was once written into the home.
+    `root` is new, empty, or an earlier backup of this home, finished or not. `progress` is called with (done, total,
+    batch) while copying and again while verifying. Raises BackupFailed if the folder holds something else, cannot be
+    written, or the copy differs from what was written to the home.
     """
     copy = Home.chosen(root)
     try:
@@ -91,7 +91,7 @@ def backup(home: Home, root: Path, *, progress: Callable[[int, int, str], None] 
 
 @contextmanager
 def _alone(copy: Home) -> Iterator[None]:
-    """Claim the folder of a backup; raises BackupFailed when it is no such folder, or somebody else writes to it."""
+    """Lock the folder of a backup; raise BackupFailed if it is not one, or another process writes to it."""
     there = {file.name for file in copy.root.iterdir()} if copy.root.exists() else set()
     if MARKER not in there and there - {_LOCK}:
         message = f"{copy.root} holds something else than a backup: name a new or an empty folder"
@@ -113,10 +113,10 @@ def _mark(copy: Home, *, finished: bool) -> None:
 
 
 def _copy(home: Home, copy: Home, progress: Callable[[int, int, str], None] | None) -> tuple[int, int]:
-    """Copy what is there now: the files, then the log; return how many batches there are, and how many are new."""
+    """Copy the files, then the log; return the number of batches and how many of them are new."""
     source, target = Lake(home.lake), Lake.create(copy.lake)
     with ExitStack() as stack:
-        # Opened before the lake is listed: whatever the warehouse was built from is in the list.
+        # Opened before the lake is listed, so the list includes every batch the warehouse was built from.
         warehouse = stack.enter_context(home.warehouse.open("rb")) if home.warehouse.exists() else None
         stack.enter_context(source.reading())
         logged = log.names(home.lake / "log")
@@ -141,7 +141,7 @@ def _copy(home: Home, copy: Home, progress: Callable[[int, int, str], None] | No
 
 
 def _require_kinship(home: Home, copy: Home) -> None:
-    """Raise BackupFailed when the backup has an entry that this home never had."""
+    """Raise BackupFailed if the backup has an entry that this home never had."""
     for name in log.names(copy.lake / "log"):
         own, other = (each.lake / "log" / name for each in (home, copy))
         if not own.exists() or own.read_bytes() != other.read_bytes():
@@ -150,7 +150,7 @@ def _require_kinship(home: Home, copy: Home) -> None:
 
 
 def _copy_file(file: Path, place: Path) -> None:
-    """Copy a file that never changes, so that it appears whole or not at all."""
+    """Copy an immutable file atomically."""
     if place.exists() and place.stat().st_size == file.stat().st_size:
         return
     place.parent.mkdir(exist_ok=True)
@@ -159,7 +159,7 @@ def _copy_file(file: Path, place: Path) -> None:
 
 
 def _copy_quality(source: Path, target: Path, batches: Collection[str]) -> None:
-    """Copy the results of the gate on these batches; a build may replace or remove some meanwhile."""
+    """Copy the gate's results for these batches; a build may replace or remove some meanwhile."""
     (target / "findings").mkdir(parents=True, exist_ok=True)
     about = {*batches, "00000000-empty"}
     there = {f"findings/{file.name}" for file in source.glob("findings/lake-*.parquet") if batch_of(file) in about}

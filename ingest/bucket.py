@@ -1,8 +1,9 @@
-"""A lake in an S3 bucket: the same files and the same log, whose entries are created by conditional puts.
+"""A lake in an S3 bucket: the same files and log as on disk; entries are created by conditional puts.
 
     s3://bucket/folder/lake/log/00000012.json, s3://bucket/folder/lake/files/<batch>-<x>/<table>.parquet
 
-Every machine keeps a copy of what is in force. Keys come from the environment, a profile or the role of the machine.
+Every machine keeps a local copy of the entries in force. Credentials come from the environment, a profile or the
+machine's role.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from dropline.ingest.log import Part
 
-_ABANDONED: Final = timedelta(days=1)  # no push takes that long; what is older and named by nobody was killed
+_ABANDONED: Final = timedelta(days=1)  # no push takes that long: older files that no entry names were left by a crash
 _LOG: Final = "lake/log"
 _CHUNK: Final = 8 * 1024 * 1024
 _KEYS: Final = (
@@ -52,15 +53,15 @@ _ADVICE: Final = "Put the object back from the copy of a machine that has it: do
 
 
 class BucketUnusable(DroplineError):
-    """The bucket cannot be read or written; the text says why and what to do."""
+    """A bucket that cannot be read or written, with the reason and what to do."""
 
 
 class DamagedObject(DroplineError):
-    """An object of the bucket is not what was put."""
+    """An object of the bucket that differs from what was put."""
 
 
 class Bucket:
-    """The folder of a bucket that `address`, s3://bucket/folder, names; keys of objects are relative to it."""
+    """The folder of a bucket given by `address` (s3://bucket/folder); object keys are relative to it."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -93,7 +94,7 @@ class Bucket:
         return names
 
     def entry(self, name: str) -> Entry:
-        """Return an entry; raises DamagedObject."""
+        """Return an entry; raise DamagedObject if it is damaged."""
         with self._in_words():
             data = bytes(obstore.get(self._store, f"{_LOG}/{name}").bytes())
         try:
@@ -103,19 +104,19 @@ class Bucket:
             raise DamagedObject(message) from error
 
     def commit(self, root: Path, entry: Entry) -> bool:
-        """Put the files of an entry of the lake at `root`, then the entry; False when somebody has put that number."""
+        """Put the files of an entry of the lake at `root`, then the entry; return False if its number is taken."""
         key = f"{_LOG}/{entry.name}"
         with self._in_words():
             for part in entry.files.values():
                 obstore.put(self._store, f"lake/{part.path}", root / part.path)
             try:
                 obstore.put(self._store, key, entry.written(), mode="create")
-            except exceptions.AlreadyExistsError:  # by others, or by us when the answer was lost
+            except exceptions.AlreadyExistsError:  # put by others, or by us if the response was lost
                 return bytes(obstore.get(self._store, key).bytes()) == entry.written()
         return True
 
     def fetch(self, root: Path, part: Part) -> Part:
-        """Copy a file into the lake at `root`, and return it; raises DamagedObject when it is not what was put."""
+        """Copy a file into the lake at `root` and return it; raise DamagedObject if it differs from what was put."""
         file = root / part.path
         file.parent.mkdir(exist_ok=True)
         with replacing(file) as fresh:
@@ -123,7 +124,7 @@ class Bucket:
         return part
 
     def damaged(self, parts: Collection[Part], progress: Callable[[int, int, str], None]) -> list[str]:
-        """Read files to their ends, and return what is wrong with them."""
+        """Read files completely and return the faults found."""
         found = []
         for done, part in enumerate(parts):
             progress(done, len(parts), part.path)
@@ -134,7 +135,7 @@ class Bucket:
         return found
 
     def sweep(self, named: Collection[str]) -> None:
-        """Remove files in folders that no entry in force has `named` for a day: of killed pushes, or replaced."""
+        """Remove files older than a day that are not in `named`: replaced, or left by a killed push."""
         before = datetime.now(UTC) - _ABANDONED
         listed = self._listing("lake/files")
         recent = {key.split("/")[2] for key, put_at in listed.items() if put_at >= before}
@@ -164,13 +165,13 @@ class Bucket:
             raise DamagedObject(message)
 
     def _listing(self, folder: str) -> dict[str, datetime]:
-        """Return the objects below a folder, and when each was put."""
+        """Return the objects below a folder and when each was put."""
         with self._in_words():
             return {each["path"]: each["last_modified"] for page in obstore.list(self._store, folder) for each in page}
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:
-        """Say what the store raises without repeating it: it may name keys."""
+        """Translate the store's exceptions without repeating their text, which may contain keys."""
         try:
             yield
         except exceptions.BaseError as error:
@@ -190,7 +191,7 @@ def _region_of(bucket: str) -> str:
 
 
 def _keys() -> S3Config:
-    """Return the keys of a profile; those of the environment and of the machine's role the store finds itself."""
+    """Return the credentials of a profile; the store itself finds those of the environment and the machine's role."""
     if "AWS_ACCESS_KEY_ID" in os.environ:
         return {}
     profiles = configparser.ConfigParser()

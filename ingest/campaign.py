@@ -1,4 +1,4 @@
-"""campaign.yaml: what a set of runs is, and what the paths of its files say about them."""
+"""campaign.yaml: the description of a set of runs, and the path templates of its files."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ MAX_BYTES: Final = 256 * 1024
 MAX_DEPTH: Final = 16
 SIDECARS: Final = ("{stem}.json", "{stem}.meta.json", "{prefix}-meta.json", "meta.json")
 
-# What a path, a sidecar or the defaults may say of a trial beside its configuration.
+# Columns besides the configuration that a path, a sidecar or the defaults may set for a trial.
 FIELDS: Final = (*(name for name, _ in CONFIGURATION), "tool_version", "repetition", "offered_rate")
 
-Lines = dict[tuple[str | int, ...], int]  # where an entry stands in the file -> its line
+Lines = dict[tuple[str | int, ...], int]  # path of a YAML entry -> its line
 Text = Annotated[str, StringConstraints(max_length=2000, strip_whitespace=True)]
 Rcode = Annotated[str, StringConstraints(min_length=1, max_length=40, strip_whitespace=True, to_upper=True)]
 Words = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
 
 
 def slug(name: str) -> str:
-    """Return `name` as a campaign's short name; letters of every script stay."""
+    """Return `name` as a campaign's short name; letters of every script are kept."""
     plain = unicodedata.normalize("NFC", name).lower()
     return re.sub(r"[^\w.-]+", "-", plain)[:100].strip("-._") or "campaign"
 
@@ -66,7 +66,7 @@ Slug = Annotated[str, AfterValidator(_short_name)]
 
 
 class CampaignError(DroplineError):
-    """A campaign.yaml that cannot be used; its text says where, why and what to write instead."""
+    """An unusable campaign.yaml; the text says where, why and what to write instead."""
 
 
 class _Strict(BaseModel):
@@ -89,7 +89,7 @@ class Method(_Strict):
 
 
 def _meant(column: str, word: str) -> str:
-    """Refuse a word that the column cannot have, in the column's own words."""
+    """Reject a word that the column does not allow, listing those it does."""
     try:
         normalise(column, word)
     except ValueError as error:
@@ -117,10 +117,9 @@ Defaults = create_model(
 class Template:
     """A path template such as `{protocol}_{backend}/rep{repetition}/rate{offered_rate}.txt`.
 
-    A field takes the shortest text of one folder or file name up to what follows it; fields of
-    numbers take digits only. `{_}` takes anything within one name; one `**/` takes any folders.
-    Every field is an atomic group, so a match costs at most folders * length: the engine never goes
-    back into a field.
+    A field matches the shortest text within one folder or file name; numeric fields match digits only. `{_}` matches
+    anything within one name; one `**/` matches any folders. Every field is an atomic group, so the regex engine never
+    backtracks into it and a match costs at most folders * length.
     """
 
     def __init__(self, text: str) -> None:
@@ -148,7 +147,7 @@ def _template_pattern(text: str) -> str:
 
 
 def _name_pattern(name: str, text: str) -> str:
-    """Return the pattern of one folder or file name; `**` is left for the caller."""
+    """Return the pattern of one folder or file name; the caller handles `**`."""
     if name == "**":
         return name
     parts = re.split(r"\{([^{}]*)\}", name)
@@ -185,7 +184,7 @@ def _listed(value: object) -> object:
 
 
 def _inside(folder: str) -> str:
-    """Return a folder of the campaign in plain form; refuse one that leads out of it."""
+    """Normalise a folder of the campaign; reject a path that leaves the campaign."""
     parts = [part for part in folder.split("/") if part not in {"", "."}]
     if folder.startswith("/") or ".." in parts:
         message = f"{folder!r} leads out of the campaign's folder; give a folder below it"
@@ -254,7 +253,7 @@ class Campaign(_Strict):
         (), description="Globs of files to leave alone; a final / means a whole folder."
     )
 
-    _where: str = PrivateAttr("path")  # where an editor finds the templates
+    _where: str = PrivateAttr("path")  # the key of the templates, for editors
 
     @model_validator(mode="after")
     def _means_what_columns_hold(self) -> Self:
@@ -269,19 +268,19 @@ class Campaign(_Strict):
 
     @cached_property
     def said(self) -> tuple[tuple[str, Any], ...]:
-        """What the defaults say of every trial, column by column."""
+        """The defaults for every trial, column by column."""
         defaults: dict[str, Any] = dict(self.defaults)
         return tuple(each for each in defaults.items() if each[1] is not None)
 
     def path_values(self, path: str) -> dict[str, str]:
-        """Return what the first matching path template says of a file."""
+        """Return the values that the first matching path template extracts."""
         for text in self.path:
             if (found := _template(text).match(path)) is not None:
                 return found
         return {}
 
     def doubts(self, paths: Iterable[str]) -> Iterator[str]:
-        """Yield what is strange about `path`, of which `paths` are the outputs: what it misses, and what it makes."""
+        """Yield warnings about `path`, given all output `paths`: those it misses, and invalid values."""
         matched: list[str] = []
         missed: list[str] = []
         wrong: dict[str, list[str]] = defaultdict(list)
@@ -305,7 +304,7 @@ class Campaign(_Strict):
             )
 
     def ignores(self, path: str) -> bool:
-        """Say whether a file (relative to the campaign's folder) is to be left alone."""
+        """Return whether campaign.yaml ignores a file (path relative to the campaign's folder)."""
         name = path.rpartition("/")[2]
         return bool(self.ignore) and any(
             fnmatchcase(path, glob + "*" if glob.endswith("/") else glob) or fnmatchcase(name, glob)
@@ -314,13 +313,13 @@ class Campaign(_Strict):
 
     @classmethod
     def load(cls, path: Path) -> Campaign:
-        """Read a campaign.yaml; raise CampaignError when it cannot be used."""
+        """Read a campaign.yaml; raise CampaignError if it is unusable."""
         with path.open("rb") as file:
             return cls.parse(file.read(MAX_BYTES + 1), str(path))
 
     @classmethod
     def parse(cls, data: bytes, where: str = FILE_NAME) -> Campaign:
-        """Read the bytes of a campaign.yaml; `where` is how errors name the file."""
+        """Parse the bytes of a campaign.yaml; errors name the file as `where`."""
         if len(data) > MAX_BYTES:
             message = f"{where}: larger than {MAX_BYTES} bytes; it describes results, it holds none"
             raise CampaignError(message)
@@ -347,8 +346,8 @@ def json_schema() -> str:
 def read_yaml(data: bytes, where: str) -> tuple[object, Lines]:
     """Return the contents with every scalar as text, and the line of every entry.
 
-    Scalars stay text, so that the version 2.10 is not the number 2.1 and `off` not a truth value;
-    the model knows what each is. Aliases are refused: by them a small file grows without bound.
+    Scalars stay text so that version 2.10 does not become the number 2.1 and `off` does not become a boolean; the model
+    converts them. Aliases are rejected: they let a small file expand without bound.
     """
     lines: Lines = {}
     try:
@@ -392,7 +391,7 @@ def _refuse(node: Any, where: str, why: str) -> NoReturn:
 
 
 def _explain(fault: Any, lines: Lines, where: str) -> str:
-    """Turn one fault that pydantic found into a sentence: file, line, key and what is allowed."""
+    """Describe one pydantic error in a sentence: file, line, key and what is allowed."""
     place = named = tuple(part for part in fault.get("ctx", {}).get("place", fault["loc"]) if part != "[key]")
     while place and place not in lines:
         place = place[:-1]

@@ -1,4 +1,4 @@
-"""Change detection: the file versions that the lake holds, and the folders that cannot have changed."""
+"""Change detection: the file versions in the lake, and the folders that cannot have changed."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     Look = Callable[[list[Listing]], Iterable[tuple[Listing, list[ServerConfig]]]]
 
 _BEGAN: Final = re.compile(r"-(\d{8}T\d{6}Z)")
-# A file that was changed in the instant in which it was read, and once more, can have the same time: with the
-# coarsest clock that file systems have (FAT), within two seconds.
+# A file changed again right after it was read may keep the same time. The coarsest file system clock (FAT) ticks
+# every two seconds.
 _TICK_US: Final = 2_000_000
-_CAMPAIGNS: Final = 8  # whose files are held at once
+_CAMPAIGNS: Final = 8  # whose files are cached
 _OPEN_FILES: Final = 16
 
 
 class Held(NamedTuple):
-    """The current version of one file; `since_us` is when the ingest began that first brought these bytes."""
+    """The current version of one file; `since_us` is the start of the ingest that first stored these bytes."""
 
     scope: str
     batch: str
@@ -54,13 +54,13 @@ class Held(NamedTuple):
     since_us: int
 
     def is_of(self, item: Found) -> bool:
-        """Say whether a file on disk must have these bytes, by its size and time."""
+        """Return whether a file on disk has these bytes, judging by its size and time."""
         aged = item.modified_us + _TICK_US < self.since_us
         return aged and (item.size, item.modified_us) == (self.size_bytes, self.modified_us)
 
 
 class Known:
-    """The current versions in `lake` as of now, campaign by campaign: never those of all campaigns are in memory.
+    """The current versions in `lake`, a snapshot loaded campaign by campaign to limit memory.
 
     Use it while the lake is `reading`.
     """
@@ -71,8 +71,8 @@ class Known:
         self._current = lru_cache(maxsize=_CAMPAIGNS)(self._load)
         self._groups: list[tuple[Path, int, set[str]]] = []  # row groups and the campaigns in them
         self._campaigns: dict[str, set[str]] = defaultdict(set)  # of the files of a scope
-        self.places: dict[str, dict[str, None]] = defaultdict(dict)  # folder -> the scopes that it was, the last last
-        self.renamed: dict[str, str] = {}  # campaign -> as what its files go on
+        self.places: dict[str, dict[str, None]] = defaultdict(dict)  # folder -> the scopes it has had, newest last
+        self.renamed: dict[str, str] = {}  # old campaign name -> new one
         for file in lake.files("raw_files"):
             with naming(file):
                 groups = self._opened(file).num_row_groups
@@ -94,16 +94,16 @@ class Known:
             self.places[place][scope] = None
 
     def is_held(self, scope: str) -> bool:
-        """Say whether there are current files of a scope, or of a campaign of its name."""
+        """Return whether the lake has current files of a scope, or of a campaign of that name."""
         return bool(self.of_scope(scope)) or any(f.status != FORGOTTEN for f in self._current(scope).values())
 
     def get(self, key: Key) -> Version | None:
-        """Return the current version of a file, None when there is none."""
+        """Return the current version of a file, or None."""
         held = self._current(key[0]).get(key[1])
         return Version(held.sha256, held.context_sha256, held.status) if held else None
 
     def of_scope(self, scope: str) -> dict[Key, Held]:
-        """Return the current files whose folder is that of `scope`, whatever campaign they are of."""
+        """Return the current files whose folder is that of `scope`, whatever their campaign."""
         return {
             (campaign, path): held
             for campaign in sorted(self._campaigns.get(scope, ()))
@@ -112,7 +112,7 @@ class Known:
         }
 
     def with_bytes(self, digests: Iterable[str]) -> set[str]:
-        """Return the scopes with current files, of which a file has or had one of some digests."""
+        """Return the scopes with current files in which any version of a file has one of the digests."""
         wanted, found = pa.array(sorted(digests), pa.string()), set[str]()
         for file, group, _ in self._groups:
             rows = self._read(file, group, ("campaign", "scope", "sha256"))
@@ -120,13 +120,13 @@ class Known:
         return {scope for scope in found if self.of_scope(scope)}
 
     def all_of(self, items: Sequence[Found]) -> dict[Key, Held] | None:
-        """Return the files of a scope as the lake holds them; None when one may have changed, or explained others.
+        """Return the stored files of a scope, or None if one may have changed or a removed one explained others.
 
-        What an output is joined to stands in its scope. So nothing can come out otherwise where every file has the size
-        and the time of its current version. Of the files that are gone only those with status `context` matter, and
-        those that campaign.yaml ignores by now.
+        An output is joined only to files of its scope, so results cannot differ if every file has the size and time of
+        its current version. Removed files matter only if their status is `context`, or if campaign.yaml now ignores
+        them.
         """
-        # A file may have been of another campaign before its sidecar named this one.
+        # A file may have belonged to another campaign before its sidecar named this one.
         files = sorted(self.of_scope(items[0].scope.name).items(), key=lambda file: file[1].batch)
         newest = {key[1]: (key, held) for key, held in files}
         there = {}
@@ -141,14 +141,14 @@ class Known:
         return None if any(held.status == "context" for _, held in newest.values()) else there
 
     def rejects(self, batches: Mapping[Key, str]) -> Iterator[Row]:
-        """Yield the rows of schema.REJECTS without the batch, of files in the batch that is told for each."""
+        """Yield the rows of schema.REJECTS, without the batch, of each file in the batch given for it."""
         if batches:
             for row in self._lake.tables("rejects").to_pylist():
                 if batches.get((row["campaign"], row["source_path"])) == row.pop("batch"):
                     yield row
 
     def server_configs(self, folders: Mapping[str, str]) -> Iterator[ServerConfig]:
-        """Yield the current server configurations of some scopes; `folders` are the scopes' own."""
+        """Yield the current server configurations of some scopes; `folders` maps scopes to folders."""
         columns = [name for name in TABLES["server_configs"].names if name != "settings"]
         for row in self._lake.tables("server_configs", columns).to_pylist():
             campaign, path, batch = row["campaign"], row["source_path"], row.pop("batch")
@@ -156,7 +156,7 @@ class Known:
                 yield ServerConfig(row, folders[campaign], path, row["source_sha256"])
 
     def _load(self, campaign: str) -> dict[str, Held]:
-        """Return the current version of every file of a campaign by its path."""
+        """Return the current versions of a campaign's files by path."""
         current: dict[str, Held] = {}
         for file, group, campaigns in self._groups:
             if campaign not in campaigns:
@@ -172,7 +172,7 @@ class Known:
         return current
 
     def _read(self, file: Path, group: int, columns: Sequence[str]) -> pa.Table:
-        """Return columns of a row group; scope and place were not told in batches of old."""
+        """Return columns of a row group; batches of older versions lack scope and place."""
         with naming(file):
             held = self._opened(file)
             there = [name for name in columns if name in held.schema_arrow.names]
@@ -184,13 +184,13 @@ class Known:
 
 @dataclass(slots=True)
 class Unread:
-    """Scopes that need not be read: the lake holds all their files as they are.
+    """Scopes that are skipped unread: the lake has all their files unchanged.
 
     Attributes:
-        files: how many there are; `rejected` of them are of no use.
-        ignored: those that a rule leaves out.
+        files: number of files; `rejected` of them are rejected.
+        ignored: files that a rule ignores.
         folders: scope -> its folder.
-        rejects: files of which the lake has rejects -> the batch that has them.
+        rejects: files with rejects in the lake -> the batch that has the rejects.
 
     """
 
@@ -203,7 +203,7 @@ class Unread:
 
     @classmethod
     def of(cls, scope: Scope, held: Mapping[Key, Held]) -> Unread:
-        """Return what one scope comes to; `held` is what the lake holds of its files."""
+        """Return the counts of one scope; `held` maps its files to their versions in the lake."""
         return cls(
             len(held),
             sum(file.status == "rejected" for file in held.values()),
@@ -214,7 +214,7 @@ class Unread:
         )
 
     def add(self, other: Unread) -> None:
-        """Count other scopes, too."""
+        """Add the counts of other scopes."""
         self.files += other.files
         self.rejected += other.rejected
         self.ignored += other.ignored
@@ -224,10 +224,10 @@ class Unread:
 
 
 class Chosen(NamedTuple):
-    """Which files of a call must be read.
+    """The files of a call that must be read.
 
     Attributes:
-        listings: the scopes that must be read, in the order of their names, as somebody has looked at their files.
+        listings: the scopes to read, in order of their names, after `look`.
         configs: the server configurations among them.
         unread: the other scopes.
 
@@ -241,9 +241,9 @@ class Chosen(NamedTuple):
 def choose(scopes: Iterable[list[Found]], known: Known, look: Look, *, reread: bool = False) -> Chosen:
     """Return which files of some scopes must be read.
 
-    `look` yields listings as the heads of their files tell what they are, with the server configurations among them. A
-    scope must be read when `Known.all_of` says so, or when its sidecars may name a server configuration that another
-    scope brings; also when another scope has its name.
+    `look` recognises files by their heads and yields listings with the server configurations among them. A scope is
+    read if `Known.all_of` returns None, if its sidecars may name a server configuration that another scope brings, or
+    if another scope has the same name.
     """
     changed: list[Listing] = []
     waiting: list[tuple[bool, Unread, list[Listing]]] = []
@@ -278,7 +278,7 @@ def _is_new(config: ServerConfig, scope: Scope, known: Known) -> bool:
 
 
 def _refers(held: Mapping[Key, Held]) -> bool:
-    """Say whether sidecars of a scope may name server configurations of another: it has none of its own."""
+    """Return whether a scope's sidecars may name server configurations of another: it has none of its own."""
     formats = {file.format for file in held.values()}
     return Kind.SIDECAR in formats and formats.isdisjoint(servers.FORMATS)
 
@@ -286,7 +286,7 @@ def _refers(held: Mapping[Key, Held]) -> bool:
 _NAMES: Final = ["campaign", "scope", "place", "status"]
 _COLUMNS: Final = (
     *("campaign", "source_path"),
-    *("scope", "batch", "size_bytes", "modified_at", "format", *Version._fields),  # as Held has them
+    *("scope", "batch", "size_bytes", "modified_at", "format", *Version._fields),  # in the order of Held
 )
 
 
@@ -298,6 +298,6 @@ def _plain(column: pa.ChunkedArray) -> list[Any]:
 
 @lru_cache(maxsize=1024)
 def _began_us(batch: str) -> int:
-    """Return when a batch began, as its name tells; 0 for one that does not tell."""
+    """Return when a batch began, parsed from its name; 0 if the name has no time."""
     found = _BEGAN.search(batch)
     return int(datetime.strptime(found[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).timestamp()) * 10**6 if found else 0

@@ -1,6 +1,6 @@
-"""Compaction: small entries of the log become one, and every row stays as it was, in its order.
+"""Compaction: merge small entries of the log into one; rows and their order do not change.
 
-Only a purge leaves rows out: those of files that were forgotten, see ingest/retraction.py.
+Only a purge drops rows: those of forgotten files, see ingest/retraction.py.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
     from dropline.ingest.log import Entry, Part
 
-LARGE_BYTES: Final = 128 * 1024 * 1024  # an entry of this size is not merged any more
+LARGE_BYTES: Final = 128 * 1024 * 1024  # an entry of this size is not merged further
 
 
 @dataclass(slots=True)
 class Compacted:
-    """What one `compact` did.
+    """The result of one `compact`.
 
     Attributes:
-        before: how many entries were in force.
-        merged: how many of them became `into` new ones.
-        waiting: folders that stay on the disk until their readers have ended.
-        purged: files that were forgotten, and are gone now; of others `left`, as somebody else was faster.
+        before: number of entries in force before.
+        merged: how many of them were merged, `into` that many new ones.
+        waiting: folders that stay on disk until their readers finish.
+        purged: forgotten files that were removed; `left` are those skipped because another process was faster.
 
     """
 
@@ -46,7 +46,7 @@ class Compacted:
     left: int = 0
 
     def text(self) -> str:
-        """Return the outcome for people."""
+        """Return the result as text."""
         if self.left:
             return f"{self.left} forgotten files could not be purged, as somebody compacted meanwhile: repeat it"
         if not self.into:
@@ -68,10 +68,10 @@ def compact(
 ) -> Compacted:
     """Merge neighbouring entries until each has `large_bytes`.
 
-    Ingests, builds and other compactions may run beside it; it may be killed at any time. Every file is held against
-    the log before it is merged. With `purge` all are merged whatever their size, and what was forgotten is left
-    out: nothing brings it back. `progress` is called with (done, total, batch) before each run of entries. Raises
-    DamagedFile when a file is not what was written; what was merged before that stays.
+    Ingests, builds and other compactions may run at the same time; killing it is safe. Every file is verified against
+    the log before it is merged. With `purge` all entries are merged, whatever their size, and forgotten files are
+    dropped for good. `progress` is called with (done, total, batch) before each run of entries. Raises DamagedFile if a
+    file differs from what was written; earlier merges stay committed.
     """
     lake = Lake.create(lake.root)
     entries = lake.entries()
@@ -111,7 +111,7 @@ def runs(entries: Sequence[Entry], large_bytes: int) -> list[list[Entry]]:
 
 
 def _merge(lake: Lake, run: Sequence[Entry], doomed: Purge | None) -> bool:
-    """Replace entries by one with their rows; False when somebody else has replaced one of them."""
+    """Replace entries by one with the same rows; return False if another process has replaced one of them."""
     label = f"{run[0].batches[0][:8]}-{run[-1].batches[-1][:8]}-compacted"
     with lake.reading(), lake.staged(label) as folder:
         if not {entry.number for entry in run} <= {entry.number for entry in lake.entries()}:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dropline.ingest.campaign import Campaign
     from dropline.ingest.formats import Row
 
-# Our column -> key of the sidecar. Several keys may tell of one column; all are read.
+# Our column -> sidecar key. Several keys may set the same column; all are read.
 SIDECAR_FIELDS: Final[tuple[tuple[str, str], ...]] = (
     ("protocol", "proto"),
     ("threading", "mode"),
@@ -64,7 +64,7 @@ _CONFIGURATION: Final = tuple(name for name, _ in CONFIGURATION)
 _FILE_NAME: Final = "file name"
 _BANNER: Final = "banner"
 _SIDECAR_OF: Final = "sidecar "
-_SET_UP: Final = frozenset({"backend", "threading", "scenario"})  # a sidecar that tells one of these describes it
+_SET_UP: Final = frozenset({"backend", "threading", "scenario"})  # a sidecar with one of these describes the set-up
 _MAX_OBSERVATIONS: Final = 1000
 _SIDECAR: Final = json.JSONDecoder(parse_constant=lambda _: None)
 _quoted: Final = json.encoder.encode_basestring_ascii
@@ -72,7 +72,7 @@ _DIGESTED: Final = json.JSONEncoder(sort_keys=True, default=str, separators=(","
 
 
 class SidecarError(ValueError):
-    """A sidecar that is no JSON object; `line` says where, the text why."""
+    """A sidecar that is not a JSON object; `line` says where, the text why."""
 
     def __init__(self, line: int, why: str) -> None:
         super().__init__(why)
@@ -80,14 +80,14 @@ class SidecarError(ValueError):
 
 
 Claim = tuple[str, Any, str]
-"""One source says that a column has a value: (column, value, source)."""
+"""A value that one source gives for a column: (column, value, source)."""
 WATCHED: Final = ("host", "label", "metric", "unit", "value")  # of schema.OBSERVATIONS, in the order of `_digested`
 _Watched = tuple[str | None, str | None, str, str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
-    """A server's own configuration among the files of one ingest."""
+    """A server configuration found among the files of one ingest."""
 
     row: Row  # of schema.SERVER_CONFIGS
     folder: str  # of its campaign, absolute
@@ -97,17 +97,17 @@ class ServerConfig:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """All that is joined to one output from outside, in the order of trust.
+    """Everything joined to one output, in order of trust.
 
     Attributes:
-        claims: what the server's configuration, the sidecar, the path and the defaults say.
-        warnings: what could not be found or used, one sentence each.
+        claims: values from the server configuration, the sidecar, the path and the defaults.
+        warnings: what is missing or unusable, one sentence each.
         observations: rows of schema.OBSERVATIONS, with the columns WATCHED.
-        own: columns with one source only: host_id, server_config_id.
+        own: columns with only one source: host_id, server_config_id.
         path: of the output, relative to the campaign's folder.
-        shared: whether the sidecar serves the outputs of several processes.
-        name: of the output, where no path template reads it and it may tell more than a rate.
-        level: the folder that counts repetitions by a mere number, as its place in the path.
+        shared: whether the sidecar belongs to the outputs of several processes.
+        name: of the output, if no path template matches and the name may contain more than a rate.
+        level: index in the path of the folder whose bare number counts repetitions.
 
     """
 
@@ -121,7 +121,7 @@ class Context:
     level: int | None = None
 
     def sha256(self) -> str:
-        """Return the digest of everything here; another digest makes a new version of the file."""
+        """Return the digest of the context; a different digest makes a new version of the file."""
         rest = [self.own, self.shared]
         if self.name or self.level is not None:
             rest += [self.name, self.level]
@@ -132,17 +132,16 @@ class Context:
     def resolve(
         self, facts: Row, *, alone: bool = True, rates: Collection[float] = (), banner: str | None = None
     ) -> Row:
-        """Return the columns of schema.TRIALS for a report: its own facts and what they leave open.
+        """Return the columns of schema.TRIALS for a report: its own facts, completed from the context.
 
-        The text goes first, except for `scenario`, of which a generator knows only its own. What a
-        sidecar says of one process (its times, exit code, rate and signal) is left out when the
-        report is not alone in its file, or the file not alone with its sidecar. A trial is complete
-        when its text or its sidecar knows that all requests were sent, and nobody interrupted it.
-        `rates` are what all reports of the file offered: by them the file's name is understood. The name in the
-        `banner` before the report tells of the set-up, too.
+        The report takes precedence, except for `scenario`, where a generator knows only its own. A sidecar's values for
+        one process (times, exit code, rate and signal) are ignored if the file holds several reports or the sidecar
+        serves several files. A trial is complete if the report or the sidecar says that all requests were sent and
+        nobody interrupted it. `rates` are the rates offered by all reports of the file; they help to read the file's
+        name. The name in the `banner` before the report may describe the set-up, too.
         """
         unsaid = frozenset() if alone and not self.shared else _OF_ONE_PROCESS
-        if facts.get("command"):  # the text's own and the one as it was called differ by the program's folder
+        if facts.get("command"):  # the report's command and the one that was called differ by the program's folder
             unsaid |= {"command"}
         outside = [claim for claim in self.claims if claim[0] not in unsaid]
         strong = _RESOLVED - {"scenario"} if any(claim[0] == "scenario" for claim in outside) else _RESOLVED
@@ -167,7 +166,7 @@ class Context:
         }
 
     def _folder_count(self, resolved: Row, sources: dict[str, str], rates: Collection[float]) -> int | None:
-        """Take the number of a folder as the repetition unless another is known or it is the rate; return its level."""
+        """Use a folder's number as the repetition unless that is known or the number is the rate; return its level."""
         level = self.level
         if level is None or (number := int(self.path.split("/")[level])) in rates:
             return None
@@ -186,7 +185,7 @@ class Context:
         *,
         alone: bool,
     ) -> str | None:
-        """Return the words of file name and banner that tell the set-up; a repetition is taken unless one is known."""
+        """Return the words of file name and banner that describe the set-up; set the repetition unless it is known."""
 
         def known(word: str) -> bool:
             return _is_known(word, self.path, facts, resolved)
@@ -206,19 +205,19 @@ class Context:
 
 
 class ServerConfigs:
-    """The server configurations among the files of one ingest, to be found by what a sidecar says.
+    """The server configurations among the files of one ingest, looked up by a sidecar's reference.
 
-    Only these are ever looked at: no path of a sidecar is opened.
+    Only these are searched: a path in a sidecar is never opened.
     """
 
     def __init__(self) -> None:
         self._by_digest: dict[str, list[ServerConfig]] = defaultdict(list)
-        self._by_name: dict[str, list[ServerConfig]] = defaultdict(list)  # of the file
+        self._by_name: dict[str, list[ServerConfig]] = defaultdict(list)  # by file name
         self._by_folder: dict[tuple[str, str], list[ServerConfig]] = defaultdict(list)
-        self._found = lru_cache(maxsize=1024)(self._find)  # a ramp has one configuration
+        self._found = lru_cache(maxsize=1024)(self._find)  # all trials of a ramp share a configuration
 
     def add(self, config: ServerConfig) -> None:
-        """Make a configuration known."""
+        """Add a configuration."""
         folder, _, name = config.path.rpartition("/")
         self._by_digest[config.sha256].append(config)
         self._by_name[name].append(config)
@@ -226,10 +225,10 @@ class ServerConfigs:
         self._found.cache_clear()
 
     def named(self, sidecar: Mapping[str, Any], scope: str) -> tuple[ServerConfig | None, list[str]]:
-        """Return the configuration that a sidecar names, and a warning when it is in doubt.
+        """Return the configuration that a sidecar names, and a warning if it is ambiguous.
 
-        The first of several is the server under test. The digest decides; without it the end of the
-        path does, within the campaign's folder first.
+        The first of several is the server under test. Configurations match by digest, or else by the end of the path,
+        within the campaign's folder first.
         """
         path = _first_text(sidecar.get("config")) or _first_text(sidecar.get("server_config"))
         return self._found(path, _first_text(sidecar.get("config_sha256")), scope)
@@ -242,7 +241,7 @@ class ServerConfigs:
         named = f"server configuration {path!r:.200}"
         alike = self._by_name.get(path.rpartition("/")[2], [])
         found = [c for c in alike if f"/{c.path}".endswith("/" + path.removeprefix("./"))]
-        # The sidecar names it where the server read it; among the results it lies in a folder of that name.
+        # The sidecar gives the path on the server; the copy among the results may be in a folder of that name.
         found = found or [c for c in alike if "/" in c.path and path.endswith(f"/{c.path}")]
         found = [c for c in found if c.folder == scope] or found
         if not found:
@@ -253,12 +252,12 @@ class ServerConfigs:
         return found[0], [doubt] if digest else []
 
     def above(self, path: str, scope: str) -> ServerConfig | None:
-        """Return the configuration that lies alone in the file's folder or the nearest above it."""
+        """Return the only configuration in the file's folder or in the nearest folder above that has one."""
         folder = path
         while folder:
             folder = folder.rpartition("/")[0]
             if here := self._by_folder.get((scope, folder)):
-                # One configuration under two names leaves no doubt.
+                # The same configuration under two names is not ambiguous.
                 return here[-1] if len({c.row["server_config_id"] for c in here}) == 1 else None
         return None
 
@@ -276,10 +275,10 @@ def gather(
     name: Name | None = None,
     level: int | None = None,
 ) -> Context:
-    """Collect what stands around the output `path`, of digest `sha256`, in the campaign's `scope`.
+    """Collect the context of the output `path`, with digest `sha256`, in the campaign's `scope`.
 
-    `sidecar` is the path and the contents of the output's sidecar, when it has one; `shared` says that it is that of
-    other processes, too. What `name` and `level` tell (see Context) counts where no path template reads the path.
+    `sidecar` is the path and contents of the output's sidecar, if it has one; `shared` says that it serves other
+    processes, too. `name` and `level` (see Context) are used if no path template matches the path.
     """
     values = campaign.values if campaign else {}
     notes: list[str] = []
@@ -291,7 +290,7 @@ def gather(
         if contents.get("kea_version") and not contents.get("product"):
             claims.append(("product", kea.PRODUCT, source))
         if any(column == "product" for column, _, _ in claims) or contents.get("product"):
-            # Then `server` is the name of a machine or of an address family, or says the same.
+            # Then `server` is a machine's name or an address family, or repeats the product.
             fields = [field for field in fields if field != ("product", "server")]
         claims += _claims(_said_by(contents, fields), source, values, notes)
         if contents.get("output_sha256", sha256) != sha256:
@@ -322,7 +321,7 @@ def gather(
 
 
 def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:
-    """Return value and source of every column, where the first claim wins, and who disagrees."""
+    """Return value and source of every column (the first claim wins) and the conflicts."""
     values: Row = {}
     sources: dict[str, str] = {}
     conflicts: list[str] = []
@@ -337,7 +336,7 @@ def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:
 
 
 def read_sidecar(data: bytes) -> Row:
-    """Read a sidecar: one JSON object. Raises SidecarError with the line for anything else."""
+    """Parse a sidecar: one JSON object. Raises SidecarError with the line for anything else."""
     try:
         contents = _SIDECAR.decode(data.removeprefix(codecs.BOM_UTF8).decode())
     except json.JSONDecodeError as error:
@@ -350,10 +349,10 @@ def read_sidecar(data: bytes) -> Row:
 
 
 def context_path(path: str, known: Mapping[str, Any], counted: int | None = None) -> str:
-    """Return the folder of a file without the levels of which `known`, columns of schema.TRIALS, tells: `.` for none.
+    """Return a file's folder without the levels that `known` (columns of schema.TRIALS) covers; `.` if none is left.
 
-    These count repetitions, as the level `counted` does, name the offered rate, or are a word of the configuration,
-    such as the backend.
+    Covered levels count repetitions, as level `counted` does, contain the offered rate, or are a word of the
+    configuration, such as the backend.
     """
     words = {str(known[column]).lower() for column in _CONFIGURATION if known.get(column) is not None}
     rate = known.get("offered_rate")
@@ -366,7 +365,7 @@ def context_path(path: str, known: Mapping[str, Any], counted: int | None = None
 
 
 def _is_known(word: str, path: str, facts: Row, known: Row) -> bool:
-    """Say whether a word of a file's name is the tool's, a folder's, or one by which the configuration is known."""
+    """Return whether a word of a file's name is the tool, a folder, or a known part of the configuration."""
     if word == facts.get("tool") or word in _words(path.rpartition("/")[0]):
         return True
     for column in _CONFIGURATION:
@@ -381,9 +380,9 @@ def _is_known(word: str, path: str, facts: Row, known: Row) -> bool:
     return False
 
 
-@lru_cache(maxsize=1024)  # the trials of a ramp lie in one folder
+@lru_cache(maxsize=1024)  # the trials of a ramp share a folder
 def _levels(folder: str) -> list[tuple[int, str, str, list[float]]]:
-    """Return of each level that more than counts repetitions: its place, name, the name in lower case, its numbers."""
+    """Return index, name, lower-case name and numbers of each level that does more than count repetitions."""
     levels = [_REPETITION.sub("", without_archive(level)) for level in folder.split("/")]
     return [
         (at, level, level.lower(), [*map(float, _DIGITS.findall(level))]) for at, level in enumerate(levels) if level
@@ -423,7 +422,7 @@ def _claims(
     translations: Mapping[str, Mapping[str, str]],
     notes: list[str],
 ) -> list[Claim]:
-    """Bring what a source says into the warehouse's words; what makes no sense becomes a note."""
+    """Translate a source's values into the warehouse's vocabulary; invalid values become notes."""
     claims: list[Claim] = []
     for column, value in said:
         meant = translations[column].get(str(value), value) if column in translations else value
@@ -454,7 +453,7 @@ def _server_claims(server: ServerConfig, claims: list[Claim]) -> Iterator[Claim]
 
 
 def _instant(column: str, value: object) -> datetime:
-    """Read an ISO 8601 time; one without an offset is UTC."""
+    """Parse an ISO 8601 time; without an offset it is UTC."""
     try:
         instant = datetime.fromisoformat(str(value))
         return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).astimezone(UTC)
@@ -478,7 +477,7 @@ def _first_text(value: object) -> str | None:
 
 
 def _watched(sidecar: Row) -> list[_Watched]:
-    """Return what the sidecar watched beside the trial: CPU, load, UDP counters, leases."""
+    """Return the sidecar's observations beside the trial: CPU, load, UDP counters, leases."""
     host = _first_text(sidecar.get("host"))
     load = sidecar.get("loadavg_before")
     load = str(_first_text(load) or "").split(" ")[0]
@@ -503,7 +502,7 @@ def _watched(sidecar: Row) -> list[_Watched]:
 
 
 def _numbers(metric: str, value: object, unit: str, host: str | None) -> list[_Watched]:
-    """Return one row for a number, and one row per entry, labelled, for a list or an object."""
+    """Return one row for a number, or one labelled row per entry of a list or an object."""
     if isinstance(value, dict | list):
         entries = value.items() if isinstance(value, dict) else enumerate(value)
         found = [(str(label), number) for label, entry in entries if (number := _finite(entry)) is not None]
@@ -513,7 +512,7 @@ def _numbers(metric: str, value: object, unit: str, host: str | None) -> list[_W
 
 
 def _digested(row: _Watched) -> str:
-    """Return what `Context.sha256` takes of a row: the JSON of an object, which has a label only where there is one."""
+    """Return a row as JSON for `Context.sha256`; the label is left out if there is none."""
     host, label, metric, unit, value = row
     named = f'"label":{_quoted(label)},' if label is not None else ""
     owner = _quoted(host) if host is not None else "null"

@@ -1,8 +1,8 @@
-"""Figures that people read from published documents and give as a table: CSV or Parquet.
+"""Figures taken from published documents, given as a table: CSV or Parquet.
 
-One row is one figure as a source prints it; the columns are those of schema.FIGURES, in any order,
-and docs/how-to/bring-your-own-figures.md describes them for people. CSV may be UTF-8 or UTF-16, with
-or without a byte order mark, with commas, semicolons or tabs (RFC 4180 and what spreadsheets make of it).
+One row is one figure as printed in a source; the columns are those of schema.FIGURES, in any order.
+docs/how-to/bring-your-own-figures.md describes them. CSV may be UTF-8 or UTF-16, with or without a byte order mark,
+separated by commas, semicolons or tabs (RFC 4180 and the variants that spreadsheets write).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ COLUMNS: Final = tuple(
     name for name in FIGURES.names if name not in {"batch", "campaign", "source_path", "source_sha256", "line"}
 )
 REQUIRED: Final = ("location", "metric", "value", "unit")  # and source_id or source_title
-# The units in which a metric that states a capacity is comparable with others.
+# Comparable units of each metric that states a capacity.
 UNITS: Final = {
     "leases_per_second": ("leases/s",),
     "queries_per_second": ("queries/s",),
@@ -81,7 +81,7 @@ _FORM: Final = "docs/how-to/bring-your-own-figures.md describes the form"
 
 
 class _Unfit(ValueError):
-    """A row that is no figure: what was expected, and what to do."""
+    """A row that is not a valid figure: what was expected, and what to do."""
 
     def __init__(self, reason: str, hint: str = f"correct the row; {_FORM}") -> None:
         super().__init__(reason)
@@ -89,9 +89,9 @@ class _Unfit(ValueError):
 
 
 def recognise(head: bytes) -> bool:
-    """Say whether a file is a table of figures; `head` is its first 64 KiB, or all of it.
+    """Return whether a file is a table of figures; `head` is its first 64 KiB, or all of it.
 
-    Of CSV the header decides. Parquet names its columns at its end, so each such file counts as one.
+    CSV is recognised by its header. Parquet names its columns at the end, so every Parquet file is accepted.
     """
     if head.startswith(_PARQUET):
         return True
@@ -100,13 +100,13 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(data: bytes) -> Iterator[Row | Reject]:
-    """Yield every figure and every row that is none, in order.
+    """Yield every figure and every reject, in order.
 
-    A figure is a row of schema.FIGURES without the columns that only the caller knows (batch, campaign,
-    source_path, source_sha256). `line` is that of the text, from 1; for Parquet the number of the row.
-    `figure_id` is the one given, else a digest of the row; `source_id` likewise, else made of the
-    title. Words of a configuration become those of the warehouse. When the header has a column that
-    nobody knows, or lacks one, nothing of the file is used.
+    A figure is a row of schema.FIGURES without the columns that only the caller knows (batch, campaign, source_path,
+    source_sha256). `line` counts text lines from 1; for Parquet it is the row number. `figure_id` is the given one,
+    else a digest of the row; `source_id` is the given one, else derived from the title. Configuration words are
+    normalised to the warehouse's. The whole file is rejected if its header has an unknown column or lacks a required
+    one.
     """
     empty = True
     for part in few_rejects(_figures(data), "repair the table where the first of them stand, and ingest it again"):
@@ -154,7 +154,7 @@ def _csv(data: bytes) -> Iterator[Record | Reject]:
 
 
 def _records(text: str) -> Iterator[Record | Reject]:
-    """Yield the rows below the header; a header that comes again, as in appended files, is passed over."""
+    """Yield the rows below the header; repeated headers, as in appended files, are skipped."""
     header = _first_record(text)
     faults = _header_faults(header)
     if faults:
@@ -200,7 +200,7 @@ def _parquet(data: bytes) -> Iterator[Record | Reject]:
 
 
 def _first_record(text: str) -> list[str]:
-    """Return the columns that the first line of a CSV text names."""
+    """Return the column names in the first line of a CSV text."""
     return _split(_first_line(text), _delimiter(text))
 
 
@@ -222,7 +222,7 @@ def _split(line: str, delimiter: str) -> list[str]:
 
 
 def _names(cells: Sequence[str]) -> list[str]:
-    """Return column names as they are compared: lower case, `_` for blanks, none without a name at the end."""
+    """Return normalised column names: lower case, `_` for blanks, trailing unnamed columns removed."""
     names = ["_".join(_clean(cell).lower().split()) for cell in cells]
     while names and not names[-1]:
         names.pop()
@@ -251,7 +251,7 @@ def _header_faults(header: Sequence[str]) -> list[Reject]:
 
 
 def _figure(cells: dict[str, str]) -> Row:
-    """Return the row that the cells give; raises _Unfit."""
+    """Convert cells to a row; raise _Unfit if they are invalid."""
     row: Row = {}
     for column, text in cells.items():
         for name, value in _values(column, text).items():
@@ -270,7 +270,7 @@ def _figure(cells: dict[str, str]) -> Row:
 
 
 def _values(column: str, text: str) -> Row:
-    """Return what the text of one cell says: usually `{column: value}`."""
+    """Parse the text of one cell: usually `{column: value}`."""
     if len(text) > _LONGEST:
         message = f"{column}: expected at most {_LONGEST} characters, found {len(text)}"
         raise _Unfit(message)
@@ -279,7 +279,7 @@ def _values(column: str, text: str) -> Row:
         try:
             said = dict(normalise(column, text))
         except ValueError as error:
-            if column != "protocol":  # a published document may be about any
+            if column != "protocol":  # a published document may cover any protocol
                 raise _Unfit(str(error)) from None
     elif pa.types.is_integer(_KINDS[column]):
         said = {column: _whole(column, text)}

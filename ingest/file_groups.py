@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class Neighbours:
-    """The files of one scope. Making it adopts them: it fills in what only neighbours tell of a file.
+    """The files of one scope. The constructor classifies files that only their neighbours identify.
 
     Attributes:
-        items: all of them, in their order.
+        items: all files, in order.
         machines: the files of each folder of machine facts.
 
     """
@@ -29,7 +29,7 @@ class Neighbours:
         self.items = items
         self.machines: dict[str, list[Found]] = defaultdict(list)
         sidecars = {item.path: item for item in items if item.kind is Kind.SIDECAR}
-        self._sidecar_of: dict[Found, Found] = {}  # output, or a file that may be none -> sidecar
+        self._sidecar_of: dict[Found, Found] = {}  # output, or a file that may not be one -> sidecar
         self._served: dict[Found, set[str]] = defaultdict(set)  # sidecar -> stems of its outputs
         self._outputs: dict[str, dict[str, Found]] = defaultdict(dict)  # folder -> stem -> output
         self._files: dict[str, list[str]] = defaultdict(list)  # folder -> names of the outputs
@@ -45,10 +45,10 @@ class Neighbours:
                     self._outputs[item.folder].setdefault(item.stem, item)
                     if sidecar:
                         self._served[sidecar].add(item.stem)
-        # Stems that begin alike stand together.
+        # Sorted so that stems with a common prefix are adjacent.
         self._stems = {folder: sorted(outputs) for folder, outputs in self._outputs.items()}
         self._names = lru_cache(maxsize=16)(lambda folder: names(self._files[folder]))
-        self._numbers: dict[str, set[str]] = defaultdict(set)  # folder -> what folders in it are called, if by numbers
+        self._numbers: dict[str, set[str]] = defaultdict(set)  # folder -> numeric names of its subfolders
         for folder in self._files:
             levels = folder.split("/")
             for at, level in enumerate(levels):
@@ -56,19 +56,19 @@ class Neighbours:
                     self._numbers["/".join(levels[:at])].add(level)
 
     def sidecar_of(self, item: Found) -> Found | None:
-        """Return the sidecar of an output, None when it has none."""
+        """Return the sidecar of an output, or None."""
         return self._sidecar_of.get(item)
 
     def is_shared(self, sidecar: Found) -> bool:
-        """Say whether a sidecar is that of several processes."""
+        """Return whether several processes share a sidecar."""
         return len(self._served[sidecar]) > 1
 
     def name(self, item: Found) -> Name:
-        """Return the name of an output among those in its folder."""
+        """Return the parsed name of an output, compared with the others in its folder."""
         return self._names(item.folder).get(item.name) or names([item.name])[item.name]
 
     def level(self, item: Found) -> int | None:
-        """Return the place in the path of the folder that counts repetitions by a mere number; None for none."""
+        """Return the index in the path of the folder whose bare number counts repetitions, or None."""
         levels = item.folder.split("/")
         for at in reversed(range(len(levels))):
             above = levels[at - 1] if at else ""
@@ -77,14 +77,14 @@ class Neighbours:
         return None
 
     def beside(self, item: Found) -> Found | None:
-        """Return the output that a file of counters lies beside: the one whose name begins most like its own.
+        """Return the output that a file of counters belongs to: the one with the longest common name prefix.
 
-        Where no two names begin alike, it is the output of the only process in the folder; of several, none.
+        If no names share a prefix, it is the output of the only process in the folder; None if there are several.
         """
         stems = self._stems.get(item.folder, [])
         place = bisect(stems, item.stem)
         near = stems[max(place - 2, 0) : place + 2]
-        alike = [len(os.path.commonprefix([stem, item.stem])) for stem in near]  # noqa: RUF071 -- of names, too
+        alike = [len(os.path.commonprefix([stem, item.stem])) for stem in near]  # noqa: RUF071 -- any text, not a path
         if not near or alike.count(max(alike)) > 1:
             return None
         return self._outputs[item.folder][near[alike.index(max(alike))]]

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 HEAD_BYTES: Final = 64 * 1024
-_HEADS_BYTES: Final = 4 * 1024 * 1024  # that are held at once
+_HEADS_BYTES: Final = 4 * 1024 * 1024  # held in memory at once
 NOTES: Final = "notes without a report: README*, *.md"
 _NOTES: Final = re.compile(r"README.*|.*\.(?:md|markdown)", re.DOTALL | re.IGNORECASE)
-# Files and folders that are ignored by their names; the first that fits.
+# Files and folders that are ignored by name; the first match wins.
 _RULES: Final = (
     (re.compile(r"\.(?:git|hg|svn|bzr)|CVS"), "the history of a version control system"),
     (re.compile(r"\..*", re.DOTALL), "hidden: its name begins with a dot"),
@@ -47,16 +47,16 @@ _RULES: Final = (
 _BY_CAMPAIGN: Final = "named under `ignore:` in campaign.yaml"
 _LINKED: Final = "a link to a file that is found under its own name"
 _MESSAGES: Final = (".err", ".stderr")
-_FAULT: Final = re.compile(r"(?:, line (\d+))?(?:: )?(.*)", re.DOTALL)  # of a campaign.yaml, behind its path
+_FAULT: Final = re.compile(r"(?:, line (\d+))?(?:: )?(.*)", re.DOTALL)  # a campaign.yaml error after its path
 _ENDING: Final = re.compile(r"(?<=[^/])\.[A-Za-z][^./]*\Z")
 
 
 class IntakeError(DroplineError):
-    """A call that cannot be done at all, with what to do instead."""
+    """A call that cannot be carried out at all, with what to do instead."""
 
 
 class Unreadable(Exception):
-    """A file whose bytes cannot be had."""
+    """A file whose bytes cannot be read."""
 
     def __init__(self, reason: str, hint: str) -> None:
         super().__init__(reason)
@@ -64,7 +64,7 @@ class Unreadable(Exception):
 
 
 class Kind(StrEnum):
-    """What a file is."""
+    """The kind of a file."""
 
     CAMPAIGN = "campaign"
     SERVER = "server"
@@ -74,17 +74,17 @@ class Kind(StrEnum):
     WATCHED = "watched"  # counters or probes beside trials
     FIGURES = "figures"  # read from a published document
     MESSAGES = "stderr"
-    CONFIGURATION = "configuration"  # of a program that serves no clients
-    NOTES = "notes"  # that may hold a report
+    CONFIGURATION = "configuration"  # of a program that is not a server
+    NOTES = "notes"  # may contain a report
     UNKNOWN = "unknown"
     UNREADABLE = "unreadable"
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The folder to which a campaign belongs: that of its campaign.yaml, else the one given.
+    """The folder that a campaign belongs to: that of its campaign.yaml, else the one given.
 
-    Of an unusable campaign.yaml `fault` says why.
+    `fault` says why a campaign.yaml is unusable.
     """
 
     folder: Path
@@ -94,14 +94,14 @@ class Scope:
 
 
 class Ignored(NamedTuple):
-    """A file, a folder with all that is in it, or a member of an archive, which a rule leaves out."""
+    """A file, a folder with its contents, or a member of an archive that a rule ignores."""
 
     path: str
     rule: str
 
 
 class Refused(NamedTuple):
-    """A folder, or its campaign.yaml, that cannot be taken in: why, and how many files are refused with it."""
+    """A rejected folder or campaign.yaml: the reason, and how many files are rejected with it."""
 
     path: str
     rejects: tuple[Reject, ...]
@@ -109,16 +109,16 @@ class Refused(NamedTuple):
 
 
 class Found:
-    """One file; of its path, folder and name are shared with others.
+    """One file; the strings of its path, folder and name are shared with other files.
 
     Attributes:
         folder: relative to the scope's folder, with forward slashes, always valid text; `.` for the scope itself.
         name: the last part of the path.
-        elsewhere: the place on disk, where scope and path do not tell it.
-        size: in bytes, and the time of the last change in us, as the folder tells them; 0 where nobody looked.
-        reject: why it is of no use, when it is UNREADABLE or empty.
-        reader: what reads it, when it is an OUTPUT; `server` and `watcher` likewise.
-        fact: which kind of machine fact it holds, when it is known.
+        elsewhere: the path on disk, if it is not scope and path.
+        size: in bytes; with the mtime in us, as the directory entry gives them; 0 if not looked up.
+        reject: why the file is rejected, if it is UNREADABLE or empty.
+        reader: the reader of an OUTPUT; `server` and `watcher` likewise.
+        fact: the kind of machine fact in it, if known.
 
     """
 
@@ -148,7 +148,7 @@ class Found:
 
     @property
     def nature(self) -> Nature:
-        """What the head of the file tells of it."""
+        """The file's properties as recognised by its head."""
         return self.kind, self.reject, self.reader, self.server, self.watcher, self.fact
 
     @nature.setter
@@ -157,22 +157,22 @@ class Found:
 
     @property
     def path(self) -> str:
-        """The place relative to the scope's folder."""
+        """The path relative to the scope's folder."""
         return self.name if self.folder == "." else f"{self.folder}/{self.name}"
 
     @property
     def where(self) -> str:
-        """The place on disk."""
+        """The path on disk."""
         return self.elsewhere or f"{self.scope.folder}/{self.path}"
 
     @property
     def file(self) -> Path:
-        """The place on disk."""
+        """The path on disk."""
         return Path(self.where)
 
     @property
     def stem(self) -> str:
-        """The path without ending, as stg_trials has it: what one process wrote shares it, but out.1 and out.2."""
+        """The path without ending, as in stg_trials: files of one process share it, except out.1 and out.2."""
         return _ENDING.sub("", self.path.removesuffix(".gz"))
 
 
@@ -182,7 +182,7 @@ def survey(
     ignored: list[Ignored] | None = None,
     room: Callable[[], Path] | None = None,
 ) -> list[Found]:
-    """Return every file under `paths`, each once, in a fixed order, and what it is; otherwise it does as `walk`."""
+    """Return every file under `paths` once, recognised, in a fixed order; otherwise like `walk`."""
     scopes = list(walk(paths, ignored, room))
     for items in scopes:
         look(items, max_bytes)
@@ -191,7 +191,7 @@ def survey(
 
 
 def look(items: Iterable[Found], max_bytes: int = MAX_BYTES) -> None:
-    """Fill in what the heads of files tell of them, and why others cannot be read."""
+    """Recognise files by their heads; note why others cannot be read."""
     heads: list[tuple[Found, bytes]] = []
     size_bytes = 0
     for item in items:
@@ -216,13 +216,13 @@ def _recognise(heads: Sequence[tuple[Found, bytes]]) -> None:
 
 
 def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
-    """Fill in what `head`, the first HEAD_BYTES of a file, tells of it; generators' readers must not be `asked`."""
+    """Recognise a file by `head`, its first HEAD_BYTES; generators' readers are tried only if `asked`."""
     name = item.name
     item.kind = Kind.CAMPAIGN if name == FILE_NAME else Kind.UNKNOWN
     if item.kind is Kind.CAMPAIGN:
         return
     if archives.is_tar(unpack(head, HEAD_BYTES)[0] if head.startswith(b"\x1f\x8b") else head):
-        return  # else its members would be read as one text
+        return  # else its members would be parsed as one text
     item.fact = machines.recognise(name, head)
     is_json = formats.begins_like_json(head)
     if not head and not name.endswith(_MESSAGES):
@@ -246,7 +246,7 @@ def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
 
 
 def by_scope(found: Iterable[Found]) -> dict[Path, list[Found]]:
-    """Return the files of each scope's folder, in their order."""
+    """Group files by their scope's folder, in order."""
     scopes: dict[Path, list[Found]] = defaultdict(list)
     for item in found:
         scopes[item.scope.folder].append(item)
@@ -254,7 +254,7 @@ def by_scope(found: Iterable[Found]) -> dict[Path, list[Found]]:
 
 
 def adopt(items: Iterable[Found]) -> None:
-    """Make files of one scope what only neighbours tell: machine facts by their folder, sidecars by their output."""
+    """Classify files of one scope by their neighbours: machine facts by folder, sidecars by output."""
     folders: dict[str, list[Found]] = defaultdict(list)
     for item in items:
         folders[item.folder].append(item)
@@ -264,16 +264,16 @@ def adopt(items: Iterable[Found]) -> None:
 
 
 def read(file: str | Path, max_bytes: int = MAX_BYTES, first: int | None = None) -> tuple[bytes, int]:
-    """Return the bytes (only the `first` ones when given) and the mtime in us of a regular file.
+    """Return the bytes of a regular file (only the `first` ones if given) and its mtime in us.
 
-    Raises Unreadable; never opens a pipe or a device, never follows a link.
+    Raises Unreadable. Never opens a pipe or a device, never follows a link.
     """
     try:
         _require_regular(os.lstat(file))
         opened = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             status = os.fstat(opened)
-            _require_regular(status)  # it may have been replaced in between
+            _require_regular(status)  # it may have been replaced since
             data = _read(opened, min(status.st_size, max_bytes) + 1, max_bytes + 1 if first is None else first)
         finally:
             os.close(opened)
@@ -286,7 +286,7 @@ def read(file: str | Path, max_bytes: int = MAX_BYTES, first: int | None = None)
 
 
 def _read(opened: int, expected: int, most: int) -> bytes:
-    """Return at most `most` bytes; the first call asks for `expected`, and a file may have grown since."""
+    """Read at most `most` bytes; first try `expected`, then continue, as the file may have grown."""
     data = os.read(opened, min(expected, most))
     while len(data) < most and (more := os.read(opened, min(most - len(data), HEAD_BYTES))):
         data += more
@@ -294,7 +294,7 @@ def _read(opened: int, expected: int, most: int) -> bytes:
 
 
 def too_large(size: int, limit: int) -> Unreadable:
-    """Return the refusal of a file of `size` bytes."""
+    """Return the error for a file of `size` bytes."""
     reason = f"{size} bytes are more than the limit of {limit}"
     return Unreadable(reason, "split it into one file per run, or compress it with gzip")
 
@@ -306,7 +306,7 @@ def _require_regular(status: os.stat_result) -> None:
 
 
 def sidecar_paths(item: Found) -> list[str]:
-    """Return where the sidecar of an output may lie, relative to its scope; the first that is there counts."""
+    """Return the possible paths of an output's sidecar, relative to its scope; the first existing one is used."""
     templates = item.scope.campaign.sidecar if item.scope.campaign else SIDECARS
     path = item.path
     folder = path.removesuffix(item.name)
@@ -316,7 +316,7 @@ def sidecar_paths(item: Found) -> list[str]:
 
 @lru_cache(maxsize=4096)  # the repetitions of a ramp have the same names
 def _beside(name: str, templates: tuple[str, ...]) -> list[str]:
-    """Return what the sidecar of an output of that name may be called, relative to its folder."""
+    """Return the possible sidecar names of an output of that name, relative to its folder."""
     stem = name.removesuffix(".gz").rpartition(".")[0] or name
     prefix = name.partition("-")[0]
     return [each.replace("{stem}", stem).replace("{name}", name).replace("{prefix}", prefix) for each in templates]
@@ -328,12 +328,13 @@ def walk(
     room: Callable[[], Path] | None = None,
     refused: list[Refused] | None = None,
 ) -> Iterator[list[Found]]:
-    """Yield the files under `paths` scope by scope, each file once; of them only every campaign.yaml is read.
+    """Yield the files under `paths` scope by scope, each file once; only campaign.yaml files are read.
 
-    What a rule leaves out by its name is appended to `ignored`: what _RULES and campaign.yaml name, and links to files
-    that are found anyway. A tar or zip archive is a folder: its members are written to a new folder in `room()`, which
-    must stay as long as they are read. Raises IntakeError for a path that is not there, and CampaignError for two
-    campaign.yaml of one name; files under an unusable one are counted in `refused`, without which it is raised, too.
+    Files that a rule ignores by name are appended to `ignored`: matches of _RULES or campaign.yaml, and links to files
+    that are found anyway. A tar or zip archive counts as a folder: its members are extracted to a new folder in
+    `room()`, which must exist while they are read. Raises IntakeError for a missing path and CampaignError if two
+    campaign.yaml files have the same name. Files under an unusable campaign.yaml are counted in `refused`; without
+    `refused` it raises CampaignError, too.
     """
     roots: set[Path] = set()
     for path in paths:
@@ -363,7 +364,7 @@ def walk(
 
 
 def _walk_single(folder: Path, names: set[str]) -> list[Found]:
-    """Return files that were named one by one, with campaign.yaml and the sidecars beside them."""
+    """Return files that were given one by one, with campaign.yaml and the sidecars beside them."""
     scope = _scope(folder, folder, (folder / FILE_NAME).is_file()) or Scope(folder, slug(folder.name))
     beside = {path for name in names for path in sidecar_paths(Found("", scope, name))} | {FILE_NAME}
     there = sorted(names | {name for name in beside if (folder / name).is_file()})
@@ -371,7 +372,7 @@ def _walk_single(folder: Path, names: set[str]) -> list[Found]:
 
 
 class _Folder(NamedTuple):
-    """A folder: where it is said to be, where its files are, which differ within an archive, and in how many it is."""
+    """A folder: its displayed path, its real path (they differ within an archive), and its nesting level."""
 
     path: str
     place: str
@@ -379,13 +380,13 @@ class _Folder(NamedTuple):
 
 
 class _Walker:
-    """Finds the files below folders; what a rule leaves out goes to `ignored`, what archives hold into `room`."""
+    """Find the files below folders; add ignored ones to `ignored` and extract archives into `room`."""
 
     def __init__(self, ignored: list[Ignored], room: Callable[[], Path] | None) -> None:
         self._ignored, self._room = ignored, room
 
     def folder(self, root: Path, unpacked: _Folder | Reject | None = None) -> Iterator[list[Found]]:
-        """Yield the files below `root` by scope, for each scope that has any; `unpacked` is what an archive came to."""
+        """Yield the files below `root`, one list per non-empty scope; `unpacked` is the result of an archive."""
         whole = Scope(root, slug(without_archive(root.name) if unpacked else root.name))
         if isinstance(unpacked, Reject):
             yield [Found(root, whole, root.name, reject=unpacked)]
@@ -419,7 +420,7 @@ class _Walker:
     def _entry(
         self, entry: os.DirEntry[str], folder: _Folder, scope: Scope, root: Path, pending: list[_Folder]
     ) -> Iterator[Found]:
-        """Yield a file, or put a folder to those `pending`, unless it is ignored."""
+        """Yield a file, or append a folder to `pending`, unless it is ignored."""
         path = f"{folder.path}/{entry.name}"
         is_folder = entry.is_dir(follow_symlinks=False)
         if rule := _rule(entry.name):
@@ -446,14 +447,14 @@ class _Walker:
         item.reject = unpacked
         try:
             status = entry.stat(follow_symlinks=False)
-        except OSError:  # whoever reads it will say what is wrong
+        except OSError:  # reading it reports the error
             yield item
             return
         item.size, item.modified_us = status.st_size, status.st_mtime_ns // 1000
         yield item
 
     def unpacked(self, path: str, place: str, levels: int) -> _Folder | Reject | None:
-        """Return the folder that an archive is, or why it is refused; None for anything else."""
+        """Return the folder of an extracted archive, or a reject; None if the file is not an archive."""
         if not self._room or not archives.is_named(path.rpartition("/")[2]):
             return None
         if levels > archives.MOST_LEVELS:
@@ -476,12 +477,12 @@ class _Walker:
 
 
 def _rule(name: str) -> str | None:
-    """Return the rule by which a file or folder of that name is ignored."""
+    """Return the rule that ignores a file or folder of that name."""
     return next((rule for pattern, rule in _RULES if pattern.fullmatch(name)), None)
 
 
 def _link_reject(link: Path, root: Path) -> Reject | None:
-    """Return why a link is refused; None when it leads to what is found under its own name."""
+    """Return why a link is rejected; None if its target is found under its own name."""
     try:
         target = link.resolve(strict=True)
     except (OSError, RuntimeError):
@@ -517,7 +518,7 @@ def _found(file: str, scope: Scope, place: str = "", reject: Reject | None = Non
 
 
 def _is_usable(items: Sequence[Found], owners: dict[str, Path], refused: list[Refused] | None) -> bool:
-    """Note whose name it is, and refuse a second campaign.yaml with it; an unusable one goes to those `refused`."""
+    """Record the owner of a name; reject a second campaign.yaml of that name, and add unusable ones to `refused`."""
     scope = items[0].scope
     if scope.fault:
         if refused is None:
@@ -537,7 +538,7 @@ def _is_usable(items: Sequence[Found], owners: dict[str, Path], refused: list[Re
 
 
 def _adopt_machine_facts(items: list[Found]) -> None:
-    """Make the files of a folder of machine facts what they are, those nobody reads included."""
+    """Set the kinds of the files in a folder of machine facts, including those without a reader."""
     first = items[0]
     named = first.scope.campaign is not None and first.folder in first.scope.campaign.machines
     facts = {item.fact for item in items if item.fact and item.kind is not Kind.NOTES}
@@ -554,7 +555,7 @@ def _adopt_machine_facts(items: list[Found]) -> None:
 
 
 def _tell_of_a_machine(facts: set[str]) -> bool:
-    # An index alone may be anything: it is known by its name.
+    # An index alone is ambiguous; it is recognised only by name.
     indexed = "index" in facts and len(facts) > 2
     return "lscpu" in facts or {"uname", "os_release"} <= facts or indexed
 

@@ -1,8 +1,8 @@
-"""Which campaign a folder is: what campaign.yaml or the caller names it, else what the lake knows it as.
+"""Campaign names of folders: from campaign.yaml or the caller, else as stored in the lake.
 
-A folder that nobody names has the name of the folder, and is known again by its place on disk, or by its bytes where it
-was moved or renamed. Another folder of a name that is taken gets its parent's name before its own. One whose files the
-lake has from a folder further in or out is refused, as they would count twice.
+A folder without a given name gets the folder's name. It is recognised again by its path on disk or, if it was moved or
+renamed, by its bytes. If the name is taken, the parent folder's name is put in front. A folder whose files the lake has
+from a folder further in or out is rejected, because they would count twice.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from dropline.ingest.change_detection import Held, Known
     from dropline.ingest.files import Found
 
-_SAMPLED: Final = 20  # files of a folder whose bytes are looked for
+_SAMPLED: Final = 20  # files of a folder whose digests are looked up
 
 
 class Renamed(NamedTuple):
-    """A campaign whose campaign.yaml names it otherwise by now; `there` are the files on disk."""
+    """A campaign that its campaign.yaml has renamed; `there` are the files on disk."""
 
     old: str
     new: str
@@ -35,14 +35,14 @@ class Renamed(NamedTuple):
 
 
 class Identities:
-    """Names the scopes of one call, of which `known` tells those before.
+    """Assigns names to the scopes of one call; `known` holds the earlier ones.
 
-    `given` is the name that the caller has for folders without a campaign.yaml.
+    `given` is the caller's name for folders without a campaign.yaml.
 
     Attributes:
-        notes: what people should know of the names, one sentence each.
-        renamed: campaigns that go on under another name.
-        refused: folders that cannot be taken in.
+        notes: remarks about the names for the user, one sentence each.
+        renamed: campaigns that have a new name.
+        refused: rejected folders.
 
     """
 
@@ -59,7 +59,7 @@ class Identities:
         self.refused: list[Refused] = []
 
     def named(self, scopes: Iterable[list[Found]]) -> Iterator[list[Found]]:
-        """Yield the files of some scopes under the names that they have in the lake."""
+        """Yield the files of some scopes under their names in the lake."""
         for items in scopes:
             scope = items[0].scope
             if (other := self._overlapping(scope, items)) and self._refuses(other, items):
@@ -108,7 +108,7 @@ class Identities:
         return self._of_bytes(scope, items) or self._free(scope)
 
     def _overlapping(self, scope: Scope, items: list[Found]) -> tuple[str, str] | None:
-        """Return the campaign, and its folder further in or out, that has these very files in the lake."""
+        """Return the campaign that has these files in the lake from a folder further in or out, and that folder."""
         here = f"{scope.folder}/"
         others = ((f"{place}/", names) for place, names in self._known.places.items() if f"{place}/" != here)
         near = [(place, names) for place, names in others if place.startswith(here) or here.startswith(place)]
@@ -121,7 +121,7 @@ class Identities:
         return None
 
     def _refuses(self, other: tuple[str, str], items: list[Found]) -> bool:
-        """Refuse a folder whose files are in the lake as those of another; one that has a name is only told of it."""
+        """Reject a folder whose files are in the lake as another's; if it has a name of its own, only add a note."""
         (name, place), scope = other, items[0].scope
         reason = f"its files are in the lake already, as those of {place}, which is campaign {name}"
         if scope.campaign or self._given or self._at(scope.folder):
@@ -132,7 +132,7 @@ class Identities:
         return True
 
     def _of_bytes(self, scope: Scope, items: list[Found]) -> str | None:
-        """Return the campaign of which a folder has all results; tell of those of which it has some."""
+        """Return the campaign that has all results of a folder; add a note about those that have some."""
         sample = items[:: len(items) // _SAMPLED + 1]
         for name in sorted(self._known.with_bytes({*filter(None, map(_digest, sample))})):
             same = [*self._same(items, name)] if name not in self._taken else []
@@ -149,14 +149,14 @@ class Identities:
         return None
 
     def _at(self, folder: Path) -> str | None:
-        """Return the campaign that a folder is in the lake."""
+        """Return the campaign of a folder in the lake."""
         for name in reversed(self._known.places.get(str(folder), {})):
             if self._known.is_held(name):
                 return name
         return None
 
     def _successor(self, name: str) -> str | None:
-        """Return as what a campaign that was renamed goes on."""
+        """Return the new name of a renamed campaign."""
         seen: set[str] = set()
         while name not in seen and (after := self._known.renamed.get(name)):
             if self._known.is_held(after):
@@ -166,7 +166,7 @@ class Identities:
         return None
 
     def _free(self, scope: Scope) -> str:
-        """Return the name of a folder, behind the names of as many folders above it as no other campaign has."""
+        """Return a free name: the folder's, prefixed with as many parent names as needed to be unique."""
         own = [scope.name]
         for number in count(2):
             name = slug("-".join(own))
@@ -181,7 +181,7 @@ class Identities:
         return name
 
     def _is(self, name: str, items: list[Found]) -> bool:
-        """Say whether a folder at another place has the files of a campaign: all, or some where that folder is gone."""
+        """Return whether a moved folder has the files of a campaign: all, or some if the old folder is gone."""
         if any(Path(place).is_dir() for place in self._places(name)):
             same = [*self._same(items, name)]
             return bool(same) and all(same)
@@ -191,7 +191,7 @@ class Identities:
         return (place for place, names in self._known.places.items() if name in names)
 
     def _same(self, items: list[Found], name: str) -> Iterator[bool]:
-        """Yield of each result that a campaign and a folder have at one path whether it has the same bytes in both."""
+        """Yield for each result at the same path in a campaign and a folder whether its bytes are equal."""
         held = {path: file for (_, path), file in self._known.of_scope(name).items() if file.status != "context"}
         for item in items:
             if item.path in held:
@@ -199,13 +199,13 @@ class Identities:
 
 
 def _has(item: Found, held: Held) -> bool:
-    if item.size not in {0, held.size_bytes}:  # 0 where nobody looked
+    if item.size not in {0, held.size_bytes}:  # 0: not looked up
         return False
     return _digest(item) == held.sha256
 
 
 def _digest(item: Found) -> str | None:
-    """Return the digest of a file's bytes, None where they cannot be had."""
+    """Return the digest of a file's bytes, or None if they cannot be read."""
     try:
         return hashlib.sha256(read(item.where)[0]).hexdigest()
     except Unreadable:

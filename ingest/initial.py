@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dropline.ingest.files import Found
     from dropline.ingest.lake import Lake
 
-_PARSED: Final = 500  # outputs whose rates are looked at
+_PARSED: Final = 500  # outputs parsed for their rates
 _NUMBERED: Final = re.compile(r"(?P<word>[A-Za-z]*)(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<unit>[A-Za-z]*)")
 _COUNTED: Final = {
     **dict.fromkeys(("rep", "repetition", "run", "r"), "repetition"),
@@ -34,7 +34,7 @@ _BACKENDS: Final = frozenset(
         *("lmdb", "sqlite", "sqlite3", "gmysql", "gpgsql", "gsqlite3"),
     }
 )
-_UNCLEAR: Final = frozenset({"on", "off", "yes", "no", "true", "false", "4", "6", "dhcp"})  # of which column?
+_UNCLEAR: Final = frozenset({"on", "off", "yes", "no", "true", "false", "4", "6", "dhcp"})  # fit several columns
 _TEXT: Final = """\
 # Found: {found}.
 # Every key is told in docs/how-to/bring-your-own-results.md; only the name must be there.
@@ -65,14 +65,14 @@ campaign: {name}
 
 
 class Begun(NamedTuple):
-    """The campaign.yaml that was written, and how many of the outputs its path template takes apart."""
+    """The campaign.yaml that was written, and how many outputs its path template matches."""
 
     file: Path
     outputs: int
     matched: int
 
     def text(self) -> str:
-        """Return the outcome for people."""
+        """Return the result as text."""
         matched = f"its path templates match {self.matched} of {self.outputs} outputs"
         path = matched if self.matched else "no path template was found"
         return f"Wrote {self.file}: {path}. Read it through, then type: dropline ingest --dry-run {self.file.parent}"
@@ -81,7 +81,7 @@ class Begun(NamedTuple):
 def begin(folder: Path, lake: Lake) -> Begun:
     """Write a campaign.yaml into `folder`.
 
-    Raises IntakeError when there is one, or when no output of a traffic generator lies there.
+    Raises IntakeError if there is one already, or if the folder has no output of a traffic generator.
     """
     file = folder / FILE_NAME
     if file.exists():
@@ -108,7 +108,7 @@ def begin(folder: Path, lake: Lake) -> Begun:
 
 
 def _told(found: Sequence[Found]) -> str:
-    """Return what lies in a folder, by its kinds."""
+    """Describe the contents of a folder by kind."""
     tools = Counter(item.reader.NAME for item in found if item.kind is Kind.OUTPUT and item.reader)
     names = {
         Kind.SIDECAR: "sidecars",
@@ -130,14 +130,14 @@ def _path(templates: Sequence[str], example: str) -> str:
 
 
 def _templates(outputs: Sequence[Found]) -> Iterator[str]:
-    """Yield a template for the outputs of each shape of path, where one says anything."""
+    """Yield a template for each shape of output path, if it extracts anything."""
     resolver = Resolver.among(outputs, lambda item, limit: read(item.file, limit))
     rates: dict[str, float] = {}
     for item in outputs[:_PARSED]:
         trials = resolver.outcome(item).rows.get("trials", [])
         if len(trials) == 1 and trials[0].get("offered_rate"):
             rates[item.path] = trials[0]["offered_rate"]
-    # The first template that matches counts, and a last field takes what is left of a name.
+    # The first matching template wins, and a last field matches the rest of a name.
     every = sorted((item.path for item in outputs), key=_shape, reverse=True)
     for _, alike in groupby(every, key=_shape):
         paths = [*alike]
@@ -149,12 +149,12 @@ def _templates(outputs: Sequence[Found]) -> Iterator[str]:
 
 
 def _shape(path: str) -> tuple[int, ...]:
-    """Return how many parts each name of a path has."""
+    """Return the number of parts in each name of a path."""
     return tuple(name.count("_") for name in path.split("/"))
 
 
 def _name(names: Sequence[str], rates: Sequence[float | None], used: set[str]) -> str:
-    """Return the pattern of one folder or file name; `used` are the columns that were found so far."""
+    """Return the pattern of one folder or file name; `used` are the columns found so far."""
     ends = {name[len(_stem(name)) :] for name in names}
     end = ends.pop() if len(ends) == 1 else ""
     stems = [name.removesuffix(end) for name in names]
@@ -170,7 +170,7 @@ def _stem(name: str) -> str:
 
 
 def _part(words: Sequence[str], rates: Sequence[float | None], used: set[str]) -> str:
-    """Return the pattern of what stands between two marks in some names."""
+    """Return the pattern of the text between two separators in some names."""
     column, before, after = _column(words, rates)
     if column and column not in used:
         used.add(column)
@@ -179,7 +179,7 @@ def _part(words: Sequence[str], rates: Sequence[float | None], used: set[str]) -
 
 
 def _column(words: Sequence[str], rates: Sequence[float | None]) -> tuple[str | None, str, str]:
-    """Return the column that words tell of, and what stands before and after its value in each of them."""
+    """Return the column that fits all words, and the text before and after its value in them."""
     numbered = [_NUMBERED.fullmatch(word) for word in words]
     found = [each for each in numbered if each]
     around = {each.group("word", "unit") for each in found}
@@ -194,7 +194,7 @@ def _column(words: Sequence[str], rates: Sequence[float | None]) -> tuple[str | 
 
 
 def _all_of(column: str, words: Iterable[str]) -> bool:
-    """Say whether all words are ones of a column, and of no other."""
+    """Return whether all words are values of this column and of no other."""
     meant: dict[str, bool] = defaultdict(bool)
     for word in {word.lower() for word in words}:
         try:

@@ -1,13 +1,13 @@
 """The lake: Parquet files and a numbered log of commits.
 
     log/00000012.json              a commit: ingest/log.py
-    files/<batch>-<x>/             its files; locked for as long as its process writes them
-    empty/<table>.parquet          no rows: readers find every table and every column somewhere
-    remote                         the address of the bucket that has the same, where there is one: ingest/bucket.py
+    files/<batch>-<x>/             its files; locked while its process writes them
+    empty/<table>.parquet          no rows, so that readers find every table and column
+    remote                         the address of the bucket that mirrors the lake, if any: ingest/bucket.py
 
-A commit is the creation of the next entry, by a link on a disk and by a conditional put in a bucket: it succeeds once,
-for all tables or for none. Whoever comes second looks at what the first has brought and takes the next number. Readers
-wait for nobody: files never change, and go only when no entry in force names them and nobody reads.
+A commit creates the next entry, by a link on disk or by a conditional put in a bucket. It succeeds once, for all
+tables or for none. The loser of a race reads what the winner committed and retries with the next number. Readers
+never wait: files never change, and are removed only if no entry in force names them and nobody reads them.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 
 Key = tuple[str, str]  # campaign, source_path
 
-REREAD: Final = "reparse"  # ends the name of a batch that brings no new bytes
-FORGOTTEN: Final = "forgotten"  # status of a row of raw_files after which no version of the file counts
-_AT_ONCE: Final = 8  # files that are fetched at the same time: most of it is waiting
+REREAD: Final = "reparse"  # suffix of the name of a batch without new bytes
+FORGOTTEN: Final = "forgotten"  # status in raw_files: no version of the file counts
+_AT_ONCE: Final = 8  # parallel downloads; most of the time is latency
 
 
 class Version(NamedTuple):
-    """What the lake knows of one file: its bytes, what was joined to it, what became of it."""
+    """A file version in the lake: digest of the bytes, of the context, and status."""
 
     sha256: str
     context_sha256: str
@@ -57,22 +57,22 @@ class Version(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where the lake keeps the current version of one file, and as what."""
+    """Where and under which key the lake keeps the current version of one file."""
 
     file: Path  # its table of raw files
     batch: str
-    origin: str  # the batch of the ingest that brought it; `batch` may have read it again
+    origin: str  # the batch that first stored it; `batch` may be a reparse
     row_group: int
     row: int
     modified_at: datetime | None
-    sha256: str  # empty when the bytes could not be had
+    sha256: str  # empty if the bytes could not be read
     format: str
     status: str
-    scope: str | None  # the campaign of its folder, null in batches of old
+    scope: str | None  # the campaign of its folder, null in batches of older versions
 
 
 class Lake:
-    """The lake in one folder. Making a Lake touches nothing; `create`, `batch` and `replace` write."""
+    """The lake in one folder. The constructor writes nothing; `create`, `batch` and `replace` do."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -81,7 +81,7 @@ class Lake:
 
     @classmethod
     def create(cls, root: Path) -> Lake:
-        """Return the lake at `root`, made if it is not there, without what dead processes left in it."""
+        """Return the lake at `root`; create it if missing, and remove leftovers of dead processes."""
         lake = cls(root)
         migrate(root)
         for folder in (lake._log, lake._files, root / "empty"):
@@ -96,21 +96,21 @@ class Lake:
 
     @classmethod
     def shared(cls, root: Path, address: str, progress: Progress | None = None) -> Lake:
-        """Return the copy at `root` of the lake in a bucket, up to date; its commits go to the bucket."""
+        """Return the local copy at `root` of the lake in a bucket, updated; its commits go to the bucket."""
         lake = cls.create(root)
         (root / "remote").write_text(address, "utf-8")
         lake.pull(progress)
         return lake
 
     def entries(self, names: Iterable[str] | None = None) -> list[Entry]:
-        """Return the entries in force, of all or of some that are named, in the order of their batches.
+        """Return the entries in force (all, or the named ones) in the order of their batches.
 
         Raises DamagedFile.
         """
         return log.in_force(self._written(log.names(self._log) if names is None else names))
 
     def batches(self) -> list[str]:
-        """Return the names of all batches, oldest first; compaction changes neither them nor their order."""
+        """Return the names of all batches, oldest first; compaction does not change them."""
         return [batch for entry in self.entries() for batch in entry.batches]
 
     def commits(self) -> dict[str, str]:
@@ -119,7 +119,7 @@ class Lake:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Keep all files that are listed from here on until the block ends; needs no right to write."""
+        """Protect all files listed within the block from removal; needs no write permission."""
         if not self._log.is_dir():
             yield
             return
@@ -127,13 +127,13 @@ class Lake:
             yield
 
     def files(self, table: str) -> list[Path]:
-        """Return the Parquet files of one table, oldest first; the first has all columns and no rows."""
+        """Return the Parquet files of one table, oldest first; the first is empty and has all columns."""
         empty = self.root / "empty" / f"{table}.parquet"
         named = (entry.files.get(table) for entry in self.entries())
         return [*([empty] if empty.exists() else ()), *(self.root / part.path for part in named if part)]
 
     def tables(self, table: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return all rows of one table over all batches, superseded versions included."""
+        """Return all rows of one table from all batches, including superseded versions."""
         schema = TABLES[table]
         wanted = list(columns) if columns else schema.names
         empty = pa.schema([schema.field(name) for name in wanted]).empty_table()
@@ -145,9 +145,9 @@ class Lake:
         return pa.concat_tables([empty, *parts])
 
     def lay_out(self, folder: Path) -> Lake:
-        """Link all files in force into `folder`/<table>/, in their order, as the models read them.
+        """Link all files in force into `folder`/<table>/, in order, as the models read them.
 
-        What is returned is the lake of this instant; it is there for as long as this one is `reading`.
+        Returns a snapshot of the lake, valid while this one is `reading`.
         """
         shutil.rmtree(folder, ignore_errors=True)
         (folder / "log").mkdir(parents=True)
@@ -163,9 +163,9 @@ class Lake:
         return laid_out
 
     def current_files(self, after: str = "") -> dict[Key, Version]:
-        """Return the newest version of every file, without reading any content.
+        """Return the newest version of every file, without reading contents.
 
-        With `after`, the name of a batch, only what was committed later is told.
+        With `after`, the name of a batch, return only files committed later.
         """
         current: dict[Key, Version] = {}
         with self.reading():
@@ -175,7 +175,7 @@ class Lake:
         return current
 
     def places(self) -> dict[Key, Place]:
-        """Return where the newest version of every file is kept, in that order, without reading any content."""
+        """Return where the newest version of every file is stored, in storage order, without reading contents."""
         columns = ["campaign", "source_path", "batch", *Place._fields[5:]]
         places: dict[Key, Place] = {}
         with self.reading():
@@ -193,23 +193,23 @@ class Lake:
         return {key: place for key, place in places.items() if place.status != FORGOTTEN}
 
     def contents(self, file: Path, row_group: int) -> pa.ChunkedArray:
-        """Return the kept bytes of all files of one row group, null where they could not be had."""
+        """Return the stored bytes of all files of one row group, null if they could not be read."""
         with naming(file), pq.ParquetFile(file) as parquet:
             return parquet.read_row_group(row_group, columns=["content"])["content"]
 
     def batch(self, after: str | None = None, *, reread: bool = False) -> Batch:
-        """Begin a batch; nobody sees it before `Batch.commit`.
+        """Begin a batch; it is invisible until `Batch.commit`.
 
-        `after` is the newest batch of which the caller knows, as of now when not given: what others
-        commit later is not committed again. A `reread` batch brings no new bytes: it leaves out
-        every file of which others commit any version, so that old bytes never supersede new ones.
+        `after` is the newest batch the caller knows, by default the current one: files that others commit later are
+        dropped. A `reread` batch has no new bytes: it drops every file that others commit in any version, so that old
+        bytes never supersede new ones.
         """
         return Batch(self, after, reread=reread)
 
     def commit(self, tables: Mapping[str, pa.Table]) -> str | None:
         """Write `tables` (any of schema.TABLES; the batch column is filled in) as one batch.
 
-        Returns the batch's name, or None when another process has committed all its files before.
+        Returns the batch's name, or None if another process has already committed all its files.
         """
         with self.batch() as batch:
             for name, rows in tables.items():
@@ -218,7 +218,7 @@ class Lake:
 
     @contextmanager
     def staged(self, label: str = "staged") -> Iterator[Path]:
-        """Yield a new folder for files in the making; it is removed unless an entry came to name it."""
+        """Yield a new folder for unfinished files; remove it unless an entry names it in the end."""
         with ExitStack() as stack:
             folder = self._claimed(label, stack)
             try:
@@ -228,7 +228,7 @@ class Lake:
                     shutil.rmtree(folder, ignore_errors=True)
 
     def replace(self, old: Sequence[Entry], batches: Sequence[str], files: Mapping[str, Part]) -> bool:
-        """Commit `files` with the rows of some batches in the place of entries; False when one is replaced already."""
+        """Replace entries by one with `files`, the rows of `batches`; return False if one is already replaced."""
         numbers = {entry.number for entry in old}
         while True:
             self.pull()
@@ -238,7 +238,7 @@ class Lake:
                 return True
 
     def append(self, entry: Entry) -> bool:
-        """Create an entry of the log, whose files are on the disk; False when its number is taken."""
+        """Create an entry of the log; its files exist already. Return False if its number is taken."""
         folders = {(self.root / part.path).parent for part in entry.files.values()}
         for folder in (*folders, self._files):
             fsync(folder)
@@ -249,33 +249,33 @@ class Lake:
         return created
 
     def next_number(self) -> int:
-        """Return the number that the next entry has, if nobody else takes it."""
+        """Return the number of the next entry, unless another process takes it."""
         names = log.names(self._log)
         return int(names[-1][:8]) + 1 if names else 1
 
     def sweep(self) -> int:
-        """Remove files that no entry in force names; return how many folders stay as somebody may read them."""
+        """Remove files that no entry in force names; return the number of folders kept because they may be read."""
         listed = {*os.listdir(self._files)}  # noqa: PTH208 - thousands of them
         named, in_force = self._folders()
         with ExitStack() as stack:
             free = set()
             for name in listed - named:
-                with suppress(OSError):  # its process lives, or has just ended
+                with suppress(OSError):  # its process is alive, or has just ended
                     stack.enter_context(_locking(self._files / name, fcntl.LOCK_EX | fcntl.LOCK_NB))
                     free.add(name)
             if free:
-                self._remove(free - self._folders()[0])  # one may have been committed before it was let go
+                self._remove(free - self._folders()[0])  # one may have been committed before its lock was released
         if not (replaced := listed & named - in_force):
             return 0
-        try:  # Who reads now may have listed them before they were replaced; who begins later cannot.
+        try:  # Current readers may have listed them before they were replaced; later readers cannot.
             with _locking(self._log, fcntl.LOCK_EX | fcntl.LOCK_NB):
                 self._remove(replaced)
-        except OSError:  # somebody reads, or this file system has no such locks
+        except OSError:  # in use, or this file system has no such locks
             return len(replaced)
         return 0
 
     def bucket(self) -> Bucket | None:
-        """Return the bucket that has the same lake."""
+        """Return the bucket that mirrors this lake."""
         remote = self.root / "remote"
         if not remote.exists():
             return None
@@ -284,7 +284,7 @@ class Lake:
         return Bucket(remote.read_text("utf-8"))
 
     def pull(self, progress: Progress | None = None) -> None:
-        """Fetch what others have committed to the bucket: first the files, then the entries that name them."""
+        """Fetch new commits from the bucket: first the files, then the entries that name them."""
         if not (bucket := self.bucket()):
             return
         here = log.names(self._log)
@@ -299,7 +299,7 @@ class Lake:
             self._link(entry)
 
     def _claimed(self, label: str, stack: ExitStack) -> Path:
-        """Return a new folder that is locked until `stack` ends."""
+        """Return a new folder, locked until `stack` closes."""
         while True:
             folder = self._files / f"{label}-{secrets.token_hex(4)}"
             folder.mkdir()
@@ -314,7 +314,7 @@ class Lake:
                 yield log.entry(self._log / name)
 
     def _folders(self) -> tuple[set[str], set[str]]:
-        """Return the folders that any entry names, and those that one in force does."""
+        """Return the folders named by any entry, and those named by entries in force."""
         entries = [*self._written(log.names(self._log))]
         return {entry.folder for entry in entries}, {entry.folder for entry in log.in_force(entries)}
 
@@ -335,12 +335,12 @@ class Lake:
 
 
 class Batch:
-    """A batch in the making. Use it as a context manager: leaving without `commit` discards it.
+    """An unfinished batch. Use it as a context manager: leaving without `commit` discards it.
 
     Attributes:
         dropped: after `commit`, the files left out because another process had committed them
             (of a reread batch: any version of them).
-        dropped_trials: how many trials went with them.
+        dropped_trials: number of trials in them.
 
     """
 
@@ -367,7 +367,7 @@ class Batch:
 
     @property
     def name(self) -> str:
-        """Its name, unless another batch is committed before it."""
+        """Its name, unless another batch is committed first."""
         return f"{self._number:08}-{self._began:%Y%m%dT%H%M%SZ}{REREAD if self._reread else ''}"
 
     def add(self, table: str, rows: pa.Table) -> None:
@@ -378,7 +378,7 @@ class Batch:
             self._writers[table].write(_in_batch(rows, TABLES[table], self.name))
 
     def commit(self) -> str | None:
-        """Make the batch visible and return its name; None when others had committed all of it."""
+        """Commit the batch and return its name, or None if others had committed all of it."""
         parts = ready = {table: writer.close() for table, writer in self._writers.items()}
         own = dict(_versions(self._lake.root / parts["raw_files"].path)) if "raw_files" in parts else {}
         while True:
@@ -395,13 +395,13 @@ class Batch:
                 return self.name
 
     def discard(self) -> None:
-        """Remove what was not committed."""
+        """Remove uncommitted files."""
         for writer in self._writers.values():
             writer.abandon()
         self._stack.close()
 
     def _rewritten(self, parts: Mapping[str, Part]) -> dict[str, Part]:
-        """Write the files again: with another name of the batch, and without the files that were dropped."""
+        """Rewrite the files with the new batch name and without the dropped files."""
         folder = self._stack.enter_context(self._lake.staged(self.name))
         trials = {*self._trials_dropped(parts)}
         self.dropped_trials = len(trials)
@@ -439,7 +439,7 @@ def _locking(folder: Path, how: int) -> Iterator[None]:
 
 
 def _versions(raw_files: Path, after: str = "") -> Iterator[tuple[Key, Version]]:
-    """Yield the files that were committed after a batch; what was compacted may hold both kinds."""
+    """Yield the files committed after a batch; a compacted file may also hold earlier ones."""
     columns = ["campaign", "source_path", "batch", *Version._fields]
     with naming(raw_files):
         rows = pq.read_table(raw_files, columns=columns, partitioning=None)

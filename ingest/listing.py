@@ -1,4 +1,4 @@
-"""Files of a call, in parts for one process each."""
+"""Listings: the files of a call, split into parts for worker processes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_BYTES: Final = 64 * 1024 * 1024
 
 
 class Listing(NamedTuple):
-    """Consecutive files of one scope, and how many bytes they hold."""
+    """Consecutive files of one scope, and their total size."""
 
     scope: Scope
     items: Sequence[Found]
@@ -22,7 +22,7 @@ class Listing(NamedTuple):
 
 
 def listings(items: Sequence[Found]) -> Iterator[Listing]:
-    """Yield the files of one scope in parts: one ends with MOST_FILES, or when its files hold MOST_BYTES."""
+    """Yield the files of one scope in parts of at most MOST_FILES files or about MOST_BYTES."""
     first = size_bytes = 0
     for end, item in enumerate(items, 1):
         size_bytes += item.size
@@ -32,7 +32,7 @@ def listings(items: Sequence[Found]) -> Iterator[Listing]:
 
 
 def gathered(parts: Iterable[Listing]) -> Iterator[list[Listing]]:
-    """Yield what one process does at a time: small parts together, as far as they keep to the limits of one."""
+    """Yield the parts for one task: small parts together, up to the limits of one."""
     task: list[Listing] = []
     files = size_bytes = 0
     for part in parts:

@@ -1,4 +1,4 @@
-"""The ingest: loads what is new under the given paths into the lake, as one batch."""
+"""The ingest: load new files under the given paths into the lake, as one batch."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ _FLUSH_BYTES: Final = MOST_BYTES
 
 @dataclass(slots=True)
 class Summary:
-    """What one ingest did; `seen` is always `ingested + skipped + rejected` and the `ignored`.
+    """The result of one ingest; `seen` is always `ingested + skipped + rejected` plus the `ignored`.
 
     Attributes:
-        ingested: files that are new or changed, and of use.
-        skipped: files that the lake knows in this version.
-        rejected: files of no use, known ones included.
-        ignored: what a rule leaves out: files, known ones included, and folders with all that is in them.
-        superseded: of the ingested files those of which the lake had an earlier version.
-        retired: files in the lake that campaign.yaml ignores by now; they count no longer.
-        batch: the batch that was written, None when nothing was new.
-        notes: what people should know of the campaigns, one sentence each.
-        rejects: rows of schema.REJECTS without the batch, known ones included.
+        ingested: new or changed files that were accepted.
+        skipped: files already in the lake in this version.
+        rejected: rejected files, including those already known.
+        ignored: ignored files, including those already known, and folders with their contents.
+        superseded: ingested files that replaced an earlier version.
+        retired: files in the lake that campaign.yaml now ignores; they no longer count.
+        batch: the batch that was written, None if nothing was new.
+        notes: remarks about the campaigns for the user, one sentence each.
+        rejects: rows of schema.REJECTS without the batch, including known ones.
 
     """
 
@@ -68,7 +68,7 @@ class Summary:
     notes: list[str] = field(default_factory=list)
 
     def add(self, other: Summary) -> None:
-        """Count what another part of the call did, too."""
+        """Add the counts of another part of the call."""
         self.seen += other.seen
         self.ingested += other.ingested
         self.skipped += other.skipped
@@ -80,7 +80,7 @@ class Summary:
         self.rejects += other.rejects
 
     def refuse(self, folders: Iterable[Refused]) -> None:
-        """Count the files of folders that cannot be taken in, and tell why; nothing of them is written."""
+        """Count the files of rejected folders and add their rejects; nothing of them is written."""
         for path, rejects, files in folders:
             self.seen += files
             self.rejected += files
@@ -89,7 +89,7 @@ class Summary:
             self.rejects += (reject_row(raw, replace(each, hint=each.hint + waiting)) for each in rejects)
 
     def commit(self, batch: Sink | None) -> None:
-        """Commit what was written, and take off what others have committed meanwhile."""
+        """Commit the batch, and subtract the files that others have committed meanwhile."""
         if batch:
             self.batch = batch.commit()
             self.trials -= batch.dropped_trials
@@ -103,9 +103,9 @@ class Summary:
             raise AssertionError(message)
 
     def text(self, *, dry: bool = False, with_ignored: bool = False) -> str:
-        """Return the summary for people: what was ignored, if wanted, what was refused and why, then the sum.
+        """Return the summary as text: ignored files if wanted, rejects with reasons, then the totals.
 
-        Of a `dry` run it says what would be.
+        After a `dry` run it says what would be done.
         """
         lines = [f"ignored   {each.path}\n          -> {each.rule}" for each in self.ignored if with_ignored]
         lines += [f"rejected  {reject_text(reject, indent=10)}" for reject in self.rejects]
@@ -129,7 +129,7 @@ def counted(number: int, one: str, many: str) -> str:
 
 
 class Sink(Protocol):
-    """Where an intake writes: a batch of the lake, or a part of one in memory."""
+    """The target of an intake: a batch of the lake, or a part of one in memory."""
 
     dropped: dict[Key, Version]
     dropped_trials: int
@@ -138,16 +138,16 @@ class Sink(Protocol):
         """Append rows to one table."""
 
     def commit(self) -> str | None:
-        """Make it visible, and return its name."""
+        """Commit it and return its name."""
 
 
 @dataclass(slots=True)
 class Part:
-    """What some files came to, ready to be written by another process.
+    """The rows of some files, for another process to write.
 
     Attributes:
-        keys: the files, as the lake knows them.
-        tables: rows of the lake's tables without the batch, in the order in which they came.
+        keys: the files' keys in the lake.
+        tables: rows of the lake's tables without the batch, in the order they were added.
 
     """
 
@@ -162,7 +162,7 @@ class Part:
         self.tables.append((table, rows))
 
     def commit(self) -> None:
-        """Leave it to whoever writes the part."""
+        """Do nothing: the process that writes the part commits it."""
 
 
 def ingest(
@@ -175,19 +175,18 @@ def ingest(
     campaign: str | None = None,
     named_in: Lake | None = None,
 ) -> Summary:
-    """Ingest all files under `paths` into `lake` as one batch, and return what became of them.
+    """Ingest all files under `paths` into `lake` as one batch, and return the result.
 
-    A file is skipped when the lake holds it with the same bytes and the same context. A scope of which the lake holds
-    every file, of the same size and time, is skipped unread, unless `reread`. Many files are shared by several
-    processes. `campaign` names folders that have no campaign.yaml; campaigns have the names that they would get in the
-    lake `named_in`, if it is not this one. `progress` is called with (done, total, path) for each file that is read.
-    Files under an unusable campaign.yaml are rejected, and what the lake has of them stays as it is. Raises IntakeError
-    for a path that is not there and CampaignError for two campaigns of one name, both before anything is written;
-    leaves nothing behind when it is interrupted.
+    A file is skipped if the lake has it with the same bytes and the same context. A scope is skipped unread if the lake
+    has all its files with the same size and mtime, unless `reread`. Many files are split among several processes.
+    `campaign` names folders that have no campaign.yaml; names are taken from the lake `named_in`, if it is not `lake`.
+    `progress` is called with (done, total, path) for each file that is read. Files under an unusable campaign.yaml are
+    rejected, and their versions in the lake stay. Raises IntakeError for a missing path and CampaignError for two
+    campaigns of one name, both before anything is written; an interrupted ingest leaves nothing behind.
     """
     with lake.reading(), ExitStack() as stack:
-        room = cache(lambda: stack.enter_context(lake.staged()))  # for what archives hold
-        newest = (lake.batches() or [""])[-1]  # before what is known: what comes between is looked at again
+        room = cache(lambda: stack.enter_context(lake.staged()))  # for extracted archives
+        newest = (lake.batches() or [""])[-1]  # before reading the known versions: later batches are compared on commit
         known = Known(lake)
         identities = Identities(Known(named_in) if named_in else known, campaign)
         return _ingest(paths, lake, newest, known, identities, progress, max_bytes, room, reread=reread)
@@ -218,7 +217,7 @@ def _ingest(
     summary.refuse(identities.refused)
     resolver = _resolver(found, known, reader)
     summary.notes += _doubts(found.listings, resolver)
-    # Only where no campaign.yaml names the campaign can two scopes claim one place in the lake.
+    # Two scopes can claim the same key only if no campaign.yaml names the campaign.
     several = len({each.scope.folder for each in found.listings}) + len(unread.folders) > 1
     shared = several and any(each.scope.campaign is None for each in found.listings)
     taken = {key for scope in unread.folders for key in known.of_scope(scope)} if shared else set()
@@ -252,14 +251,14 @@ def _ingest(
 
 
 def _doubts(found: Iterable[Listing], resolver: Resolver) -> Iterator[str]:
-    """Yield what is strange about the path templates of the campaigns that are read."""
+    """Yield warnings about the path templates of the campaigns that are read."""
     for folder, campaign in {each.scope.folder: each.scope.campaign for each in found}.items():
         if campaign and campaign.path:
             yield from campaign.doubts(item.path for item in resolver.files(folder) if item.kind is Kind.OUTPUT)
 
 
 def _retired(found: Iterable[Listing], known: Known) -> list[Key]:
-    """Return the files in the lake that their campaign.yaml ignores by now."""
+    """Return the files in the lake that their campaign.yaml now ignores."""
     campaigns = {each.scope.name: each.scope.campaign for each in found if each.scope.campaign}
     return [key for name, campaign in campaigns.items() for key in known.of_scope(name) if campaign.ignores(key[1])]
 
@@ -269,7 +268,7 @@ def _read(item: Found, limit: int, max_bytes: int) -> tuple[bytes, int]:
 
 
 def _looked(found: Sequence[Listing], read: Read, max_bytes: int) -> Iterator[tuple[Listing, list[ServerConfig]]]:
-    """Fill in what the heads of files tell of them; yield each listing with the server configurations among them."""
+    """Recognise files by their heads; yield each listing with its server configurations."""
 
     def see(task: Iterable[Listing]) -> list[tuple[list[Nature], list[ServerConfig]]]:
         seen = []
@@ -298,9 +297,9 @@ def _resolver(found: Chosen, known: Known, reader: Read) -> Resolver:
 def _take(
     resolver: Resolver, known: Versions, found: Iterable[Listing], taken: Iterable[Key] = (), *, shared: bool
 ) -> Part:
-    """Return what some files come to, of which others in `taken` have their place in the lake.
+    """Parse some files; others with the keys `taken` are already there.
 
-    Only where places may be `shared` with files of other parts are the keys told.
+    Keys are returned only if they may be `shared` with files of other parts.
     """
     part = Part()
     intake = Intake(resolver, known, lambda: part, taken)
@@ -312,19 +311,19 @@ def _take(
 
 
 def _introduce(campaigns: pa.Table, introduced: set[str]) -> pa.Table:
-    """Return rows of schema.CAMPAIGNS without the bare names that other parts have introduced."""
+    """Return rows of schema.CAMPAIGNS without bare names that other parts have added already."""
     fresh = []
     for name, tags in zip(campaigns["campaign"].to_pylist(), campaigns["tags"].to_pylist(), strict=True):
-        fresh.append(tags is not None or name not in introduced)  # no campaign.yaml is without tags
+        fresh.append(tags is not None or name not in introduced)  # a campaign.yaml always sets tags
         if tags is None:
             introduced.add(name)
     return campaigns.filter(pa.array(fresh, pa.bool_()))
 
 
 class Intake:
-    """What some files come to, what of it is known, what waits to be written.
+    """Parses files, skips known versions and queues the rest for writing.
 
-    `begin` makes the batch as soon as there is something to write; `taken` are the files that there are already.
+    `begin` creates the batch when there is something to write; `taken` are the keys already used.
     """
 
     def __init__(
@@ -339,17 +338,17 @@ class Intake:
         self._pending: list[Outcome] = []
         self._pending_bytes = 0
         self._batch: Sink | None = None
-        self._introduced: set[str] = set()  # campaigns without a campaign.yaml
+        self._introduced: set[str] = set()  # names of campaigns without a campaign.yaml
         self._campaigns: set[str] = set()
         self._summary = Summary()
 
     def take(self, item: Found) -> None:
-        """Count one file, and queue what the lake does not know yet."""
+        """Count one file, and queue it if the lake does not have this version."""
         self._summary.seen += 1
         self._keep(item, self._resolver.outcome(item))
 
     def finish(self) -> Summary:
-        """Write what waits, commit, and return the summary."""
+        """Write the queue, commit, and return the summary."""
         while self._pending:
             waiting, self._pending = self._pending, []
             self._store(waiting)
@@ -358,7 +357,7 @@ class Intake:
         return self._summary
 
     def _keep(self, item: Found, outcome: Outcome) -> None:
-        """Count an outcome that the lake knows; queue any other."""
+        """Count an outcome that the lake has; queue any other."""
         key = campaign, path = outcome.key
         outcome.place = f"{item.scope.folder}/{item.path}"
         self._campaigns.add(campaign)
@@ -385,12 +384,12 @@ class Intake:
             self._store(waiting)
 
     def skip(self, outcome: Outcome) -> None:
-        """Count an outcome that is in the lake already."""
+        """Count an outcome that is already in the lake."""
         self._summary.skipped += self._is_of_use(outcome)
         self._summary.rejects += outcome.rejects
 
     def _is_of_use(self, outcome: Outcome) -> bool:
-        """Say whether an outcome is neither rejected nor ignored; count it where it is."""
+        """Return whether an outcome is neither rejected nor ignored; count it if it is."""
         status = outcome.raw["status"]
         self._summary.rejected += status == "rejected"
         if status == "ignored":
@@ -398,7 +397,7 @@ class Intake:
         return status not in {"rejected", "ignored"}
 
     def _store(self, outcomes: list[Outcome]) -> None:
-        """Write outcomes to the batch; one with a value that no column can hold is rejected."""
+        """Write outcomes to the batch; reject a file with a value that no column can hold."""
         if not outcomes:
             return
         try:
@@ -429,11 +428,11 @@ class Intake:
 
 
 def reject_text(reject: Row, indent: int = 0) -> str:
-    """Return a row of schema.REJECTS in words: where and why, and below it what to do."""
+    """Return a row of schema.REJECTS as text: where and why, then what to do."""
     place = reject["source_path"] + (f", line {reject['line']}" if reject["line"] else "")
     return f"{place}: {reject['reason']}\n{' ' * indent}-> {reject['hint']}"
 
 
 def printable(text: str) -> str:
-    """Return `text` without what could steer a terminal: file names and contents are not ours."""
+    """Return `text` without terminal control characters: file names and contents are untrusted."""
     return "".join(char if char.isprintable() or char == "\n" else "?" for char in text)

@@ -1,10 +1,10 @@
-"""The log of the lake: numbered entries, each of which commits Parquet files that never change.
+"""The log of the lake: numbered entries, each committing immutable Parquet files.
 
     log/00000012.json                              {batches, files: {table: path, rows, size_bytes, sha256}, replaces}
     files/00000012-20261120T134501Z-<x>/<table>.parquet    only tables that have rows
 
-An entry is in force until another replaces it. The batches in it are those whose rows its files hold: its own, or, of
-a compaction, those of all entries that it replaces.
+An entry is in force until another replaces it. Its batches are those whose rows are in its files: its own or, for a
+compaction, those of all entries that it replaces.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _NAME: Final = re.compile(r"[0-9]{8}\.json")
-_PATH: Final = re.compile(r"files/[0-9A-Za-z][0-9A-Za-z-]*/[a-z_]+\.parquet")  # a log may come from a bucket
+_PATH: Final = re.compile(r"files/[0-9A-Za-z][0-9A-Za-z-]*/[a-z_]+\.parquet")  # a bucket's log is untrusted
 
 
 class DamagedEntry(DroplineError):
-    """An entry of the log is not what was written."""
+    """An entry of the log that differs from what was written."""
 
 
 class Part(NamedTuple):
-    """One Parquet file as it was written; its path begins at the lake."""
+    """One Parquet file as it was written; its path is relative to the lake."""
 
     path: str
     rows: int
@@ -42,12 +42,12 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What one commit did.
+    """One commit.
 
     Attributes:
-        batches: whose rows are in the files, oldest first.
+        batches: the batches whose rows are in the files, oldest first.
         files: the file of each table that has rows.
-        replaces: the numbers of the entries that are in force no longer.
+        replaces: the numbers of the entries that it replaces.
 
     """
 
@@ -63,11 +63,11 @@ class Entry:
 
     @property
     def folder(self) -> str:
-        """The name of the folder of its files, empty when it has none."""
+        """The name of the folder of its files, empty if it has none."""
         return next((Path(part.path).parent.name for part in self.files.values()), "")
 
     def written(self) -> bytes:
-        """Return it as it is written."""
+        """Return the entry as JSON."""
         body = {
             "batches": list(self.batches),
             "files": {table: part._asdict() for table, part in self.files.items()},
@@ -77,7 +77,7 @@ class Entry:
 
     @classmethod
     def read(cls, name: str, data: bytes) -> Entry:
-        """Return the entry in the file `name`; raises DamagedEntry when it is not what was written."""
+        """Parse the entry in the file `name`; raise DamagedEntry if it is invalid."""
         try:
             said = json.loads(data)
             if said.pop("sha256") != _digest_of(said):
@@ -97,12 +97,12 @@ def names(log: Path) -> list[str]:
 
 
 def read(log: Path) -> list[Entry]:
-    """Return the entries in force, in the order of their batches; raises DamagedEntry or OSError."""
+    """Return the entries in force, in the order of their batches; raise DamagedEntry or OSError."""
     return in_force(entry(log / name) for name in names(log))
 
 
 def entry(file: Path) -> Entry:
-    """Return one entry of a log; raises DamagedEntry or OSError."""
+    """Read one entry of a log; raise DamagedEntry or OSError."""
     found = file.stat()
     return _entry(str(file), found.st_ino, found.st_mtime_ns, found.st_size)
 
@@ -113,7 +113,7 @@ def _entry(file: str, *_: int) -> Entry:
 
 
 def in_force(entries: Iterable[Entry]) -> list[Entry]:
-    """Return the entries that no other has replaced and that have batches, in the order of these."""
+    """Return the entries that have batches and are not replaced, in the order of the batches."""
     every = [*entries]
     gone = {number for each in every for number in each.replaces}
     return sorted((each for each in every if each.batches and each.number not in gone), key=lambda e: e.batches[0])

@@ -1,4 +1,4 @@
-"""Homes of before the log: each batch, a folder in batches/ with a manifest, becomes an entry."""
+"""Migration of homes from before the log: each batch, a folder in batches/ with a manifest, becomes an entry."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _NAME: Final = re.compile(r"([0-9]{8,18})-(?:([0-9]{8,18})-compacted(?:[0-9a-f]{8})?|[0-9A-Za-z]+)")
-_SHARE: Final = 10**10  # ten random digits follow the eight that count where a home was shared
+_SHARE: Final = 10**10  # in shared homes ten random digits follow the eight of the number
 _EMPTY: Final = "00000000-empty"
 
 
 def migrate(root: Path) -> None:
-    """Give the lake at `root` a log if it has batches of before; killed at any instant, the next call completes it."""
+    """Give the lake at `root` a log if it has old-style batches; if killed, the next call completes it."""
     old, ready = root / "batches", root / "log.ready"
     if not (old.is_dir() or ready.is_dir()):
         return
@@ -42,7 +42,7 @@ def migrate(root: Path) -> None:
 
 
 def _write(root: Path, ready: Path) -> None:
-    """Write the entries of all batches, those included that a mirror of a bucket had not pushed yet."""
+    """Write the entries of all batches, including those that a bucket's mirror has not pushed yet."""
     if (outbox := root / "outbox").is_dir():
         for waiting in outbox.iterdir():
             waiting.rename(root / "batches" / waiting.name)
@@ -61,7 +61,7 @@ def _write(root: Path, ready: Path) -> None:
 
 
 def _current(names: list[str]) -> Iterator[str]:
-    """Yield the batches, oldest first, but for those that a compacted one has replaced."""
+    """Yield the batches, oldest first, without those that a compacted one has replaced."""
     end = -1
     for name in sorted(filter(_NAME.fullmatch, names), key=lambda name: (_span(name)[0], -_span(name)[1], name)):
         first, last = _span(name)
@@ -72,7 +72,7 @@ def _current(names: list[str]) -> Iterator[str]:
 
 
 def _entry(number: int, folder: Path) -> Entry:
-    """Return the entry of one batch: what its manifest says, or, where an older version wrote none, what it holds."""
+    """Return the entry of one batch: from its manifest, or from its files if an older version wrote none."""
     batches: tuple[str, ...] = (folder.name,)
     if (manifest := folder / "manifest.json").exists():
         try:
@@ -100,7 +100,7 @@ def _measured(file: Path) -> Part:
 
 
 def _span(name: str) -> tuple[int, int]:
-    """Return the first and the last number that a batch stands for."""
+    """Return the first and the last batch number that a name covers."""
     match = _NAME.fullmatch(name)
     return (int(match[1]), int(match[2] or match[1])) if match else (-1, -1)
 

@@ -1,8 +1,8 @@
-"""What the names of files and folders say of a trial: rate, repetition, and the words that tell set-ups apart.
+"""Trial data in the names of files and folders: rate, repetition, and the words that distinguish set-ups.
 
-A number in a name may be the rate, count repetitions or steps, or belong to the set-up (`mt4`, `kea-2.2`). The report's
-own rate tells the first; the names of the same form beside it tell the others: what counts from 0 or 1 without a gap
-counts repetitions, unless there is exactly one such number for every rate.
+A number in a name may be the rate, count repetitions or steps, or belong to the set-up (`mt4`, `kea-2.2`). The rate is
+recognised by the report's own rate. The others are recognised by comparing names of the same form in the folder: a
+number that counts from 0 or 1 without a gap counts repetitions, unless there is exactly one such number for every rate.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Slot = tuple[int, int]  # token, and part of it
 _Parts = tuple[str, ...]
 
-# What says nothing of a trial; of any other ending (`rate500.st`) nobody knows.
+# Endings that carry no information; any other (`rate500.st`) is kept.
 _ENDINGS: Final = frozenset(
     {
         *("asc", "csv", "dat", "data", "db", "err", "gz", "html", "json", "jsonl", "log", "markdown", "md", "ndjson"),
@@ -39,7 +39,7 @@ _STEP_BEHIND: Final = frozenset({"%", "pct", "percent"})
 _THOUSANDS: Final = {"": 1, "k": 1_000, "m": 1_000_000}
 _REPETITION: Final = frozenset({"rep", "reps", "repeat", "repetition", "r"})
 _EXECUTION: Final = frozenset({"run", "runs", "trial", "iteration", "iter", "round", "attempt", "no", "nr"})
-# What a number behind it tells: of the set-up, however it counts.
+# A number after one of these words belongs to the set-up, even if it counts.
 _QUANTITY: Final = frozenset(
     {
         *("cache", "client", "clients", "connections", "core", "cores", "cpu", "cpus", "pool", "pools", "queue"),
@@ -52,19 +52,19 @@ _MOST: Final = 999  # repetitions
 
 
 class Said(NamedTuple):
-    """What a name says: the words of the set-up, and the repetition; None for what it does not say."""
+    """The content of a name: the words of the set-up, and the repetition, or None."""
 
     words: str | None = None
     repetition: int | None = None
 
 
 class Name(NamedTuple):
-    """The name of one file among its like.
+    """The name of one file, compared with similar names.
 
     Attributes:
-        tokens: its words without the ending and any time of day, in lower case, each in letters and numbers.
-        counting: the numbers that, over the names of the same form, count from 0 or 1 without a gap.
-        paired: of two numbers, those where each value of one goes with one value of the other only.
+        tokens: its words in lower case, without ending and time, each split into letters and numbers.
+        counting: the numbers that count from 0 or 1 without a gap over the names of the same form.
+        paired: of two numbers, those whose values correspond one to one.
 
     """
 
@@ -74,30 +74,30 @@ class Name(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Say whether it can tell nothing but a rate."""
+        """Return whether it can contain nothing but a rate."""
         return all(_is_rate(parts) or (len(parts) == 1 and parts[0] in _NOISE) for parts in self.tokens)
 
     def says(self, rates: Collection[float], known: Callable[[str], bool], *, alone: bool) -> Said:
-        """Return what it says of a report in a file that offered these `rates`.
+        """Return the content of the name for a report in a file that offered these `rates`.
 
-        `known` says of a word that the set-up is known to have it. The file holds several reports, or one `alone`.
+        `known` returns whether a word is a known part of the set-up. `alone`: the file holds a single report.
         """
         own = {slot for slot, number in _numbers(self.tokens) if number in rates}
         repetition = self._repetition(own)
         said = self._count(repetition, own, rates, alone=alone) if repetition else None
         dropped = own | ({repetition} if repetition and (said is not None or self._is_step(repetition, own)) else set())
         if repetition and said is None and not own and alone and rates:
-            dropped.add(repetition)  # it counts the steps, or follows the rate in another unit
+            dropped.add(repetition)  # it counts steps, or follows the rate in another unit
         words = [word for at in range(len(self.tokens)) if (word := self._word(at, dropped)) and not known(word)]
         return Said(" ".join(words) or None, said)
 
     def words(self, known: Callable[[str], bool]) -> list[str]:
-        """Return the words of the set-up where every number that no other word explains belongs to it."""
+        """Return the words of the set-up, including every number that no other word explains."""
         words = (self._word(at, ()) for at in range(len(self.tokens)))
         return [word for word in words if word and not known(word)]
 
     def _repetition(self, own: Collection[Slot]) -> Slot | None:
-        """Return the number that may count repetitions: one said to, else the last or first that stands for itself."""
+        """Return the number that may count repetitions: a labelled one, else the last or first separate one."""
         left = [
             at
             for at, parts in enumerate(self.tokens)
@@ -115,7 +115,7 @@ class Name(NamedTuple):
         return None
 
     def _counted(self, at: int, words: Collection[str]) -> Slot | None:
-        """Return the number of a token such as `rep2`, or of one behind the word `rep`."""
+        """Return the number in a token such as `rep2`, or in the one after the word `rep`."""
         parts = self.tokens[at]
         if len(parts) == 2 and parts[0] in words and _is_count(parts[1]) and (parts[0] != "r" or len(parts[1]) < 3):
             return (at, 1)
@@ -123,7 +123,7 @@ class Name(NamedTuple):
         return (at, 0) if len(parts) == 1 and before in {(word,) for word in words} and _is_count(parts[0]) else None
 
     def _count(self, slot: Slot, own: Collection[Slot], rates: Collection[float], *, alone: bool) -> int | None:
-        """Return the repetition, when it is one."""
+        """Return the number as a repetition, if it is one."""
         number = self.tokens[slot[0]][slot[1]]
         before = self._before(slot)
         if before in _REPETITION:
@@ -140,19 +140,19 @@ class Name(NamedTuple):
         return any((rate, slot) in self.paired for rate in own)
 
     def _word(self, at: int, dropped: Collection[Slot]) -> str | None:
-        """Return a token as a word of the set-up, without what has another meaning."""
+        """Return a token as a word of the set-up, without the parts that have another meaning."""
         parts = self.tokens[at]
         if _is_rate(parts) or (len(parts) == 1 and parts[0] in _NOISE) or self._counted(at, _REPETITION | _EXECUTION):
             return None
         left = [part for n, part in enumerate(parts) if (at, n) not in dropped]
         if len(left) == len(parts):
             return "".join(parts)
-        # The unit and the word that went with a number go with it.
+        # A dropped number takes its unit and label with it.
         return "".join(part for part in left if part not in _NOISE and not _RATE_BEHIND.fullmatch(part)) or None
 
 
 def names(files: Iterable[str]) -> dict[str, Name]:
-    """Return the names of the files of one folder by the files' own, each among its like."""
+    """Return the parsed name of each file of one folder, compared with the others."""
     alike: dict[tuple[_Parts, ...], list[tuple[str, tuple[_Parts, ...]]]] = defaultdict(list)
     for file in files:
         tokens = split(file)
@@ -170,7 +170,7 @@ def names(files: Iterable[str]) -> dict[str, Name]:
 
 @lru_cache(maxsize=4096)  # the repetitions of a ramp have the same names
 def split(file: str) -> tuple[_Parts, ...]:
-    """Return the tokens of a file's name without its ending and the time in it."""
+    """Return the tokens of a file's name without its ending and any time."""
     stem = file.lower()
     while (ending := stem.rpartition("."))[0] and ending[2] in _ENDINGS:
         stem = ending[0]
@@ -179,7 +179,7 @@ def split(file: str) -> tuple[_Parts, ...]:
 
 
 def counts(numbers: Collection[str]) -> bool:
-    """Say whether numbers count: from 0 or 1, without a gap; a single one may be any."""
+    """Return whether numbers count from 0 or 1 without a gap; a single number always does."""
     if not all(map(_is_count, numbers)):
         return False
     values = sorted({int(number) for number in numbers})
@@ -187,12 +187,12 @@ def counts(numbers: Collection[str]) -> bool:
 
 
 def level_counts(level: str, above: str, beside: Collection[str]) -> bool:
-    """Say whether a folder that is called by a number counts repetitions; `beside` are all numbers in the one above."""
+    """Return whether a numeric folder name counts repetitions; `beside` are all numbers in the parent folder."""
     return _is_count(level) and above.lower() not in _QUANTITY and counts(beside)
 
 
 def without_archive(level: str) -> str:
-    """Return the name of a folder; that of an archive without its ending."""
+    """Return the name of a folder; strip the ending of an archive."""
     return _ARCHIVES.sub("", level)
 
 
@@ -201,7 +201,7 @@ def _is_count(number: str) -> bool:
 
 
 def _is_rate(parts: _Parts) -> bool:
-    """Say whether a token is a rate by its unit, whatever the report was asked for."""
+    """Return whether a token's unit makes it a rate, whatever the report's own rate."""
     if len(parts) == 2 and parts[0] in _RATE_BEFORE:
         return parts[1][0].isdecimal()
     behind = parts[-1] if len(parts) > 1 and parts[0][0].isdecimal() else ""
@@ -210,7 +210,7 @@ def _is_rate(parts: _Parts) -> bool:
 
 
 def _numbers(tokens: Sequence[_Parts]) -> Iterable[tuple[Slot, float]]:
-    """Yield the numbers of a name that may be a rate, `10k` as 10000."""
+    """Yield the numbers of a name that may be a rate; `10k` is 10000."""
     for at, parts in enumerate(tokens):
         for n, part in enumerate(parts):
             if part[0].isdecimal() and part.count(".") < 2:
@@ -220,6 +220,6 @@ def _numbers(tokens: Sequence[_Parts]) -> Iterable[tuple[Slot, float]]:
 
 
 def _pairs(one: Sequence[str], two: Sequence[str]) -> bool:
-    """Say whether each value of one goes with one value of the other only, and there are several."""
+    """Return whether the values of two numbers correspond one to one, and there are several."""
     pairs = set(zip(one, two, strict=True))
     return 1 < len(pairs) == len(set(one)) == len(set(two))

@@ -1,4 +1,4 @@
-"""A pool of forked processes whose results come in the order of the tasks."""
+"""A pool of forked processes that yields results in task order."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 _PR_SET_PDEATHSIG: Final = 1  # prctl(2)
-_LIBC: Final = ctypes.CDLL(None)  # a fork may not load it any more
+_LIBC: Final = ctypes.CDLL(None)  # loaded here because a fork must not load it
 
 copyreg.pickle(ModuleType, lambda module: (import_module, (module.__name__,)))  # readers are modules
 
@@ -37,11 +37,11 @@ class WorkerError(DroplineError):
 
 
 def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int | None = None) -> Generator[Result]:
-    """Yield `work(task)` for every task, in their order; a single task, or a single worker, needs no other process.
+    """Yield `work(task)` for every task, in order; a single task, or a single worker, runs in this process.
 
-    The workers, one for each core unless told otherwise, are forks: they inherit the tasks, and change nothing here.
-    They run ahead of the caller by one task each, and end with the iterator or with this process. What a task raises is
-    raised here. In a thread, which may be that of a server, nothing is forked.
+    The workers, by default one per core, are forks: they inherit the tasks and cannot change state here. Each runs at
+    most one task ahead of the caller and ends with the iterator or with this process. Exceptions of a task are raised
+    here. In a thread, possibly a server's, nothing is forked.
     """
     workers = min(workers or _cores(), len(tasks))
     if workers < 2:
@@ -64,26 +64,26 @@ def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int
 
 
 def _cores() -> int:
-    # Elsewhere than on Linux, forks are not safe with the libraries of the system.
+    # Fork only on Linux: elsewhere forks are not safe with the system libraries.
     forks = sys.platform == "linux" and threading.current_thread() is threading.main_thread()
     return len(os.sched_getaffinity(0)) if forks else 1
 
 
 def end_with_parent(how: signal.Signals, parent: int) -> None:
-    """Have the kernel send this process a signal when its parent is killed; on Linux only."""
+    """Have the kernel send this process a signal when its parent dies; Linux only."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, how)
-    if os.getppid() != parent:  # it was killed before
+    if os.getppid() != parent:  # it died before
         os.kill(os.getpid(), how)
 
 
 def _prepare(parent: int, *job: Any) -> None:
-    """Make a fork ready for its job: it ends with its parent, and leaves Ctrl-C to it."""
+    """Prepare a fork: end with the parent, and leave Ctrl-C to it."""
     global _job
     _job = job
     end_with_parent(signal.SIGKILL, parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.freeze()  # what the collector looks at is copied
-    gc.disable()  # within a task it takes a tenth of the time
+    gc.freeze()  # the collector would touch, and so copy, inherited pages
+    gc.disable()  # collections take a tenth of a task's time
 
 
 def _do(number: int) -> Any:

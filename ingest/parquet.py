@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-GROUP_BYTES: Final = 4 * 1024 * 1024  # of a row group, as it lies in memory
-GROUP_ROWS: Final = 122_880  # as DuckDB's own row groups
-# What Arrow raises on bytes that are no Parquet, or no longer; a broken text only shows when it is decoded.
+GROUP_BYTES: Final = 4 * 1024 * 1024  # of a row group in memory
+GROUP_ROWS: Final = 122_880  # DuckDB's row group size
+# Raised by Arrow on invalid or damaged Parquet; invalid text is found only when it is decoded.
 UNREADABLE: Final = (pa.ArrowException, OSError, ValueError, KeyError)
 
 
 class DamagedFile(DroplineError):
-    """A file of the lake cannot be read, or is not what was written."""
+    """A file of the lake that cannot be read, or differs from what was written."""
 
 
 @contextmanager
 def naming(file: Path) -> Iterator[None]:
-    """Turn what Arrow says of a damaged `file` into DamagedFile."""
+    """Convert Arrow's errors about a damaged `file` to DamagedFile."""
     try:
         yield
     except (*UNREADABLE, DamagedEntry) as error:
@@ -52,10 +52,10 @@ def reason(error: BaseException) -> str:
 
 
 class TableFile:
-    """The Parquet file of one table in the making.
+    """The unfinished Parquet file of one table.
 
-    Small parts are gathered into row groups of a decent size: what a writer has to remember of every group, and a
-    reader to look at, is soon more than what is in a small one.
+    Small parts are collected into larger row groups: the metadata of a small group soon outweighs its data, both for
+    the writer and for readers.
     """
 
     def __init__(self, folder: Path, table: str) -> None:
@@ -63,7 +63,7 @@ class TableFile:
         self._path = f"{folder.parent.name}/{folder.name}/{table}.parquet"
         self._rows = 0
         self._waiting: list[pa.Table] = []
-        self._waiting_rows = self._waiting_bytes = 0  # counted on: a group may be of very many parts
+        self._waiting_rows = self._waiting_bytes = 0  # running totals: a group may have very many parts
         self._file = _Hashed(folder / f"{table}.parquet")
         self._parquet = pq.ParquetWriter(
             self._file,
@@ -88,7 +88,7 @@ class TableFile:
         self._parquet.write_table(group)
 
     def close(self) -> Part:
-        """End the file, have it on the disk, and return what was written."""
+        """Finish and sync the file; return its metadata."""
         if self._waiting:
             self._write_group()
         self._parquet.close()
@@ -98,16 +98,16 @@ class TableFile:
         return Part(self._path, self._rows, self._file.size_bytes, self._file.sha256.hexdigest())
 
     def abandon(self) -> None:
-        """End a file that nobody will read; what it still had to write may not fit the disk."""
+        """Close an unwanted file; flushing the rest may fail for lack of space."""
         with suppress(OSError, pa.ArrowException):
             self._parquet.close()
-        self._parquet.is_open = False  # or it would try again when it is collected
+        self._parquet.is_open = False  # or the destructor would try again
         with suppress(OSError):
             self._file.close()
 
 
 def _text_leaves(field: pa.Field) -> list[str]:
-    """Return the columns of Parquet in which a field has text: it repeats, as numbers and contents hardly do."""
+    """Return the Parquet columns of a field's text: text repeats, numbers and contents hardly do."""
     if pa.types.is_string(field.type):
         return [field.name]
     if pa.types.is_list(field.type):
@@ -118,33 +118,33 @@ def _text_leaves(field: pa.Field) -> list[str]:
 
 
 class _Hashed(io.BufferedWriter):
-    """A file that is written from its beginning to its end, and hashed on the way."""
+    """A file hashed while it is written sequentially."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(io.FileIO(path, "w"))
         self.size_bytes = 0
         self.sha256 = hashlib.sha256()
 
-    def write(self, data: bytes, /) -> int:  # type: ignore[override] # Arrow gives bytes and its own buffers
+    def write(self, data: bytes, /) -> int:  # type: ignore[override] # Arrow passes bytes and its own buffers
         self.sha256.update(data)
         self.size_bytes += len(data)
         return super().write(data)
 
 
 def row_groups(file: Path, table: str) -> Iterator[pa.Table]:
-    """Yield the row groups of a file in the columns that its table has today."""
+    """Yield the row groups of a file, in the current columns of its table."""
     with naming(file), pq.ParquetFile(file) as parquet:
         for group in range(parquet.num_row_groups):
             yield widened(parquet.read_row_group(group), TABLES[table])
 
 
 def widened(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return `rows` in the columns of `schema`; what an older version did not write is null."""
+    """Return `rows` in the columns of `schema`; columns that an older version did not write are null."""
     return pa.concat_tables([schema.empty_table(), rows], promote_options="default").select(schema.names).cast(schema)
 
 
 def joined(rows: pa.Table, columns: Sequence[str]) -> pa.ChunkedArray:
-    """Return the values of each row as one text, to look rows up by; null where one of them is."""
+    """Concatenate the values of each row to a lookup key; null if any is null."""
     return pc.binary_join_element_wise(*(rows[name] for name in columns), "\0")
 
 
@@ -156,7 +156,7 @@ def sha256_of(file: Path) -> str:
 
 @contextmanager
 def replacing(file: Path) -> Iterator[IO[bytes]]:
-    """Write a file anew: it is whole, and on the disk, or as it was."""
+    """Replace a file atomically and sync it."""
     partial = file.with_name(f"{file.name}.{os.getpid()}.partial")  # others may write the same file
     with partial.open("wb") as opened:
         yield opened
@@ -167,7 +167,7 @@ def replacing(file: Path) -> Iterator[IO[bytes]]:
 
 
 def fsync(path: Path) -> None:
-    """Have a file or a folder on the disk before what follows."""
+    """Sync a file or a folder to disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

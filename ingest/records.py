@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 class Records(Sequence[dict[str, Any]]):
-    """Rows of one table: as a sequence it gives each as a dict, which is made when somebody asks for it.
+    """Rows of one table stored by column; as a sequence they are dicts, created on access.
 
     Attributes:
-        values: the columns by their names, all of one length.
+        values: the columns by name, all of the same length.
 
     """
 
@@ -26,18 +26,18 @@ class Records(Sequence[dict[str, Any]]):
 
     @classmethod
     def of(cls, rows: Iterable[Mapping[str, Any]]) -> Self:
-        """Return rows as columns; what a row lacks is None."""
+        """Convert rows to columns; missing values are None."""
         rows = list(rows)
         names = dict.fromkeys(chain.from_iterable(rows))
         return cls({name: [row.get(name) for row in rows] for name in names})
 
     @classmethod
     def named(cls, names: Iterable[str], rows: Iterable[tuple[Any, ...]]) -> Self:
-        """Return rows that have their values in the order of `names`."""
+        """Convert tuples to columns; their values are in the order of `names`."""
         return cls(dict(zip(names, zip(*rows, strict=True), strict=False)))
 
     def column(self, name: str) -> Sequence[Any]:
-        """Return one column, nothing where there are no rows."""
+        """Return one column, empty if there are no rows."""
         return self.values.get(name, [])
 
     def __len__(self) -> int:

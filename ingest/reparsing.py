@@ -1,4 +1,4 @@
-"""Reparse: the stored bytes read again with the present readers, and the rejects."""
+"""Reparse: parse the stored bytes again with the current readers; list the rejects."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 _MAX_FILES_TOLD: Final = 20
 _REJECT_COLUMNS: Final = ("campaign", "source_path", "line", "reason", "hint")
-_SHARED: Final = ("campaigns", "hosts")  # rows that come with one of several files
-# Size, time and digest stand in the key of a version; the contents are the same by that.
+_SHARED: Final = ("campaigns", "hosts")  # their rows come with one of several files
+# Size, time and digest are part of a version's key, and with them the contents.
 _STATE: Final = ("campaign", "source_path", "format", "status", "trials", "context_sha256")
 _COMPARED: Final = {
     table: [name for name in schema.names if name != "batch" and (table != "raw_files" or name in _STATE)]
@@ -46,7 +46,7 @@ _CURRENT: Final = """
     select trial_id, batch from all_trials
     semi join current_files using (campaign, source_path, batch)
 """
-# A number for what belongs together in a file: itself, each trial with all below it, each reject.
+# One digest per unit of a file: the file itself, each trial with everything below it, each reject.
 _DIGESTS: Final = """
     with
 
@@ -101,9 +101,9 @@ _CHANGED: Final = """
 
 @dataclass(slots=True)
 class Counts:
-    """How many rows of one file, or of all of them, come out otherwise.
+    """How many rows change, in one file or in all.
 
-    `rejects_added` are parts of files that are refused now and were not, or not for this reason.
+    `rejects_added` counts parts of files that are newly rejected, or for a new reason.
     """
 
     trials_added: int = 0
@@ -116,16 +116,16 @@ class Counts:
         return Counts(*(own + others for own, others in zip(astuple(self), astuple(other), strict=True)))
 
     def text(self) -> str:
-        """Return what is not 0: `2 trials added, 1 reject removed`."""
+        """Return the counts above 0: `2 trials added, 1 reject removed`."""
         counts = ((getattr(self, each.name), each.name.split("s_")) for each in fields(self))
         return ", ".join(f"{count} {noun}{'s' * (count > 1)} {what}" for count, (noun, what) in counts if count)
 
 
 @dataclass(slots=True)
 class FileChange:
-    """How one file comes out otherwise; a status is one of schema.RAW_FILES.
+    """How one file changes; a status is one of schema.RAW_FILES.
 
-    `was` is None when the file was not known under this campaign: a sidecar that is read now has named another.
+    `was` is None if the file is new in this campaign: a sidecar that can be read now has named another campaign.
     """
 
     campaign: str
@@ -142,13 +142,13 @@ class FileChange:
 
 @dataclass(slots=True)
 class Reparsed:
-    """What one `reparse` did.
+    """The result of one `reparse`.
 
     Attributes:
-        files: files that were read again.
-        without_bytes: files that could not be read when they were ingested, so that there is nothing to read again.
-        overtaken: files that another process has committed meanwhile; its version stays.
-        batch: the batch that was written, None when nothing changes.
+        files: files that were parsed again.
+        without_bytes: files that could not be read when they were ingested, so nothing is stored to parse.
+        overtaken: files that another process has committed meanwhile; its version wins.
+        batch: the batch that was written, None if nothing changed.
         changes: the files that were written again.
 
     """
@@ -161,16 +161,16 @@ class Reparsed:
 
     @property
     def rescued(self) -> list[FileChange]:
-        """Files that were refused and now give trials."""
+        """Files that were rejected and now have trials."""
         return [c for c in self.changes if c.was in {"rejected", None} and c.counts.trials_added]
 
     @property
     def lost(self) -> list[FileChange]:
-        """Files that gave trials and now are refused."""
+        """Files that had trials and are now rejected."""
         return [c for c in self.changes if c.now == "rejected" and c.counts.trials_removed]
 
     def text(self) -> str:
-        """Return the changes for people: by file, then the sum."""
+        """Return the changes as text: by file, then the totals."""
         lines = [f"changed  {change.text()}" for change in self.changes[:_MAX_FILES_TOLD]]
         if more := len(self.changes) - len(lines):
             lines.append(f"changed  {more} more files")
@@ -190,16 +190,15 @@ class Reparsed:
 
 
 def reparse(lake: Lake, *, progress: Callable[[int, int, str], None] | None = None) -> Reparsed:
-    """Read the kept bytes of all current files again, and bring what comes out otherwise as one batch.
+    """Parse the stored bytes of all current files again, and write changed files as one batch.
 
-    All that stands around a trial is resolved again, too, from the kept sidecars, configurations, machine facts and
-    campaign.yaml, among the files that came in one ingest. What was deleted on disk since still counts. A changed file
-    gets all its rows in the new batch, so that it supersedes its old version, which stays readable; files that come
-    out the same are not written. `progress` is called with (done, total, path) before each file.
+    The context of each trial is resolved again, too, from the stored sidecars, configurations, machine facts and
+    campaign.yaml of the same ingest. Files since deleted on disk still count. All rows of a changed file are written to
+    the new batch, which supersedes the old version; that stays readable. Unchanged files are not written. `progress` is
+    called with (done, total, path) before each file.
 
-    A file of which another process commits a version meanwhile is left to it. Raises CampaignError for a kept
-    campaign.yaml that the present code cannot use, before anything is written; leaves nothing behind when it is
-    interrupted.
+    A file is dropped if another process commits a version of it meanwhile. Raises CampaignError, before anything is
+    written, if a stored campaign.yaml is unusable for the current code; an interrupted reparse leaves nothing behind.
     """
     kept = Kept(lake)
     found = sorted(kept.survey(), key=explains_first)
@@ -216,10 +215,10 @@ def reparse(lake: Lake, *, progress: Callable[[int, int, str], None] | None = No
 
 
 class _Rereading(Intake):
-    """An intake that knows no version, but drops what comes out as it is in the lake."""
+    """An intake without known versions that drops files equal to the lake's."""
 
     def __init__(self, lake: Lake, kept: Kept, found: Sequence[Found], begin: Callable[[], Batch]) -> None:
-        # What was never ingested in one call is not joined now: a like-named configuration may be another's.
+        # Files of different ingests are not joined: a configuration of the same name may be another's.
         calls: dict[str, list[Found]] = defaultdict(list)
         for item in found:
             calls[kept.call(item)].append(item)
@@ -229,12 +228,12 @@ class _Rereading(Intake):
         self.told = Reparsed()
 
     def take(self, item: Found) -> None:
-        """Read one file again, among the files that were ingested with it."""
+        """Parse one file again, among the files of the same ingest."""
         self._resolver = self._resolvers[self._kept.call(item)]
         super().take(item)
 
     def write(self, outcomes: list[Outcome], written: Mapping[str, pa.Table]) -> None:
-        """Write and note the outcomes that differ from the lake."""
+        """Write and record the outcomes that differ from the lake."""
         differing = self._held.changes(written)
         changed = []
         for outcome in outcomes:
@@ -254,7 +253,7 @@ class _Rereading(Intake):
             super().write(changed, tables(changed))
 
     def finish(self) -> Summary:
-        """Commit, and forget the changes that came too late."""
+        """Commit, and drop changes that lost to another process."""
         summary = super().finish()
         told, dropped = self.told, self._batch.dropped if self._batch else {}
         told.batch, told.overtaken = summary.batch, len(dropped)
@@ -263,7 +262,7 @@ class _Rereading(Intake):
 
 
 class _Held:
-    """The rows of all current files as digests, to compare with what comes out now."""
+    """Digests of the rows of all current files, to compare with the new rows."""
 
     def __init__(self, lake: Lake) -> None:
         self._connection = duckdb.connect()
@@ -277,7 +276,7 @@ class _Held:
             current = "semi join current_trials using (trial_id, batch)"
             if "source_path" in columns:
                 current = "semi join current_files using (campaign, source_path, batch)"
-            if table == "observations":  # those of trials name no file
+            if table == "observations":  # those of trials have no file
                 current = (
                     "where (trial_id, batch) in (from current_trials) or "
                     "trial_id is null and (campaign, source_path, batch) in (from current_files)"
@@ -287,7 +286,7 @@ class _Held:
         self._latest = {table: dict(self._shared(f"all_{table}", table, "batch, file_row_number")) for table in _SHARED}
 
     def changes(self, written: Mapping[str, pa.Table]) -> dict[Key, Counts]:
-        """Return how the files of which `written` are all rows differ, those that do."""
+        """Return the differences of the changed files, given all their rows in `written`."""
         for table, columns in _COMPARED.items():
             self._connection.register("rows", written.get(table, TABLES[table].empty_table()).select(columns))
             self._run(f"create or replace table now.{table} as from rows")
@@ -296,7 +295,7 @@ class _Held:
         return {(campaign, path): Counts(*map(int, counts)) for campaign, path, *counts in rows}
 
     def is_news(self, outcome: Outcome) -> bool:
-        """Say whether a machine or campaign that comes with a file is not as the lake has it last."""
+        """Return whether a machine or campaign that comes with a file differs from its latest row in the lake."""
         shared = {table: outcome.rows[table] for table in _SHARED if outcome.rows.get(table)}
         for table, rows in (tables([Outcome(outcome.raw, shared)]) if shared else {}).items():
             if table in shared:
@@ -308,7 +307,7 @@ class _Held:
         return False
 
     def _shared(self, rows: str, table: str, order: str) -> list[tuple[Any, int]]:
-        """Return digests of machines or campaigns, with whose they are."""
+        """Return digests of machines or campaigns, with their owners."""
         owner = "campaign" if table == "campaigns" else "(campaign, source_path)"
         columns = ", ".join(name for name in TABLES[table].names if name != "batch")
         return self._run(f"select {owner}, hash({columns}) from {rows} order by {order}").fetchall()  # noqa: S608 - ours
@@ -322,7 +321,7 @@ class _Held:
 
 
 def rejects(lake: Lake) -> pa.Table:
-    """Return what is refused of the current version of every file: campaign, source_path, line, reason, hint.
+    """Return the rejects of the current version of every file: campaign, source_path, line, reason, hint.
 
     In the order of campaign, file and line.
     """
@@ -335,7 +334,7 @@ def rejects(lake: Lake) -> pa.Table:
 
 
 def rejects_text(rejected: pa.Table) -> str:
-    """Return the rows of `rejects` for people: where, why and what to do, then how many."""
+    """Return the rows of `rejects` as text: where, why and what to do, then the total."""
     rows = rejected.to_pylist()
     lines = [f"{row['campaign']}: {reject_text(row, indent=4)}" for row in rows]
     files = len({(row["campaign"], row["source_path"]) for row in rows})

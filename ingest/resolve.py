@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 _MAX_SIDECAR_BYTES: Final = 1024 * 1024
 _READERS: Final = {reader.NAME: reader for reader in READERS}
-_HELD: Final = 4  # scopes, and folders of machine facts, that are held at once
+_HELD: Final = 4  # scopes, and folders of machine facts, in the cache
 _UNRECOGNISED: Final = (
     "not recognised: no traffic generator's output, counters, server configuration or machine facts",
     "check that it is whole; if it is no result, name it under `ignore:` in campaign.yaml",
@@ -55,45 +55,45 @@ EXPLAINING: Final = (Kind.CAMPAIGN, Kind.SERVER, Kind.MACHINE)
 
 
 def explains_first(item: Found) -> int:
-    """Return the sort key that puts what explains trials before the trials."""
+    """Return a sort key that puts context files before outputs."""
     return EXPLAINING.index(item.kind) if item.kind in EXPLAINING else len(EXPLAINING)
 
 
 Read = Callable[[Found, int], tuple[bytes, int]]
-"""Gives the bytes of a file, at most so many, and the time of its last change in us; raises Unreadable."""
+"""Returns the bytes of a file, up to a limit, and its mtime in us; raises Unreadable."""
 
 
 class Versions(Protocol):
-    """What the lake holds, as a mapping tells it or Known."""
+    """The versions in the lake: a mapping or a Known."""
 
     def get(self, key: Key, /) -> Version | None:
-        """Return the current version of a file, None when there is none."""
+        """Return the current version of a file, or None."""
 
 
 class _Machine(NamedTuple):
-    """What one folder of machine facts comes to: its host, and the outcome of every file by its path."""
+    """A parsed folder of machine facts: its host, and the outcome of every file by path."""
 
     host_id: str | None
     outcomes: dict[str, Outcome]
 
 
 def server_configs(found: Iterable[Found], read: Read) -> Iterator[ServerConfig]:
-    """Yield the server configurations among some files, without those that cannot be used."""
+    """Yield the usable server configurations among some files."""
     for item in found:
         if item.server:
             try:
                 data, _ = read(item, MAX_BYTES)
                 row = {name: value for name, value in item.server.parse(data).items() if name != "settings"}
                 yield ServerConfig(row, str(item.scope.folder), item.path, hashlib.sha256(data).hexdigest())
-            except (Unreadable, ConfigError):  # its own outcome says so
+            except (Unreadable, ConfigError):  # reported by its own outcome
                 continue
 
 
 class Resolver:
-    """The files of one call and what is known around them; asked for each file, in any order.
+    """Parses the files of one call with their context, in any order.
 
-    `scopes` gives the files of a scope by its folder, and is asked for few at a time. `known` are the versions for
-    which nobody needs the rows. `configs` are the server configurations of the call.
+    `scopes` returns the files of a scope by its folder, and is called for few at a time. Files whose version is in
+    `known` need no rows. `configs` are the server configurations of the call.
     """
 
     def __init__(
@@ -111,15 +111,15 @@ class Resolver:
 
     @classmethod
     def among(cls, found: Sequence[Found], read: Read) -> Resolver:
-        """Return the resolver of some files, of which nobody knows any version."""
+        """Return the resolver of some files without known versions."""
         return cls(by_scope(found).__getitem__, {}, read, server_configs(found, read))
 
     def files(self, scope: Path) -> Sequence[Found]:
-        """Return the files of a scope's folder, with what only neighbours tell of them."""
+        """Return the files of a scope's folder, classified by their neighbours."""
         return self._neighbours(scope).items
 
     def outcome(self, item: Found) -> Outcome:
-        """Return what a file came to."""
+        """Return the outcome of a file."""
         self._around(item)
         try:
             return self._outcome(item)
@@ -127,7 +127,7 @@ class Resolver:
             return rejected(item, self._campaign(item), [error.reject])
 
     def joined(self, item: Found) -> Row:
-        """Return the columns of schema.TRIALS that an output has from outside; raises Unreadable."""
+        """Return the columns of schema.TRIALS that an output gets from its context; raise Unreadable."""
         context = self._context(item, self._read(item))
         return {**context.resolve({}), "warnings": list(context.warnings)}
 
@@ -172,7 +172,7 @@ class Resolver:
         return Content(data, modified_us, hashlib.sha256(data).hexdigest())
 
     def _notes(self, item: Found, content: Content) -> Outcome:
-        """Return what notes come to: a report may stand far below their head."""
+        """Return the outcome of notes: a report may follow far below their head."""
         for place in range(HEAD_BYTES // 2, len(content.data), HEAD_BYTES // 2):
             item.reader = recognise(content.data[content.data.find(b"\n", place) + 1 or place :][:HEAD_BYTES])
             if item.reader:
@@ -180,7 +180,7 @@ class Resolver:
         return ignored(item, item.scope.name, content)
 
     def _server(self, item: Found, content: Content) -> Outcome:
-        assert item.server is not None  # noqa: S101 -- that is what makes it a SERVER
+        assert item.server is not None  # noqa: S101 -- set for every SERVER
         try:
             row: Row = dict(item.server.parse(content.data))
         except ConfigError as error:
@@ -191,7 +191,7 @@ class Resolver:
         return context_file(item, item.scope.name, content, name, {"server_configs": [row]})
 
     def _load_machine(self, scope: Path, folder: str) -> _Machine:
-        """Read one folder of machine facts; the host goes with its first new file."""
+        """Parse one folder of machine facts; the host is written with its first new file."""
         outcomes: dict[str, Outcome] = {}
         contents: dict[str, tuple[Found, Content]] = {}
         for item in self._neighbours(scope).machines[folder]:
@@ -214,7 +214,7 @@ class Resolver:
         return _Machine(host["host_id"], outcomes)
 
     def _load_host_id(self, scope: Path) -> str | None:
-        """Return the machine under test: the one named so, else the only one of the campaign."""
+        """Return the machine under test: the one so named, else the only one of the campaign."""
         folders = list(self._neighbours(scope).machines)
         campaign = self.files(scope)[0].scope.campaign
         if named := [folder for folder, role in (campaign.machines if campaign else {}).items() if role == "server"]:
@@ -237,20 +237,20 @@ class Resolver:
         return context_file(item, self._campaign(item), content, item.kind.value)
 
     def _silence(self, item: Found, content: Content) -> list[Reject]:
-        """Return what it means that a file is empty, when its sidecar names the generator."""
+        """Explain an empty file whose sidecar names the generator."""
         said = self._said(self._around(item).sidecar_of(item)) if not content.data else None
         reader = _READERS.get(str(said.get("tool"))) if isinstance(said, dict) else None
         return [part for part in _parsed(reader.NAME, reader.parse(b"")) if isinstance(part, Reject)] if reader else []
 
     def _said(self, sidecar: Found | None) -> Row | Exception | None:
-        """Return what a sidecar says, or why it cannot be used."""
+        """Return the contents of a sidecar, or why it is unusable."""
         try:
             return self._read_sidecar(sidecar)[1] if sidecar else None
         except Unreadable as error:
             return error
 
     def _campaign(self, item: Found) -> str:
-        """Return the campaign of a file: that of its campaign.yaml, its sidecar, or its folder."""
+        """Return the campaign of a file: from its campaign.yaml, its sidecar, or its folder."""
         if item.kind is Kind.WATCHED:
             beside = self._around(item).beside(item)
             return self._campaign(beside) if beside else item.scope.name
@@ -281,7 +281,7 @@ class Resolver:
         return context
 
     def _output(self, item: Found, content: Content) -> Outcome:
-        assert item.reader is not None  # noqa: S101 -- that is what makes it an OUTPUT
+        assert item.reader is not None  # noqa: S101 -- set for every OUTPUT
         campaign, context = self._campaign(item), self._context(item, content)
         if known := self._unchanged(item, campaign, content, context, "trials"):
             return known
@@ -289,7 +289,7 @@ class Resolver:
         return output(item, campaign, content, context, list(found))
 
     def _watched(self, item: Found, content: Content) -> Outcome:
-        assert item.watcher is not None  # noqa: S101 -- that is what makes it WATCHED
+        assert item.watcher is not None  # noqa: S101 -- set for every WATCHED
         beside = self._around(item).beside(item)
         own = {"beside": beside.stem if beside else None, "moment": _moment(item.name)}
         campaign, context = self._campaign(beside) if beside else item.scope.name, Context(own=own)
@@ -299,7 +299,7 @@ class Resolver:
         return watched(item, campaign, content, context, found)
 
     def _unchanged(self, item: Found, campaign: str, content: Content, context: Context, status: str) -> Outcome | None:
-        """Return a file without its rows when the lake knows this version and nothing of it was refused."""
+        """Return a file without its rows if the lake has this version and none of it was rejected."""
         known = self._known.get((campaign, item.path))
         if not known or (known.sha256, known.status) != (content.sha256, status):
             return None
@@ -311,17 +311,17 @@ class Resolver:
 
 
 def _refusal(item: Found, content: Content) -> Reject:
-    """Return why a file is of no use that nobody recognises."""
+    """Return why an unrecognised file is rejected."""
     if item.reject:
         return item.reject
     head = content.data[:HEAD_BYTES]
     reason, hint = unsupported.describe(head) or _UNRECOGNISED
-    seen = contents.mentioned(head_text(head)) if b"\0\0" not in head else None  # binary, even where texts are in it
+    seen = contents.mentioned(head_text(head)) if b"\0\0" not in head else None  # binary, even if it contains text
     return Reject(1, f"{reason}; {seen}" if seen else reason, _UNWRAP if seen else hint)
 
 
 def _parsed(name: str, found: Iterable[Any]) -> Iterator[Any]:
-    """Yield what the reader of that name finds; a reader that fails yields a reject that says so."""
+    """Yield the results of the named reader; if it crashes, yield a reject that says so."""
     try:
         yield from found
     except Exception as error:
@@ -330,6 +330,6 @@ def _parsed(name: str, found: Iterable[Any]) -> Iterator[Any]:
 
 
 def _moment(name: str) -> str | None:
-    """Return `before` or `after` when a file's name says so."""
+    """Return `before` or `after` if a file's name contains it."""
     words = re.findall("before|after", name)
     return words[-1] if words else None

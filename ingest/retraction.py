@@ -1,7 +1,7 @@
-"""What is taken back: files that count no longer, and campaigns that go on under another name.
+"""Retraction: files that no longer count, and renamed campaigns.
 
-Nothing is removed. A row of raw_files with the status `forgotten` supersedes every earlier version of its file; the
-rows of a file that comes back, or goes on as another campaign's, are written again. `compact --purge` removes for good.
+Nothing is removed. A row of raw_files with the status `forgotten` supersedes every earlier version of its file. The
+rows of a file that comes back, or moves to another campaign, are written again. `compact --purge` removes for good.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 
 _OF_FILE: Final = ("campaign", "source_path", "batch")
 _OF_TRIAL: Final = ("trial_id", "batch")
-_OF_CAMPAIGNS: Final = ("campaigns", "hosts")  # whose rows are of no single file
+_OF_CAMPAIGNS: Final = ("campaigns", "hosts")  # whose rows belong to no single file
 _STATE: Final = pa.schema([(name, pa.string()) for name in (*_OF_FILE, "scope", "status")])
-_MANY: Final = 10_000  # rows that are made at once
+_MANY: Final = 10_000  # rows per chunk
 
 
 class NothingToRetract(DroplineError):
-    """A name that fits no campaign and no file, or a new name that is taken; the text says what there is."""
+    """A name that matches no campaign and no file, or a new name that is taken; the text lists what exists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retracted:
-    """What one call did to `files` of `campaigns`, in words, and the batch that says so."""
+    """The result of one call: a phrase for what happened to `files` of `campaigns`, and the batch written."""
 
     what: str
     files: int
@@ -47,15 +47,15 @@ class Retracted:
     batch: str | None
 
     def text(self) -> str:
-        """Return the outcome for people."""
+        """Return the result as text."""
         said = f"{self.files} {'file' if self.files == 1 else 'files'} of {', '.join(self.campaigns)} {self.what}"
         return f"{said}; batch {self.batch}. Type `dropline build` to publish it"
 
 
 def forget(lake: Lake, name: str) -> Retracted:
-    """Let a campaign, or a file or folder of one, count no longer; its bytes stay until `compact --purge`.
+    """Exclude a campaign, or a file or folder of one; its bytes stay until `compact --purge`.
 
-    `name` is a campaign, or CAMPAIGN/PATH. Raises NothingToRetract when nothing of that name counts.
+    `name` is a campaign, or CAMPAIGN/PATH. Raises NothingToRetract if no current file matches.
     """
     with lake.reading():
         keys = _named(name, lake.places())
@@ -65,7 +65,7 @@ def forget(lake: Lake, name: str) -> Retracted:
 
 
 def remember(lake: Lake, name: str) -> Retracted:
-    """Undo `forget`: let the last version of what was forgotten count again."""
+    """Undo `forget`: restore the last version of forgotten files."""
     with lake.reading():
         gone = {key: file.last for key, file in forgotten(lake).items() if file.last and not file.moved}
         keys = _named(name, gone)
@@ -75,7 +75,7 @@ def remember(lake: Lake, name: str) -> Retracted:
 
 
 def rename(lake: Lake, old: str, new: str) -> Retracted:
-    """Let a campaign go on under another name. Raises NothingToRetract when there is none, or the new name is taken."""
+    """Rename a campaign. Raises NothingToRetract if it does not exist, or the new name is taken."""
     if slug(new) != new:
         message = f"{new!r} is no name; use lower-case letters, digits, '.', '_' and '-', such as {slug(new)}"
         raise NothingToRetract(message)
@@ -91,7 +91,7 @@ def rename(lake: Lake, old: str, new: str) -> Retracted:
 
 
 def move(lake: Lake, batch: Batch, old: str, new: str, without: Iterable[str] = ()) -> int:
-    """Write the files of a campaign again as those of `new`, but `without` some paths; return how many there were."""
+    """Write the files of a campaign again under `new`, except the paths `without`; return their number."""
     places = {key: place for key, place in lake.places().items() if key[0] == old}
     there = {*without}
     kept = {key: place.batch for key, place in places.items() if key[1] not in there}
@@ -101,7 +101,7 @@ def move(lake: Lake, batch: Batch, old: str, new: str, without: Iterable[str] = 
 
 
 def tombstones(batch: Batch, keys: Iterable[Key], as_part_of: str | None = None) -> None:
-    """Let files count no longer; those of a campaign that was renamed go on `as_part_of` another."""
+    """Mark files as forgotten; those of a renamed campaign continue `as_part_of` another."""
     every = [*keys]
     for first in range(0, len(every), _MANY):
         some = every[first : first + _MANY]
@@ -123,7 +123,7 @@ def tombstones(batch: Batch, keys: Iterable[Key], as_part_of: str | None = None)
 
 
 def _named(name: str, keys: Iterable[Key]) -> list[Key]:
-    """Return the files that a name means: a campaign's, else CAMPAIGN/PATH of a file or a folder."""
+    """Return the files that a name matches: of a campaign, else CAMPAIGN/PATH of a file or a folder."""
     every = [*keys]
     if found := [key for key in every if key[0] == name]:
         return found
@@ -141,14 +141,14 @@ def _campaigns(keys: Iterable[Key]) -> tuple[str, ...]:
 
 
 class Forgotten(NamedTuple):
-    """A file that counts no longer: the batch of its last version, empty when it was purged."""
+    """A forgotten file: the batch of its last version, empty if it was purged."""
 
     last: str
-    moved: bool  # it goes on as another campaign's
+    moved: bool  # it now belongs to another campaign
 
 
 def forgotten(lake: Lake) -> dict[Key, Forgotten]:
-    """Return the files that count no longer."""
+    """Return the forgotten files."""
     last: dict[Key, str] = {}
     gone: dict[Key, Forgotten | None] = {}
     for file in lake.files("raw_files"):
@@ -163,7 +163,7 @@ def forgotten(lake: Lake) -> dict[Key, Forgotten]:
 
 
 class Purge:
-    """What `compact --purge` leaves out: all of files that count no longer but the rows that say so."""
+    """Row filter of `compact --purge`: drops all rows of forgotten files except those that mark them."""
 
     def __init__(self, lake: Lake) -> None:
         self.gone = forgotten(lake)
@@ -180,7 +180,7 @@ class Purge:
                         used.add(each)
 
     def keeps(self, table: str, rows: pa.Table) -> pa.Table:
-        """Return the rows of a table that stay; a machine or configuration stays for trials of other campaigns."""
+        """Return the rows to keep; machines and configurations stay if trials of other campaigns use them."""
         if table in _OF_CAMPAIGNS:
             kept = [campaign in self._alive for campaign in rows["campaign"].to_pylist()]
         elif "source_path" in rows.column_names:
@@ -198,11 +198,11 @@ class Purge:
 
 
 def _copy(lake: Lake, batch: Batch, files: Mapping[Key, str], names: Mapping[str, str]) -> None:
-    """Write the rows of some versions of files again; of campaigns in `names` as those of another."""
+    """Write the rows of some file versions again; `names` maps renamed campaigns."""
     wanted = pa.array(["\0".join((*key, of)) for key, of in files.items()], pa.string())
     needed = {*files.values()}
     for entry in [entry for entry in lake.entries() if not needed.isdisjoint(entry.batches)]:
-        ids: dict[str, str] = {}  # trials by the id that they had
+        ids: dict[str, str] = {}  # old trial id -> new one
         trials = pa.array([], pa.string())
         for table in ("trials", *(name for name in TABLES if name not in {"trials", *_OF_CAMPAIGNS})):
             for rows in row_groups(lake.root / entry.files[table].path, table) if table in entry.files else ():
@@ -220,7 +220,7 @@ def _among(rows: pa.Table, columns: tuple[str, ...], known: pa.Array) -> pa.Chun
 
 
 def _newest(lake: Lake, table: str, files: Iterable[Key], names: Mapping[str, str]) -> pa.Table:
-    """Return what campaigns that get another name say of themselves, and of the machines whose files go with them."""
+    """Return the latest rows of renamed campaigns and of their machines."""
     kept = [*files]
     last: dict[tuple[str | None, ...], int] = {}
     rows = lake.tables(table)
@@ -234,7 +234,7 @@ def _newest(lake: Lake, table: str, files: Iterable[Key], names: Mapping[str, st
 
 
 def _renamed(table: str, rows: pa.Table, names: Mapping[str, str], ids: dict[str, str]) -> pa.Table:
-    """Return rows under the new names; a trial's id follows from its campaign, as ingest/rows.py makes it."""
+    """Return rows under the new names; a trial's id depends on its campaign, see ingest/rows.py."""
     if table == "trials":
         columns = ("trial_id", "campaign", "source_path", "source_sha256", "report_index")
         for was, campaign, *rest in zip(*(rows[name].to_pylist() for name in columns), strict=True):

@@ -29,13 +29,13 @@ NO_CONTEXT: Final = Context().sha256()
 
 Part = TypeVar("Part")
 
-_SAMPLES: Final = 50_000  # of a file of counters that are held at once
+_SAMPLES: Final = 50_000  # per chunk of a file of counters
 _SAMPLED: Final = ("observed_at", *Sample._fields[1:])
 _WITHOUT_BATCH: Final = {name: schema.remove(schema.get_field_index("batch")) for name, schema in TABLES.items()}
 
 
 class Content(NamedTuple):
-    """The bytes of a file, when it was changed, and the digest of the bytes."""
+    """The bytes of a file, its mtime, and the digest of the bytes."""
 
     data: bytes
     modified_us: int
@@ -43,7 +43,7 @@ class Content(NamedTuple):
 
 
 class Series(NamedTuple):
-    """Some rows of one table; in the columns `fixed`, which no series tells row by row, all of them have one value."""
+    """Some rows of one table; the columns in `fixed` have the same value in all of them."""
 
     table: str
     rows: Records
@@ -52,14 +52,14 @@ class Series(NamedTuple):
 
 @dataclass(slots=True)
 class Outcome:
-    """What one file came to: its row of raw_files, and all other rows that come from it.
+    """The result of one file: its row of raw_files, and all other rows from it.
 
     Attributes:
         raw: the row of schema.RAW_FILES without the batch.
-        rows: the rows of the tables of which a file has few.
-        series: the rows of the others.
-        observations: what a file of counters holds, in parts, as they are too many for Python.
-        place: the file on disk, for messages.
+        rows: the rows of small tables.
+        series: the rows of large tables.
+        observations: the contents of a file of counters as chunks of Arrow rows, too many for Python objects.
+        place: the path on disk, for messages.
 
     """
 
@@ -71,12 +71,12 @@ class Outcome:
 
     @property
     def key(self) -> Key:
-        """The file, as the lake knows it."""
+        """The file's key in the lake."""
         return self.raw["campaign"], self.raw["source_path"]
 
     @property
     def version(self) -> Version:
-        """The version of the file, as the lake knows it."""
+        """The file's version as in the lake."""
         return Version(self.raw["sha256"], self.raw["context_sha256"], self.raw["status"])
 
     @property
@@ -92,12 +92,12 @@ def context_file(
     kind: str,
     rows: dict[str, list[Row]] | None = None,
 ) -> Outcome:
-    """Return the outcome of a file that explains trials; `kind` is its format."""
+    """Return the outcome of a context file; `kind` is its format."""
     return Outcome(_raw(item, campaign, content, kind, "context"), rows or {})
 
 
 def ignored(item: Found, campaign: str, content: Content) -> Outcome:
-    """Return the outcome of a file that holds nothing for us, as a rule says."""
+    """Return the outcome of an ignored file."""
     return Outcome(_raw(item, campaign, content, item.kind.value, "ignored"))
 
 
@@ -108,7 +108,7 @@ def rejected(
     content: Content | None = None,
     context: Context | None = None,
 ) -> Outcome:
-    """Return the outcome of a file of no use; one whose bytes cannot be had has the digest ''."""
+    """Return a rejected outcome. The digest is empty if the file could not be read."""
     raw = _raw(item, campaign, content or Content(b"", 0, ""), item.kind.value, "rejected", context)
     if content is None:
         raw |= {"content": None, "modified_at": None}
@@ -144,7 +144,7 @@ def output(
 def watched(
     item: Found, campaign: str, content: Content, context: Context, parsed: Iterable[Sample | Reject]
 ) -> Outcome:
-    """Return the outcome of a file of counters or probes; `context` names the output that it lies beside."""
+    """Return the outcome of a file of counters or probes; `context` names the output it belongs to."""
     rejects: list[Reject] = []
     fixed = {"campaign": campaign, "source_path": item.path, **context.own}
     observations = [_observed(samples, fixed) for samples in _samples(parsed, rejects)]
@@ -168,7 +168,7 @@ def published(item: Found, campaign: str, content: Content, parsed: Iterable[Row
 
 
 def unfit(outcome: Outcome, error: Exception) -> Outcome:
-    """Return the outcome of a file that holds a value which no column of the lake can hold."""
+    """Return the outcome of a file with a value that no column of the lake can hold."""
     raw = outcome.raw | {"status": "rejected", "trials": 0}
     reason = f"a value in it does not fit the lake: {error}".encode("utf-8", "replace").decode()
     reject = Reject(1, reason[:500], "look for a number or a text that no generator can have meant")
@@ -184,7 +184,7 @@ def campaign_row(name: str, campaign: Campaign | None = None) -> Row:
 
 
 def trial_id(campaign: str, source_path: str, sha256: str, report_index: int) -> str:
-    """Return the key of a report: it follows from whose file it is in, and from the bytes of the file."""
+    """Return the key of a report, derived from its campaign, path and position and the file's digest."""
     identity = "\n".join((campaign, source_path, sha256, str(report_index)))
     return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
@@ -202,7 +202,7 @@ def reject_row(raw: Row, reject: Reject) -> Row:
 
 
 def tables(outcomes: Sequence[Outcome]) -> dict[str, pa.Table]:
-    """Return the Arrow tables of all outcomes; raises as Arrow does for values that do not fit."""
+    """Return the Arrow tables of all outcomes; raise Arrow's error if a value does not fit."""
     rows: dict[str, list[Row]] = defaultdict(list, raw_files=[outcome.raw for outcome in outcomes])
     series: dict[str, list[Series]] = defaultdict(list)
     for outcome in outcomes:
@@ -221,14 +221,14 @@ def tables(outcomes: Sequence[Outcome]) -> dict[str, pa.Table]:
 
 
 def _from_rows(name: str, rows: Sequence[Row]) -> pa.Table:
-    """Return rows of one table; what nobody says of a row is null."""
+    """Return rows of one table; missing values are null."""
     schema = _WITHOUT_BATCH[name]
     columns = zip(schema.names, schema.types, strict=True)
     return pa.table([pa.array([row.get(column) for row in rows], kind) for column, kind in columns], schema=schema)
 
 
 def _from_series(name: str, series: Sequence[Series]) -> pa.Table:
-    """Return rows of one table; what nobody says of a row is null."""
+    """Return rows of one table; missing values are null."""
     schema = _WITHOUT_BATCH[name]
     told = {column for _, rows, _ in series for column in rows.values}
     lengths = [len(rows) for _, rows, _ in series]
@@ -300,14 +300,14 @@ def _add_trial(
         Series("intervals", report.intervals, of_trial),
         Series("observations", report.observations, of_trial),
     )
-    # What was watched beside a file of several reports belongs to no single one of them.
+    # Observations beside a file of several reports belong to no single one of them.
     if alone or index == 0:
         watched = Records.named(WATCHED, context.observations)
         outcome.series.append(Series("observations", watched, of_trial if alone else source))
 
 
 def _samples(parsed: Iterable[Sample | Reject], rejects: list[Reject]) -> Iterator[list[Sample]]:
-    """Yield the samples in lists that are not too long; put what is refused into `rejects`."""
+    """Yield the samples in chunks; append rejects to `rejects`."""
     waiting: list[Sample] = []
     for sample in _without_rejects(parsed, rejects):
         waiting.append(sample)
@@ -327,5 +327,5 @@ def _without_rejects(parsed: Iterable[Part | Reject], rejects: list[Reject]) -> 
 
 
 def _observed(samples: Sequence[Sample], fixed: Row) -> pa.Table:
-    """Return samples as rows of schema.OBSERVATIONS; `fixed` are the columns that all of them share."""
+    """Return samples as rows of schema.OBSERVATIONS; `fixed` are the columns they share."""
     return _from_series("observations", [Series("observations", Records.named(_SAMPLED, samples), fixed)])

@@ -1,7 +1,7 @@
-"""The Arrow schemas of the lake: the one contract between the readers and dbt.
+"""The Arrow schemas of the lake: the contract between the readers and dbt.
 
-Each table of which a commit has rows is one Parquet file with exactly these columns. Units are in the names (`_s`,
-`_ms`, `_bytes`, `_ratio` from 0 to 1); a `rate` stands beside its `rate_unit`. Null means that no source said it.
+Each table that has rows in a commit is one Parquet file with exactly these columns. Units are in the names (`_s`,
+`_ms`, `_bytes`, `_ratio` from 0 to 1); a `rate` has its `rate_unit` beside it. Null means that no source gives a value.
 """
 
 from typing import Final
@@ -20,7 +20,7 @@ def _table(*columns: tuple[str, pa.DataType], required: str) -> pa.Schema:
     return pa.schema([pa.field(name, kind, nullable=name not in names) for name, kind in columns])
 
 
-# What was tested and how. A sidecar, a server's own configuration, a path and campaign.yaml may all say these.
+# What was tested and how. A sidecar, a server's own configuration, a path and campaign.yaml may all set these.
 CONFIGURATION: Final[tuple[tuple[str, pa.DataType], ...]] = (
     ("product", TEXT),
     ("product_version", TEXT),
@@ -42,9 +42,9 @@ CAMPAIGNS: Final = _table(
     ("description", TEXT),
     ("started_on", pa.date32()),
     ("source_url", TEXT),
-    ("discard_lowest", pa.int32()),  # how many runs the method leaves out at each end
+    ("discard_lowest", pa.int32()),  # number of runs that the method leaves out at each end
     ("discard_highest", pa.int32()),
-    ("discard_from_runs", pa.int32()),  # ... once there are at least so many
+    ("discard_from_runs", pa.int32()),  # ... if there are at least this many
     ("expected_rcodes", pa.list_(TEXT)),  # answer codes that are no errors; null for NOERROR and NXDOMAIN
     ("tags", pa.list_(TEXT)),
     required="campaign batch",
@@ -56,8 +56,8 @@ TRIALS: Final = _table(
     ("campaign", TEXT),
     ("source_path", TEXT),  # relative to the campaign's folder, with forward slashes
     ("source_sha256", TEXT),
-    ("context_path", TEXT),  # folder of the file without the levels that other columns tell of
-    ("name_words", TEXT),  # words of file name and banner that tell the set-up
+    ("context_path", TEXT),  # folder of the file without the levels that other columns cover
+    ("name_words", TEXT),  # words of file name and banner that describe the set-up
     ("report_index", pa.int32()),  # 0 for the first report of a file
     ("source_line", pa.int32()),  # where the report begins, from 1
     ("tool", TEXT),
@@ -83,13 +83,13 @@ TRIALS: Final = _table(
     ("started_at", TIME),
     ("ended_at", TIME),
     ("exit_code", pa.int32()),
-    ("completed", FLAG),  # a whole final report, and nobody interrupted the trial
+    ("completed", FLAG),  # the final report is complete and nobody interrupted the trial
     ("server_wiped", FLAG),  # the server had no leases when the trial began
-    ("requests_planned", COUNT),  # how many requests the generator was asked to send
-    ("details", TEXT),  # what else the tool says of the trial, as JSON: transport, window, load layer, ...
+    ("requests_planned", COUNT),  # number of requests the generator was told to send
+    ("details", TEXT),  # anything else the tool reports, as JSON: transport, window, load layer, ...
     ("warnings", pa.list_(TEXT)),
     ("context_sources", pa.map_(TEXT, TEXT)),  # column -> where its value came from
-    ("conflicts", pa.list_(TEXT)),  # where two sources disagree, in words
+    ("conflicts", pa.list_(TEXT)),  # descriptions of disagreements between sources
     required="trial_id batch campaign source_path source_sha256 report_index tool completed",
 )
 
@@ -102,7 +102,7 @@ EXCHANGES: Final = _table(
     ("received", COUNT),
     ("drops", COUNT),
     ("drop_ratio", NUMBER),
-    ("drop_ratio_printed", TEXT),  # the text of the percentage, which carries its precision
+    ("drop_ratio_printed", TEXT),  # the percentage as printed, with its precision
     ("orphans", COUNT),
     ("rejected", COUNT),
     ("non_unique", COUNT),
@@ -126,16 +126,16 @@ INTERVALS: Final = _table(
     ("rejected", COUNT),
     ("interval_sent", COUNT),  # since the line before
     ("interval_received", COUNT),
-    ("interval_drops", COUNT),  # below zero when packets in flight came in after all
+    ("interval_drops", COUNT),  # negative if packets in flight arrived after all
     required="trial_id batch position exchange",
 )
 
 OBSERVATIONS: Final = _table(
-    ("trial_id", TEXT),  # null for a file of its own: the models find its trials, by time or by `beside`
+    ("trial_id", TEXT),  # null for a separate file: the models match it to trials, by time or by `beside`
     ("batch", TEXT),
     ("campaign", TEXT),
     ("source_path", TEXT),
-    ("beside", TEXT),  # path without ending of the output that lies beside a file of its own
+    ("beside", TEXT),  # path, without ending, of the output that a separate file belongs to
     ("moment", TEXT),  # before | after | null, of a snapshot without a clock
     ("observed_at", TIME),
     ("host", TEXT),
@@ -212,12 +212,12 @@ RAW_FILES: Final = _table(
     ("campaign", TEXT),
     ("batch", TEXT),
     ("scope", TEXT),  # the campaign of the folder; a sidecar may have named another
-    ("place", TEXT),  # where that folder lay on disk when the file was read
+    ("place", TEXT),  # path of that folder on disk when the file was read
     ("source_path", TEXT),
     ("size_bytes", COUNT),
     ("modified_at", TIME),
     ("sha256", TEXT),
-    ("context_sha256", TEXT),  # of all that was joined to the file: a new context is a new version
+    ("context_sha256", TEXT),  # of everything joined to the file: a new context makes a new version
     ("content", pa.binary()),
     ("format", TEXT),  # perfdhcp, kea, lscpu, campaign, sidecar, ...
     ("status", TEXT),  # trials | observations | figures | context | rejected | partly_rejected | ignored | forgotten
@@ -236,7 +236,7 @@ REJECTS: Final = _table(
     required="campaign batch source_path reason hint",
 )
 
-# A figure as a published document prints it; the columns that a figures file may have, and where it stood in one.
+# A figure as printed in a published document; the columns that a figures file may have, and its location in the file.
 FIGURES: Final = _table(
     ("figure_id", TEXT),  # within its file: as given, else a digest of the figure
     ("batch", TEXT),
@@ -247,7 +247,7 @@ FIGURES: Final = _table(
     ("source_id", TEXT),
     ("source_title", TEXT),
     ("source_publisher", TEXT),
-    ("source_date", TEXT),  # as far as it is known: a year, a month, a day
+    ("source_date", TEXT),  # as far as known: a year, a month, a day
     ("source_url", TEXT),
     ("location", TEXT),  # where in the source
     ("test_date", TEXT),

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from dropline.ingest.lake import Lake
     from dropline.ingest.rows import Outcome
 
-_ALIKE: Final = 8  # lines of one kind in a row that are still told one by one
+_ALIKE: Final = 8  # consecutive lines of one kind that are still listed singly
 _LONGEST: Final = 100
 _GZIP: Final = b"\x1f\x8b"
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 _AS_A_WHOLE: Final = "its content as a whole"
-_OWN: Final = {"host_id": "hosts", "server_config_id": "server_configs"}  # column -> the table that it leads to
+_OWN: Final = {"host_id": "hosts", "server_config_id": "server_configs"}  # column -> the table it refers to
 _KINDS: Final = {
     Kind.CAMPAIGN: ("a campaign's description", f"its name is {FILE_NAME}"),
     Kind.SIDECAR: ("a sidecar", "an output beside it has its name"),
@@ -47,7 +47,7 @@ _KINDS: Final = {
 
 
 class Line(NamedTuple):
-    """One line of a file, and what its reader took it for."""
+    """One line of a file, and its reader's interpretation."""
 
     number: int
     text: str
@@ -55,7 +55,7 @@ class Line(NamedTuple):
 
 
 class Value(NamedTuple):
-    """One value of a trial that could come from several places, and where it came from."""
+    """One value of a trial that could come from several sources, and its source."""
 
     column: str
     value: Any
@@ -68,7 +68,7 @@ class Trial:
 
     Attributes:
         row: its row of schema.TRIALS without the batch.
-        values: what could come from several places, with the place.
+        values: values that could come from several sources, with their source.
 
     """
 
@@ -76,7 +76,7 @@ class Trial:
     values: list[Value]
 
     def lines(self) -> list[str]:
-        """Return what is joined to the report, line by line."""
+        """Return the context of the report, line by line."""
         lines = [f"  {value.column:<18} {_short(str(value.value))}  <- {value.source}" for value in self.values]
         lines += [f"  conflict: {conflict}" for conflict in self.row["conflicts"]]
         return lines + [f"  warning: {warning}" for warning in self.row["warnings"]]
@@ -84,17 +84,17 @@ class Trial:
 
 @dataclass(slots=True)
 class Explanation:
-    """What one file is and what an ingest would make of it.
+    """The kind of one file, and the result an ingest would have.
 
     Attributes:
-        campaign, source_path: under which names it would be kept.
-        kind: what it is, in words; `why` is how that is known.
-        lines: every line that is not blank, when the reader can tell of them.
+        campaign, source_path: the key it would be stored under.
+        kind: a description of its kind; `why` is how it was recognised.
+        lines: every line that is not blank, if the reader can explain them.
         rejects: rows of schema.REJECTS without the batch.
-        joined: what would be joined to an output that gives no trial.
-        left_alone: whether an ingest of its folder passes it over: it is hidden, a note, or ignored by campaign.yaml.
-        known: whether the lake has this version, None when no lake was asked.
-        beside: the output, without ending, that a file of counters lies beside.
+        joined: what would be joined to an output without trials.
+        left_alone: whether an ingest of its folder skips it: it is hidden, a note, or ignored by campaign.yaml.
+        known: whether the lake has this version, None if no lake was given.
+        beside: the output, without ending, that a file of counters belongs to.
 
     """
 
@@ -112,7 +112,7 @@ class Explanation:
     beside: str | None = None
 
     def text(self) -> str:
-        """Return the explanation for people; many lines of one kind in a row are told as one."""
+        """Return the explanation as text; long runs of lines of one kind are summarised."""
         parts = [str(self.path), f"  it is     {self.kind}", f"  known by  {self.why}"]
         parts.append(f"  kept as   {self.source_path} of campaign {self.campaign}")
         parts += [f"  beside    {self.beside}"] if self.beside else []
@@ -143,11 +143,11 @@ class Explanation:
 
 
 def show(path: Path, lake: Lake | None = None, *, within: Path | None = None) -> Explanation:
-    """Explain one file on disk; nothing is stored.
+    """Explain one file on disk; store nothing.
 
-    The context is that of an ingest of the folder `within`: when not given, of the nearest folder above that holds a
-    campaign.yaml, else of the file alone with its sidecar. Raises IntakeError for a path that is no file and
-    CampaignError for an unusable campaign.yaml.
+    The context is that of an ingest of the folder `within`, by default the nearest folder above with a campaign.yaml;
+    if there is none, only the file and its sidecar. Raises IntakeError if the path is not a file and CampaignError for
+    an unusable campaign.yaml.
     """
     with ExitStack() as stack:
         room = cache(lambda: Path(stack.enter_context(TemporaryDirectory(prefix="dropline-"))))  # for archives
@@ -181,7 +181,7 @@ def _show(path: Path, lake: Lake | None, within: Path | None, room: Callable[[],
 
 
 def _find(path: Path, within: Path | None, room: Callable[[], Path]) -> tuple[Found, list[Found], bool]:
-    """Return the file, all that an ingest would find with it, and whether it leaves the file alone."""
+    """Return the file, all files that an ingest would find with it, and whether the ingest skips the file."""
     file = path.absolute()
     file = file.parent.resolve() / file.name
     if file.is_dir():
@@ -204,7 +204,7 @@ def _find(path: Path, within: Path | None, room: Callable[[], Path]) -> tuple[Fo
 
 
 def _kind(item: Found) -> tuple[str, str]:
-    """Return what a file is and how that is known."""
+    """Return the kind of a file and how it was recognised."""
     name = item.file.name
     if item.kind is Kind.OUTPUT and item.reader:
         return f"output of {item.reader.NAME}", _deciding_line(item, item.reader.sniff) or _AS_A_WHOLE
@@ -223,7 +223,7 @@ def _kind(item: Found) -> tuple[str, str]:
 
 
 def _deciding_line(item: Found, sniff: Callable[[bytes], bool]) -> str | None:
-    """Return the line with which the beginning of a file is recognised, None when it is not."""
+    """Return the line that makes the head of a file recognisable, None if it is not recognised."""
     try:
         head = _plain(read(item.file, MAX_BYTES, HEAD_BYTES)[0])
     except Unreadable as error:
@@ -239,7 +239,7 @@ def _deciding_line(item: Found, sniff: Callable[[bytes], bool]) -> str | None:
 
 
 def _plain(head: bytes) -> bytes:
-    """Return the text in gzip or UTF-16 as UTF-8, as far as it goes."""
+    """Decode gzip or UTF-16 to UTF-8, as far as possible."""
     if head.startswith(_GZIP):
         try:
             head = zlib.decompressobj(wbits=31).decompress(head, HEAD_BYTES)
@@ -255,12 +255,12 @@ def _lines(item: Found, outcome: Outcome) -> list[Line]:
         return []
     try:
         return [Line(*line) for line in contents.explain(item.reader, outcome.raw["content"])]
-    except Exception as error:  # a fault of the reader; the reject tells of it, too
+    except Exception as error:  # a bug of the reader, also reported by the reject
         return [Line(1, "", f"the {outcome.raw['format']} reader failed: {type(error).__name__}: {error}")]
 
 
 def _metrics(outcome: Outcome) -> Iterator[Line]:
-    """Yield what was watched, a metric a line; a file of counters is told by its values, not by its text."""
+    """Yield the observations, one metric per line; a file of counters is explained by values, not by lines."""
     if not outcome.observations:
         return
     table = pa.concat_tables(outcome.observations)
@@ -271,7 +271,7 @@ def _metrics(outcome: Outcome) -> Iterator[Line]:
 
 
 def _places(outcomes: list[Outcome]) -> dict[tuple[str, str], str]:
-    """Return (column, identifier) -> where the host or the configuration was read."""
+    """Map (column, identifier) to the file of the host or the configuration."""
     return {
         (column, row[column]): row["source_path"]
         for outcome in outcomes
@@ -291,7 +291,7 @@ def _values(row: Row, places: dict[tuple[str, str], str]) -> list[Value]:
 
 
 def _known(outcome: Outcome, lake: Lake) -> str:
-    """Say whether the lake has this version of a file."""
+    """Return whether the lake has this version of a file, as text."""
     files = lake.current_files()
     version = files.get(outcome.key)
     if version and version.status == FORGOTTEN:

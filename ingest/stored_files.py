@@ -1,4 +1,4 @@
-"""Stored files: the current files of a lake, read from their kept bytes."""
+"""Stored files: the current files of a lake, read from their stored bytes."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
-_ROW_GROUPS: Final = 4  # whose contents are held at once
+_ROW_GROUPS: Final = 4  # whose contents are cached
 
 
 class Kept:
-    """The current versions in `lake` as of now; raises CampaignError for a kept campaign.yaml that is of no use."""
+    """The current versions in `lake`, as a snapshot; raises CampaignError if a stored campaign.yaml is unusable."""
 
     def __init__(self, lake: Lake) -> None:
         self._lake = lake
         reading = ExitStack()
         reading.enter_context(lake.reading())
-        weakref.finalize(self, reading.close)  # until then the places hold
+        weakref.finalize(self, reading.close)  # keeps the files until then
         self.newest = (lake.batches() or [""])[-1]
         self._places = lake.places()
         self._contents = lru_cache(maxsize=_ROW_GROUPS)(lake.contents)
@@ -43,9 +43,9 @@ class Kept:
         self._kept: dict[Found, tuple[Key, Place]] = {}
 
     def survey(self) -> list[Found]:
-        """Return every file and what it is by the present code, as `files.survey` does for a folder.
+        """Return every file, recognised by the current code, as `files.survey` does for a folder.
 
-        A file without bytes is what it was. A campaign without a campaign.yaml stands for its folder.
+        A file without stored bytes keeps its kind. A campaign without a campaign.yaml gets its name as folder.
         """
         found: dict[tuple[Path, str], Found] = {}
         for (campaign, path), place in self._places.items():
@@ -53,7 +53,7 @@ class Kept:
             item = Found(scope.folder / path, scope, path)
             if scope.campaign and scope.campaign.ignores(path):
                 continue
-            # The newer one is on disk: its sidecar has moved it to another campaign.
+            # Only the newer version is on disk: its sidecar has moved it to another campaign.
             found.pop((scope.folder, path), None)
             found[scope.folder, path] = item
             self._kept[item] = (campaign, path), place
@@ -69,7 +69,7 @@ class Kept:
         return list(found.values())
 
     def read(self, item: Found, limit: int) -> tuple[bytes, int]:
-        """Return the bytes of a file of `survey` and its mtime in us; raise Unreadable as a disk would."""
+        """Return the bytes of a file of `survey` and its mtime in us; raise Unreadable as for a file on disk."""
         key, place = self._kept[item]
         if not place.sha256:
             reject = self._refused[key]
@@ -80,17 +80,17 @@ class Kept:
         return data, (place.modified_at - _EPOCH) // _MICROSECOND if place.modified_at else 0
 
     def call(self, item: Found) -> str:
-        """Return the same name for all campaigns that came together in one ingest."""
+        """Return a name that is the same for all campaigns of one ingest."""
         return self._calls[item.scope.name]
 
     def status(self, key: Key) -> str | None:
-        """Return what the lake holds a file to be, None when it has none of that name."""
+        """Return the status of a file in the lake, None if it has no such file."""
         place = self._places.get(key)
         return place.status if place else None
 
     @cached_property
     def _refused(self) -> dict[Key, Reject]:
-        """The first reason of every file whose bytes could not be had."""
+        """The first reject of every file whose bytes could not be read."""
         columns = ["campaign", "source_path", "source_sha256", "line", "reason", "hint"]
         rows = self._lake.tables("rejects", columns).filter(pc.field("source_sha256") == "")
         return {(r["campaign"], r["source_path"]): Reject(r["line"], r["reason"], r["hint"]) for r in rows.to_pylist()}

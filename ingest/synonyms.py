@@ -1,4 +1,4 @@
-"""Synonyms: the words people use, mapped to the one word of the warehouse."""
+"""Synonyms: common words for a value, mapped to the warehouse's word."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WHOLE_NUMBERS: Final = frozenset(
     {name for name, kind in CONFIGURATION if pa.types.is_integer(kind)}
     | {"repetition", "exit_code", "requests_planned"}
 )
-# Models and pages know these words and no others.
+# The only values that models and pages know.
 CLOSED: Final[dict[str, tuple[str, ...]]] = {
     "protocol": ("DHCPv4", "DHCPv6", "DNS", "HTTP", "HTTPS", "TCP", "UDP", "TLS"),
     "threading": ("single", "multi"),
@@ -49,7 +49,7 @@ _SYNONYMS: Final[dict[str, dict[str, str]]] = {
     "protocol": dict.fromkeys(("4", "v4", "ipv4", "dhcp", "dhcp4", "dhcpv4"), "DHCPv4")
     | dict.fromkeys(("6", "v6", "ipv6", "dhcp6", "dhcpv6"), "DHCPv6")
     | {word.lower(): word for word in CLOSED["protocol"][2:]},
-    # Kea reaches MariaDB by its backend of type mysql; backend_version tells the two apart.
+    # Kea reaches MariaDB through its mysql backend; backend_version tells the two apart.
     # PowerDNS launches the backends gmysql, gpgsql and gsqlite3.
     "backend": dict.fromkeys(("mariadb", "gmysql"), "mysql")
     | dict.fromkeys(("postgres", "pgsql", "postgre", "psql", "gpgsql"), "postgresql")
@@ -63,7 +63,7 @@ _SYNONYMS: Final[dict[str, dict[str, str]]] = {
 }
 _MULTI_WITH_THREADS: Final = re.compile(r"(?:mt|multi)[-_ ]?(?:x)?([0-9]{1,6})")
 _VERSION: Final = re.compile(r"[0-9]+(?:\.[0-9]+)+(?:-MariaDB)?")
-# A release with its stage (`2.7.0-git`, `9.20.0rc1`, `9.16.1-P2`); what a distribution adds is no part of it.
+# A release with its stage (`2.7.0-git`, `9.20.0rc1`, `9.16.1-P2`), without a distribution's suffix.
 _PRODUCT_WITH_VERSION: Final = re.compile(
     r"(?P<product>[^(/]{1,80}?)[ /-]v?"
     r"(?P<version>[0-9]+(?:\.[0-9]+)+(?:-?(?:alpha|beta|rc|git|P|S)[0-9]*)?)(?![0-9A-Za-z.]).*"
@@ -72,12 +72,11 @@ _WHOLE: Final = re.compile(r"\+?[0-9]{1,10}(?:\.0+)?")
 
 
 def normalise(column: str, value: object) -> Mapping[str, Value]:
-    """Return what `value` says, in the warehouse's words: usually `{column: word}`.
+    """Translate `value` to the warehouse's vocabulary: usually `{column: word}`.
 
-    One value may say more than one thing (`mt4`: multi-threading, 4 threads; `Kea 2.2.0`: a known
-    product and its version). An unknown word is kept, in lower case where the column is an
-    enumeration; an empty one says nothing. Raises ValueError for what the column cannot hold, and for an unknown word
-    where it knows all.
+    One value may set several columns (`mt4`: multi-threading, 4 threads; `Kea 2.2.0`: a known product and its version).
+    An unknown word is kept, in lower case if the column is an enumeration; an empty one sets nothing. Raises ValueError
+    if the column cannot hold the value, or if the word is unknown and the column's words are closed.
     """
     if value is None:
         return {}
@@ -87,7 +86,7 @@ def normalise(column: str, value: object) -> Mapping[str, Value]:
     return _normalised(column, value)
 
 
-@lru_cache(maxsize=16_384, typed=True)  # of a campaign nearly all files say the same
+@lru_cache(maxsize=16_384, typed=True)  # nearly all files of a campaign repeat the same values
 def _normalised(column: str, value: Value) -> Mapping[str, Value]:
     text = " ".join(str(value).encode("utf-8", "replace").decode().split())[:500]
     if not text:

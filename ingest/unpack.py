@@ -1,4 +1,4 @@
-"""Stored raw files written out as files: one folder a campaign, under safe names."""
+"""Raw files of the lake written to disk: one folder per campaign, with safe names."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ INDEX: Final = "raw-files.csv"
 
 _COLUMNS: Final = ("campaign", "source_path", "sha256", "format", "status", "file")
 _LONGEST_BYTES: Final = 255  # of a name, on all common file systems
-_KEPT_CHARACTERS: Final = 40  # of a longer one
-# What some file system takes for a separator, a drive, a stream or a wild card, and our own sign.
+_KEPT_CHARACTERS: Final = 40  # of a longer name
+# Separators, drives, streams and wild cards of some file system, and our own escape.
 _STRANGE: Final = frozenset('/\\:*?"<>|%')
 
 
 def unpack(lake: Lake, folder: Path, *, progress: Callable[[int, int, str], None] | None = None) -> int:
-    """Write the current version of every kept raw file to `folder`/raw/<campaign>/<source_path>; return how many.
+    """Write the current version of every stored raw file to `folder`/raw/<campaign>/<source_path>; return the number.
 
-    The index, INDEX in `folder`, tells where each file lies; it is empty there for one whose bytes could not be had.
+    The index, INDEX in `folder`, maps each file to its path; the path is empty if the bytes could not be read.
     `progress` is called with (done, total, path) before each file.
     """
     with lake.reading():
@@ -55,9 +55,9 @@ def unpack(lake: Lake, folder: Path, *, progress: Callable[[int, int, str], None
 
 
 def file_names(keys: Iterable[Key]) -> dict[Key, str]:
-    """Return a relative path for each campaign and source_path: as they are, or escaped where that is not safe.
+    """Return a relative path for each campaign and source_path, escaped if it is not safe.
 
-    No two are alike, none leads out of its folder, and none is the folder of another.
+    All paths are distinct, none leaves its folder, and none is a prefix folder of another.
     """
     paths = {key: "/".join(map(_harmless, (key[0], *key[1].split("/")))) for key in keys}
     folders = {str(folder) for path in paths.values() for folder in PurePosixPath(path).parents}
@@ -65,7 +65,7 @@ def file_names(keys: Iterable[Key]) -> dict[Key, str]:
 
 
 def _harmless(name: str) -> str:
-    """Return one name of a path: strange characters as %XX, as in a URL; `%` alone stands for an empty one."""
+    """Escape one name of a path: unsafe characters as %XX, as in a URL; a lone `%` is an empty name."""
     escaped = "".join(_escaped(char) if char in _STRANGE or not char.isprintable() else char for char in name)
     if escaped.endswith((".", " ")):  # also `.` and `..`
         escaped = escaped[:-1] + _escaped(escaped[-1])
@@ -84,7 +84,7 @@ def _row_group(place: Place) -> tuple[Path, int]:
 
 def _write(file: Path, content: pa.BinaryScalar, place: Place) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("xb") as opened:  # whatever the file system takes for the same name: nothing is overwritten
+    with file.open("xb") as opened:  # fails if the file system considers two names equal
         opened.write(content.as_buffer())
     if place.modified_at:
         os.utime(file, (place.modified_at.timestamp(),) * 2)

@@ -1,6 +1,6 @@
 """Common unsupported files, recognised by content so that a reject says what to do.
 
-Asked last, about a file that no reader claims. Magic numbers are those of file(1) and of each format's description.
+Tried last, for a file that no reader claims. Magic numbers are those of file(1) and of each format's description.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _LISTS: Final = "|".join(
         r"[\w*-]+(?:\.[\w*-]+)*\.?[ \t]+[A-Z]{1,6}$",  # queries for dnsperf or resperf
     )
 )
-# (pattern of the first lines that are no comments, how many of them, reason, hint); the first that fits
+# (pattern of the first lines that are not comments, how many of them, reason, hint); the first match wins
 _TEXTS: Final = tuple(
     (re.compile(pattern, re.MULTILINE), alike, reason, hint)
     for pattern, alike, reason, hint in (
@@ -80,9 +80,9 @@ _LINE: Final = re.compile(r"^[ \t]*(?=\S)(?!#(?![!i])|;(?! <<>>|; ->>)|//)", re.
 
 
 def describe(head: bytes) -> tuple[str, str] | None:
-    """Return what an unsupported file is, and what to do about it; None where that is unknown.
+    """Return the kind of an unsupported file and what to do about it, or None if unknown.
 
-    `head` is its first 64 KiB, or all of it, perhaps in gzip.
+    `head` is its first 64 KiB, or all of it, perhaps gzipped.
     """
     data, _ = unpack(head, HEAD_BYTES)
     if data.startswith(_CAPTURES):

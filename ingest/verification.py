@@ -31,7 +31,7 @@ MARKER: Final = "backup.json"  # in a home that is a backup: ingest/backup.py
 
 _ADVICE: Final = "type `dropline verify --set-aside`, or put the file back from a backup"
 _AGAIN: Final = "type `dropline verify --set-aside`, then ingest its files again"
-_SHOWN: Final = 3  # names in one fault
+_SHOWN: Final = 3  # names listed per fault
 _CONTRADICTIONS: Final = {
     "raw_files": """
         select format('{}: {} is of batch {}', campaign, source_path, batch)
@@ -81,7 +81,7 @@ _CONTRADICTIONS: Final = {
 
 
 class Fault(NamedTuple):
-    """What is wrong with one file, and what to do about it; of a file of the lake the entry that names it."""
+    """A fault of one file, and what to do about it; for a file of the lake, the entry that names it."""
 
     path: Path
     reason: str
@@ -95,12 +95,12 @@ class Fault(NamedTuple):
 
 @dataclass(slots=True)
 class Verified:
-    """What one `verify` found.
+    """The result of one `verify`.
 
     Attributes:
-        batches: how many batches were looked at.
+        batches: number of batches checked.
         faults: what is wrong, with what to do.
-        set_aside: where damaged files lie now.
+        set_aside: the folders that damaged files were moved to.
 
     """
 
@@ -109,7 +109,7 @@ class Verified:
     set_aside: list[Path] = field(default_factory=list)
 
     def text(self) -> str:
-        """Return the outcome for people: each fault with its file and what to do, then the sum."""
+        """Return the result as text: each fault with its file and what to do, then the total."""
         lines = [fault.text() for fault in self.faults]
         lines += [f"set aside  {place}: ingest its files again, then build" for place in self.set_aside]
         lines.append(f"{self.batches} batches verified, {len(self.faults) or 'no'} faults")
@@ -117,11 +117,11 @@ class Verified:
 
 
 def verify(home: Home, *, set_aside: bool = False, progress: Callable[[int, int, str], None] | None = None) -> Verified:
-    """Read everything that `home` holds and say what is not as it was written; ingests and builds may go on.
+    """Read everything in `home` and report what differs from what was written; ingests and builds may continue.
 
-    Every file is held against the log (size, SHA-256), every kept raw file against its own SHA-256, rows against the
-    trials and files that they belong to, the published warehouse against the lake. With `set_aside` damaged batches
-    are left out from now on, and moved to lake/damaged. `progress` is called with (done, total, batch) before each.
+    Checks every file against the log (size, SHA-256), every stored raw file against its own SHA-256, rows against their
+    trials and files, and the published warehouse against the lake. With `set_aside`, damaged batches are taken out of
+    force and moved to lake/damaged. `progress` is called with (done, total, batch) before each.
     """
     lake, told = Lake(home.lake), Verified()
     with lake.reading():
@@ -139,13 +139,13 @@ def verify(home: Home, *, set_aside: bool = False, progress: Callable[[int, int,
 
 
 def damaged(lake: Lake) -> list[Fault]:
-    """Return what is wrong with the files in force, by their SHA-256."""
+    """Return the faults of the files in force, by their SHA-256."""
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         return [*chain.from_iterable(threads.map(partial(faults, lake.root), lake.entries()))]
 
 
 def faults(root: Path, entry: Entry) -> list[Fault]:
-    """Return what is wrong with the files of one entry of the lake at `root`."""
+    """Return the faults of the files of one entry of the lake at `root`."""
     wrong = ((root / part.path, _wrong(root / part.path, part)) for part in entry.files.values())
     return [Fault(file, said, _ADVICE, entry.name) for file, said in wrong if said]
 
@@ -163,7 +163,7 @@ def _wrong(file: Path, part: Part) -> str:
 
 
 def _entries(folder: Path) -> tuple[list[Entry], list[Fault]]:
-    """Return the entries in force, and what is wrong with others."""
+    """Return the entries in force, and the faults of others."""
     read: list[Entry] = []
     wrong: list[Fault] = []
     for name in log.names(folder):
@@ -175,8 +175,8 @@ def _entries(folder: Path) -> tuple[list[Entry], list[Fault]]:
 
 
 def _set_aside(lake: Lake, name: str, entry: Entry | None) -> Iterator[Path]:
-    """Leave an entry out from now on, and yield where its files are now; one that a bucket has is fetched again."""
-    if lake.bucket():  # which has the whole ones
+    """Take an entry out of force, and yield the new place of its files; if a bucket has it, it is fetched again."""
+    if lake.bucket():  # which has undamaged copies
         for part in entry.files.values() if entry else ():
             (lake.root / part.path).unlink(missing_ok=True)
         if not entry:
@@ -192,7 +192,7 @@ def _set_aside(lake: Lake, name: str, entry: Entry | None) -> Iterator[Path]:
 
 
 def _contradictions(root: Path, entry: Entry) -> Iterator[Fault]:
-    """Yield what does not add up in an entry whose files are what was written."""
+    """Yield inconsistencies in an entry whose files match the log."""
     with duckdb.connect() as connection:
         for table, schema in TABLES.items():
             connection.register(f"no_{table}", schema.empty_table())
@@ -210,8 +210,8 @@ def _contradictions(root: Path, entry: Entry) -> Iterator[Fault]:
 
 
 def _around(home: Home, batches: Iterable[str]) -> Iterator[Fault]:
-    """Yield what is wrong beside the lake: findings, the warehouse, the marker of a backup."""
-    # The lake is looked at last: a build may have published, and the gate checked, what was committed meanwhile.
+    """Yield faults outside the lake: findings, the warehouse, the marker of a backup."""
+    # Read the log last: meanwhile a build or the gate may have processed new commits.
     findings = sorted((home.quality / "findings").glob("lake-*.parquet"))
     built = yield from _warehouse(home.warehouse)
     later = _entries(home.lake / "log")[0]
@@ -228,12 +228,12 @@ def _around(home: Home, batches: Iterable[str]) -> Iterator[Fault]:
 
 
 def batch_of(findings: Path) -> str:
-    """Return the batch that a file of findings is about; see expectations/gate.py."""
+    """Return the batch that a file of findings belongs to; see expectations/gate.py."""
     return findings.name.removeprefix("lake-").partition(".")[0]
 
 
 def _altered(findings: Path) -> str:
-    """Say what is wrong with a file of findings, whose name ends in its digest; a build removes what it replaces."""
+    """Compare a file of findings with the digest in its name; return the fault, empty if it is intact or gone."""
     try:
         same = findings.stem.partition(".")[2] in {"", sha256_of(findings)}
     except FileNotFoundError:
@@ -244,13 +244,13 @@ def _altered(findings: Path) -> str:
 
 
 def _warehouse(file: Path) -> Generator[Fault, None, list[str]]:
-    """Read every column of the published warehouse; return the batches that it was built from."""
+    """Read every column of the published warehouse; return the batches it was built from."""
     built: list[str] = []
     if not file.exists():
         return built
     try:
         with duckdb.connect() as connection:
-            # Attached, not connected: this process may hold the file open with other settings.
+            # Attached, not connected: this process may have the file open with other settings.
             connection.execute(f"attach {quoted(file)} as warehouse (read_only)")
             names = "select table_name from duckdb_tables() where database_name = 'warehouse'"
             for (name,) in connection.execute(names).fetchall():

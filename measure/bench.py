@@ -1,4 +1,4 @@
-"""Processes of a measurement: hooks with time limits, servers in the foreground, and what is watched beside a trial."""
+"""Processes of a measurement: hooks with time limits, foreground servers, and counters beside a trial."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from dropline.measure.plan import Server
 
-PATIENCE_S: Final = 10.0  # between asking a process to end and ending it
-_LOOKS: Final = 100  # a hundredth of a second apart, for what was killed to be gone
+PATIENCE_S: Final = 10.0  # between SIGTERM and SIGKILL
+_LOOKS: Final = 100  # polls, 0.01 s apart, for a killed process to be gone
 _SHOWN_LINES: Final = 8
 SSH: Final = ("ssh", "-o", "BatchMode=yes")
 _UDP_COUNTERS: Final = ("InDatagrams", "OutDatagrams", "NoPorts", "InErrors", "RcvbufErrors", "SndbufErrors")
@@ -31,19 +31,19 @@ _TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
 
 
 class HookFailed(DroplineError):
-    """A command of the plan that failed or took too long; its text has the command and its last words."""
+    """A command of the plan that failed or took too long; the text has the command and its last output."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A command that ended: its exit code, None where its time was over, and all that it printed."""
+    """A finished command: its exit code, None after a timeout, and all of its output."""
 
     exit_code: int | None
     output: bytes
 
 
 def run(words: Sequence[str], limit_s: float) -> Done:
-    """Run a command in a process group of its own, which is ended with all in it when the time is over or we stop."""
+    """Run a command in its own process group; kill the group on timeout or when we stop."""
     with subprocess.Popen(  # noqa: S603 - the user's own command
         words,
         stdin=subprocess.DEVNULL,
@@ -73,24 +73,24 @@ class Hooks:
 
     @property
     def pid(self) -> int | None:
-        """The server's process, where it is one of ours on this machine."""
+        """The server's process, if it is our child on this machine."""
         return self._process.pid if self._process and not self._server.host else None
 
     def call(self, name: str) -> bytes:
-        """Run a hook if the plan has it and return what it printed; raise HookFailed."""
+        """Run a hook if the plan has it, and return its output; raise HookFailed."""
         command = getattr(self._server, name)
         return shell(name, self._filled(command), self._server.limit_s, self._server.host) if command else b""
 
     @contextmanager
     def serving(self, answers: Callable[[], bool]) -> Iterator[None]:
-        """Have a server that answers, and stop it in the end."""
+        """Start the server, wait until it answers, and stop it at the end."""
         self.call("stop")
         try:
             with self._served():
                 self.call("start")
                 self._wait(answers)
                 yield
-        except BaseException:  # what failed first is told
+        except BaseException:  # report the first failure
             with suppress(HookFailed):
                 self.call("stop")
             raise
@@ -102,7 +102,7 @@ class Hooks:
             yield
             return
         words = shlex.split(self._filled(self._server.serve))
-        if self._server.host:  # with a terminal the server ends when the connection does
+        if self._server.host:  # with a terminal, closing the connection stops the server
             words = [*SSH, "-tt", self._server.host, shlex.join(words)]
         with (
             self._log.open("wb") as said,
@@ -123,14 +123,14 @@ class Hooks:
                 self._process = None
 
     def see_alive(self) -> None:
-        """Raise HookFailed when the server that is held in the foreground has ended."""
+        """Raise HookFailed if the foreground server has exited."""
         if self._process and self._process.poll() is not None:
             how = f"the server ended with {self._process.returncode}: {self._server.serve}"
             message = f"serve: {how}{_last_lines(self._log.read_bytes())}"
             raise HookFailed(message)
 
     def _wait(self, answers: Callable[[], bool]) -> None:
-        """Wait until the server is ready; raise HookFailed when it ended or needs too long."""
+        """Wait until the server is ready; raise HookFailed if it exits or takes too long."""
         deadline = time.monotonic() + self._server.limit_s
         while not self._is_ready(answers):
             self.see_alive()
@@ -155,7 +155,7 @@ class Hooks:
 
 
 def shell(name: str, command: str, limit_s: float, host: str | None = None) -> bytes:
-    """Run a command of the plan by the shell and return what it printed; raise HookFailed."""
+    """Run a command of the plan in the shell and return its output; raise HookFailed."""
     done = run(_words(command, host), limit_s)
     if done.exit_code == 0:
         return done.output
@@ -174,14 +174,14 @@ def _last_lines(output: bytes) -> str:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and its group: asked first, then forced."""
+    """Terminate a process and its group, then kill it if necessary."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)
         with suppress(subprocess.TimeoutExpired):
             process.wait(PATIENCE_S)
             break
-    with suppress(ProcessLookupError):  # what is left of the group
+    with suppress(ProcessLookupError):  # the rest of the group
         for _ in range(_LOOKS):
             os.killpg(process.pid, signal.SIGKILL)
             time.sleep(0.01)
@@ -199,7 +199,7 @@ class Snapshot:
 
     @classmethod
     def take(cls, server: int | None) -> Snapshot:
-        """Look at /proc; `server` is the process that stands for the server's network and group."""
+        """Read /proc; `server` is a process in the server's network namespace and process group."""
         network = Path(f"/proc/{server or 'self'}/net")
         jiffies = dict(zip(_CPU_STATES, map(int, _text(Path("/proc/stat")).split("\n")[0].split()[1:]), strict=False))
         return cls(
@@ -211,7 +211,7 @@ class Snapshot:
         )
 
     def until(self, after: Snapshot) -> dict[str, Any]:
-        """Return what a trial's sidecar says of the time between two snapshots."""
+        """Return the sidecar's fields for the time between two snapshots."""
         said: dict[str, Any] = {
             "loadavg_before": self.loadavg,
             "host_cpu_jiffies": {name: after.jiffies[name] - value for name, value in self.jiffies.items()},
@@ -238,7 +238,7 @@ def _text(path: Path) -> str:
 
 
 def _udp_counters(text: str) -> Counter[str]:
-    """Read /proc/net/snmp, whose lines of names and numbers alternate, or snmp6, with a name and a number a line."""
+    """Parse /proc/net/snmp (alternating lines of names and numbers) or snmp6 (a name and a number per line)."""
     rows = [line.split() for line in text.splitlines() if line.startswith("Udp")]
     pairs = [row for row in rows if len(row) == 2]
     if heads := [row for row in rows if row[0] == "Udp:"]:

@@ -1,4 +1,4 @@
-"""Preflight of a bench: everything that would spoil a figure."""
+"""Preflight checks of a bench for conditions that would distort results."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _PINNING: Final = ("taskset", "numactl", "cgexec", "AllowedCPUs", "cpuset")
 
 
 class Finding(NamedTuple):
-    """Something about the bench, and what it does to the figure."""
+    """A problem of the bench, and its effect on the results."""
 
     what: str
     effect: str
 
 
 def examine(plan: Plan, beside: Path) -> list[Finding]:
-    """Return what was found of a plan, its files in the folder `beside` and its machines, the gravest first."""
+    """Return the problems of a plan, its files in the folder `beside` and its machines, most serious first."""
     findings = [*_of_plan(plan), *_of_leases(plan, beside)]
     hosts = dict.fromkeys((plan.server.host, plan.generator.host))
     for host in hosts:
@@ -65,7 +65,7 @@ def _of_plan(plan: Plan) -> Iterator[Finding]:
 
 
 def _of_leases(plan: Plan, beside: Path) -> Iterator[Finding]:
-    """Compare what each Kea has to give with the clients that will come, and look for leases given before."""
+    """Compare the leases each Kea can give with the expected clients, and look for existing leases."""
     clients = next((int(n) for option, n in pairwise(plan.generator.arguments) if option == "-R" and n.isdigit()), 1)
     for name, configuration in plan.configurations.items():
         server = plan.server_of(name)
@@ -134,7 +134,7 @@ def _virtual(read: Callable[[str], str]) -> Finding | None:
 
 
 def _read(host: str | None, path: str) -> str:
-    """Return a file of a machine, nothing where it cannot be read."""
+    """Return the text of a file on a machine, empty if it cannot be read."""
     if host:
         done = run([*SSH, host, f"cat {shlex.quote(path)}"], _LIMIT_S)
         return done.output.decode("utf-8", "replace") if done.exit_code == 0 else ""

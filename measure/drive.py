@@ -1,4 +1,4 @@
-"""A measurement from beginning to end: runs in turn, trials from the search, everything kept."""
+"""A measurement from start to end: interleaved runs, trials chosen by the search, all outputs stored."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ if TYPE_CHECKING:
 
     from dropline.measure.plan import Plan
 
-_GRACE_S: Final = 60  # beyond its period, before a generator that does not end is ended
-_ATTEMPTS: Final = 4  # perfdhcp 2.2 at times stops over the order of its own timestamps
+_GRACE_S: Final = 60  # beyond its period, before a hanging generator is killed
+_ATTEMPTS: Final = 4  # perfdhcp 2.2 sometimes stops because its own timestamps are out of order
 _PROBE_RATE: Final = 10
 _PROBE_S: Final = 1
 _LIMIT_S: Final = 2.0
 
 
 class TrialFailed(DroplineError):
-    """A generator that did not finish a trial, several times in a row."""
+    """A generator that failed a trial several times in a row."""
 
 
 class _OutOfTime(Exception):
-    """The budget of time ends before the next trial would."""
+    """The time budget is too short for the next trial."""
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of a measurement: the folder, what a build will say, and why it ended before it was done."""
+    """The result of a measurement: the folder, the expected result of a build, and why it ended early, if it did."""
 
     folder: Path
     found: list[Capacity]
@@ -56,7 +56,7 @@ class Outcome:
     remarks: list[str] = field(default_factory=list)
 
     def text(self) -> str:
-        """Return it for people, a line for each configuration and loss goal."""
+        """Return the result as text, one line per configuration and loss goal."""
         lines = [_sentence(each) for each in self.found] or ["no run is complete"]
         lines += self.remarks
         if self.why_early:
@@ -65,22 +65,22 @@ class Outcome:
 
     @property
     def is_done(self) -> bool:
-        """Whether every run that was wanted is there."""
+        """Whether all wanted runs are complete."""
         return not self.why_early
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """How far a measurement is after a trial.
+    """The progress of a measurement after a trial.
 
     Attributes:
         configuration: its name; `repetition` numbers its run.
         rate: offered in the trial.
         loss: ratio, on the basis of the loosest loss goal.
-        is_exceeding: whether the trial by itself is beyond that goal.
-        brackets: the run's bracket so far by loss goal, in rates; None where an end is not found yet.
-        done, wanted: runs; more are wanted as long as an interval is too wide.
-        left_s: until the wanted runs are done; None before the first is.
+        is_exceeding: whether the trial by itself exceeds that goal.
+        brackets: the run's bracket so far by loss goal, in rates; None if an end is not found yet.
+        done, wanted: runs; more are wanted while an interval is too wide.
+        left_s: until the wanted runs are done; None before the first one is.
 
     """
 
@@ -95,7 +95,7 @@ class Seen:
     left_s: float | None
 
     def text(self) -> str:
-        """Return it in a line."""
+        """Return the progress in one line."""
         found = ", ".join(
             f"{goal} between {' and '.join(f'{rate:,.0f}' if rate else '?' for rate in ends)}"
             for goal, ends in self.brackets.items()
@@ -106,10 +106,10 @@ class Seen:
 
 
 def measure(plan: Plan, source: Path, folder: Path, say: Callable[[str], None], see: Callable[[Seen], None]) -> Outcome:
-    """Measure what `plan`, read from the file `source`, asks for; leave it in `folder` and go on where that stopped.
+    """Carry out `plan`, read from the file `source`; store results in `folder`, and resume an earlier call there.
 
-    `say` takes remarks, `see` how far it is after each trial.
-    Raises PlanError, HookFailed and TrialFailed, after everything that was started is stopped; so does Ctrl-C.
+    `say` is called with remarks, `see` with the progress after each trial.
+    Raises PlanError, HookFailed and TrialFailed after stopping all started processes; Ctrl-C stops them, too.
     """
     target = Folder(folder)
     with target.alone(), _ended_tidily(), _Measurement(plan, target, say, see) as measurement:
@@ -121,7 +121,7 @@ class _Measurement:
         self.plan, self.folder, self.say, self.see = plan, folder, say, see
         self.generator = generator_of(plan.generator)
         self.deadline = time.monotonic() + plan.within_s if plan.within_s else float("inf")
-        self.took_s: list[float] = []  # of the runs since the start
+        self.took_s: list[float] = []  # per run since the start
         self.is_set_up = False
 
     def __enter__(self) -> _Measurement:
@@ -137,7 +137,7 @@ class _Measurement:
                 raise
 
     def run(self, source: Path) -> Outcome:
-        """Prepare the folder, run until it is enough, and say what was found."""
+        """Prepare the folder, run until the results are precise enough, and return them."""
         findings = examine(self.plan, source.parent)
         self.folder.prepare(self.plan, source, (f"{each.what}: {each.effect}." for each in findings))
         for finding in findings:
@@ -158,13 +158,13 @@ class _Measurement:
         self.is_set_up = True
         limit_s = self.plan.server.limit_s
         if self.plan.tear_down:
-            with suppress(HookFailed):  # of what a killed measurement left; mostly there is nothing
+            with suppress(HookFailed):  # stop leftovers of a killed measurement; mostly there are none
                 shell("tear_down", self.plan.tear_down, limit_s)
         if self.plan.set_up:
             shell("set_up", self.plan.set_up, limit_s)
 
     def _collect(self) -> None:
-        """Have each machine say what it is, once."""
+        """Collect the facts of each machine once."""
         script = files("dropline.ingest.machines") / "collect.sh"
         for name, host in self.plan.hosts.items():
             place = self.folder.root / "machine" / name
@@ -181,7 +181,7 @@ class _Measurement:
             shell("collect.sh", there if host else here, limit_s=300)
 
     def _try_generator(self) -> None:
-        """Find the highest rate that the generator sends by itself, once, at the end of the range."""
+        """Measure once the highest rate that the generator can send, at the end of the range."""
         if self.folder.generator_limit() is None:
             highest = self.plan.rates.highest
             with self._hooks(next(iter(self.plan.configurations))).serving(self._answers):
@@ -192,14 +192,14 @@ class _Measurement:
             self.say(remark)
 
     def _highest(self) -> int:
-        """Return where the search ends: the end of the range, or what the generator can."""
+        """Return the upper end of the search: that of the range, or the generator's limit."""
         limit = self.folder.generator_limit() or math.inf
         return max(self.plan.rates.lowest, int(min(limit, self.plan.rates.highest)))
 
     def _next_round(self) -> list[Run]:
-        """Return the runs of the next round, one of each configuration, none when it is enough.
+        """Return the runs of the next round, one of each configuration, or none if the results are precise enough.
 
-        All configurations go on until the last has its width: drift of the machine then hits all alike.
+        All configurations continue until the last one is narrow, so that drift of the machine affects all alike.
         """
         complete = self.folder.runs(self.plan)
         for repetition in range(1, self.plan.runs.at_most + 1):
@@ -216,14 +216,14 @@ class _Measurement:
         return each in begun and next_rate(self._trials(each), self.plan.loss_goals, self._search(each)) is None
 
     def _is_narrow(self) -> bool:
-        """Say whether every interval is as narrow as asked; a bound has none, and more runs would not give it one."""
+        """Return whether every interval is as narrow as requested; more runs would not give a bound an interval."""
         return all(
             each.rate is None or (each.width is not None and each.width <= self.plan.runs.width)
             for each in self._judged()
         )
 
     def _search(self, each: Run) -> Search:
-        """Return how a run searches: around what the runs before it found, on a grid of its own."""
+        """Return the search plan of a run: centred on earlier results, with its own grid phase."""
         found = [
             (passing * exceeding) ** 0.5
             for earlier in range(1, each.repetition)
@@ -258,7 +258,7 @@ class _Measurement:
         return trial is not None and trial.achieved > 0
 
     def _trial(self, each: Run, rate: int, hooks: Hooks) -> Trial:
-        """Make a trial and keep it, and again when the generator broke off."""
+        """Run a trial and store it; retry if the generator breaks off."""
         command = self._command(rate, self.plan.trial_s)
         for _ in range(_ATTEMPTS):
             if time.monotonic() + self.plan.pause_s + self.plan.trial_s > self.deadline:
@@ -345,7 +345,7 @@ def _sentence(found: Capacity) -> str:
 
 @contextmanager
 def _ended_tidily() -> Iterator[None]:
-    """Let a request to end come as Ctrl-C does, so that everything that was started is stopped."""
+    """Treat SIGTERM like Ctrl-C, so that all started processes are stopped."""
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt

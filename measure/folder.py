@@ -25,28 +25,28 @@ if TYPE_CHECKING:
     from dropline.measure.search import Trial
 
 _OUTPUT: Final = re.compile(r"rate\d+-\d+\.txt")
-_MAY_CHANGE: Final = {"runs", "within_s", "title"}  # between two calls that share a folder
+_MAY_CHANGE: Final = {"runs", "within_s", "title"}  # between calls for the same folder
 _LIMIT: Final = "generator-limit.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One search for the capacity of one configuration: where its trials lie."""
+    """One search for the capacity of one configuration, and the folder of its trials."""
 
     configuration: str
     repetition: int
 
 
 class Folder:
-    """The files of one campaign: outputs byte for byte, a sidecar beside each, what was tested, and the plan."""
+    """The files of one campaign: raw outputs, their sidecars, the tested configurations, and the plan."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.absolute()
-        self._known: dict[Path, Trial | None] = {}  # a file never changes
+        self._known: dict[Path, Trial | None] = {}  # files never change
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other measurements out of this folder; raises PlanError where one is at work."""
+        """Lock this folder; raise PlanError if another measurement uses it."""
         self.root.parent.mkdir(parents=True, exist_ok=True)
         with self.root.with_name(f".{self.root.name}.lock").open("w") as lock:
             try:
@@ -57,7 +57,7 @@ class Folder:
             yield
 
     def prepare(self, plan: Plan, source: Path, findings: Iterable[str]) -> None:
-        """Write what describes the campaign; raise PlanError where another plan was measured here."""
+        """Write the files that describe the campaign; raise PlanError if the folder belongs to another plan."""
         kept = self.root / PLAN
         if kept.is_file():
             self._stay_comparable(plan, kept)
@@ -99,11 +99,11 @@ class Folder:
             raise PlanError(message)
 
     def of(self, configuration: str) -> Path:
-        """Return where the files of a configuration lie."""
+        """Return the folder of a configuration's files."""
         return self.root / configuration
 
     def trials(self, run: Run, generator: Generator) -> list[Trial]:
-        """Read a run's trials in the order in which they were made; what broke off is passed over."""
+        """Read a run's trials in the order they were made; skip aborted ones."""
         paths = [path for path in self._of(run).glob("rate*.txt") if _OUTPUT.fullmatch(path.name)]
         for path in paths:
             if path not in self._known:
@@ -112,7 +112,7 @@ class Folder:
         return [trial for trial in found if trial]
 
     def begun_at(self, run: Run) -> str:
-        """Return when the first trial of a run began, as its sidecar has it."""
+        """Return when the first trial of a run began, from its sidecar."""
         return min((_sidecar(path)["started_at"] for path in self._of(run).glob("rate*.json")), default="")
 
     def runs(self, plan: Plan) -> list[Run]:
@@ -125,7 +125,7 @@ class Folder:
         return sorted(found, key=lambda run: (run.configuration, run.repetition))
 
     def keep(self, run: Run, rate: int, output: bytes, sidecar: dict[str, Any], *, broken: bool) -> Path:
-        """Keep what a trial printed, and what is known of it; killed between the two writes, neither counts."""
+        """Store a trial's output and sidecar; if killed between the two writes, neither counts."""
         folder = self._of(run)
         folder.mkdir(parents=True, exist_ok=True)
         ending = "broken" if broken else "txt"
@@ -138,12 +138,12 @@ class Folder:
         return self._write(f"{stem}.txt", output)
 
     def generator_limit(self) -> float | None:
-        """Return the rate that the generator reached by itself, if that was tried."""
+        """Return the highest rate that the generator can send, if measured."""
         path = self.root / _LIMIT
         return float(json.loads(path.read_bytes())["sent_per_s"]) if path.is_file() else None
 
     def keep_generator_limit(self, sent_per_s: float) -> None:
-        """Keep the rate that the generator reached by itself."""
+        """Store the highest rate that the generator can send."""
         self._write(_LIMIT, json.dumps({"sent_per_s": sent_per_s}).encode())
 
     def _of(self, run: Run) -> Path:

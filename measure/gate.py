@@ -1,4 +1,4 @@
-"""The release gate: is the newest measurement slower than a baseline, and how sure is that?"""
+"""The release gate: whether the newest measurement is slower than a baseline, and how certain that is."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LEVEL: Final = 0.05
 SPLITS: Final = 400
-_FEWEST: Final = 4  # runs that can be split in two halves of which each has a spread
+_FEWEST: Final = 4  # runs, to split into two halves that each have a spread
 _WORDS: Final = re.compile(r"slower by (\d+(?:\.\d+)?) ?%")
 _SAME: Final = (
     *("product", "protocol", "backend", "threading", "threads", "packet_queue_size", "ha_mode", "scenario", "testbed"),
@@ -86,18 +86,18 @@ _RATES: Final = (
 
 
 class CannotTell(DroplineError):
-    """There is nothing to judge; the text says what is missing."""
+    """Nothing to judge; the text says what is missing."""
 
 
 class Warehouse(Protocol):
-    """What answers questions in SQL: app/warehouse.py."""
+    """Answers SQL questions: app/warehouse.py."""
 
     def query(self, sql: str, params: Mapping[str, Any] | None = None) -> pa.Table:
         """Answer one SELECT."""
 
 
 class Verdict(IntEnum):
-    """What a pair shows; the number is the exit code."""
+    """The verdict of a comparison; the number is the exit code."""
 
     PASSED = 0
     SLOWER = 1
@@ -105,7 +105,7 @@ class Verdict(IntEnum):
 
 
 class Pair(NamedTuple):
-    """A candidate held against its baseline: the ratio of their rates with its 95 % interval."""
+    """A candidate compared with its baseline: the ratio of their rates with its 95 % interval."""
 
     configuration: str
     runs: int | None
@@ -116,7 +116,7 @@ class Pair(NamedTuple):
     p_value: float | None
 
     def verdict(self, drop: float, p_value: float | None) -> Verdict:
-        """Judge it: slower beyond chance and by the drop; passed where a drop as large is left out by the interval."""
+        """Return slower if significant and beyond `drop`; passed if the interval excludes `drop`."""
         if self.ratio is None or self.low is None or self.high is None or p_value is None:
             return Verdict.UNKNOWN
         if self.high < 1 and p_value <= LEVEL and self.ratio <= 1 - drop:
@@ -124,7 +124,7 @@ class Pair(NamedTuple):
         return Verdict.PASSED if self.low > 1 - drop else Verdict.UNKNOWN
 
     def runs_missing(self, drop: float) -> int | None:
-        """Return how many more runs of each side would tell a drop from none, None where nothing says it."""
+        """Return how many more runs per side are needed to detect the drop, or None if unknown."""
         if not (self.low and self.high and self.runs and self.baseline_runs):
             return None
         runs, half_width = min(self.runs, self.baseline_runs), math.log(self.high / self.low) / 2
@@ -132,7 +132,7 @@ class Pair(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A pair and what it shows."""
+    """A pair and its verdict."""
 
     pair: Pair
     verdict: Verdict
@@ -140,7 +140,7 @@ class Judged(NamedTuple):
 
 
 def parsed(condition: str) -> float:
-    """Return the drop that `--fail-if` names; raises CannotTell."""
+    """Return the drop in `--fail-if`; raise CannotTell."""
     if not (match := _WORDS.fullmatch(condition.strip())) or not 0 < float(match[1]) < 100:
         message = f"--fail-if {condition!r}: expected `slower by N %`, such as 'slower by 3 %'"
         raise CannotTell(message)
@@ -148,9 +148,9 @@ def parsed(condition: str) -> float:
 
 
 def judge(warehouse: Warehouse, baseline: str, candidate: str | None, drop: float, goal: str) -> list[Judged]:
-    """Hold every configuration of the candidate against the same one of the baseline; raises CannotTell.
+    """Compare every configuration of the candidate with the same one of the baseline; raise CannotTell.
 
-    Both are versions or campaigns; without a candidate it is the campaign that was measured last.
+    Both are versions or campaigns; the default candidate is the campaign measured last.
     """
     if candidate is None:
         newest = warehouse.query(_NEWEST, {"baseline": baseline}).column(0).to_pylist()
@@ -195,13 +195,13 @@ def _sentence(pair: Pair, verdict: Verdict, drop: float) -> str:
 
 
 def exit_code(judged: Iterable[Judged]) -> int:
-    """Return 1 if anything is slower, 2 if something cannot be told, else 0."""
+    """Return 1 if anything is slower, 2 if anything is undecided, else 0."""
     verdicts = {each.verdict for each in judged}
     return int(next(v for v in (Verdict.SLOWER, Verdict.UNKNOWN, Verdict.PASSED) if v in verdicts))
 
 
 def markdown(judged: Sequence[Judged], condition: str) -> str:
-    """Return a table for a pull request."""
+    """Return a Markdown table for a pull request."""
     rows = [
         f"| {each.pair.configuration} | {each.pair.runs} | {each.pair.baseline_runs} | {each.says} |" for each in judged
     ]
@@ -210,7 +210,7 @@ def markdown(judged: Sequence[Judged], condition: str) -> str:
 
 
 def junit(judged: Sequence[Judged], condition: str) -> str:
-    """Return JUnit XML: a failure for what is slower, a skipped test for what cannot be told."""
+    """Return JUnit XML: a failure for each slower pair, a skipped test for each undecided one."""
     counts = {verdict: str(sum(each.verdict is verdict for each in judged)) for verdict in Verdict}
     suite = ElementTree.Element(
         "testsuite",
@@ -228,9 +228,9 @@ def junit(judged: Sequence[Judged], condition: str) -> str:
 
 
 def self_test(warehouse: Warehouse, baseline: str, drop: float, goal: str) -> str:
-    """Split the runs of the baseline in halves at random and hold one against the other; raises CannotTell.
+    """Split the baseline's runs randomly in halves and compare them; raise CannotTell.
 
-    Both halves are the same server, so that every verdict of `slower` is a false alarm. Then one half is slowed down.
+    Both halves are the same server, so every `slower` is a false alarm. Then one half is slowed down.
     """
     runs = warehouse.query(_RUNS, {"baseline": baseline, "goal": goal})
     lines = []
@@ -250,7 +250,7 @@ def self_test(warehouse: Warehouse, baseline: str, drop: float, goal: str) -> st
 
 
 def share_slower(runs: pa.Table, drop: float, factor: float) -> float:
-    """Return how often a random half of `runs`, `factor` times as fast, is called slower than the other half."""
+    """Return how often a random half of `runs`, scaled by `factor`, is judged slower than the other half."""
     noise = np.random.default_rng(1983)
     half = runs.num_rows // 2
     orders = [noise.permutation(runs.num_rows)[: 2 * half] for _ in range(SPLITS)]

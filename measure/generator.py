@@ -1,4 +1,4 @@
-"""Generators: the command line of a trial, and the reading of its output for the search."""
+"""Generators: the command line of a trial, and the parsing of its output for the search."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from dropline.measure.plan import Generator as Plan
 
 _EXPECTED_ANSWERS: Final = frozenset({"NOERROR", "NXDOMAIN"})
-_KEEPS_UP: Final = 0.98  # a generator that sends less is limited by itself; DNS is judged at 0.99, as in a build
+_KEEPS_UP: Final = 0.98  # below it the generator is the limit; the threshold for DNS is 0.99, as in a build
 _DNS_KEEPS_UP: Final = 0.99
-_WAITING: Final = 0.5  # share of the requests under way that a window allows: beyond it, the server holds the load back
+_WAITING: Final = 0.5  # share of a window's requests in flight: above it, the server throttles the load
 
 
 class Generator(Protocol):
-    """What a program that sends must offer; a module of ingest/formats reads what it prints."""
+    """Interface of a generator; a module of ingest/formats parses its output."""
 
     def command(self, rate: int, duration_s: float) -> list[str]:
         """Return the command of one trial, without prefix and host."""
 
     def read(self, output: bytes, rate: int) -> Trial | None:
-        """Return what a trial's output says; None where it broke off."""
+        """Parse a trial's output; return None if it broke off."""
 
 
 class Perfdhcp:
@@ -42,7 +42,7 @@ class Perfdhcp:
         return ["perfdhcp", *self._plan.arguments, "-r", f"{rate}", "-p", f"{round(duration_s)}", self._plan.target]
 
     def read(self, output: bytes, rate: int) -> Trial | None:
-        """Return what a trial's output says; a RELEASE is never answered, so it cannot be lost."""
+        """Parse a trial's output; a RELEASE is never answered, so it cannot be lost."""
         report = _only(perfdhcp.parse(output))
         if report is None:
             return None
@@ -59,12 +59,12 @@ class Perfdhcp:
             "packet": sum(row["drops"] for row in exchanges) / sum(row["sent"] for row in exchanges),
             "lease": (first["sent"] - completed) / first["sent"],
         }
-        sent_rate = (first["sent"] + 1) / period  # it sends rate x period - 1
+        sent_rate = (first["sent"] + 1) / period  # perfdhcp sends rate x period - 1
         return Trial(rate, losses, completed / period, is_limited=sent_rate < _KEEPS_UP * rate, sent_rate=sent_rate)
 
 
 class Dnsperf:
-    """dnsperf. Give it many outstanding queries (-q), or it waits for the server and offers less than it should."""
+    """dnsperf. It needs many outstanding queries (-q), or it waits for the server and offers less than requested."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -76,7 +76,7 @@ class Dnsperf:
         return ["dnsperf", *where, *self._plan.arguments, "-l", f"{duration_s:g}", "-Q", f"{rate}"]
 
     def read(self, output: bytes, rate: int) -> Trial | None:
-        """Return what a trial's output says; an answer that refuses is an error."""
+        """Parse a trial's output; an answer with an unexpected code is an error."""
         report = _only(dnsperf.parse(output))
         if report is None or not report.facts["sent"]:
             return None
@@ -111,12 +111,12 @@ GENERATORS: Final[dict[str, Callable[[Plan], Generator]]] = {"perfdhcp": Perfdhc
 
 
 def generator_of(plan: Plan) -> Generator:
-    """Return the generator that a plan names."""
+    """Return the plan's generator."""
     return GENERATORS[plan.tool](plan)
 
 
 def words_of(plan: Plan, command: list[str]) -> list[str]:
-    """Return the whole command of a generator: with its prefix, and by ssh where it runs elsewhere."""
+    """Return the full command of a generator: with its prefix, and with ssh if it runs on another host."""
     words = [*shlex.split(plan.prefix), *command]
     return [*SSH, plan.host, shlex.join(words)] if plan.host else words
 

@@ -1,4 +1,4 @@
-"""First plans: a commented one per product, with its server configurations."""
+"""Commented initial plans, one per product, with server configurations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PRODUCTS: Final = tuple(sorted(each.name for each in _PLANS.iterdir()))
 
 
 def begin(product: str, folder: Path) -> Path:
-    """Copy the plan of a product into a new or empty folder and return it; raises PlanError."""
+    """Copy the plan of a product into a new or empty folder and return its path; raise PlanError."""
     if product not in PRODUCTS:
         message = f"--init {product}: expected {' or '.join(PRODUCTS)}"
         raise PlanError(message)

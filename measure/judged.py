@@ -1,4 +1,4 @@
-"""Judgement of trials at hand by the models' own SQL."""
+"""Judgement of trials with the models' own SQL."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _STEPS: Final = """
 
 
 class Capacity(NamedTuple):
-    """The rate of a configuration at a loss goal, with its interval or bracket; what is not known is None."""
+    """The capacity of a configuration at a loss goal, with its interval or bracket; unknown values are None."""
 
     configuration: str
     goal: str
@@ -54,20 +54,21 @@ class Capacity(NamedTuple):
 
     @property
     def width(self) -> float | None:
-        """The width of the 95 % interval as a share of the rate."""
+        """The width of the 95 % interval divided by the rate."""
         if self.rate is None or self.low is None or self.high is None or not self.is_confidence:
             return None
         return (self.high - self.low) / self.rate
 
 
 Told = tuple[str, int, "Iterable[Trial]"]
-"""A run: its configuration, its number, its trials. The numbers of all runs differ and follow their order in time."""
+"""A run: its configuration, number and trials. Run numbers are unique and ascend in time."""
 
 
 def capacities(runs: Iterable[Told], goals: Iterable[Goal], discarded: tuple[int, int, int]) -> list[Capacity]:
     """Judge runs.
 
-    `discarded` is the campaign's method: how many runs are left out at the low and the high end, from how many on.
+    `discarded` is the campaign's method: runs left out at the low and the high end, and the minimum number of runs for
+    it.
     """
     lowest, highest, from_runs = discarded
     with duckdb.connect() as connection:
@@ -90,7 +91,7 @@ def capacities(runs: Iterable[Told], goals: Iterable[Goal], discarded: tuple[int
 
 
 def rates_of_runs(runs: Iterable[Told], goals: Iterable[Goal]) -> pa.Table:
-    """Return the columns of the model int_run_capacity for runs, with the name of their configuration."""
+    """Return the columns of the model int_run_capacity for the runs, with the configuration's name."""
     goals = list(goals)
     rows = [
         (

@@ -1,4 +1,4 @@
-"""The models' macros rendered for DuckDB without dbt, so that searches and simulations judge as a build does."""
+"""The models' macros rendered for DuckDB without dbt, so that searches and simulations use the same SQL as a build."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ ROOT = Path(__file__).parent.parent
 
 
 def sql(macro: str, *arguments: object) -> str:
-    """Return the text of a macro of the dbt project."""
+    """Return the rendered text of a macro of the dbt project."""
     return str(getattr(_module(), macro)(*arguments))
 
 
 def seed(name: str) -> str:
-    """Return the statement that makes the table of a seed."""
+    """Return the statement that creates the table of a seed."""
     return f"create table {name} as from read_csv('{ROOT / 'seeds' / name}.csv')"
 
 
 @cache
 def _module() -> Any:
     class Adapter:
-        """What dbt gives the macros to tell engines apart."""
+        """Stand-in for dbt's adapter, by which macros distinguish engines."""
 
         @staticmethod
         def dispatch(macro: str, _project: str) -> Any:

@@ -1,4 +1,4 @@
-"""plan.yaml: what to measure, with which generator, how long, and how servers start and stop."""
+"""plan.yaml: what to measure, with which generator, for how long, and how servers start and stop."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Seconds = Annotated[float, Field(gt=0, le=86_400)]
 
 
 class PlanError(DroplineError):
-    """A plan that cannot be used; its text says where, why and what to write instead."""
+    """An unusable plan; the text says where, why and what to write instead."""
 
 
 class _Strict(BaseModel):
@@ -36,7 +36,7 @@ class _Strict(BaseModel):
 
 
 class Generator(_Strict):
-    """The program that sends, and from where."""
+    """The load generator, and the host it runs on."""
 
     tool: Literal["perfdhcp", "dnsperf"]
     target: Words = Field(description="Address of the server, or what the tool takes in its place.")
@@ -48,7 +48,7 @@ class Generator(_Strict):
 
 
 class Server(_Strict):
-    """Commands around a run, each by the shell with a time limit; `{folder}` is that of the configuration's files."""
+    """Shell commands around a run, each with a time limit; `{folder}` is the folder of the configuration's files."""
 
     host: Words | None = Field(default=None, description="Where they run, by ssh; this machine without it.")
     serve: Command | None = Field(default=None, description="The server in the foreground; it is ended after the run.")
@@ -65,7 +65,7 @@ class Server(_Strict):
 
 
 class Rates(_Strict):
-    """The offered rates between which the search runs, per second."""
+    """The range of offered rates of the search, per second."""
 
     lowest: Annotated[int, Field(ge=1, alias="from")]
     highest: Annotated[int, Field(ge=2, alias="to")]
@@ -79,7 +79,7 @@ class Rates(_Strict):
 
 
 class Runs(_Strict):
-    """How often each configuration is measured: until the interval is narrow enough, within bounds."""
+    """The number of runs per configuration: until the interval is narrow enough, within bounds."""
 
     at_least: Annotated[int, Field(ge=1, le=1000)] = 5
     at_most: Annotated[int, Field(ge=1, le=1000)] = 15
@@ -96,7 +96,7 @@ class Runs(_Strict):
 
 
 class Configuration(_Strict):
-    """One of what is compared; what it says goes before what the plan says of all."""
+    """A configuration to compare; its settings override those of the plan."""
 
     defaults: Defaults = Defaults()  # type: ignore[valid-type]
     files: tuple[Words, ...] = Field(default=(), description="The server's configuration, relative to the plan.")
@@ -149,33 +149,33 @@ class Plan(_Strict):
 
     @property
     def width(self) -> float:
-        """The bracket with which a run ends, as a share of the rate."""
+        """The width of a run's final bracket, divided by the rate."""
         return self.bracket or min(0.05, self.runs.width)
 
     @property
     def loss_goals(self) -> list[Goal]:
-        """The loss goals in full."""
+        """The loss goals with their definitions."""
         return [known_goals()[name] for name in self.goals]
 
     @property
     def hosts(self) -> dict[str, str | None]:
-        """The machines of the bench by what they do, and how ssh reaches them; one that does both is the server."""
+        """The machines of the bench by role, and their ssh hosts; a machine with both roles is the server."""
         hosts = {"server": self.server.host, "generator": self.generator.host}
         return hosts if len({*hosts.values()}) > 1 else {"server": self.server.host}
 
     def server_of(self, configuration: str) -> Server:
-        """Return the hooks of a configuration: its own, then those of all."""
+        """Return the hooks of a configuration: its own, else the plan's."""
         own = self.configurations[configuration].server
         return self.server.model_copy(update={name: getattr(own, name) for name in own.model_fields_set})
 
     def defaults_of(self, configuration: str) -> dict[str, Any]:
-        """Return what is said of a configuration's trials."""
+        """Return the defaults of a configuration's trials."""
         said = [*self.defaults, *self.configurations[configuration].defaults]
         return {name: value for name, value in said if value is not None}
 
     @classmethod
     def load(cls, path: Path) -> Plan:
-        """Read a plan.yaml and see that its files are there; raise PlanError when it cannot be used."""
+        """Read a plan.yaml and check that its files exist; raise PlanError if it is unusable."""
         plan = cls.parse(path)
         for name in (name for each in plan.configurations.values() for name in each.files):
             if not (path.parent / name).is_file():
@@ -185,7 +185,7 @@ class Plan(_Strict):
 
     @classmethod
     def parse(cls, path: Path) -> Plan:
-        """Read a plan.yaml by itself; raise PlanError when it cannot be used."""
+        """Read a plan.yaml without checking its files; raise PlanError if it is unusable."""
         with path.open("rb") as file:
             data = file.read(MAX_BYTES)
         try:
@@ -212,7 +212,7 @@ def known_goals() -> dict[str, Goal]:
 
 
 def _explained(error: ValidationError, lines: Lines, path: Path) -> Iterator[str]:
-    """Yield a sentence for each fault: file, line, key, and what is allowed."""
+    """Yield a sentence for each error: file, line, key, and what is allowed."""
     for fault in error.errors():
         place = fault["loc"]
         found = next((lines[place[:n]] for n in range(len(place), -1, -1) if place[:n] in lines), 1)
@@ -225,7 +225,7 @@ def _explained(error: ValidationError, lines: Lines, path: Path) -> Iterator[str
 
 
 def _allowed(place: tuple[int | str, ...]) -> str:
-    """Name the keys that the block of `place` may have, the nearest first."""
+    """List the allowed keys of the block at `place`, the most similar first."""
     *parents, key = map(str, place)
     model: Any = Plan
     for name in parents:

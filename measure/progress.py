@@ -23,7 +23,7 @@ _KEPT: Final = 2000  # trials
 
 @contextmanager
 def shown(plan: Plan, folder: Path, home: Home) -> Iterator[Callable[[Seen], None]]:
-    """Keep the file of `home` as long as `plan` is measured; yield what takes each trial."""
+    """Maintain the file in `home` while `plan` is measured; yield a callback for each trial."""
     home.root.mkdir(parents=True, exist_ok=True)
     path = home.root / _FILE
     trials: list[dict[str, Any]] = []
@@ -46,7 +46,7 @@ def shown(plan: Plan, folder: Path, home: Home) -> Iterator[Callable[[Seen], Non
 
 
 def current(home: Path) -> dict[str, Any] | None:
-    """Return what is being measured into a home, with `is_alive`; None where nothing is."""
+    """Return the current measurement of a home, with `is_alive`; None if there is none."""
     try:
         told: dict[str, Any] = json.loads((home / _FILE).read_bytes())
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The next rate to try: a pure function of the trials so far, so that a search resumes after any interruption."""
+"""The next rate to try: a pure function of the trials so far, so that a search can resume after any interruption."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-_LEAST_LOSS: Final = 0.001  # below it the logarithm of a loss tells nothing of the next rate
-_NARROWEST_CUT: Final = 0.25  # of a bracket, however sure the losses make it look
+_LEAST_LOSS: Final = 0.001  # below it the logarithm of the loss does not predict the next rate
+_NARROWEST_CUT: Final = 0.25  # of a bracket, however precise the losses make the estimate look
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A loss goal: the capacity is where the loss on this basis exceeds the limit, or too many answers are errors."""
+    """A loss goal: the capacity is where the loss on this basis, or the share of errors, exceeds its limit."""
 
     name: str
     limit: float
@@ -27,16 +27,16 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What the search knows of a trial.
+    """The data of a trial that the search needs.
 
     Attributes:
         rate: offered.
         losses: ratio by basis.
         achieved: rate.
-        errors: ratio of answers that are errors.
-        is_limited: whether the generator itself sent too little.
-        is_unsustained: whether the server could not keep the pace, whatever was lost.
-        sent_rate: what the generator sent.
+        errors: ratio of error answers to answers.
+        is_limited: whether the generator sent too little.
+        is_unsustained: whether the server failed to keep up, whatever the loss.
+        sent_rate: rate that the generator sent.
 
     """
 
@@ -49,19 +49,20 @@ class Trial:
     sent_rate: float = 0.0
 
     def exceeds(self, goal: Goal) -> bool:
-        """Say whether this trial by itself is beyond the goal."""
+        """Return whether this trial by itself exceeds the goal."""
         return self.is_unsustained or self.errors > goal.error_limit or self.losses[goal.basis] > goal.limit
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a run searches.
+    """The parameters of a run's search.
 
     Attributes:
-        low, high: the rates between which it does; whole numbers.
-        width: the bracket it ends with, as a share of the rate.
-        expected: what earlier runs found, if there are any.
-        phase: 0 to 1, where the bracket lies around it. Drawn anew for each run: a fixed grid would bias all alike.
+        low, high: range of rates; whole numbers.
+        width: of the final bracket, divided by the rate.
+        expected: the result of earlier runs, if any.
+        phase: 0 to 1, position of the bracket around `expected`. Random per run: a fixed grid would bias all runs
+        alike.
 
     """
 
@@ -73,18 +74,18 @@ class Plan:
 
     @property
     def first(self) -> int:
-        """The rate to begin with."""
+        """The initial rate."""
         if self.expected is None:
             return self.low
         return self._within(self.expected * (1 + self.width) ** -self.phase)
 
     def above(self, rate: float, begun_at: float) -> int:
-        """Return a rate beyond one that passes: twice it, or near what is expected, in strides that grow."""
+        """Return a rate above a passing one: twice it, or near the expected one, in growing steps."""
         stride = 2 if self.expected is None else min(2, max(1 + self.width, rate / begun_at))
         return self._within(max(rate + 1, rate * stride))
 
     def below(self, rate: float, begun_at: float) -> int:
-        """Return a rate below one that fails."""
+        """Return a rate below a failing one."""
         return self._within(min(rate - 1, rate / min(2, max(1 + self.width, begun_at / rate))))
 
     def _within(self, rate: float) -> int:
@@ -92,15 +93,15 @@ class Plan:
 
 
 Steps = dict[float, list[Trial]]
-"""The trials of a run by their rate, in rising order."""
+"""The trials of a run by rate, ascending."""
 
 
 def next_rate(trials: Sequence[Trial], goals: Iterable[Goal], plan: Plan) -> int | None:
-    """Return the rate of a run's next trial, None when every goal has its bracket.
+    """Return the rate of a run's next trial, or None if every goal has its bracket.
 
-    The bracket is found by doubling, then cut in two by the logarithm of the loss. A step that failed is repeated
-    before it bounds a bracket, as is one for which the generator sent too little; a third trial decides between two
-    that disagree, as the median of a build does.
+    The bracket is found by doubling, then narrowed by interpolating the logarithm of the loss. A failed step is
+    repeated before it bounds a bracket, as is one where the generator sent too little; if two trials disagree, a third
+    decides, like the median in a build.
     """
     steps = _steps(trials)
     begun_at = trials[0].rate if trials else 0
@@ -112,7 +113,7 @@ def next_rate(trials: Sequence[Trial], goals: Iterable[Goal], plan: Plan) -> int
 
 
 def bracket(trials: Sequence[Trial], goal: Goal) -> tuple[float | None, float | None]:
-    """Return the last passing and the first exceeding rate, as a build finds them."""
+    """Return the last passing and the first exceeding rate, as in a build."""
     return _bracket(_steps(trials), goal)
 
 
@@ -128,7 +129,7 @@ def _bracket(steps: Steps, goal: Goal) -> tuple[float | None, float | None]:
 
 
 def _exceeds(trials: Sequence[Trial], goal: Goal) -> bool:
-    """Judge a step as a build does: by the medians, and by what at least half of its trials did."""
+    """Judge a step as a build does: by the medians, and by at least half of its trials."""
     return (
         _most(trial.is_unsustained for trial in trials)
         or median(trial.errors for trial in trials) > goal.error_limit
@@ -137,7 +138,7 @@ def _exceeds(trials: Sequence[Trial], goal: Goal) -> bool:
 
 
 def _most(verdicts: Iterable[bool]) -> bool:
-    """Say whether at least half of them are true."""
+    """Return whether at least half of them are true."""
     return median(verdicts) >= 0.5
 
 
@@ -150,7 +151,7 @@ def _next_of(goal: Goal, steps: Steps, begun_at: float, plan: Plan) -> int | Non
     if passing is None and exceeding is None:
         return plan.first
     if exceeding is None:
-        assert passing is not None  # noqa: S101 - one of them is there
+        assert passing is not None  # noqa: S101 - at least one is set
         limited = [trial.is_limited for trial in steps[passing]]
         if _is_in_doubt(limited):
             return round(passing)
@@ -169,7 +170,7 @@ def _next_of(goal: Goal, steps: Steps, begun_at: float, plan: Plan) -> int | Non
 
 
 def _cut(passing: Sequence[Trial], exceeding: Sequence[Trial], goal: Goal) -> float:
-    """Return where in its bracket the loss should reach the limit: the middle where the losses tell nothing."""
+    """Return where in its bracket the loss should reach the limit; the middle if the losses do not tell."""
     low, high = _loss(passing, goal), _loss(exceeding, goal)
     if not _LEAST_LOSS <= low < goal.limit < high:
         return 0.5
@@ -178,5 +179,5 @@ def _cut(passing: Sequence[Trial], exceeding: Sequence[Trial], goal: Goal) -> fl
 
 
 def _is_in_doubt(verdicts: Sequence[bool]) -> bool:
-    """Say whether one more trial could overturn what a step is called by the first or two."""
+    """Return whether one more trial could change the verdict of a step's first one or two."""
     return len(verdicts) < 3 and sum(verdicts) == 1

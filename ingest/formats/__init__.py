@@ -1,8 +1,7 @@
-"""The raw formats of traffic generators: how each is recognised, and what a reader returns.
+"""The raw formats of traffic generators: how each is recognised, and the results of its reader.
 
-A reader is pure: it gets the bytes of one file and yields what it found, in the order of the file.
-It never raises for bad input; what it cannot use it yields as a `Reject`, so that every byte stays
-accounted for.
+A reader is pure: it takes the bytes of one file and yields its results in file order. It never raises for bad input but
+yields a `Reject` for each unusable part, so that every byte is accounted for.
 """
 
 from __future__ import annotations
@@ -24,21 +23,21 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
-OBSERVED: Final = ("metric", "label", "t_s", "value", "unit")  # what a report tells of `schema.OBSERVATIONS`
+OBSERVED: Final = ("metric", "label", "t_s", "value", "unit")  # columns of `schema.OBSERVATIONS` that a report has
 Observed = tuple[str, str | None, float | None, float, str]
 
 
 @dataclass(slots=True)
 class Report:
-    """One trial as its report tells it.
+    """One trial as reported by the tool.
 
     Attributes:
-        line: where the report begins in the file, from 1.
-        facts: columns of `schema.TRIALS` that the text itself gives.
+        line: first line of the report in the file, from 1.
+        facts: columns of `schema.TRIALS` found in the text itself.
         exchanges: rows of `schema.EXCHANGES` without the keys.
         intervals: rows of `schema.INTERVALS` without the keys.
         observations: rows of `schema.OBSERVATIONS` without the keys.
-        warnings: what a person should know about this report, one sentence each.
+        warnings: notes for the user, one sentence each.
 
     """
 
@@ -52,7 +51,7 @@ class Report:
 
 @dataclass(slots=True, frozen=True)
 class Reject:
-    """A part of a file that gives no trial: where, why, and what to do about it."""
+    """A part of a file without a trial: where, why, and what to do about it."""
 
     line: int
     reason: str
@@ -60,26 +59,27 @@ class Reject:
 
 
 class Reader(Protocol):
-    """What a format module offers.
+    """Interface of a format module.
 
-    One whose files begin like JSON has `IN_JSON`, too: ASCII texts, one of which is in the head of each of them.
+    If its files begin like JSON it also has `IN_JSON`: ASCII strings, at least one of which is in the head of each
+    file.
     """
 
     NAME: str
 
     def sniff(self, head: bytes) -> bool:
-        """Say whether a file is of this format; `head` is its first 64 KiB, or all of it."""
+        """Return whether a file is of this format; `head` is its first 64 KiB, or all of it."""
 
     def parse(self, data: bytes) -> Iterator[Report | Reject]:
-        """Yield every report and every unusable part of `data`, in order."""
+        """Yield every report and a reject for every unusable part of `data`, in order."""
 
 
 class TextReader(Reader, Protocol):
-    """What a module offers whose format is a text of lines, of which a file may hold several, from several tools.
+    """Interface of a module for a line-based text format; one file may hold output of several tools.
 
     Attributes:
-        LINES: how lines begin that only this tool prints, or that it shares with few others.
-        CLUES: texts, one of which is in each of these lines.
+        LINES: pattern of line beginnings printed only by this tool, or by few others.
+        CLUES: strings, at least one of which is in each of these lines.
 
     """
 
@@ -87,14 +87,14 @@ class TextReader(Reader, Protocol):
     CLUES: tuple[str, ...]
 
     def parse(self, data: bytes, line: int = 1) -> Iterator[Report | Reject]:
-        """Yield what `Reader.parse` does of a text that begins in `line` of its file."""
+        """Yield what `Reader.parse` yields, for a text that begins at `line` of its file."""
 
     def explain(self, data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
-        """Yield (number, text, what it was taken for) of every line that is not blank."""
+        """Yield (number, text, interpretation) of every line that is not blank."""
 
 
-# The registry: a module of this folder a line. Each file is claimed by one of them at most, so the order decides
-# nothing but speed.
+# The registry: the modules of this folder, one per line. At most one of them claims a file, so the order matters only
+# for speed.
 _MODULES = (
     "perfdhcp",
     "avalanche",
@@ -130,23 +130,22 @@ _JSON: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:{|\[\s*[{\]])")
 
 
 def begins_like_json(head: bytes) -> bool:
-    """Say whether a file begins as a JSON object does, or as a list of objects.
+    """Return whether a file begins like a JSON object or a list of objects.
 
-    Most of a campaign's files are sidecars: whoever reads no JSON need not be asked about them.
+    Most files of a campaign are sidecars; this saves asking the readers of other formats.
     """
     return _JSON.match(head) is not None
 
 
 def in_question(heads: Sequence[bytes]) -> list[bool]:
-    """Say of the first 64 KiB of each of some files whether a reader may claim it: of sidecars it is soon seen.
+    """Return for each head (first 64 KiB of a file) whether a reader may claim the file: quickly excludes sidecars.
 
-    All texts that any reader looks for are looked for at once, which takes a fifth of the time that they take one by
-    one.
+    A single search for the strings of all readers takes a fifth of the time of one search per string.
     """
     begun = [begins_like_json(head) for head in heads]
     of_json = [head for head, like_json in zip(heads, begun, strict=True) if like_json]
     offsets = array("i", accumulate(map(len, of_json), initial=0))
-    # Not by pa.array: it imports pandas, which takes each process longer than its heads.
+    # Not pa.array: it imports pandas, which takes longer than all the heads of a process.
     held = pa.Array.from_buffers(
         pa.binary(), len(of_json), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(of_json))]
     )

@@ -1,8 +1,8 @@
 """The reader of Spirent Avalanche's `realtime.csv` and `hostStats.csv`.
 
-realtime.csv has some lines of text, then a header of more than 255 columns whose first is `Seconds
-Elapsed`, then a sample every 4 s by default; columns are found by name, their places differ. hostStats.csv
-has a block for each VLAN: `VLAN,<n>`, two header lines, and a line for each host. kbit are 1000 bit.
+realtime.csv has some lines of text, a header of more than 255 columns that begins with `Seconds Elapsed`, and a sample
+every 4 s by default; columns are found by name because their positions vary. hostStats.csv has a block per VLAN:
+`VLAN,<n>`, two header lines, and a line per host. 1 kbit is 1000 bit.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ _HEADER_LINES: Final = 2
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is of Avalanche.
+    """Return whether `head`, the first 64 KiB of a file or all of it, is from Avalanche.
 
-    A realtime.csv without its header row is, too, when another of its captions is there.
+    A realtime.csv without its header row is recognised by its other captions.
     """
 
     def is_ours(columns: Columns) -> bool:
@@ -69,10 +69,10 @@ def sniff(head: bytes) -> bool:
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield the trial of every table in `data` and what is unusable; never raises for bad input.
+    """Yield the trial of every table in `data` and a reject for unusable parts; never raises for bad input.
 
     realtime.csv: the achieved rate is the mean incoming traffic (Mbit/s, one way) of the steady samples.
-    hostStats.csv: it is the sum of the HTTP goodput of all hosts (Mbit/s); one core of one subtest only.
+    hostStats.csv: it is the sum of the HTTP goodput of all hosts (Mbit/s), for one core of one subtest only.
     """
     return account(data, _read, _EXPECTED)
 
@@ -81,7 +81,7 @@ def _read(text: bytes) -> Iterator[Report | Reject]:
     if _begins_with_vlan(text[:1000].decode("utf-8", "replace")):
         yield from _hosts(text)
         return
-    # The lines before the first header are Avalanche's own; how many there are is not known.
+    # Avalanche writes a varying number of lines before the first header.
     found = [table for table in tables(text, _is_header) if table.columns.keys]
     if not found:
         yield Reject(1, _NO_HEADER, _EXPECTED)
@@ -125,11 +125,11 @@ def _hosts(text: bytes) -> Iterator[Report | Reject]:
     trial: Trial | None = None
     vlans: list[str] = []
     headers: list[Table] = []
-    unusable = 0  # whose line it was cannot be said: every later trial may lack it
+    unusable = 0  # the trial of an unusable line is unknown: every later one may lack it
     for row in rows(text):
         if row.cells[0] == "VLAN" and len(row.cells) > 1:
             vlan = words(row.cells[1]) or ""
-            if trial and vlan in vlans:  # another file follows
+            if trial and vlan in vlans:  # another file begins
                 yield _hosts_together(trial)
                 trial, vlans = None, []
             if trial is None:
@@ -159,7 +159,7 @@ def _hosts_together(trial: Trial) -> Report | Reject:
 
 
 def _host(trial: Trial, vlan: str, table: Table, row: Line) -> Reject | None:
-    """Add the goodput of one host; the cumulative goodput is bits, beside bytes received."""
+    """Add the goodput of one host: cumulative, in bits, although the received count is in bytes."""
     label = f"VLAN {vlan}"
     try:
         record = table.record(row)

@@ -1,8 +1,8 @@
-"""The reader of BNG Blaster's JSON report (RtBrick, `bngblaster -J`): how fast DHCP and DHCPv6 sessions were set up.
+"""The reader of BNG Blaster's JSON report (RtBrick, `bngblaster -J`): set-up rates of DHCP and DHCPv6 sessions.
 
-Its layout is that of its documentation (docsrc/sources/reports.rst) and source (code/bngblaster/src/bbl_stats.c). The
-set-up time is from the start of the first session to the establishment of the last one, PPP and authentication
-included; the set-up rate is established sessions by that time.
+The layout is defined by its documentation (docsrc/sources/reports.rst) and source (code/bngblaster/src/bbl_stats.c).
+The set-up time runs from the start of the first session to the establishment of the last, including PPP and
+authentication; the set-up rate is established sessions divided by that time.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _RATES: Final = {"setup-rate-cps": "avg", "setup-rate-cps-min": "min", "setup-ra
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is such a report."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is such a report."""
     text = head_text(head).lstrip()
     return text.startswith("{") and '"setup-rate-cps"' in text and '"sessions-established"' in text
 
@@ -35,8 +35,8 @@ def sniff(head: bytes) -> bool:
 def parse(data: bytes) -> Iterator[Report | Reject]:
     """Yield a trial for each of DHCP and DHCPv6 that sessions used; never raises for bad input.
 
-    sent are sessions, received those that got a lease, dropped the others. The achieved rate is leases by the set-up
-    time. What rate sessions were started with it does not say.
+    sent counts sessions, received those that got a lease, dropped the others. The achieved rate is leases divided by
+    set-up time. The offered rate is not in the report.
     """
     return each_document(data, _trials, _EXPECTED)
 

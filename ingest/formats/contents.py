@@ -1,8 +1,8 @@
-"""Tool outputs within a file: prefixes, JSON and the outputs of other tools around them.
+"""Tool outputs within a file: with prefixes, in JSON, or mixed with the outputs of other tools.
 
-A text of several tools is cut where another tool's lines begin, each piece for its own reader. Readers of text say by
-`LINES` how lines begin that only their tool prints, or that it shares with few others, and by `CLUES` texts of which
-each of these lines holds one.
+A text from several tools is cut where another tool's lines begin, and each piece goes to its own reader. Text readers
+declare `LINES`, a pattern of line beginnings printed only by their tool or by few others, and `CLUES`, strings at least
+one of which is in each of these lines.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _MAX_PIECES: Final = 10_000
 _ADVICE: Final = "keep the output of each tool in a file of its own"
 _READERS: Final = {reader.NAME: reader for reader in OF_TEXT}
 _BULLETS: Final = (b"- ", b"* ", b"+ ")
-_HIDING: Final = (b"\x1b", *(b"\n" + bullet for bullet in _BULLETS))  # what may stand before or within any line
+_HIDING: Final = (b"\x1b", *(b"\n" + bullet for bullet in _BULLETS))  # may precede or interrupt any line
 _CLUES: Final = {reader.NAME: tuple(clue.encode() for clue in reader.CLUES) for reader in OF_TEXT}
 
 
 class Piece(NamedTuple):
-    """A part of a text: the reader whose lines are in it, the number of its first line, and the text itself."""
+    """A part of a text: the reader that its lines match, the number of its first line, and the text itself."""
 
     reader: TextReader
     line: int
@@ -48,14 +48,14 @@ class Piece(NamedTuple):
 
 
 class _Claim(NamedTuple):
-    """A place where a line begins that is of one of some tools, named by their readers."""
+    """A line that matches one or more tools, given as their readers."""
 
     place: int
     owners: frozenset[str]
 
 
 def behind(head: bytes) -> Reader | None:
-    """Return the reader of what stands behind the prefix of each line, or in JSON, of a file that no reader claims."""
+    """Return the reader for the text behind line prefixes, or in JSON, of a file that no reader claims."""
     text = head_text(head)
     in_json = prefixes.may_be_json(text)
     if not in_json and (begins_like_json(head) or not hinted(text)):
@@ -64,7 +64,7 @@ def behind(head: bytes) -> Reader | None:
 
 
 def parse(reader: Reader, data: bytes) -> Iterator[Report | Reject]:
-    """Yield every report and every unusable part of a file that `recognise` or `behind` gave to `reader`, in order."""
+    """Yield reports and rejects, in order, of a file for which `recognise` or `behind` returned `reader`."""
     pieces, notes, fault = _pieces(reader, data)
     if not pieces:
         yield from reader.parse(data)
@@ -75,7 +75,7 @@ def parse(reader: Reader, data: bytes) -> Iterator[Report | Reject]:
 
 
 def explain(reader: Reader, data: bytes) -> Iterator[tuple[int, str, str]]:
-    """Yield (number, text, what it was taken for) of every line that is not blank, where the reader can tell."""
+    """Yield (number, text, interpretation) of every line that is not blank, if the reader can explain."""
     pieces = _pieces(reader, data)[0]
     for piece in pieces:
         yield from piece.reader.explain(piece.text.encode(), piece.line)
@@ -84,9 +84,9 @@ def explain(reader: Reader, data: bytes) -> Iterator[tuple[int, str, str]]:
 
 
 def _pieces(reader: Reader, data: bytes) -> tuple[list[Piece], dict[int, tuple[str, ...]], Reject | None]:
-    """Return the parts of a file that are to be read apart, notes on them, and what is wrong with the gzip around it.
+    """Return the parts of a file to parse separately, notes on them, and the gzip error, if any.
 
-    There are none where `reader` is to read it all.
+    There are no parts if `reader` should parse the whole file.
     """
     if not (own := _READERS.get(reader.NAME)):
         return [], {}, None
@@ -120,7 +120,7 @@ def _read(pieces: list[Piece], notes: dict[int, tuple[str, ...]]) -> Iterator[Re
 
 
 def _is_of_one(content: bytes, reader: TextReader) -> bool:
-    """Say whether no other tool's lines are in it and no bullets, as far as that is soon seen."""
+    """Quick check that a text has no bullets and no other tool's lines."""
     clues = (clue for name, clues in _CLUES.items() if name != reader.NAME for clue in clues)
     return not content.startswith(_BULLETS) and not any(clue in content for clue in (*_HIDING, *clues))
 
@@ -136,18 +136,18 @@ def _is_known(text: str) -> bool:
 
 
 def hinted(text: str) -> list[TextReader]:
-    """Return the readers of which `text` holds a clue; of no other it holds a line."""
+    """Return the readers with a clue in `text`; it has no lines of any other."""
     return [reader for reader in OF_TEXT if any(clue in text for clue in reader.CLUES)]
 
 
 def cut(text: str, readers: Iterable[TextReader], line: int = 1) -> list[Piece]:
-    """Return the pieces of a text that begins in `line`, one for each change of the tool; none without such a line.
+    """Cut a text that begins at `line` into pieces, one per change of tool; none if no tool's lines are found.
 
-    A line that two tools print alike is of the tool before it if it can be, else it goes with what follows it.
+    A line that two tools print belongs to the tool before it if possible, else to the one that follows.
     """
     by_name = {reader.NAME: reader for reader in readers}
     begins: list[tuple[int, frozenset[str]]] = []
-    doubtful: list[_Claim] = []  # the last ones, behind whatever only one tool prints
+    doubtful: list[_Claim] = []  # ambiguous lines since the last unambiguous one
     for claim in _claims(text, by_name.values()):
         before = begins[-1][1] if begins else claim.owners
         if not begins:
@@ -171,7 +171,7 @@ def cut(text: str, readers: Iterable[TextReader], line: int = 1) -> list[Piece]:
 
 
 def mentioned(text: str) -> str | None:
-    """Return in words which tool prints a line like the first one of `text` that anything else stands before."""
+    """Describe the tool whose line is the first in `text` to have other text before it."""
     for number, line in enumerate(text.splitlines(), 1):
         for reader in OF_TEXT:
             for clue in reader.CLUES:

@@ -1,8 +1,8 @@
 """The reader of FD.io CSIT's test case results (resources/model_schema/test_case.schema.yaml, 1.4 and 1.5).
 
-Rates are of both directions, and packets that the generator did not send count as lost. NDR lets nothing
-be lost, PDR 0.5 %, a soak test 1e-7; their lower bound is the load of a trial that passed, and the rate that
-CSIT publishes. The duration of a test case includes its set-up and all trials of a search.
+Rates are of both directions, and packets that the generator did not send count as lost. NDR accepts no loss, PDR
+0.5 %, a soak test 1e-7. Their lower bound is the load of a trial that passed, and the rate that CSIT publishes. The
+duration of a test case includes its set-up and all trials of a search.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ _DIRECTIONS: Final = ("forward", "reverse")
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is a test case of CSIT."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is a CSIT test case."""
     text = head_text(head).lstrip()
     return text.startswith("{") and '"dut_type"' in text and '"tg_type"' in text
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield the trials of every test case in `data` and what is unusable; never raises for bad input.
+    """Yield the trials of every test case in `data` and a reject for unusable parts; never raises for bad input.
 
-    ndrpdr gives two trials, mrr, soak, reconf and hoststack one. Rates are frames/s, connections/s or
-    transactions/s (requests); that of a hoststack test without a rate is its goodput in Mbit/s.
+    ndrpdr gives two trials; mrr, soak, reconf and hoststack one. Rates are frames/s, connections/s or transactions/s
+    (requests); a hoststack test without a rate has its goodput in Mbit/s.
     """
     return each_document(data, _trials, _EXPECTED)
 

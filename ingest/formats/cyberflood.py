@@ -1,11 +1,10 @@
 """The reader of Spirent CyberFlood's results of a test run (REST, JSON; the engine is Avalanche).
 
-`raw` has a Summary and series of [seconds, value], a sample every 4 s. `Live Bandwidth` is the receiving
-and the sending side added, in kbit/s of 1000 bit, without FCS; where a version has `Live Incoming
-Bandwidth`, that is the rate. Ramps and the last sample, which reads 0, are no part of it: the mean is over
-the steady samples at the highest desired load, which the load reaches some samples late.
-`Average Throughput` matches no mean of the series in some versions, `Incoming BW` under `Protocol Data`
-is twice the rate: the one is kept as reported, the other not at all.
+`raw` has a Summary and series of [seconds, value], a sample every 4 s. `Live Bandwidth` is the sum of the receiving and
+the sending side, in kbit/s of 1000 bit, without FCS; if a version has `Live Incoming Bandwidth`, that is the rate. The
+mean is over the steady samples at the highest desired load, which the load reaches some samples late; ramps and the
+last sample, which reads 0, are excluded. `Average Throughput` matches no mean of the series in some versions and is
+kept as reported. `Incoming BW` under `Protocol Data` is twice the rate and is ignored.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ _RUN: Final = re.compile(r'"runId"\s*:')
 _RESULT: Final = re.compile(r'"(?:raw|startedAt|grade|queue)"\s*:')
 _POLL: Final = re.compile(r'"(?:subType|client)"\s*:')
 _LOAD: Final = "Load Specification"
-# What a load or a series counts, by words in its name (`https` is not one of them): unit and factor.
+# What a load or a series counts, by words in its name (not `https`): unit and factor.
 _QUANTITIES: Final = (
     (re.compile("bandwidth|throughput"), MBITS, 1e-3),
     (re.compile("connections/s|cps"), CONNECTIONS, 1.0),
@@ -58,17 +57,17 @@ _MAX_SAMPLES: Final = 100_000
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) holds such results."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, holds such results."""
     text = head_text(head).lstrip()
     is_json = text[:1] in {"[", "{"} and bool(_RUN.search(text))
     return is_json and bool(_RESULT.search(text)) and not _POLL.search(text.partition('"raw"')[0])
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield the trial of every test run in `data` and what is unusable; never raises for bad input.
+    """Yield the trial of every test run in `data` and a reject for unusable parts; never raises for bad input.
 
-    The rate is Mbit/s, connections/s or transactions/s, by the desired load. sent, received and dropped
-    are transactions executed, passed and failed: they say nothing of lost packets.
+    The rate is Mbit/s, connections/s or transactions/s, depending on the desired load. sent, received and dropped are
+    transactions executed, passed and failed, not packets.
     """
     return each_document(data, _trials, _EXPECTED)
 
@@ -147,7 +146,7 @@ def _live_names(subject: str, unit: str) -> list[str]:
 
 
 def _at_full_load(live: list[tuple[float, float]], desired: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the live samples at the highest desired load without the ramp, of which the load lags behind."""
+    """Return the live samples at the highest desired load, without the ramp, as the load lags behind."""
     full = max((value for _, value in desired), default=0.0)
     times = {time_s for time_s, value in desired if value == full}
     kept = [sample for sample in live if sample[0] in times] if full > 0 else []

@@ -1,7 +1,7 @@
 """The reader of the `<name>_Detailed.csv` of Spirent's cf-netsecopen-tests.
 
-A row per poll of a run, with the totals and rates of the client: bandwidth in kbit/s, times in ms. Its
-client_cpu and server_cpu are those of the tester. What a run is after is its `load_type`.
+One row per poll of a run, with the client's totals and rates: bandwidth in kbit/s, times in ms. Its client_cpu and
+server_cpu are those of the tester. The `load_type` is the target quantity of a run.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ NAME = "cyberflood_csv"
 
 _EXPECTED: Final = "expected <name>_Detailed.csv, from `test_name,seconds,state,current_load` on"
 _COLUMNS: Final = frozenset({"testname", "seconds", "currentload", "desiredload", "tps", "cps", "rxbandwidth"})
-# A word in the load or test type -> the column of its rate, the unit and the factor to it.
+# A word in the load or test type -> the column of its rate, the unit and the conversion factor.
 _RATES: Final = (
     (re.compile("bandwidth|throughput|tput"), "rxbandwidth", MBITS, 1e-3),
     (re.compile("connections/s|cps"), "cps", CONNECTIONS, 1.0),
     (re.compile(""), "tps", TRANSACTIONS, 1.0),
 )
-_BEYOND: Final = 2  # times the desired load: no generator overshoots so far
+_BEYOND: Final = 2  # times the desired load: no generator overshoots this far
 _SERIES: Final = (
     ("rxbandwidth", "incoming_traffic", MBITS, 1e-3, None),
     ("txbandwidth", "outgoing_traffic", MBITS, 1e-3, None),
@@ -59,12 +59,12 @@ _SERIES: Final = (
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is such a file."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is such a file."""
     return has_table(head, _is_header)
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield the trial of every run in `data` and what is unusable; never raises for bad input.
+    """Yield the trial of every run in `data` and a reject for unusable parts; never raises for bad input.
 
     The rate is the mean of the steady polls in the unit of the load: Mbit/s received by the client,
     connections/s or transactions/s. sent, received and dropped are transactions.
@@ -108,7 +108,7 @@ def _trial(records: list[Record], lacking: list[int]) -> Report | Reject:
             trial.observe(metric, None if value is None else value * factor, series_unit, label, time_s)
         if record.cut is not None:
             trial.cut(record.line)
-    for line in lacking[:1]:  # whose poll it was cannot be said
+    for line in lacking[:1]:  # the poll it belongs to is unknown
         trial.lack(line)
     desired = max((load for r in records if (load := r.number("desiredload")) is not None), default=None)
     fastest = max((rate for _, rate in rates), default=0.0)

@@ -1,8 +1,8 @@
-"""The reader of CyberFlood's statistics polls: one JSON object per poll of a run that is going on.
+"""The reader of CyberFlood's statistics polls: one JSON object per poll of an active run.
 
-`client` and `server` list values by `type`, `id` and `subType`, any of which may be missing; entries of a
-single port end in `@<port>` and are left out. Counters are cumulative, also `rxByteRate`; bandwidth is
-kbit/s, times are ms. `cpuUtilized` is the CPU of the tester.
+`client` and `server` list values by `type`, `id` and `subType`, any of which may be missing; entries of a single port
+end in `@<port>` and are skipped. Counters are cumulative, including `rxByteRate`; bandwidth is kbit/s, times are ms.
+`cpuUtilized` is the CPU of the tester.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ Values = dict[str, object]
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) holds polls."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, holds polls."""
     text = head_text(head).lstrip()
     return text[:1] in {"[", "{"} and '"runId"' in text and bool(_MARK.search(text))
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield a trial for the polls of each run in `data` and what is unusable; never raises for bad input.
+    """Yield a trial per run polled in `data` and a reject for unusable parts; never raises for bad input.
 
-    The rate is the mean of successful transactions/s over the steady polls; sent, received and dropped are
-    transactions up to the last poll. A run that was still going is not completed.
+    The rate is the mean of successful transactions/s over the steady polls; sent, received and dropped are transactions
+    up to the last poll. A run that was still active is not completed.
     """
     return account(data, _read, _EXPECTED)
 
@@ -105,7 +105,7 @@ class _Run:
 
     def take(self, client: Values, server: Values) -> None:
         if not client:
-            return  # an early poll: the run has not begun
+            return  # polled before the run began
         self.polls += 1
         self.last = client
         time_s = number(client.get("timeElapsed"))

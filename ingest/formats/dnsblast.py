@@ -1,9 +1,9 @@
 """The reader of dnsblast's output (jedisct1/dnsblast, which has no versions and no manual).
 
-Its source defines it: a status line, ended by a CR only, at least every 0.5 s, one when all queries
-are sent, and one with a newline when as many datagrams came back. Until then it waits without
-limit, so a single lost reply means that it has to be interrupted and never prints the last ones.
-The reply rate is the mean since the start, cut to the rate that was asked for.
+Its source defines the format: a status line that ends with a CR only at least every 0.5 s, one when all queries are
+sent, and one with a newline when as many datagrams came back. It waits for them without limit, so after a single lost
+reply it must be interrupted and never prints the last lines. The reply rate is the mean since the start, capped at the
+requested rate.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ class _Status(NamedTuple):
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is of dnsblast."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is from dnsblast."""
     text = head_text(head)
     only = text.strip() if len(text) < 1000 else ""
     return bool(is_marked(text, LINES, *CLUES) or _LOOKUP.fullmatch(only) or _CALL.fullmatch(only))
 
 
 def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
-    """Yield every run and every unusable part of `data`, in order; never raises for bad input."""
+    """Yield every run and a reject for every unusable part of `data`, in order; never raises for bad input."""
     return parts(data, lambda text: _runs(text.decode("utf-8", "replace"), line), "split the file between two runs")
 
 
 def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
-    """Yield (number, text, what it was taken for) of every status line and every line between; a CR ends a line."""
+    """Yield (number, text, interpretation) of every status line and every line between; a CR ends a line."""
     text, _ = unpack(data, MAX_TEXT_BYTES)
     for here, said in enumerate(_ENDS.split(text.decode("utf-8", "replace"))[::2], line):
         run = _Run()
@@ -93,7 +93,7 @@ def _runs(text: str, first: int) -> Iterator[Report | Reject]:
 
 
 def _parts(line: str) -> Iterator[_Status | str]:
-    """Yield the status lines in `line` (a copy may have lost their CR), and the text between."""
+    """Yield the status lines in `line` (a copy may have lost their CR) and the text between."""
     at = 0
     for match in _STATUS.finditer(line):
         if text := clean(line[at : match.start()]):
@@ -131,7 +131,7 @@ class _Run(TextRun):
         self._last_end: str | None = None
 
     def is_over(self, part: _Status | str) -> bool:
-        """Say whether `part` is of another process: counters never fall within one."""
+        """Return whether `part` is from another process: counters never decrease within one."""
         if isinstance(part, str):
             if part.startswith("Script started"):
                 return bool(self.line) or self.recorded
@@ -152,17 +152,17 @@ class _Run(TextRun):
         super().read(line)
 
     def add(self, status: _Status) -> None:
-        """Keep one status line."""
+        """Add one status line."""
         if self._after_status:
-            self._last_end = ""  # the one before had no end of its own
+            self._last_end = ""  # the previous one had no line end
         self.line = self.line or self.here
         self.statuses.append(status)
         self._after_status = True
 
     def end_line(self, end: str, *, blank_follows: bool) -> None:
-        """Note how a line ended: a newline behind lines with CR only is printed at a clean end.
+        """Record how a line ended: after lines with CR only, dnsblast prints a newline when it ends cleanly.
 
-        Where `tr` made newlines of all CRs, it is the blank line.
+        If `tr` converted all CRs to newlines, this is the blank line.
         """
         if self._after_status:
             self.closed = "\n" in end and (blank_follows or self._last_end in {"\r", ""})
@@ -226,5 +226,5 @@ class _Run(TextRun):
 
 
 def _is_error(line: str) -> bool:
-    """Say whether `line` is what dnsblast says before it gives up."""
+    """Return whether `line` is an error message of dnsblast before it exits."""
     return any(form.fullmatch(line) for form in (_LOOKUP, _CALL, _ASSERTION))

@@ -1,6 +1,6 @@
-"""The reader of dnsperf's output (DNS-OARC), from 2.0 on, and what resperf prints like it.
+"""The reader of dnsperf's output (DNS-OARC), from 2.0 on, and of the parts that resperf shares.
 
-Both are one source (DNS-OARC/dnsperf, src/dnsperf.c and src/resperf.c). Figures and options are defined in dnsperf(1):
+Both tools share one source (DNS-OARC/dnsperf, src/dnsperf.c and src/resperf.c). dnsperf(1) defines figures and options:
 queries per second are completed queries by run time, and with the default of 100 outstanding queries (`-q`) it is a
 closed loop that waits for the server.
 """
@@ -25,7 +25,7 @@ NAME = "dnsperf"
 _VERSION: Final = re.compile(r"(?:Nominum )?Version (\S{1,40})")
 _SECRET: Final = re.compile(r"(?<!\S)(-y ?(?:[^\s:]+:)+)[^\s:]+")
 _RCODE: Final = re.compile(r"([A-Za-z]\w*) (\d{1,18}) \(")
-_DECIMAL: Final = r"(\d{1,12}\.\d{1,6})"  # the tools print six places; who copies a report may round them
+_DECIMAL: Final = r"(\d{1,12}\.\d{1,6})"  # the tools print six places; people may round them
 _PLACES: Final = 6
 _SHARE: Final = r"(\d{1,18})(?: +\((?:\d+\.\d+|-?nan|inf)%\))?"
 _THOUSANDS: Final = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?!\d|,\d)", re.ASCII)
@@ -48,18 +48,18 @@ _VALUES: Final[dict[str, re.Pattern[str]]] = {
         "Lost at that point": r"(\d{1,3}\.\d\d)%",
     }.items()
 }
-_LARGEST: Final = 1e15  # no option can mean more
+_LARGEST: Final = 1e15  # above any meaningful option value
 _SECTIONS: Final = {"Statistics:": "total", "Interval Statistics:": "interval", "Connection Statistics:": "connection"}
 BLOCK: Final = r"Statistics:[ \t]*(?=[\r\n]|\Z)|Queries sent:[ \t]+\d[\d,]*[ \t]*(?=[\r\n]|\Z)"
 _SENT: Final = re.compile(r"(?:\A|[\r\n])[ \t]*Queries sent:[ \t]+\d[\d,]*[ \t]*[\r\n]")
-# dnsperf-tcp, a fork of 2.1 by Sinodun, has other words.
+# dnsperf-tcp, a fork of 2.1 by Sinodun, uses other labels.
 _OF_FORKS: Final = {"Average RTT (s)": "Average Latency (s)", "RTT StdDev (s)": "Latency StdDev (s)"}
 _HANDSHAKES: Final = re.compile(
     r"Ave Queries per conn: +\d+|(?:TCP|TLS|Total) HS time per (?:client|connection) \(s\): .*|Adjusted Queries/s: .*"
 )
 _BUCKETS: Final = re.compile(r"Latency bucket \(s\):.*")
 _BUCKET: Final = re.compile(r"\d{1,12}\.\d{6} - (\d{1,12}\.\d{6}): +(\d{1,18})", re.ASCII)
-# What both tools call by the same letter. Of a TSIG key (`-y`) only that there is one.
+# Options with the same letter in both tools. For a TSIG key (`-y`), only its presence is kept.
 LOAD_OPTIONS: Final = {
     "d": "queries {}",
     "e": "EDNS",
@@ -86,7 +86,7 @@ _ESSENTIAL: Final = (
     *("Run time (s)", "Queries per second"),
 )
 _PERCENTILES: Final = (50, 90, 95, 99)
-# Below this first rate nothing can have been measured: see _intervals.
+# A first rate below this is an artefact: see _intervals.
 _BOGUS_RATE: Final = 0.001
 _KEEPS_UP: Final = 0.98
 _DEFAULTS: Final = {"c": 1.0, "T": 1.0, "q": 100.0, "t": 5.0}
@@ -94,13 +94,13 @@ _WORDS: Final = {**LOAD_OPTIONS, "u": "updates", "B": "binary queries"}
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is of dnsperf."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is from dnsperf."""
     text = head_text(head)
     return is_marked(text, _MARK, *_TITLES) or is_block(text, _LAST)
 
 
 def is_block(text: str, last: re.Pattern[str]) -> bool:
-    """Say whether `text` holds statistics of which `last` tells whose they are: their title may be left out."""
+    """Return whether `text` holds statistics, title optional; `last` matches a line only this tool prints."""
     return "Queries sent:" in text and _SENT.search(text) is not None and last.search(text) is not None
 
 
@@ -109,9 +109,9 @@ class PerfRun(TextRun):
 
     Attributes:
         title: the first line that the tool prints.
-        flags: its options that take no value.
-        values: groups of the figures by section and key.
-        buckets: of the latency histogram, upper ends in s and how many answers were within.
+        flags: the options without a value.
+        values: matched groups of the figures by section and key.
+        buckets: of the latency histogram: upper bounds in s and number of answers.
 
     """
 
@@ -136,9 +136,9 @@ class PerfRun(TextRun):
         self.warnings_count = 0
 
     def begins_with(self, line: str) -> bool:
-        """Say whether `line` is the title or the head of another report."""
+        """Return whether `line` is the title or the head of another report."""
         if line == self.title:
-            # Standard error is not buffered: the messages of a process may stand before its title.
+            # stderr is not buffered: messages of a process may precede its title.
             return self.titled or bool(self.values) or self.facts["command"] is not None
         if line.startswith("[Status] Command line:"):
             return self.facts["command"] is not None or bool(self.values)
@@ -146,7 +146,7 @@ class PerfRun(TextRun):
         return restarts and ("total", "Queries sent") in self.values
 
     def take(self, line: str) -> bool:
-        """Keep what `line` says; False when it is not of the tool."""
+        """Parse `line`; return False if it is not from the tool."""
         if line.startswith("[Status] "):
             return self.take_status(line.removeprefix("[Status] "))
         if line.startswith(f"Usage: {self.tool} "):
@@ -168,7 +168,7 @@ class PerfRun(TextRun):
         return self._take_message(line) or self._take_value(line)
 
     def take_status(self, text: str) -> bool:
-        """Keep a line of the head or of the end; unknown ones are let through."""
+        """Parse a line of the head or of the end; ignore unknown ones."""
         key, _, value = text.partition(": ")
         if key == "Command line":
             self.facts["command"] = _SECRET.sub(r"\1***", value)
@@ -192,7 +192,7 @@ class PerfRun(TextRun):
         key, colon, value = line.partition(":")
         key = _OF_FORKS.get(key, key.replace("Updates", "Queries", 1))
         if key == "Queries sent" and not self.section:
-            self.section = "total"  # whoever copied the figures left the line above them out
+            self.section = "total"  # the line above the figures was not copied
         pattern = _VALUES.get(key) if colon and self.section else None
         value = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), value.strip())
         match = pattern.fullmatch(value) if pattern else None
@@ -211,7 +211,7 @@ class PerfRun(TextRun):
         return bool(match) or (bool(self.section) and self._take_other(line))
 
     def _take_other(self, line: str) -> bool:
-        """Keep a bucket of the latency histogram (`-O latency-histogram`); let through what only forks print."""
+        """Parse a bucket of the latency histogram (`-O latency-histogram`); ignore lines of forks."""
         if (bucket := _BUCKET.fullmatch(line)) and self.ended:
             if self.section == "total":
                 self.buckets.append((float(bucket[1]), int(bucket[2])))
@@ -219,7 +219,7 @@ class PerfRun(TextRun):
         return bool(_BUCKETS.fullmatch(line) or _HANDSHAKES.fullmatch(line))
 
     def total(self, key: str) -> int | None:
-        """Return a counter of the statistics at the end."""
+        """Return a counter of the final statistics."""
         return count(self.values.get(("total", key), (None,))[0])
 
     def figure(self, key: str, group: int = 0, scale: float = 1.0, section: str = "total") -> float | None:
@@ -227,19 +227,19 @@ class PerfRun(TextRun):
         return number(self.values.get((section, key), (None,) * 3)[group], scale)
 
     def option(self, name: str, default: float | None = None) -> float | None:
-        """Return the number behind an option; the last one counts."""
+        """Return the value of an option; the last one wins."""
         value = number(self.options.get(name, [None])[-1])
         return value if value and 0 < value < _LARGEST else default
 
     @property
     def unfinished(self) -> str:
-        """What a report lacks that has begun."""
+        """The missing part of a report that has begun."""
         if self.facts["command"] is None and not self.values:
             return f"{self.tool} ended before it sent anything; why, it said on stderr"
         return super().unfinished
 
     def settle(self) -> None:
-        """Fill in what both tools tell in the same words."""
+        """Set the facts that both tools report alike."""
         sent, completed = self.total("Queries sent"), self.total("Queries completed")
         self.facts |= {
             "sent": sent,
@@ -266,9 +266,9 @@ def _is_short(value: str) -> bool:
 
 
 def split_options(command: str, flags: str) -> dict[str, list[str]]:
-    """Return the values of each option of a command line by its letter, `-O` ones by their name.
+    """Return the values of each option of a command line by its letter, or by name for `-O`.
 
-    The line was printed without quotes, so a value ends at the first blank; a flag has the value ''.
+    The tool prints the line without quotes, so a value ends at the first blank; a flag has the value ''.
     """
     found: dict[str, list[str]] = {}
     waiting = ""
@@ -291,9 +291,9 @@ def split_options(command: str, flags: str) -> dict[str, list[str]]:
 
 
 def shared_words(options: Mapping[str, list[str]], words: Mapping[str, str]) -> list[str]:
-    """Return the words of a method for the options that were given, in the order of `words`.
+    """Return the method's words for the given options, in the order of `words`.
 
-    A word may hold the value as {}; of a path only the name of the file stays.
+    A word may contain {} for the value; a path is reduced to the file name.
     """
     return [text.format(PurePosixPath(options[name][-1]).name) for name, text in words.items() if name in options]
 
@@ -327,7 +327,7 @@ class _Run(PerfRun):
         return super().take_status(text)
 
     def _take_answer(self, line: str) -> bool:
-        """Keep the response time of one answer of -v; `> T` is a query without one."""
+        """Parse the response time of one answer of -v; `> T` is an unanswered query."""
         if line.startswith("> T "):
             return True
         latency_s = number(line.rpartition(" ")[2])
@@ -360,7 +360,7 @@ class _Run(PerfRun):
         return self.report(completed=whole)
 
     def _options(self) -> None:
-        """Fill in what the command line says; without one nothing is assumed."""
+        """Set facts from the command line; assume nothing without one."""
         self.facts["achieved_rate"] = self.figure("Queries per second")
         if interrupted := self.total("Queries interrupted") or 0:
             self.details["interrupted_queries"] = interrupted
@@ -398,7 +398,7 @@ class _Run(PerfRun):
         return words
 
     def _latencies(self) -> None:
-        """Keep latencies in ms; a TCP report has a second block, of its connections."""
+        """Add latencies in ms; a TCP report has a second block for its connections."""
         for section, start in (("total", "latency"), ("connection", "connection_latency")):
             if section == "total" and not self.facts["received"]:
                 continue  # then they are printed as 0
@@ -419,14 +419,14 @@ class _Run(PerfRun):
             if buckets:
                 self.warnings.append("The latency histogram does not hold all answers: it gives no percentiles.")
         for percent in _PERCENTILES if answers else ():
-            # Nearest rank: the smallest value that so many percent do not exceed, of a bucket its upper end.
+            # Nearest rank: the smallest value that this percentage does not exceed; the upper bound for a bucket.
             rank, within = -(-percent * answers // 100), accumulate(count for _, count in buckets)
             latency_s = next(end for (end, _), count in zip(buckets, within, strict=True) if count >= rank)
             self.observe(f"latency_p{percent}", number(latency_s, 1000), "ms")
         self.observe("latency_percentiles_of", answers or None, "responses")
 
     def _intervals(self) -> None:
-        """Keep the rates of -S, without the first one when dnsperf divided it by the epoch."""
+        """Add the rates of -S; skip the first if dnsperf divided it by the epoch."""
         rates, step_s = self.rates, self.option("S")
         started = rates[0][0] - step_s if rates and step_s else None
         if rates and self.facts["received"] and (rates[0][1] or 0) < _BOGUS_RATE:
@@ -440,7 +440,7 @@ class _Run(PerfRun):
             self.observe("interval_rate", rate, "queries/s", t_s=t_s)
 
     def _closed_loop(self) -> None:
-        """Say when fewer queries were sent than asked for: the window, not -Q, set the pace."""
+        """Note if fewer queries were sent than requested: the window, not -Q, set the pace."""
         offered, sent, run_s = (self.facts[name] for name in ("offered_rate", "sent", "duration_s"))
         limit_s = self.option("l")
         sending_s = min(limit_s or run_s, run_s)  # a run ends with its last answer

@@ -64,29 +64,29 @@ _JSON_LATENCIES: Final = {
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is of dnspyre.
+    """Return whether `head`, the first 64 KiB of a file or all of it, is from dnspyre.
 
-    A file with nothing but the progress bar of stderr is none of its outputs.
+    The progress bar of stderr alone is not recognised.
     """
     return is_marked(head_text(head), _MARK, *IN_JSON)
 
 
 def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
-    """Yield every report and every unusable part of `data`, in order; never raises for bad input.
+    """Yield every report and a reject for every unusable part of `data`, in order; never raises for bad input.
 
-    Received are answers of any code; dropped are requests that got none. The achieved rate is as
-    printed, and counts failed requests, too; it is 0 where no request was answered.
+    Received counts answers of any code; dropped counts requests without one. The achieved rate is as printed, which
+    includes failed requests; it is 0 if no request was answered.
     """
     return _Run.parse(_compact(data), line)
 
 
 def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
-    """Yield (number, text, what it was taken for) of every line that is not blank."""
+    """Yield (number, text, interpretation) of every line that is not blank."""
     return _Run.explain(_compact(data), line)
 
 
 def _compact(data: bytes) -> bytes:
-    """Return a text in which JSON that was printed for people (`jq .`) stands on the first of its lines."""
+    """Return the text with pretty-printed JSON (`jq .`) joined on its first line."""
     if not _PRETTY.search(head_text(data[:HEAD_BYTES])):
         return data
     text, _ = unpack(data, MAX_TEXT_BYTES + 1)

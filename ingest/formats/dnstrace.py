@@ -1,8 +1,8 @@
-"""The reader of dnstrace's output (redsift/dnstrace, which prints no version), whose table dnspyre prints, too.
+"""The reader of dnstrace's output (redsift/dnstrace, which prints no version), whose table dnspyre also prints.
 
-dnspyre began as a copy of it. Sources: redsift/dnstrace (dnstrace.go) and Tantalor93/dnspyre (pkg/reporter). Times are
-Go durations. They come from a histogram with few digits: a minimum of 0s is its lowest bucket.
-Received are answers of any code; the success codes count NOERROR only.
+dnspyre began as a fork of it. Sources: redsift/dnstrace (dnstrace.go) and Tantalor93/dnspyre (pkg/reporter). Times are
+Go durations from a histogram with few digits: a minimum of 0s is its lowest bucket. Received counts answers of any
+code; the success codes count NOERROR only.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _OF_DNSPYRE: Final = re.compile(r"(?:\A|[\r\n])[ \t]*(?:Using \d+ hostnames|Tota
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is of dnstrace."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is from dnstrace."""
     text = head_text(head)
     return bool(LINES.search(text)) and not _OF_DNSPYRE.search(text)
 
@@ -70,9 +70,9 @@ class TableRun(TextRun):
     """One process of dnstrace or dnspyre.
 
     Attributes:
-        last_timing: the row that ends the timings; without it the table was cut.
-        counters: what the table counts, by our names.
-        sections: rows of the lists below it, by the name of the list.
+        last_timing: the last row of the timings; without it the table was cut.
+        counters: the counters of the table, by our names.
+        sections: rows of the lists below the table, by list name.
 
     """
 
@@ -89,13 +89,13 @@ class TableRun(TextRun):
         self.begun = self.finished = False
 
     def begins_with(self, line: str) -> bool:
-        """Say whether `line` is the head of another table; progress may repeat the counters."""
+        """Return whether `line` begins another table; progress may repeat the counters."""
         if line.startswith("Benchmarking "):
             return self.begun or "requests" in self.counters or self.usage or bool(self.error)
         return self.finished and line.startswith("Total requests:")
 
     def take(self, line: str) -> bool:
-        """Keep what `line` says; False when it is not of the tool."""
+        """Parse `line`; return False if it is not from the tool."""
         if len(line) > LONGEST:
             return False
         if line.startswith(f"{self.tool}: error: "):
@@ -174,11 +174,11 @@ class TableRun(TextRun):
         return bool(match)
 
     def is_whole(self, received: int) -> bool:
-        """Say whether nothing of the table is missing; the timings need an answer."""
+        """Return whether the table is complete; timings are required only if something was received."""
         return self.finished and (received == 0 or self.last_timing in self.timings_ms)
 
     def summarise(self, received: int, *, whole: bool) -> Report:
-        """Return the report of what was read, of which `received` requests were answered."""
+        """Return the report; `received` requests were answered."""
         sent = self.counters.get("requests", 0)
         self.facts |= {"sent": sent, "received": received, "dropped": max(sent - received, 0)}
         self.details |= {name: self.counters[name] for name in _TOLD if self.counters.get(name)}
@@ -215,7 +215,7 @@ class TableRun(TextRun):
 
 
 def duration_s(text: str) -> float | None:
-    """Return a Go duration (`1m2.5s`, `238.76µs`) in seconds, or None for what is none."""
+    """Parse a Go duration (`1m2.5s`, `238.76µs`) to seconds; return None if it is invalid."""
     match = _DURATION.fullmatch(text)
     if not match:
         return None

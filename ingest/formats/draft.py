@@ -1,4 +1,4 @@
-"""The draft of a trial, which every reader fills in while it goes through a file."""
+"""The draft of a trial, which every reader fills in while it parses a file."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Draft:
-    """What a reader has found out about one trial so far; what no source states stays None.
+    """The data of one trial so far; missing values are None.
 
     Attributes:
-        line: where the trial begins in the file, 0 before that is known.
+        line: first line of the trial in the file, 0 if not known yet.
         facts: columns of schema.TRIALS.
-        details: what else is stated.
+        details: everything else that is reported.
         observations: rows of schema.OBSERVATIONS.
-        warnings: what a person should know, one sentence each.
+        warnings: notes for the user, one sentence each.
 
     """
 
@@ -36,13 +36,13 @@ class Draft:
     def observe(
         self, metric: str, value: float | None, unit: str, label: str | None = None, t_s: float | None = None
     ) -> None:
-        """Add a row of schema.OBSERVATIONS, unless there is no value, or there are MAX_SERIES."""
+        """Add a row of schema.OBSERVATIONS, unless the value is None or there are MAX_SERIES rows."""
         if value is not None and len(self.observations) < MAX_SERIES:
-            # A whole number beyond 2^53 is none that Arrow takes for a double.
+            # Arrow does not convert integers beyond 2^53 to double.
             self.observations.append((metric, label, t_s, float(value), unit))
 
     def report(self, *, completed: bool) -> Report:
-        """Return the report; `completed` says whether it is whole and ended by itself."""
+        """Return the report; `completed` says whether it is complete and the tool ended by itself."""
         details = json.dumps(self.details, sort_keys=True) if self.details else None
         if len(self.observations) == MAX_SERIES:
             self.warnings.append(f"Of what was observed the first {MAX_SERIES} values are kept.")

@@ -1,8 +1,8 @@
 """The reader of flame's output (DNS-OARC flamethrower, flame(1)): its text and its JSON Lines (-o).
 
-Both are of one run and share its run id. The average rates that it prints are means of the counts per period, which a
-first period of less than a second makes low: the achieved rate is replies by time. A reply behind the time-out counts
-as received and as timed out. The period averages are means of the generators' means.
+Both come from one run and share its run id. The printed average rates are means of the counts per period, and too low
+if the first period is shorter than a second: the achieved rate is replies divided by time. A reply after the time-out
+counts as received and as timed out. The period averages are means of the generators' means.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ IN_JSON = (
 )
 LINES: Final = re.compile(rf"{_MARK.pattern}|(?:\A|[\r\n])[ \t]*(?:binding to [\d.:a-f]+[ \t]*(?=[\r\n]|\Z)|--class: )")
 CLUES: Final = IN_JSON
-# Key of the text -> key of the JSON, which names the figure here; unit to take off.
+# Key of the text -> key of the JSON, which is used here; unit to strip.
 _SUMMARY: Final = {
     "run id": ("run_id", ""),
     "run start": ("start_timestamp", ""),
@@ -88,12 +88,12 @@ _ERRORS: Final = (
     *("unable to resolve target", "generator error:", "protocol must be", "internet family must"),
     *("couldn't open targets file", "name did not resolve"),
 )
-# Of udp, and of the others: generators, queries at a time, delay in ms (flame(1)).
+# Defaults of udp, and of the others: generators, queries at a time, delay in ms (flame(1)).
 _DEFAULTS: Final = {True: ("10", "10", "1"), False: ("30", "100", "1000")}
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is of flame."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is from flame."""
     return is_marked(head_text(head), _MARK, *IN_JSON)
 
 
@@ -113,7 +113,7 @@ class _Run(TextRun):
         self.flaming = self.final = False
         self._sent_before = self._received_before = 0
         self._replies = 0  # of all periods
-        self._while_sending: tuple[float, int] | None = None  # until when queries were sent, and the replies till then
+        self._while_sending: tuple[float, int] | None = None  # end of sending, and number of replies until then
 
     def begins_with(self, line: str) -> bool:
         if line.startswith(('{"cmdline":', "flaming target(s) [")):
@@ -178,7 +178,7 @@ class _Run(TextRun):
         self.observe("interval_sent", sent, "queries", t_s=t_s)
         self.observe("interval_received", received, "responses", t_s=t_s)
         self.observe("in_flight", count(in_flight), "queries", t_s=t_s)
-        # Behind the end of sending no average is made, and 0 is printed.
+        # After the end of sending flame computes no average and prints 0.
         self.observe("latency_avg", number(average_ms) or None, "ms", t_s=t_s)
 
     def _take_summary(self, line: str) -> bool:
@@ -208,14 +208,14 @@ class _Run(TextRun):
             self._options(said["cmdline"])
             return True
         if "trafgen_id" in said and "period_number" in said:
-            return True  # one of the generators; the sum of them follows
+            return True  # of one generator; the sum follows
         if any(count(said.get(name)) is None for name in _ESSENTIAL):
             return False
         self._take_sum(said)
         return True
 
     def _take_sum(self, said: Row) -> None:
-        """Keep the sum over all generators that is written for each period, and at the end."""
+        """Parse the sum over all generators that is written for each period, and at the end."""
         self.totals |= {name: value for name, value in said.items() if name != "total_responses"}
         responses = said.get("total_responses")
         self.codes = {
@@ -224,7 +224,7 @@ class _Run(TextRun):
         t_s = number(said.get("runtime_s"))
         sent, received = count(said["total_s_count"]) or 0, count(said["total_r_count"]) or 0
         average = said.get("period_response_avg_ms")
-        # The last one has an average of 0; in any other it is null when nothing came.
+        # The last sum has an average of 0; any other has null if there were no replies.
         self.final = average == 0
         more_sent, more_received = sent - self._sent_before, received - self._received_before
         self._sent_before, self._received_before = sent, received
@@ -235,7 +235,7 @@ class _Run(TextRun):
             self.observe("interval_timeouts", timeouts, "queries", t_s=t_s)
 
     def _options(self, command: str) -> None:
-        """Fill in the load that a command line asks for."""
+        """Set the offered load from a command line."""
         words = command.split()
         pairs = dict(pairwise(words))
         transport = pairs.get("-P", "udp")
@@ -279,14 +279,14 @@ class _Run(TextRun):
         return self.report(completed=self._judge(sent, received, timeouts))
 
     def _rate(self, received: int) -> float | None:
-        """Return replies by time: of the whole run, or while queries were sent if the wait at its end brought few."""
+        """Return replies divided by time: of the whole run, or of sending only if the final wait brought few."""
         times = [(number(self.totals.get("runtime_s")), received)]
         if self._while_sending and self._replies == received:
             times.append(self._while_sending)
         return max((round(replies / time_s, 6) for time_s, replies in times if time_s), default=None)
 
     def _judge(self, sent: int, received: int, timeouts: int) -> bool:
-        """Say what is odd about the figures; return whether the report is whole."""
+        """Note inconsistent figures; return whether the report is complete."""
         if self._replies not in {0, received}:
             self.doubts.append(f"{received} replies came in, its periods count {self._replies}: a line is damaged.")
         answered = sum(value or 0 for value in self.codes.values())

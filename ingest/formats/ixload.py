@@ -1,6 +1,6 @@
 """The reader of Ixia IxLoad's HTTP_Client.csv.
 
-Some lines of text stand before the header, whose captions begin with `HTTP `, and one below the samples.
+Some lines of text precede the header, whose captions begin with `HTTP `, and one line follows the samples.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ _TRAILER_LINES: Final = 1
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is of IxLoad."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is from IxLoad."""
     return has_table(head, _is_header)
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield the trial of every table in `data` and what is unusable; never raises for bad input.
+    """Yield the trial of every table in `data` and a reject for unusable parts; never raises for bad input.
 
-    The achieved rate is the mean total throughput (Mbit/s, of HTTP) of the steady samples; the desired
-    load is not in the file. Elapsed times are milliseconds.
+    The achieved rate is the mean total throughput (Mbit/s, of HTTP) of the steady samples. The file does not contain
+    the desired load. Elapsed times are milliseconds.
     """
     return account(data, _read, _EXPECTED)
 

@@ -1,8 +1,8 @@
 """The reader of Ixia IxNetwork's QuickTest results: AggregateResults.csv and iteration.csv.
 
-AggregateResults.csv has one row per trial; captions begin with `Agg` in some versions. iteration.csv
-has a row per flow, so that the rows of one trial, frame size and iteration are one trial here. Latencies
-are nanoseconds, also where the caption says `(n)`.
+AggregateResults.csv has one row per trial; captions begin with `Agg` in some versions. iteration.csv has a row per
+flow: the rows of one trial, frame size and iteration are one trial here. Latencies are nanoseconds, even if the caption
+says `(n)`.
 """
 
 from __future__ import annotations
@@ -37,16 +37,15 @@ _START: Final = [("trial", ""), ("framesize", ""), ("iteration", "")]
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is of a QuickTest."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is from a QuickTest."""
     return has_table(head, _is_header)
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield every trial and every unusable row of `data`, in order; never raises for bad input.
+    """Yield every trial and a reject for every unusable row of `data`, in order; never raises for bad input.
 
-    Rates are frames/s of all flows. The table states the sending rate only as a share of the line rate:
-    the offered rate is that share of the line rate which the receiving rate states in both units. An
-    empty cell is an unknown value.
+    Rates are frames/s of all flows. The table gives the sending rate only as a share of the line rate. The line rate is
+    derived from the receiving rate, which is given in both units. An empty cell is an unknown value.
     """
     return account(data, lambda text: each_table(text, _is_header, _trials, _EXPECTED), _EXPECTED)
 

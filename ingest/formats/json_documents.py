@@ -1,4 +1,4 @@
-"""JSON as readers get it: whole, in lines, appended to each other, or cut off."""
+"""JSON parsing for readers: whole documents, JSON lines, appended documents, truncated ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DOCUMENT: Final = re.compile(r"^[\[{]", re.MULTILINE)
 def documents(text: str) -> Iterator[tuple[int, Any] | Reject]:
     """Yield (line, value) of each JSON document of a text: one, JSON lines, or several appended.
 
-    What is no JSON is one reject; the next document is looked for at the begin of a later line. A text of more than
+    Invalid text is one reject, and parsing continues at the next line on which a document begins. A text of more than
     _MAX_VALUES values is one reject, too.
     """
     if sum(map(text.count, "{[,")) > _MAX_VALUES:
@@ -47,7 +47,7 @@ def documents(text: str) -> Iterator[tuple[int, Any] | Reject]:
             why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
             yield Reject(line, f"damaged JSON: {why}", "copy the whole file again; it may be cut off")
             following = _DOCUMENT.search(text, place + 1)
-            # A hostile text would be decoded from each of its lines to its end.
+            # Otherwise a hostile text would be decoded to its end from each of its lines.
             if not following or faults == _MAX_FAULTS:
                 return
             line += text.count("\n", place, following.start())
@@ -64,7 +64,7 @@ def documents(text: str) -> Iterator[tuple[int, Any] | Reject]:
 
 
 def in_documents(text: bytes, read: Callable[[int, Any], Iterable[Part]]) -> Iterator[Part | Reject]:
-    """Yield what `read` makes of each (line, JSON document) of a text, and what of the text is no JSON."""
+    """Yield the results of `read` for each (line, JSON document) of a text, and rejects for invalid JSON."""
     for document in documents(text.decode("utf-8", "replace")):
         if isinstance(document, Reject):
             yield document
@@ -75,7 +75,7 @@ def in_documents(text: bytes, read: Callable[[int, Any], Iterable[Part]]) -> Ite
 def each_document(
     data: bytes, trials: Callable[[int, Any], Iterator[Trial]], expected: str
 ) -> Iterator[Report | Reject]:
-    """Yield what every JSON document of `data` comes to; `trials` may raise Unusable for a document."""
+    """Yield the trials of every JSON document of `data`; `trials` may raise Unusable for a document."""
 
     def read(line: int, document: Any) -> Iterator[Report | Reject]:
         try:
@@ -88,12 +88,12 @@ def each_document(
 
 
 def mapping(value: object) -> Row:
-    """Return a JSON object, an empty one for what is none."""
+    """Return a JSON object, or an empty one for any other value."""
     return value if isinstance(value, dict) else {}
 
 
 def items(value: object) -> list[Any]:
-    """Return a JSON list, an empty one for what is none."""
+    """Return a JSON list, or an empty one for any other value."""
     return value if isinstance(value, list) else []
 
 

@@ -1,8 +1,8 @@
 """The reader of kxdpgun's output (Knot DNS, kxdpgun(8); src/utils/kxdpgun/main.c), from 3.1 on.
 
-Up to Knot 3.3 all of its figures are whole numbers: a duration of `3 s` is at least that long. From 3.4 on totals come
-under `cumulative metrics:`, and before them those of each period (`-S`); 3.5 separates thousands. Its rate option is
-approximate and not printed. The achieved rate is that of the replies; over TCP and QUIC connections count as queries.
+Up to Knot 3.3 all figures are whole numbers: a duration of `3 s` is at least that long. From 3.4 on, totals follow
+`cumulative metrics:`, after those of each period (`-S`); 3.5 separates thousands. The rate option is approximate and
+not printed. The achieved rate is the reply rate; over TCP and QUIC, connections count as queries.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ CLUES: Final = ("using interface ", "thread#", "total ", "Usage: kxdpgun ", "err
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is of kxdpgun."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is from kxdpgun."""
     return is_marked(head_text(head), LINES, *CLUES)
 
 
@@ -70,7 +70,7 @@ class _Run(TextRun):
         self.duration_s: float | None = None
         self.threads = 0
         self.thread_sums = [0, 0, 0]  # sent, lost, errors
-        self.period: dict[str, int | None] | None = None  # the totals of the period that is being told
+        self.period: dict[str, int | None] | None = None  # the totals of the current period
 
     def begins_with(self, line: str) -> bool:
         finished = bool(self.threads) and self.duration_s is not None
@@ -100,7 +100,7 @@ class _Run(TextRun):
         return self._take_head(line) or self._take_totals(line) or bool(_RULE.fullmatch(line))
 
     def _take_period(self, line: str, totals: dict[str, int | None]) -> bool:
-        """Keep the totals of one period, which end with its time."""
+        """Parse the totals of one period, which end with its time."""
         if match := _TOTAL.fullmatch(line):
             totals["queries" if match[1] in _SENT else match[1]] = count(match[2])
         elif match := _PERIOD.fullmatch(line):
@@ -134,7 +134,7 @@ class _Run(TextRun):
     def _take_totals(self, line: str) -> bool:
         if match := _TOTAL.fullmatch(line):
             if match[1] in _SENT:
-                # A SIGUSR1 prints totals in between; only the last ones count.
+                # A SIGUSR1 prints intermediate totals; only the last ones count.
                 self.totals, self.codes, self.sizes, self.duration_s = {}, {}, {}, None
                 if (share := number(match[4])) is not None:
                     self.details["sent_of_asked_pct"] = share

@@ -1,8 +1,8 @@
 """The reader of NFVbench's results (OPNFV): its JSON, parts of it, and the records sent to fluentd.
 
-Rates in bit/s are of layer 1 and of both directions; `rate_percent` is 200 when both are full. In
-`stats.overall` packets are summed over the directions, but `pkt_rate` is halved, so that rates come from
-the packets and the duration. An `ndr` allows for the drops that its configuration says (0.001 % by default).
+Rates in bit/s are of layer 1 and of both directions; `rate_percent` is 200 if both are at line rate. `stats.overall`
+sums packets over the directions but halves `pkt_rate`, so rates are computed from packets and duration. An `ndr`
+accepts the drop rate of its configuration (0.001 % by default).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _HALVED: Final = 2
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is of NFVbench."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is from NFVbench."""
     text = head_text(head).lstrip()
     return text[:1] in {"{", "["} and bool(_MARK.search(text))
 
@@ -59,7 +59,7 @@ def _trials(line: int, document: Any) -> Iterator[Trial]:
 
 
 def _walk(line: int, document: object) -> Iterator[Trial]:
-    """Yield the trials of every part of a result; a whole one nests them under chains and frame sizes."""
+    """Yield the trials of every part of a result; a complete one nests them under chains and frame sizes."""
     root = mapping(document)
     limits = mapping(mapping(root.get("config")).get("measurement"))
     pending: deque[tuple[object, str | None, int]] = deque([(document, None, 0)])
@@ -146,7 +146,7 @@ def _overall(trial: Trial, overall: Row) -> None:
 
 
 def _record(line: int, record: Row) -> Trial:
-    """Return the trial of a record for fluentd: of a single run, or of a search."""
+    """Return the trial of a fluentd record: of a single run, or of a search."""
     search = words(record.get("type")) if "rate_pps" in record else None
     trial = Trial("NFVbench", line, search or "single run")
     trial.facts["duration_s"] = number(record.get("chain_analysis_duration"))
@@ -172,7 +172,7 @@ def _record(line: int, record: Row) -> Trial:
 
 
 def _count_by_rate(trial: Trial, sent_rate: float | None) -> None:
-    """Fill in counts that are not told: the frames of the rate and the duration, of which the drop rate was lost."""
+    """Derive missing counts from rate and duration; the drop rate gives the lost frames."""
     facts, loss_pct = trial.facts, trial.details["loss_observed_pct"]
     if facts["sent"] is not None or not sent_rate or not facts["duration_s"] or loss_pct is None or loss_pct > 100:
         return

@@ -1,7 +1,7 @@
 """The reader of perfdhcp's output, from Kea 1.4 to 3.x.
 
-What perfdhcp prints is defined by its source only (isc-projects/kea, src/bin/perfdhcp:
-test_control.cc, stats_mgr.h, avalanche_scen.cc); its options are in perfdhcp(8).
+Only its source defines what perfdhcp prints (isc-projects/kea, src/bin/perfdhcp: test_control.cc, stats_mgr.h,
+avalanche_scen.cc); perfdhcp(8) describes the options.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ CLUES: Final = (
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (at least 64 KiB, or all of it) is of perfdhcp."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is from perfdhcp."""
     text, _ = unpack(head, HEAD_BYTES)
     if _MARK.search(text):
         return True
@@ -52,20 +52,19 @@ def sniff(head: bytes) -> bool:
 
 
 def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
-    """Yield every report and every unusable part of `data`, in the order of the file.
+    """Yield every report and a reject for every unusable part of `data`, in the order of the file.
 
-    Takes UTF-8, UTF-16 with its mark, and gzip of these, with LF, CRLF or CR. Never raises for bad
-    input; more than MAX_TEXT_BYTES of text is one reject.
+    Accepts UTF-8, UTF-16 with a byte order mark, and gzip of these, with LF, CRLF or CR. Never raises for bad input;
+    more than MAX_TEXT_BYTES of text is one reject.
     """
     advice = "split the file between two reports, or leave out -x t and -x l"
     return parts(data, lambda text: _parts(text, line), advice, MAX_TEXT_BYTES)
 
 
 def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
-    """Yield (number, text, what it was taken for) of every line that is not blank; numbers count from 1.
+    """Yield (number, text, interpretation) of every line that is not blank; numbers count from 1.
 
-    Reads what `parse` reads, in the same way. Text glued to other text comes as a line of its own, with the number of
-    the line that holds it.
+    Parses like `parse`. Text glued to other text is yielded as a separate line with the number of its line.
     """
     text, _ = unpack(data, MAX_TEXT_BYTES)
     for number, said, handle, trial in _walk(text, Process(), line):
@@ -73,7 +72,7 @@ def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
 
 
 def _taken_for(handle: Handler | None, trial: Process) -> str:
-    """Return in words what a line was taken for that `handle` (None: nobody) has just added to `trial`."""
+    """Describe how `handle` (None: no handler) interpreted the line it just added to `trial`."""
     if handle is None:
         if trial.error and trial.here == trial.error_line + 1:
             return "goes on with the error"
@@ -84,7 +83,7 @@ def _taken_for(handle: Handler | None, trial: Process) -> str:
 
 
 def _parts(text: bytes, line: int) -> Iterator[Report | Reject]:
-    """Yield what each process of the text comes to."""
+    """Yield the result of each process in the text."""
     if line == 1 and (trial := read_whole(text)):
         yield conclude(trial)
     else:
@@ -92,7 +91,7 @@ def _parts(text: bytes, line: int) -> Iterator[Report | Reject]:
 
 
 def by_lines(text: bytes, first: int = 1) -> Iterator[Report | Reject]:
-    """Yield what each process of the text, which begins in line `first`, comes to, whatever it is like."""
+    """Yield the result of each process in a text that begins at line `first`, without the fast path."""
     trial = Process(here=first, line=first)
     for _, _, _, current in _walk(text, trial, first):
         if current is not trial:
@@ -102,7 +101,7 @@ def by_lines(text: bytes, first: int = 1) -> Iterator[Report | Reject]:
 
 
 def _walk(text: bytes, trial: Process, first: int = 1) -> Iterator[tuple[int, str, Handler | None, Process]]:
-    """Yield number and text of every line, who took it (None: nobody), and the trial to which it was added."""
+    """Yield number and text of every line, its handler (None: none), and the trial it was added to."""
     for number, line in _lines(text, first):
         key, colon, payload = line.partition(": ")
         if colon and key in KEYS:
@@ -121,7 +120,7 @@ def _walk(text: bytes, trial: Process, first: int = 1) -> Iterator[tuple[int, st
 
 
 def _lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str]]:
-    """Yield (number, line) of all that is not blank; what got glued to other text is set apart."""
+    """Yield (number, line) of all lines that are not blank; glued text is split off."""
     glued = _may_be_glued(text)
     for number, line, ended in lines(text, first):
         if not ended:
@@ -137,7 +136,7 @@ def _lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str]]:
             yield number, "^C"
             line = line.lstrip("^C")
         if line.startswith(_FAILED):
-            # stderr is not buffered: a line of stdout may come between the pieces of this one.
+            # stderr is not buffered: a line of stdout may come between parts of this one.
             yield number, line
             line = _behind_failure(line.removeprefix(_FAILED))
         if line:
@@ -145,21 +144,21 @@ def _lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str]]:
 
 
 def _may_be_glued(text: bytes) -> bool:
-    """Say whether anything that may get glued to other text stands elsewhere than at the begin of a line."""
+    """Return whether text that may get glued to other text appears elsewhere than at the start of a line."""
     start = START.encode()
     begun = text.startswith(start) + text.count(b"\n" + start)
     return text.count(start) > begun or any(mark in text for mark in (b"^C", b"Failed to receive", b"\x1b"))
 
 
 def _unfinished(line: str) -> str:
-    """Return the last line of a file without its newline; a number that may be cut is made void."""
+    """Return the unterminated last line of a file; invalidate a number that may be truncated."""
     key, _, value = line.partition(": ")
     cut = value[-1:].isdigit() and value != "0"
     return f"{line} (the file ends here)" if cut and key in KEYS else line
 
 
 def _behind_failure(text: str) -> str:
-    """Return what follows a message of stderr on its line, when that is a line of stdout."""
+    """Return the text after a message of stderr on the same line, if it is a line of stdout."""
     _, message, behind = text.partition("is expected.")
     if message:
         return behind

@@ -1,6 +1,6 @@
-"""The kinds of lines that perfdhcp prints, and what each of them adds to its trial.
+"""The lines that perfdhcp prints, and the handlers that add them to a trial.
 
-Nearly every line is one `key: value`, so KEYS tells most of them; `recognise` tells the others.
+Nearly every line is one `key: value`, found in KEYS; `recognise` handles the others.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from dropline.ingest.formats.perfdhcp_trial import DELAYS, Counters, Process, St
 from dropline.ingest.formats.text import count
 
 Handler = Callable[[Process, Any], bool]
-"""Takes the payload of a line, and says whether it made sense there; its name tells people what the line was."""
+"""Adds the payload of a line, and returns whether it is valid there; its name describes the line to users."""
 
 START: Final = "Running: perfdhcp"
 
-INTERIM: Final = ("sent", "received", "drops", "rejected")  # what an interim line counts, the last since 1.7.2
+INTERIM: Final = ("sent", "received", "drops", "rejected")  # counters of an interim line, the last since 1.7.2
 COUNTERS: Final = {
     "sent packets": "sent",
     "received packets": "received",
@@ -30,7 +30,7 @@ COUNTERS: Final = {
 }
 DELAY_KEYS: Final = dict(zip(("min delay", "avg delay", "max delay", "std deviation"), DELAYS, strict=True))
 
-_LONGEST: Final = 1000  # characters of a line that is worth matching with a pattern
+_LONGEST: Final = 1000  # characters of a line; longer ones are not matched
 _NO_DELAYS: Final = "Delay summary unavailable! No packets received."
 
 _ERROR: Final = re.compile(r"((?:ERROR: |Error )(?:running perfdhcp|parsing command line options))(?:: *.*)?")
@@ -56,7 +56,7 @@ _LEASE: Final = re.compile(r"[0-9A-Fa-f:]*,([0-9A-Fa-f:.]*),([0-9A-Fa-f:]*)")
 _TEMPLATE: Final = re.compile(r"[0-9a-f]{4,8} +[0-9a-f]+")
 _ARGUMENT: Final = re.compile(r"([a-z][a-z-]*)(?:[\[{][^\]=]*\])?=(.*)")
 
-# What `-x a` prints -> the option behind it; the values of the others are not looked at.
+# Labels printed by `-x a` -> the option; the values of the others are ignored.
 _DECODED: Final = {
     **{"rate": "r", "renew-rate": "f", "release-rate": "F", "report": "t", "clients": "R"},
     **{"num-request": "n", "test-period": "p", "drop-time": "d"},
@@ -74,9 +74,9 @@ _DECODED: Final = {
 
 
 def recognise(line: str, *, in_leases: bool) -> tuple[Stage, Handler, Any]:
-    """Return (stage, handler, payload) of a line that its key does not tell.
+    """Return (stage, handler, payload) of a line without a known key.
 
-    Rows of leases are looked for `in_leases` only, that is where their table has begun.
+    Rows of leases are recognised only `in_leases`, after the start of their table.
     """
     if line.startswith(START):
         return Stage.STARTED, _command_line, line.removeprefix("Running: ")
@@ -101,9 +101,9 @@ def recognise(line: str, *, in_leases: bool) -> tuple[Stage, Handler, Any]:
 
 
 def clean_counters(line: str) -> Counters | None:
-    """Return the counters of an interim line with a separator of the user's own (`-C`).
+    """Return the counters of an interim line with a custom separator (`-C`).
 
-    It has no words, but of its four counters per exchange the third follows from the first two.
+    It has no labels, but of its four counters per exchange the third follows from the first two.
     """
     match = _CLEAN.fullmatch(line) if len(line) <= _LONGEST else None
     numbers = line.split(match[1]) if match else []
@@ -124,7 +124,7 @@ def _counters(line: str) -> Counters | None:
 
 
 def _table(columns: list[list[str]]) -> Counters | None:
-    """Return the counters in columns of digits; what no 64-bit integer can hold is damage, and so is nothing."""
+    """Return the counters in columns of digits; None if there are none, or one exceeds a 64-bit integer."""
     width = len(columns[0])
     counts = [[int(text) for text in texts if 0 < len(text) <= 18] for texts in columns]
     if width > 4 or any(len(values) != width for values in columns + counts):
@@ -133,7 +133,7 @@ def _table(columns: list[list[str]]) -> Counters | None:
 
 
 def _number(text: str) -> float | None:
-    """Return a number as a C++ stream prints it, inf and nan included, or None for what is none."""
+    """Parse a number as a C++ stream prints it, including inf and nan; return None if invalid."""
     return float(text) if len(text) <= _LONGEST and _NUMBER.fullmatch(text) else None
 
 
@@ -142,7 +142,7 @@ def _finite(value: float) -> float | None:
 
 
 def _nanoseconds(text: str) -> int | None:
-    """Return a time that boost prints as HHMMSS.ffffff, without the fraction when it is zero."""
+    """Parse a boost time, HHMMSS.ffffff; boost omits the fraction if it is zero."""
     match = _TIME.fullmatch(text)
     if not match:
         return None
@@ -191,7 +191,7 @@ def _interrupt(trial: Process, _payload: object) -> bool:
 
 
 def take_rate(trial: Process, text: str) -> bool:
-    """Take what follows `Rate: `, and say whether it is a rate."""
+    """Parse the text after `Rate: `, and return whether it is a rate."""
     match = _RATE.fullmatch(text) if len(text) <= _LONGEST else None
     rate = _number(match[1]) if match else None
     if match is None or rate is None:
@@ -226,7 +226,7 @@ def _drops_ratio(trial: Process, text: str) -> bool:
 
 def _delay(trial: Process, text: str, column: str) -> bool:
     if text in {"n/a", "min delay: n/a"}:
-        # Without an answer the first two lines come twice, and one of them glued to another.
+        # Without an answer the first two lines are printed twice, once glued to another line.
         return trial.fill({column: None}, again=True)
     if text == _NO_DELAYS:
         return _no_delays(trial, text)
@@ -256,7 +256,7 @@ def _head_of_the_timestamps(trial: Process, text: str) -> bool:
 
 
 def _times_of_one_packet(trial: Process, text: str) -> bool:
-    """Keep the response time of one packet; both times count from the start of the trial."""
+    """Add the response time of one packet; both times count from the start of the trial."""
     sent_text, _, received_text = text.partition(" / ")
     sent, received = _nanoseconds(sent_text), _nanoseconds(received_text)
     if sent is None or received is None or trial.section is None:
@@ -283,7 +283,7 @@ def _head_of_the_leases(trial: Process, text: str) -> bool:
 
 
 def _lease(trial: Process, address: str) -> bool:
-    if address:  # a client that got nothing is listed, too
+    if address:  # clients without a lease are listed, too
         trial.leases[-1][1].append(address)
     return True
 
@@ -303,14 +303,14 @@ def _error(trial: Process, text: str) -> bool:
 
 
 def _version(trial: Process, match: re.Match[str]) -> bool:
-    """Take the answer to `perfdhcp -v` for the version of the reports that follow."""
+    """Use the answer to `perfdhcp -v` as the version of the reports that follow."""
     trial.next_version = match[1]
     if trial.stage is Stage.NOTHING:
         trial.version = match[1]
     return True
 
 
-# Before 2.0 the avalanche told all of this in one line, in the same order.
+# Before 2.0 the avalanche printed all of this in one line, in the same order.
 _TOTALS: Final = {
     "Requests sent + resent": "requests_sent",
     "Requests resent": "requests_resent",
@@ -352,7 +352,7 @@ _LINES: Final[dict[str, tuple[Stage, Handler]]] = {
             *("Multi-thread mode enabled.", "***Malformed Packets***", "Fatal error"),
             *("reached test-period.", "Reached max requests limit."),
             *("Reached maximum drops number.", "Reached maximum percentage of drops."),
-            "Interrupted",  # `-x e` prints it always
+            "Interrupted",  # always printed with `-x e`
             *("IPv4", "broadcast", "rapid-commit", "use-first"),
             *("single-thread-mode", "multi-thread-mode"),
             *("Unavailable! No packets received.", "contents:"),

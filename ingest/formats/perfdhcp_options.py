@@ -1,8 +1,8 @@
-"""The command line that perfdhcp prints in its header, and what its options mean for the load.
+"""The command line in perfdhcp's header, and the load that its options define.
 
-Options are those of perfdhcp(8) from 1.4 to 3.x, with `-a` of the versions before 1.6. perfdhcp
-does not print what was typed: each option stands alone as ` -x value`, values are not quoted, the
-server comes last, and before 2.3.8 `--scenario` comes out as `-,`.
+Options are those of perfdhcp(8) from 1.4 to 3.x, with `-a` of versions before 1.6. perfdhcp does not print what was
+typed: each option is printed as ` -x value`, values are not quoted, the server comes last, and before 2.3.8
+`--scenario` is printed as `-,`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FLAGS: Final = frozenset("hvV46iBc1u")
 _DEFAULT_DROP_TIME_S: Final = 1.0
 _IGNORED_BY_AVALANCHE: Final = ("r", "p", "n", "t", "d", "W")
 
-# Option -> its words in the method, and the value that is the default.
+# Option -> its text in the method, and the default value.
 _WORDS: Final[tuple[tuple[str, str, str], ...]] = (
     ("f", "renew rate {}/s", ""),
     ("F", "release rate {}/s", ""),
@@ -57,26 +57,26 @@ _WORDS: Final[tuple[tuple[str, str, str], ...]] = (
     ("B", "broadcast", ""),
     ("u", "unique addresses checked", ""),
 )
-_ORDERED: Final = frozenset("DTXO")  # the second value of these is that of the second exchange
+_ORDERED: Final = frozenset("DTXO")  # their second value applies to the second exchange
 _REPEATED: Final = frozenset({*_ORDERED, "b", "o", "or"})
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What one command line asks for.
+    """The load that one command line defines.
 
     Attributes:
-        exchanges: the exchanges that the report will have, in its order.
+        exchanges: the exchanges of the report, in order.
         offered_rate: `-r` in exchanges per second.
         duration_s: how long load is offered: `-p`, or `-n` requests at `-r`, whichever ends first.
-        drop_times_s: of the first and of the second exchange; None where there is none.
-        wait_s: `-W`, which the command line gives in microseconds.
+        drop_times_s: of the first and of the second exchange; None if there is none.
+        wait_s: `-W`, in seconds (microseconds on the command line).
         report_s: `-t`, the seconds between two interim reports.
-        wrapped: whether a command of the user's own prints between the lines (`-w`).
-        clients: how many were simulated; None with a list of MAC addresses (`-M`), which the text does not tell.
+        wrapped: whether a user's command prints between the lines (`-w`).
+        clients: number of simulated clients; None with a list of MAC addresses (`-M`), whose length is not printed.
         most_drops: `-D` of the first and of the second exchange, as given.
         ignored: options that were given but that the scenario does not use.
-        method: what shapes the load, in one canonical text.
+        method: the options that shape the load, in a canonical form.
 
     """
 
@@ -96,7 +96,7 @@ class Options:
     method: str
 
     def facts(self) -> dict[str, Any]:
-        """Return the columns of schema.TRIALS that the options give without a report."""
+        """Return the columns of schema.TRIALS known from the options alone."""
         return {
             **{name: getattr(self, name) for name in ("offered_rate", "duration_s", "wait_s", "clients")},
             **{name: getattr(self, name) for name in ("scenario", "method")},
@@ -105,7 +105,7 @@ class Options:
 
 
 def told_by_command(command: object, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the command that started perfdhcp tells beyond `facts`, columns of schema.TRIALS of its report."""
+    """Return the columns of schema.TRIALS that the command which started perfdhcp adds to the `facts` of its report."""
     words = command.split() if isinstance(command, str) else []
     begin = next((place for place, word in enumerate(words) if word.rpartition("/")[2] == "perfdhcp"), None)
     if begin is None:
@@ -116,12 +116,12 @@ def told_by_command(command: object, facts: Mapping[str, Any]) -> dict[str, Any]
 
 @lru_cache(maxsize=4096)
 def parse_command(command: str) -> Options:
-    """Return the options of `command`, the text behind `Running: `; a bad number counts as none."""
+    """Parse `command`, the text after `Running: `; ignore invalid numbers."""
     return parse_options(split_command(command))
 
 
 def split_command(command: str) -> tuple[Pair, ...]:
-    """Return the options of `command` as (letter or long name, value); flags have the value ''."""
+    """Split `command` into (letter or long name, value); flags have the value ''."""
     words = command.split()[1:]
     pairs: list[Pair] = []
     waiting = ""
@@ -142,13 +142,13 @@ def split_command(command: str) -> tuple[Pair, ...]:
             else:
                 waiting = "scenario" if name == "," else name
         elif pairs and pairs[-1][0] not in _FLAGS and position < len(words) - 1:
-            # A value that contains blanks; only the last word can be the server.
+            # A value with blanks: only the last word can be the server.
             pairs[-1] = (pairs[-1][0], f"{pairs[-1][1]} {word}")
     return tuple(pairs)
 
 
 def parse_options(pairs: tuple[Pair, ...]) -> Options:
-    """Return what `pairs` of (option, value) mean; of most options the last one counts."""
+    """Interpret `pairs` of (option, value); for most options the last one wins."""
     last = dict(pairs)
     protocol = "DHCPv6" if "6" in last else "DHCPv4"
     avalanche = last.get("scenario") == "avalanche"
@@ -191,7 +191,7 @@ def _values(pairs: tuple[Pair, ...], option: str) -> list[str]:
 
 
 def _number(text: str | None) -> float | None:
-    """Return a positive number that a counter of perfdhcp can hold, else None."""
+    """Return a positive number that fits a counter of perfdhcp, else None."""
     try:
         value = float(text or "")
     except ValueError:
@@ -222,9 +222,9 @@ def _drop_times(pairs: tuple[Pair, ...]) -> tuple[float | None, float | None]:
 
 
 def _length(pairs: tuple[Pair, ...], duration_s: float | None) -> list[str]:
-    """Say where the load has no end, or no limit for want of -r; a period stands in `duration_s` and not here.
+    """Note a load without end, or without limit if -r is missing; a period is in `duration_s` instead.
 
-    Runs may vary the period from step to step, and -n gives another one at each rate, without being another method.
+    Runs of one method may vary the period from step to step, and -n gives a different one at each rate.
     """
     words = ["until interrupted"] if duration_s is None else []
     if _number(dict(pairs).get("r")):

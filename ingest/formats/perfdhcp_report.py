@@ -1,4 +1,4 @@
-"""Conclusion of one perfdhcp process: a report, or the reason why there is none."""
+"""The result of one perfdhcp process: a report, or a reject."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NEARLY_ALL: Final = 0.98
 _OF_A_HEADER: Final = frozenset({"method", "protocol", "wait_s", "scenario"})
 _REPAIR: Final = "repair what it names and run the trial again"
 
-# Part of an error text -> what to do. The first one that fits is taken.
+# Part of an error text -> what to do; the first match wins.
 _REMEDIES: Final[tuple[tuple[str, str], ...]] = (
     (
         "without an interface, server is required",
@@ -43,7 +43,7 @@ _REMEDIES: Final[tuple[tuple[str, str], ...]] = (
 
 
 def conclude(trial: Process) -> Report | Reject:
-    """Return the report of a trial whose first exchange is whole, else why there is none."""
+    """Return the report of a trial whose first exchange is complete, else a reject."""
     trial.give_up()
     if trial.exchanges.column("position")[:1] == [0] and trial.stage < Stage.USAGE:
         return _report(trial)
@@ -70,7 +70,7 @@ def _report(trial: Process) -> Report:
 
 
 def _options(trial: Process) -> Options | None:
-    """Return the options as the header gives them, else as far as `-x a` decodes them."""
+    """Return the options from the header, else those decoded by `-x a`."""
     if trial.command is not None:
         return parse_command(trial.command)
     return parse_options(tuple(trial.arguments)) if trial.arguments else None
@@ -81,7 +81,7 @@ def _is_avalanche(trial: Process) -> bool:
 
 
 def _faults(trial: Process, options: Options | None) -> list[str]:
-    """Return what a whole report would have more, as far as anything tells."""
+    """Return signs that a report is incomplete or inconsistent."""
     faults = []
     found = tuple(trial.exchanges.column("exchange"))
     slots = trial.interims.width
@@ -94,7 +94,7 @@ def _faults(trial: Process, options: Options | None) -> list[str]:
         faults.append(f"Report cut off? Expected {wanted}, found {', '.join(found)}.")
     elif not options and (len(found) < expected or (slots and len(found) != slots)):
         faults.append(f"Report cut off? Expected {expected} exchanges, found {', '.join(found)}.")
-    answered = trial.exchanges.column("received")[:2][-1]  # perfdhcp's rate is of these
+    answered = trial.exchanges.column("received")[:2][-1]  # the basis of perfdhcp's rate
     if trial.rate is not None and trial.rate <= 0 < answered:
         faults.append(f"A rate of {trial.rate:.15g} contradicts {answered} exchanges.")
     if _is_avalanche(trial) and not trial.provisioned:
@@ -103,7 +103,7 @@ def _faults(trial: Process, options: Options | None) -> list[str]:
 
 
 def _slots(trial: Process, options: Options | None) -> tuple[str, ...]:
-    """Return the exchanges of the columns of the interim lines, or none when they are not known."""
+    """Return the exchanges in the columns of interim lines, or none if unknown."""
     slots = trial.interims.width
     found = tuple(trial.exchanges.column("exchange"))
     every = EXCHANGES[PLACES[found[0]][0]]
@@ -112,7 +112,7 @@ def _slots(trial: Process, options: Options | None) -> tuple[str, ...]:
 
 
 def _facts(trial: Process, options: Options | None) -> Row:
-    """Return the columns of schema.TRIALS but `completed`."""
+    """Return the columns of schema.TRIALS except `completed`."""
     rows = trial.exchanges
     leases = len(rows) > 1 or trial.rate_name == "4-way exchanges"
     facts: Row = {
@@ -132,7 +132,7 @@ def _facts(trial: Process, options: Options | None) -> Row:
     }
     if options:
         said = options.facts() | {"scenario": trial.scenario or options.scenario, "protocol": options.protocol}
-        if trial.command is None:  # `-x a` decodes a part of the options only
+        if trial.command is None:  # `-x a` decodes only some of the options
             said = {name: value for name, value in said.items() if name not in _OF_A_HEADER}
         facts |= {**said, "rate_unit": options.rate_unit, "offered_rate": options.offered_rate or trial.expected_rate}
         facts["duration_s"] = None if _gave_up(rows, options) else options.duration_s
@@ -142,7 +142,7 @@ def _facts(trial: Process, options: Options | None) -> Row:
 
 
 def _gave_up(exchanges: Records, options: Options) -> bool:
-    """Say whether -D ended the trial before its time: so many of an exchange were lost, and so few were sent."""
+    """Return whether -D ended the trial early: enough drops in an exchange, and fewer sent than planned."""
     planned = (options.offered_rate or 0) * (options.duration_s or 0)
     if not options.most_drops or exchanges.column("sent")[0] >= _NEARLY_ALL * planned:
         return False
@@ -155,7 +155,7 @@ def _gave_up(exchanges: Records, options: Options) -> bool:
 
 
 def _intervals(interims: Interims, exchanges: tuple[str, ...], report_s: float | None) -> Records:
-    """Return the rows of schema.INTERVALS; `report_s` is the nominal time between two lines."""
+    """Return rows of schema.INTERVALS; `report_s` is the nominal time between two lines."""
     if not exchanges:
         return Records()
     lines, width = min(len(interims), MAX_SERIES), len(exchanges)
@@ -178,12 +178,12 @@ def _intervals(interims: Interims, exchanges: tuple[str, ...], report_s: float |
 
 
 def _since_before(counts: list[int], width: int) -> list[int]:
-    """Return by how much the counters of each line exceed those of the line before; each line has `width` of them."""
+    """Return the differences of each line's counters to the previous line; a line has `width` of them."""
     return [*counts[:width], *map(sub, counts[width:], counts)]
 
 
 def _notes(trial: Process, options: Options | None) -> list[str]:
-    """Return what befell the trial."""
+    """Return notes about events in the trial."""
     notes = []
     if trial.command is None:
         notes.append(UNKNOWN_OPTIONS)
@@ -205,7 +205,7 @@ def _notes(trial: Process, options: Options | None) -> list[str]:
 
 
 def _figures(exchanges: Records) -> list[str]:
-    """Return which figures are none. A DHCPRELEASE has no answer, so its lack of delays is none."""
+    """Note the missing figures. A DHCPRELEASE has no answer, so it has no delays."""
     warnings = []
     columns = ("exchange", "drop_ratio_printed", "drop_ratio", "sent", "min_delay_ms")
     for name, printed, ratio, sent, delay_ms in zip(*map(exchanges.column, columns), strict=True):
@@ -217,7 +217,7 @@ def _figures(exchanges: Records) -> list[str]:
 
 
 def _lines(trial: Process, options: Options | None) -> list[str]:
-    """Return which lines are not understood; a command that is wrapped may print what it likes."""
+    """Note the lines that were not understood; a wrapped command may print anything."""
     strange = trial.strange
     if options and options.wrapped:
         return []

@@ -1,4 +1,4 @@
-"""Collected lines of one perfdhcp process, and the line that ends it."""
+"""The parsed lines of one perfdhcp process, and the detection of its end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LONGEST_TEXT: Final = 300
 
 
 class Stage(IntEnum):
-    """How far the output of one process has come; a line of an earlier stage begins another."""
+    """The progress of one process's output; a line of an earlier stage begins a new process."""
 
     NOTHING = 0
     STARTED = 1
@@ -45,16 +45,16 @@ class Counters:
     sent: list[int]
     received: list[int]
     drops: list[int]
-    rejected: list[int] | None  # before 1.7.2 there are none
+    rejected: list[int] | None  # None before 1.7.2
 
 
 @dataclass(slots=True)
 class Interims:
-    """All interim lines of a trial, by kind of counter: line after line, of each the values of its exchanges.
+    """All interim lines of a trial, by kind of counter: the values of all exchanges, line after line.
 
     Attributes:
-        width: how many exchanges a line counts.
-        rejected: None where a line does not tell.
+        width: number of exchanges per line.
+        rejected: None if the lines do not have it.
 
     """
 
@@ -68,7 +68,7 @@ class Interims:
         return len(self.sent) // self.width if self.width else 0
 
     def add(self, line: Counters) -> None:
-        """Append a line, as wide as those before."""
+        """Append a line; it must have the same width."""
         self.width = len(line.sent)
         self.sent += line.sent
         self.received += line.received
@@ -78,7 +78,7 @@ class Interims:
 
 @dataclass(slots=True)
 class Tally:
-    """Lines of one kind: how many, the first few with their numbers, and where the last one was."""
+    """Lines of one kind: number of lines, the first few with line numbers, and the last line number."""
 
     count: int = 0
     first: list[tuple[int, str]] = field(default_factory=list)
@@ -94,7 +94,7 @@ class Tally:
 
 @dataclass(slots=True)
 class Process(Draft):
-    """What the lines of one process have said so far; `here` is the number of the line that is read."""
+    """The data of one process so far; `here` is the current line number."""
 
     version: str | None = None
     next_version: str | None = field(init=False)
@@ -109,12 +109,12 @@ class Process(Draft):
     expected_rate: float | None = None
     malformed: int | None = None
     open: Row | None = None
-    position: int = -1  # of the exchange that was begun last
+    position: int = -1  # of the exchange begun last
     exchanges: Records = field(default_factory=Records)
-    broken: list[str] = field(default_factory=list)  # exchanges whose statistics are not whole
+    broken: list[str] = field(default_factory=list)  # exchanges with incomplete statistics
     section: str | None = None  # the exchange whose timestamps follow
     leases: list[tuple[str, list[str]]] = field(default_factory=list)
-    provisioned: bool = False  # the avalanche has told how long it took
+    provisioned: bool = False  # the avalanche has printed its duration
     interrupted: bool = False
     usage: bool = False
     error: str = ""
@@ -127,7 +127,7 @@ class Process(Draft):
         self.next_version = self.version
 
     def is_over(self, stage: Stage, payload: object) -> bool:
-        """Say whether a line of `stage` must belong to another process than the lines so far."""
+        """Return whether a line of `stage` must belong to a new process."""
         match stage:
             case Stage.STARTED:
                 return self.stage > Stage.NOTHING
@@ -138,7 +138,7 @@ class Process(Draft):
                 place = _place(str(payload))
                 return self.stage > stage or (place is not None and place[1] <= self.position)
             case Stage.USAGE:
-                # Before 1.6 the error came before the usage.
+                # Before 1.6 the error preceded the usage.
                 return self.usage or (self.stage > Stage.SCENARIO and "parsing" not in self.error)
             case Stage.ERROR:
                 return self.stage in {Stage.RATE, Stage.STATISTICS, Stage.ERROR}
@@ -146,7 +146,7 @@ class Process(Draft):
                 return self.stage >= stage
 
     def enter(self, stage: Stage) -> None:
-        """Note that the line here belongs to `stage`."""
+        """Record that the current line belongs to `stage`."""
         if self.stage is Stage.NOTHING:
             self.line = self.here
         self.usage |= stage is Stage.USAGE
@@ -154,7 +154,7 @@ class Process(Draft):
             self.stage = stage
 
     def begin_exchange(self, title: str) -> bool:
-        """Begin the statistics of `title`, an exchange and `***`; say whether it is a known one."""
+        """Begin the statistics of `title` (an exchange and `***`); return whether the exchange is known."""
         self.give_up()
         self.open = {"exchange": title.removesuffix("***")[:_LONGEST_TEXT]}
         if place := _place(title):
@@ -162,7 +162,7 @@ class Process(Draft):
         return place is not None
 
     def fill(self, values: Row, *, again: bool = False) -> bool:
-        """Add to the statistics of an exchange what they do not have yet."""
+        """Add missing values to the statistics of an exchange."""
         if self.open is None:
             return self._is_beheaded()
         if not again and not values.keys().isdisjoint(self.open):
@@ -171,7 +171,7 @@ class Process(Draft):
         return True
 
     def end_exchange(self, collected: int | None) -> bool:
-        """End the statistics of one exchange; they are void without what every version prints."""
+        """End the statistics of one exchange; they are invalid without the lines that every version prints."""
         if self.open is None:
             return self._is_beheaded()
         if self.open.keys() >= _REQUIRED:
@@ -181,19 +181,19 @@ class Process(Draft):
         return True
 
     def exchange(self) -> str | None:
-        """Return the exchange whose statistics the line here stands in, or has just ended."""
+        """Return the exchange whose statistics contain the current line or have just ended."""
         if self.open is not None:
             return str(self.open["exchange"])
         begun = [*self.exchanges.column("exchange")[-1:], *self.broken[-1:]]
         return next((name for name in begun if name in PLACES and PLACES[name][1] == self.position), None)
 
     def fail(self, error: str) -> bool:
-        """Note that perfdhcp ended with an error."""
+        """Record an error that ended perfdhcp."""
         self.error, self.error_line = error[:_LONGEST_TEXT], self.here
         return True
 
     def wonder(self, line: str) -> None:
-        """Keep a line that makes no sense here, unless it goes on with a longer text."""
+        """Record a line that is invalid here, unless it continues a longer text."""
         if self.error and self.here == self.error_line + 1:
             self.error += f" {line[:_LONGEST_TEXT]}"  # a few messages have a second line
         elif self.stage is not Stage.USAGE:
@@ -206,14 +206,14 @@ class Process(Draft):
         return width != len(counters.sent) or self.interims.sent[-width] > counters.sent[0]
 
     def _is_beheaded(self) -> bool:
-        """Say whether statistics without their first line are so because the file begins there."""
+        """Return whether statistics lack their first line because the file begins there."""
         if self.stage not in {Stage.NOTHING, Stage.STATISTICS} or self.exchanges or self.broken:
             return False
         self.enter(Stage.STATISTICS)
         return True
 
     def give_up(self) -> None:
-        """Count statistics that have begun but not ended as broken."""
+        """Count unfinished statistics as broken."""
         if self.open is not None:
             self.broken.append(self.open["exchange"])
             self.open = None

@@ -1,7 +1,7 @@
-"""Fast reader of the usual perfdhcp report, of one process, whole, without `-x`, by sections.
+"""Fast path for the usual perfdhcp report: one process, complete, without `-x`, parsed by sections.
 
-That takes a third of the time that its lines take one by one. Whatever differs from the patterns here in a single
-letter is left to the reader of lines, which gives the same trial for these reports, and knows all others.
+It takes a third of the time of parsing line by line. A text that deviates from the patterns here in a single character
+is left to the line parser, which returns the same trial for these reports and handles all others.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dropline.ingest.formats.perfdhcp_lines import COUNTERS, DELAY_KEYS, INTERIM
 from dropline.ingest.formats.perfdhcp_trial import PLACES, Interims, Process, Stage
 from dropline.ingest.records import Records
 
-_LARGEST: Final = 1024 * 1024  # bytes: a longer one is not held in pieces beside the whole
+_LARGEST: Final = 1024 * 1024  # bytes: longer texts would need too much memory for the pieces
 _COUNT: Final = r"(\d{1,18})"
 _HEAD: Final = re.compile(
     rf"(?={START})Running: ([ -~]*[!-~])\nScenario: (basic)\.\n(?:Multi-thread mode enabled\.\n)?"
@@ -25,7 +25,7 @@ _RATE: Final = re.compile(
     rf"{re.escape(_SUMMARY)}Rate: ([ -~]*[!-~])\n\n\*\*\*Malformed Packets\*\*\*\nMalformed packets: {_COUNT}\n",
     re.ASCII,
 )
-_RATIO: Final = r"drops ratio: (?P<drop_ratio_printed>\d{1,9}(?:\.\d{1,9})?(?:e-\d\d)?) %\n"  # follows the drops
+_RATIO: Final = r"drops ratio: (?P<drop_ratio_printed>\d{1,9}(?:\.\d{1,9})?(?:e-\d\d)?) %\n"  # after the drops
 _EXCHANGE: Final = re.compile(
     r"\*\*\*Statistics for: (?P<exchange>[^*\n]+)\*\*\*\n"
     + "".join(rf"{key}: (?P<{name}>\d{{1,18}})\n" + _RATIO * (name == "drops") for key, name in COUNTERS.items())
@@ -42,7 +42,7 @@ _KINDS: Final[dict[str, type[int | float]]] = {
 
 
 def read_whole(text: bytes) -> Process | None:
-    """Return the trial of a text that is such a report to the letter; None for any other text."""
+    """Parse a text that matches such a report exactly; return None for any other text."""
     if len(text) > _LARGEST or not text.isascii():
         return None
     report = text.decode()
@@ -59,7 +59,7 @@ def read_whole(text: bytes) -> Process | None:
 
 
 def _interims(load: str) -> Interims | None:
-    """Return the counters of interim lines that are alike and never fall; None where anything else stands."""
+    """Return the counters of interim lines of one form that never decrease; None if there is any other text."""
     if not load:
         return Interims()
     kinds = load.partition("\n")[0].split(";")
@@ -77,19 +77,19 @@ def _interims(load: str) -> Interims | None:
 
 
 def _in_turn(columns: list[list[int]]) -> list[int]:
-    """Return the first values of some columns, then the second ones, and so on."""
+    """Interleave columns: all first values, then all second ones, and so on."""
     return columns[0] if len(columns) == 1 else [*chain.from_iterable(zip(*columns, strict=True))]
 
 
 @cache
 def _like(width: int, kinds: int) -> re.Pattern[str]:
-    """Return the pattern of interim lines with so many exchanges and kinds of counters."""
+    """Return the pattern of interim lines with the given numbers of exchanges and of kinds of counters."""
     counts = "/".join([_COUNT] * width)
     return re.compile("^" + "; ".join(f"{kind}: {counts}" for kind in INTERIM[:kinds]) + "$", re.ASCII | re.MULTILINE)
 
 
 def _exchanges(report: str, begin: int) -> Records:
-    """Return the statistics that stand from `begin` to the end; none where anything else stands, or another order."""
+    """Parse the statistics from `begin` to the end; return none if there is other text or another order."""
     found: list[tuple[str, ...]] = []
     positions = [-1]
     while begin < len(report):

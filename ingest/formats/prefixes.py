@@ -1,7 +1,7 @@
-"""Prefixes that logs and mails put before each line: times, authors, quotes, or JSON.
+"""Line prefixes added by logs and mails: times, authors, quotes, or JSON.
 
-A prefix is looked for once, in the head of a file, and taken off line by line, so that lines keep their numbers. What
-several writers wrote into one log is told apart by their names.
+The prefix is detected once, in the head of a file, and removed line by line, so that line numbers stay. Writers that
+share a log are separated by name.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from dropline.ingest.formats import Report
 
-_DEEPEST: Final = 4  # prefixes before each other
-_SAMPLE: Final = 200  # lines of the head that are not blank
-_SHARE: Final = 0.6  # of them that begin alike
+_DEEPEST: Final = 4  # nested prefixes
+_SAMPLE: Final = 200  # non-blank lines of the head
+_SHARE: Final = 0.6  # of them that must begin alike
 _MOST_WRITERS: Final = 50
-_LONGEST: Final = 500  # characters of a line that are looked at
+_LONGEST: Final = 500  # characters of a line that are examined
 
 _CLOCK: Final = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _ISO: Final = rf"\d{{4}}[-/]\d\d[-/]\d\d[T ]{_CLOCK}(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?"
@@ -48,7 +48,7 @@ _FORMS: Final = tuple(
     )
 )
 _BULLET: Final = re.compile(r"^[ \t]*[-*+][ \t]+(?=\S)", re.MULTILINE)
-_STEADY: Final = re.compile(r".*[\s|>:#*\]]", re.DOTALL)  # what may end a prefix: never a part of a word or number
+_STEADY: Final = re.compile(r".*[\s|>:#*\]]", re.DOTALL)  # a prefix never ends within a word or number
 _STRING: Final = r'"(?:[^"\\]|\\.)*+"'
 _STDOUT: Final = re.compile(rf'"(?:[\w.]+\.)?(?:stdout|msg)"\s*:\s*({_STRING})')
 _STDOUT_LINES: Final = re.compile(rf'"(?:[\w.]+\.)?(?:stdout_lines|msg)"\s*:\s*\[\s*((?:{_STRING}\s*,?\s*)++)')
@@ -64,7 +64,7 @@ _LOGGED: Final = re.compile(_TIMED.encode())
 
 
 class Text(NamedTuple):
-    """A text that stood behind a prefix, or in a string of JSON: its first line in the file, and what to know of it."""
+    """A text found behind a prefix, or in a string of JSON: its first line in the file, and notes on it."""
 
     line: int
     text: str
@@ -72,14 +72,14 @@ class Text(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A line behind its prefix; the writer is None where the prefix is missing."""
+    """A line without its prefix; the writer is None if the prefix is missing."""
 
     writer: str | None
     text: str
 
 
 def unwrapped(text: str, is_known: Callable[[str], bool]) -> list[Text]:
-    """Return the texts behind the prefix of each line, or in JSON, whose beginnings `is_known`."""
+    """Return the texts behind line prefixes, or in JSON, for which `is_known` accepts the beginning."""
     if text.startswith(_IN_DOCKER):
         text = uncoloured("\n".join(map(_from_docker, text.split("\n"))))
         if is_known(text[:HEAD_BYTES]):
@@ -98,7 +98,7 @@ def unwrapped(text: str, is_known: Callable[[str], bool]) -> list[Text]:
 
 
 def without_bullets(text: str, is_known: Callable[[str], bool]) -> str:
-    """Return `text` without the bullets that stand before lines whose beginnings `is_known`."""
+    """Return `text` without bullets before lines for which `is_known` accepts the beginning."""
 
     def bare(bullet: re.Match[str]) -> str:
         return "" if is_known(text[bullet.end() : bullet.end() + _LONGEST]) else bullet[0]
@@ -107,12 +107,12 @@ def without_bullets(text: str, is_known: Callable[[str], bool]) -> str:
 
 
 def may_be_json(text: str) -> bool:
-    """Say whether strings of JSON may hold what a program has printed."""
+    """Return whether strings of JSON may hold a program's output."""
     return text.startswith(_IN_DOCKER) or any(key in text for key in ('"stdout', ".stdout", '"msg"'))
 
 
 def _from_docker(line: str) -> str:
-    """Return what a program printed in a line of docker's json-file log; nothing of a line that is cut off."""
+    """Return the program's output in a line of docker's json-file log; empty if the line is truncated."""
     match = _DOCKER.fullmatch(line)
     try:
         return json.loads(match[1]).rstrip("\n") if match else ""
@@ -121,7 +121,7 @@ def _from_docker(line: str) -> str:
 
 
 def _form(lines: Sequence[str]) -> re.Pattern[str] | None:
-    """Return what most of the first lines begin with."""
+    """Return the pattern of the prefix that most of the first lines share."""
     sample = list(islice((line for line in lines if line.strip()), _SAMPLE))
     constants = {match[0] for pair in pairwise(sample) if (match := _STEADY.match(commonprefix(pair)))}  # noqa: RUF071 -- of texts
     constant = sorted(constants, key=len)
@@ -141,7 +141,7 @@ def _behind(form: re.Pattern[str], line: _Line) -> _Line:
 
 
 def _by_writer(lines: Sequence[_Line]) -> Iterator[Text]:
-    """Yield what each writer wrote, with blank lines in the place of the others' lines."""
+    """Yield the text of each writer, with blank lines in place of the others' lines."""
     writers = dict.fromkeys(line.writer for line in lines if line.writer is not None and line.text.strip())
     bare = [number for number, line in enumerate(lines, 1) if line.writer is None]
     notes = []
@@ -155,7 +155,7 @@ def _by_writer(lines: Sequence[_Line]) -> Iterator[Text]:
 
 
 def _strings(text: str) -> Iterator[Text]:
-    """Yield the texts in strings of JSON that programs such as Ansible keep as `stdout`, each once."""
+    """Yield the texts in strings of JSON, such as `stdout` in Ansible's output, each once."""
     seen: set[str] = set()
     for match in sorted([*_STDOUT_LINES.finditer(text), *_STDOUT.finditer(text)], key=lambda found: found.start(1)):
         line = text.count("\n", 0, match.start(1)) + 1
@@ -170,13 +170,13 @@ def _strings(text: str) -> Iterator[Text]:
 
 
 def banners(data: bytes, reports: Sequence[Report]) -> Iterator[str | None]:
-    """Yield for each report of a file the name in the banner right before it, None where there is none."""
+    """Yield for each report of a file the name in the banner directly before it, or None."""
     text = unpack(data, MAX_TEXT_BYTES)[0].replace(b"\r\r\n", b"\n").replace(b"\r\n", b"\n")
     lines = text.splitlines() if _BANNER.search(text) else []
     for report in reports:
         above = (lines[number] for number in range(min(report.line, len(lines)) - 2, -1, -1) if lines[number].strip())
         banner = _BANNER.fullmatch(next(above, b""))
         name = banner[1].decode("utf-8", "replace") if banner else None
-        # Where every line of a log has a time, none of them is a banner.
+        # If every line of a log has a time, none of them is a banner.
         logged = name is not None and _LOGGED.match(lines[report.line - 1])
         yield None if logged or str(name).lower() in _NO_NAMES else name

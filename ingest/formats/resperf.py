@@ -1,8 +1,8 @@
 """The reader of resperf's output and of its plot files (DNS-OARC, resperf(1)).
 
-resperf raises the rate until answers fail. Its maximum throughput counts answers in the bucket in
-which their query was sent: a queue that still fits into the time-out counts as throughput.
-The duration is the run time as printed, which includes the wait for late answers.
+resperf raises the rate until answers fail. Its maximum throughput counts an answer in the bucket in which the query was
+sent: a queue that still fits into the time-out counts as throughput. The duration is the run time as printed, which
+includes the wait for late answers.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _COLUMNS: Final = {
     "connections": ("connection_rate", "connections/s", 1),
     "conn_avg_latency": ("connection_latency_avg", "ms", 1000),
 }
-# A latency is printed as 0 in a bucket that has none of these.
+# A latency is printed as 0 in a bucket where this count is 0.
 _COUNTED_BY: Final = {"avg_latency": "responses_per_sec", "conn_avg_latency": "connections"}
 _ESSENTIAL: Final = (
     *("Queries sent", "Queries completed", "Queries lost"),
@@ -51,7 +51,7 @@ _MAX_RATE: Final = 100_000.0
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is of resperf."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is from resperf."""
     text = head_text(head)
     return is_marked(text, _MARK, *_TITLES) or is_block(text, _LAST)
 

@@ -1,9 +1,9 @@
 """The reader of DNS Shotgun's results (CZ.NIC) of one sender, merged from its threads (data/<sender>.json).
 
-They are one JSON object of version 20200527, or JSON Lines after the DNS-OARC schema of DNS metrics: `header`, each
-`stats_periodic`, `stats_sum` (replay/dnssim/src/output/dnssim.lua, tools/merge-data.py). A histogram counts requests by
-the whole milliseconds that their answers took, or by the bounds in the header; its last bucket is the time-out, and
-holds what was lost. It replays traffic: what rate was asked for it does not say.
+They are one JSON object of version 20200527, or JSON Lines in the DNS-OARC schema of DNS metrics: `header`, any number
+of `stats_periodic`, `stats_sum` (replay/dnssim/src/output/dnssim.lua, tools/merge-data.py). A histogram counts requests
+by the whole milliseconds of their answers, or by the bounds in the header; its last bucket is the time-out and holds
+the lost ones. Shotgun replays traffic and does not print an offered rate.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _SERIES: Final = (
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is of DNS Shotgun."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is from DNS Shotgun."""
     text = head_text(head).lstrip()
     return text.startswith("{") and any(clue in text for clue in IN_JSON) and bool(_MARK.search(text))
 
@@ -49,8 +49,8 @@ def sniff(head: bytes) -> bool:
 def parse(data: bytes) -> Iterator[Report | Reject]:
     """Yield the trial of each sender in `data`; never raises for bad input.
 
-    sent are requests, received answers of any code, dropped requests without an answer in time. The achieved rate is
-    answers by the time from the first to the last statistics.
+    sent counts requests, received answers of any code, dropped requests without an answer in time. The achieved rate is
+    answers divided by the time from the first to the last statistics.
     """
     return account(data, _read, _EXPECTED)
 
@@ -88,7 +88,7 @@ def _read(text: bytes) -> Iterator[Report | Reject]:
 
 
 def _from_lines(header: Row, periods: list[Row], total: Row) -> Row:
-    """Return the records of one run in the layout of version 20200527, with the bounds of the histogram beside it."""
+    """Convert the records of one run to the layout of version 20200527, plus the bounds of the histogram."""
     if "kxdpgun" in str(header.get("generator")):
         reason = "the JSON of kxdpgun, which says neither threads nor mode"
         raise Unusable(reason, "ingest what kxdpgun printed without -j")
@@ -172,7 +172,7 @@ def _observe_periods(trial: Trial, root: Row, since_ms: float | None) -> None:
 
 
 def _observe_latencies(trial: Trial, histogram: list[Any], received: int, bounds_ms: list[float] | None) -> None:
-    """Add percentiles, in whole milliseconds or the ends of buckets; none where the histogram lacks answers."""
+    """Add percentiles, in whole milliseconds or upper bounds of buckets; none if the histogram lacks answers."""
     counts = [whole(count) or 0 for count in histogram[:-1]]
     answers = sum(counts)
     if not answers or answers != received or (bounds_ms is not None and len(bounds_ms) < len(counts)):

@@ -1,10 +1,9 @@
 """The reader of Spirent TestCenter's RFC 2544 tables: exported CSV and the answer of QueryResult.
 
-Both come from one view; the export has spaces in its captions, the API has none. One row is one trial:
-one frame size at one load. `Offered Load (fps)` and `Forwarding Rate (fps)` are sums over all ports that
-transmit, the load columns are per port, in the unit of their brackets. The tolerance of the verdict is
-not in the table: `Passed` does not mean that no frame was lost. A newer summary, in which each load is a
-snapshot, is read as well.
+Both come from one view; the export has spaces in its captions, the API has none. One row is one trial: one frame size
+at one load. `Offered Load (fps)` and `Forwarding Rate (fps)` are sums over all transmitting ports; the load columns are
+per port, in the unit in brackets. The tolerance of the verdict is not in the table: `Passed` does not mean that no
+frame was lost. A newer summary, in which each load is a snapshot, is read as well.
 """
 
 from __future__ import annotations
@@ -50,12 +49,12 @@ _BRACE: Final = re.compile(r"[{}]")
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is such a table."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is such a table."""
     return has_table(head, _is_header) or _is_answer(head_text(head))
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield every trial and every unusable row of `data`, in order; never raises for bad input.
+    """Yield every trial and a reject for every unusable row of `data`, in order; never raises for bad input.
 
     Rates are frames/s of all ports. sent, received and dropped are frames; latencies (us in the table)
     become observations in ms.
@@ -88,7 +87,7 @@ def _rows(table: Table) -> Iterator[Report | Reject]:
 
 
 def _snapshot(record: Record) -> Trial:
-    """Return the trial of a row of the newer summary, whose header alone is public."""
+    """Return the trial of a row of the newer summary, only whose header is public."""
     trial = Trial(TOOL, record.line, "RFC 2544 summary")
     trial.facts |= {
         "offered_rate": record.number("aggintendedload", "aggofferedload", unit="fps"),
@@ -135,12 +134,12 @@ def _read_answers(text: str) -> Iterator[Report | Reject]:
             yield Reject(line, reason, "query RFC2544ThroughputTestResultDetailedSummaryView, or another RFC2544 view")
             continue
         found = [([cell for cell, _ in tcl_list(word)], whole) for word, whole in tcl_list(said.get("-Output", ""))]
-        # Within one line of text, a row of values that is not closed is what a newline would be missing for.
+        # On a single line of text, an unclosed row of values corresponds to a missing newline.
         yield from _rows(Table(line, columns, [Line(line, row, whole) for row, whole in found]))
 
 
 def tcl_list(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the words of a Tcl list and whether each is whole: braces and quotes hold words with spaces."""
+    """Yield the words of a Tcl list and whether each is complete: words with spaces are in braces or quotes."""
     place, length = 0, len(text)
     while place < length:
         if text[place].isspace():

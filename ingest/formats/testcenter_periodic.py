@@ -1,8 +1,8 @@
 """The reader of Spirent TestCenter's periodic results (`stc::subscribe -filenamePrefix`).
 
-A file has a section per sample and no clock: the n-th record is n intervals after the subscription, and
-the interval (1 s unless a script has changed it) is not in the file. Counts are cumulative, rates per
-second. One file is what the ports saw of one execution, so that it gives one trial.
+A file has a section per sample and no clock: the n-th record is n intervals after the subscription, and the interval (1
+s unless a script changes it) is not in the file. Counts are cumulative, rates per second. One file holds the ports'
+results of one execution, and so gives one trial.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _KINDS: Final = {
     "txstreamresults": "TxStream",
     "txstreamblockresults": "TxStream",
 }
-# Where to find the frames of a kind: those with TestCenter's signature first, all frames else.
+# Columns for the frames of a kind: first those with TestCenter's signature, else all frames.
 _SENT: Final = {"Generator": ("generatorsigframecount", "totalframecount"), "TxStream": ("framecount",)}
 _RECEIVED: Final = {"RxStream": ("sigframecount", "framecount"), "Analyzer": ("sigframecount", "totalframecount")}
 _SERIES: Final = (
@@ -54,15 +54,15 @@ _SERIES: Final = (
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) holds periodic results."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, holds periodic results."""
     return is_marked(head_text(head), _MARK, *_CLUES)
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield the trial of each subscription in `data` and what is unusable; never raises for bad input.
+    """Yield the trial of each subscription in `data` and a reject for unusable parts; never raises for bad input.
 
-    sent and received are the frames of all ports in the last record, where the file has that side; what
-    the ports told each time becomes observations, with t_s as if the interval were 1 s.
+    sent and received are the frames of all ports in the last record, if the file has that side; the ports' samples
+    become observations, with t_s as if the interval were 1 s.
     """
     return account(data, _read, _EXPECTED)
 
@@ -85,7 +85,7 @@ def _read(text: bytes) -> Iterator[Report | Reject]:
 
 
 class _Subscription:
-    """What has been read of one execution: the kinds of results and the last values of every object."""
+    """The data of one execution so far: the kinds of results and the last values of every object."""
 
     def __init__(self, line: int) -> None:
         self.trial = Trial(TOOL, line, "periodic results")
@@ -96,7 +96,7 @@ class _Subscription:
         self.times: Counter[tuple[str, str]] = Counter()
         self.records = 0
         self.begun = False
-        self.broken: set[str] = set()  # kinds of results of which a row cannot be used
+        self.broken: set[str] = set()  # kinds of results with an unusable row
 
     def is_over(self, name: str, record: int) -> bool:
         return self.record is not None and record <= self.record and _KINDS.get(name.lower(), name) == self.kind
@@ -155,7 +155,7 @@ class _Subscription:
             trial.details["ports_tx"] = len({r.get("resultparent") for (k, _), r in self.last.items() if k in _SENT})
         sequence = [r.whole("droppedframecount") for (kind, _), r in self.last.items() if kind == "RxStream"]
         if any(sequence):
-            # It counts gaps in sequence numbers, and may exceed what was sent.
+            # It counts gaps in sequence numbers, and may exceed the frames sent.
             trial.details["dropped_by_sequence"] = sum(dropped or 0 for dropped in sequence)
         trial.warnings.append("Its samples carry no clock: t_s counts them as if they were 1 s apart.")
         if None in (trial.facts["sent"], trial.facts["received"]):
@@ -165,9 +165,9 @@ class _Subscription:
         yield trial.conclude()
 
     def _total(self, sides: Mapping[str, tuple[str, ...]]) -> int | None:
-        """Return the frames of all objects of the first of these kinds that is there, and of all ports.
+        """Return the frames of all objects of the first kind with values for all ports.
 
-        A file may be cut after some of them, also between two rows.
+        A truncated file may lack some of them, even within a record.
         """
         everywhere = max(self._ports(kind, names) for kind, names in (*_SENT.items(), *_RECEIVED.items()))
         on_this_side = max(self._ports(kind, names) for kind, names in sides.items())
@@ -180,5 +180,5 @@ class _Subscription:
         return None
 
     def _ports(self, kind: str, names: tuple[str, ...]) -> int:
-        """Return of how many ports or streams a kind tells frames."""
+        """Return the number of ports or streams of a kind with frame counts."""
         return len({r.get("resultparent") for (key, _), r in self.last.items() if key == kind and r.whole(*names)})

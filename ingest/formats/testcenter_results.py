@@ -1,8 +1,8 @@
 """The reader of Spirent TestCenter's results databases (SQLite 3, `.db`).
 
-A database is whatever its sender made of it: it is opened from its bytes in memory, may only be read,
-and every query has a time and a row limit. Tables and columns are found by name, because versions differ
-and their types are not public. A file holds a data set for every save; only the newest one counts.
+A database is untrusted input: it is opened in memory from its bytes, read-only, and every query has a time and a row
+limit. Tables and columns are found by name, because versions differ and their types are not public. A file holds a data
+set for every save; only the newest one counts.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _STEPS_BETWEEN_CHECKS: Final = 20_000
 _MAX_ROWS: Final = 50_000
 _MAX_VALUE_BYTES: Final = 1_000_000
 _MAX_TABLES: Final = 2_000
-# The levels of an RFC 2544 result, from one load to the summary of a frame size; one of them is enough.
+# The levels of an RFC 2544 result, from one load to the summary of a frame size; one is enough.
 _LEVELS: Final = ("PerLoadResult", "PerIterationResult", "PerFrameSizeResult")
 _RFC2544: Final = re.compile(r"Rfc2544(\w+?)(" + "|".join(_LEVELS) + ")", re.ASCII)
 _STREAMS: Final = ("TxEotStreamResults", "RxEotStreamResults")
@@ -42,15 +42,15 @@ Tables = dict[str, list[str]]
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` is an SQLite database."""
+    """Return whether a file that begins with `head` is an SQLite database."""
     return unpack(head, HEAD_BYTES)[0].startswith(_MAGIC)
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield every trial and every unusable part of a database; never raises for bad input.
+    """Yield every trial and a reject for every unusable part of a database; never raises for bad input.
 
-    RFC 2544 tables give a trial for each row, as in the exported table. Without them the counters at the
-    end of the test are one trial: of the streams when they were collected, else of the ports.
+    RFC 2544 tables give a trial per row, as in the exported table. Without them the final counters are one trial: of
+    the streams if they were collected, else of the ports.
     """
     content, fault = unpack(data, MAX_TABLE_BYTES + 1)
     if fault or len(content) > MAX_TABLE_BYTES:
@@ -72,7 +72,7 @@ def parse(data: bytes) -> Iterator[Report | Reject]:
 
 @contextmanager
 def _opened(content: bytes) -> Iterator[sqlite3.Connection]:
-    # In memory there is no write-ahead log; the header must not ask for it.
+    # An in-memory database has no write-ahead log; the header must not ask for one.
     if len(content) >= _HEADER_BYTES:
         content = content[:18] + b"\1\1" + content[20:]
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
@@ -116,7 +116,7 @@ def _read(connection: sqlite3.Connection) -> Iterator[Report | Reject]:
 
 
 def _tables(connection: sqlite3.Connection) -> Tables:
-    """Return the columns of every ordinary table; a view may be any program, so that it does not count."""
+    """Return the columns of every ordinary table; views may run arbitrary queries and are ignored."""
     found = connection.execute("select name, sql from sqlite_master where type = 'table' limit ?", [_MAX_TABLES])
     names = [str(name) for name, made in found if str(made)[:12].lower() == "create table"]
     return {
@@ -127,7 +127,7 @@ def _tables(connection: sqlite3.Connection) -> Tables:
 
 
 def _rfc2544_tables(connection: sqlite3.Connection, tables: Tables) -> Iterator[tuple[str, str]]:
-    """Yield (table, test) for the most detailed level that has rows, for each kind of test."""
+    """Yield (table, test) of the most detailed level with rows, for each kind of test."""
     matches = [match for name in sorted(tables) if (match := _RFC2544.fullmatch(name))]
     for kind in dict.fromkeys(match[1] for match in matches):
         named = {match[2]: match[0] for match in matches if match[1] == kind}
@@ -155,7 +155,7 @@ def _end_of_test(
     streams = sent_table in _STREAMS
     trial = Trial(TOOL, 1, "end of test, streams" if streams else "end of test, ports")
     if streams:
-        # Results Reporter joins them like this; a stream that nobody received has no row.
+        # As in Results Reporter; a stream that nobody received has no row.
         ids = {record.whole("streamid") for record in sent}
         received = [record for record in received if record.whole("comp32") in ids]
     trial.facts |= {
@@ -202,7 +202,7 @@ def _total(records: list[Record], *names: str) -> int | None:
 def _newest(
     connection: sqlite3.Connection, tables: Tables, name: str, data_set: int | None = None
 ) -> tuple[list[Record], int | None]:
-    """Return the rows of a data set in the order of their Id, and which one it is: the newest unless given."""
+    """Return the rows of a data set in the order of their Id, and its number: the newest unless given."""
     columns = Columns(tables[name])
     records = [Record(1, columns, row) for row in _rows(connection, tables, name)]
     if "datasetid" in columns.names:

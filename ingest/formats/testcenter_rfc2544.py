@@ -1,4 +1,4 @@
-"""One row of a TestCenter RFC 2544 result, in an exported table or in a results database."""
+"""One row of a TestCenter RFC 2544 result, from an exported table or a results database."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TOOL: Final = "Spirent TestCenter"
 
 _TRIAL: Final = ("trialnumber", "trialnum")
 _EXTREMES: Final = {"min": "minimum", "avg": "average", "max": "maximum"}
-# PERCENT_LINE_RATE, BITS_PER_SECOND and their like add 8 bytes of preamble and 12 of gap to a frame.
+# PERCENT_LINE_RATE, BITS_PER_SECOND and similar units add 8 bytes of preamble and 12 of gap to a frame.
 _UNITS: Final = {
     "PERCENT_LINE_RATE": "%",
     "FRAMES_PER_SECOND": "fps",
@@ -30,15 +30,15 @@ _CLOSE: Final = 0.01
 
 
 def several_trials(numbers: Iterable[object]) -> bool:
-    """Say whether the trial numbers of a table tell repetitions apart."""
+    """Return whether the trial numbers of a table distinguish repetitions."""
     return len({value for value in map(number, numbers) if value is not None}) > 1
 
 
 def trial_of(record: Record, test: str, *, several: bool) -> Trial:
     """Return the trial of one row: frames/s of all ports, frames, seconds, latencies in us.
 
-    `several` says that the trial number is that of a repetition. Columns are found by name, for the
-    views have them in different orders.
+    `several` says that the trial number is the repetition. Columns are found by name, because their order varies
+    between views.
     """
     trial = Trial(TOOL, record.line, test)
     sent = record.whole("txframecount", "txsignatureframecount", "txsigframecount")
@@ -77,8 +77,7 @@ def _rate(printed: float | None, frames: int | None, duration: float | None) -> 
 def _aggregate_load(record: Record) -> float | None:
     """Return the offered load in frames/s of all ports.
 
-    When the load is displayed in frames/s there are two columns of that name; the first is the load
-    of one port.
+    If the load is displayed in frames/s, two columns have that name; the first is the load of one port.
     """
     places = record.columns.places("offeredload", "fps")
     displayed = "fps" in (record.columns.unit("intendedload"), record.columns.unit("throughput"))
@@ -88,7 +87,7 @@ def _aggregate_load(record: Record) -> float | None:
 
 
 def _confirms(record: Record, sent: int | None, offered: float | None) -> bool:
-    """Say whether a duration at the end of a line without a newline is whole: it must give the rate."""
+    """Return whether a duration at the end of an unterminated line is complete: it must give the rate."""
     duration = number(record.cut)
     if record.columns.keys[-1][0] != "duration" or not duration or not sent or not offered:
         return False

@@ -1,8 +1,8 @@
 """The reader of Spirent TestCenter's result views: exported grids, and views printed in fixed width.
 
-A view shows one moment of one execution: a row per stream or per port. Loss is what was sent less what
-was received; `Dropped Frame Count` counts gaps in sequence numbers and may exceed what was sent. A grid
-has neither a clock nor a duration, and separates thousands by commas.
+A view shows one moment of one execution: a row per stream or per port. Loss is frames sent minus frames received;
+`Dropped Frame Count` counts gaps in sequence numbers and may exceed the frames sent. A grid has neither a clock nor a
+duration, and separates thousands by commas.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ _PRINTED: Final = re.compile(r"(?:\A|[\r\n])(?:Tx )?Port(?: Names?)? {2,}[^\r\n]
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is such a view."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is such a view."""
     return has_table(head, _is_view) or bool(_PRINTED.search(head_text(head)))
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield the trial of every view in `data` and what is unusable; never raises for bad input.
+    """Yield the trial of every view in `data` and a reject for unusable parts; never raises for bad input.
 
-    sent, received and dropped are frames of all streams or ports; latencies become observations in ms
-    with the stream as label. Rates are there only when the view shows them.
+    sent, received and dropped are frames of all streams or ports; latencies become observations in ms with the stream
+    as label. Rates are set only if the view shows them.
     """
     return account(data, _read, _EXPECTED)
 
@@ -77,7 +77,7 @@ def _is_view(columns: Columns) -> bool:
 
 
 def _printed_tables(text: bytes) -> Iterator[Table]:
-    """Yield each fixed-width table: its values stand where its captions begin."""
+    """Yield each fixed-width table: values are aligned with the captions."""
     table, starts = Table(1, Columns(())), [0]
     for number, line, _ in lines(text):
         captions = list(_CAPTIONS.finditer(line))
@@ -88,7 +88,7 @@ def _printed_tables(text: bytes) -> Iterator[Table]:
         elif table.columns.keys and not _RULE.fullmatch(line):
             ends = [*starts[1:], len(line)]
             values = [line[start:end].strip() for start, end in zip(starts, ends, strict=True)]
-            # Blanks at the end of a line are gone, so that nobody can say whether it is whole.
+            # Trailing blanks are stripped, so a truncated line cannot be detected.
             table.rows.append(Line(number, values, True))
         elif not table.columns.keys:
             table.rows.append(Line(number, [line], True))
@@ -137,7 +137,7 @@ def _sum_up(trial: Trial, records: list[Record], *, streams: bool) -> None:
     trial.facts["sent"] = sum(sent for sent, _ in pairs)
     trial.facts["received"] = total(received for _, received in pairs)
     if streams and trial.facts["received"] is not None:
-        # A stream that was flooded must not make up for the loss of another.
+        # A flooded stream must not offset another stream's loss.
         trial.facts["dropped"] = sum(max(sent - (received or 0), 0) for sent, received in pairs)
     for fact, name in (("offered_rate", "txrate"), ("achieved_rate", "rxrate")):
         trial.facts[fact] = total(record.number(name, unit="fps") for record in records)

@@ -1,4 +1,4 @@
-"""Text helpers of all readers: decoding, lines, numbers and times."""
+"""Text helpers for all readers: decoding, lines, numbers and times."""
 
 from __future__ import annotations
 
@@ -23,37 +23,37 @@ Part = TypeVar("Part")
 
 MAX_TEXT_BYTES: Final = 128 * 1024 * 1024
 MAX_LINES: Final = 1_000_000
-MAX_SERIES: Final = 200_000  # values of a report that are kept: more are two days of a line a second
+MAX_SERIES: Final = 200_000  # values kept per report: two days at one line per second
 MAX_ROWS: Final = 500_000  # of all reports of a text together
 MAX_REJECTS: Final = 1000
-LONGEST: Final = 4000  # characters of a line that is worth matching with a pattern
+LONGEST: Final = 4000  # characters of a line; longer ones are not matched
 
 _GZIP: Final = b"\x1f\x8b"
 _UTF8_MARK: Final = b"\xef\xbb\xbf"
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 HEAD_BYTES: Final = 64 * 1024
 _CHUNK_BYTES: Final = 1024 * 1024
-_BLANK: Final = " \t\r\n\0"  # a crash may leave NULs where the file system lost a block
+_BLANK: Final = " \t\r\n\0"  # after a crash the file system may leave NULs for a lost block
 _ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*\x07?|[^\[\]])")
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_EARLIEST_S: Final = 1e8  # 1973: anything smaller is a counter, or the begin of a time
+_EARLIEST_S: Final = 1e8  # 1973: anything smaller is a counter, or a truncated time
 _LATEST_S: Final = 1e11  # 5138
 _QUOTED: Final = 80
 
 
-@lru_cache(maxsize=1)  # every reader is asked about the same head
+@lru_cache(maxsize=1)  # every reader gets the same head
 def head_text(head: bytes) -> str:
-    """Return the text of the first bytes of a file, without what colours it."""
+    """Decode the head of a file, without colour codes."""
     return uncoloured(unpack(head, HEAD_BYTES)[0].decode("utf-8", "replace"))
 
 
 def uncoloured(text: str) -> str:
-    """Return `text` without what colours it."""
+    """Return `text` without colour codes."""
     return _ESCAPE.sub("", text) if "\x1b" in text else text
 
 
 def is_marked(text: str, mark: re.Pattern[str], *clues: str) -> bool:
-    """Say whether `mark` is found in `text`; each text that it could match holds one of `clues`, which is soon seen."""
+    """Return whether `text` matches `mark`; `clues` are substrings of every match, used as a cheap pre-check."""
     for clue in clues:
         if clue in text:
             return mark.search(text) is not None
@@ -61,7 +61,7 @@ def is_marked(text: str, mark: re.Pattern[str], *clues: str) -> bool:
 
 
 def unpack(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
-    """Return at most `limit` bytes of text as UTF-8, and what is wrong with the gzip around it."""
+    """Return at most `limit` bytes of text as UTF-8, and the gzip error, if any."""
     fault = None
     if data.startswith(_GZIP):
         data, fault = _gunzip(data, limit)
@@ -73,16 +73,17 @@ def unpack(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
 def parts(
     data: bytes, read: Callable[[bytes], Iterator[Report | Reject]], advice: str, limit: int = MAX_TEXT_BYTES
 ) -> Iterator[Report | Reject]:
-    """Yield what `read` finds in the text of `data`, and what is wrong with the gzip around it.
+    """Yield the results of `read` for the text of `data`, and a reject for damaged gzip.
 
-    Takes UTF-8, UTF-16 with its mark, and gzip of these; more than `limit` bytes of text, or than MAX_LINES, is one
-    reject with `advice`; so is what follows the first MAX_ROWS rows, and what would be rejected beyond MAX_REJECTS.
+    Accepts UTF-8, UTF-16 with a byte order mark, and gzip of these. A text of more than `limit` bytes or MAX_LINES
+    lines is one reject with `advice`; so is everything after the first MAX_ROWS rows, and all rejects beyond
+    MAX_REJECTS.
     """
     text, fault = unpack(data, limit + 1)
     if len(text) > limit:
         yield Reject(1, f"more than {limit // 1024**2} MiB of text", advice)
         return
-    # What is read of a line may need a hundred times its bytes.
+    # Parsing a line may need a hundred times its size.
     if max(text.count(b"\n"), text.count(b"\r")) > MAX_LINES:
         yield Reject(1, f"more than {MAX_LINES} lines", advice)
         return
@@ -93,8 +94,8 @@ def parts(
 
 
 def lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str, bool]]:
-    """Yield (number, line, whether it ended) of all that is not blank; CR ends a line, too, and `first` is counted."""
-    # Terminals and their recorders turn \n into \r\n, sometimes both of them do.
+    """Yield (number, line, whether it ended) of non-blank lines; CR ends a line, too; numbers start at `first`."""
+    # Terminals and their recorders convert \n to \r\n, sometimes both of them.
     plain = text.replace(b"\r\r\n", b"\r\n")
     stream = io.TextIOWrapper(io.BytesIO(plain), encoding="utf-8", errors="replace")
     for number, raw in enumerate(stream, first):
@@ -105,13 +106,13 @@ def lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str, bool]]:
 
 
 def clean(raw: str) -> str:
-    """Return a line without what surrounds and colours it."""
+    """Return a line without surrounding blanks and colour codes."""
     line = raw.strip(_BLANK)
     return _ESCAPE.sub("", line).strip(_BLANK) if "\x1b" in line else line
 
 
 def count(value: object) -> int | None:
-    """Return a counter; None for what is none, and for what no 64-bit integer can hold."""
+    """Return a counter, or None if it is invalid or exceeds a 64-bit integer."""
     if isinstance(value, str) and value.isdecimal() and value.isascii() and len(value) <= 18:
         return int(value)
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**18:
@@ -120,15 +121,15 @@ def count(value: object) -> int | None:
 
 
 def number(value: object, scale: float = 1.0) -> float | None:
-    """Return a finite number times `scale`; None for -nan, inf, and what is none."""
+    """Return a finite number times `scale`, or None for -nan, inf and invalid values."""
     parsed = real(value)
     result = None if parsed is None else parsed * scale
-    # Seconds become milliseconds without the noise of binary fractions.
+    # Round off the binary noise of converting seconds to milliseconds.
     return round(result, 9) if result is not None and math.isfinite(result) else None
 
 
 def real(value: object) -> float | None:
-    """Return a finite number, of a number or its text; None for NaN, infinity and what is none."""
+    """Return a finite number from a number or text, or None for NaN, infinity and invalid values."""
     if isinstance(value, str):
         value = float(value) if len(value) <= LONGEST and _NUMBER.fullmatch(value) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -141,9 +142,9 @@ def real(value: object) -> float | None:
 
 
 def instant(value: object) -> datetime | None:
-    """Return the time that `value` tells, in UTC: ISO 8601 with a zone, or a count since 1970.
+    """Parse a time to UTC: ISO 8601 with a zone, or a count since 1970.
 
-    Counts are of s, ms, us or ns: from 1973 to 5138 their sizes tell them apart. None for a time without a zone.
+    A count is in s, ms, us or ns, distinguished by size (1973 to 5138). Returns None for a time without a zone.
     """
     if (count := real(value)) is not None:
         return _counted(count)
@@ -162,7 +163,7 @@ def _counted(count: float) -> datetime | None:
 
 
 def json_object(line: str) -> Row | None:
-    """Return the JSON object that `line` is, or None."""
+    """Parse a line as a JSON object; return None if it is not one."""
     if not line.startswith("{") or not line.rstrip().endswith("}"):
         return None
     try:
@@ -173,7 +174,7 @@ def json_object(line: str) -> Row | None:
 
 
 def quote(text: str) -> str:
-    """Return `text` in quotes, shortened to what a message can hold."""
+    """Return `text` in quotes, shortened to fit a message."""
     return repr(text if len(text) <= _QUOTED else text[:_QUOTED] + "...")
 
 
@@ -183,7 +184,7 @@ def plural(amount: float, noun: str) -> str:
 
 
 def few_rejects(found: Iterator[Part | Reject], advice: str) -> Iterator[Part | Reject]:
-    """Yield what is found, but of more than MAX_REJECTS rejects only how many more there are."""
+    """Yield everything up to MAX_REJECTS rejects, then only their number."""
     rejects, last = 0, 1
     for part in found:
         if isinstance(part, Reject):

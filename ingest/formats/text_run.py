@@ -1,4 +1,4 @@
-"""Runs of a tool that prints text: their lines, and the resulting trial."""
+"""Parser base for text output: the lines of one process, and the resulting trial."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FACTS: Final[Row] = {
 
 
 class State(NamedTuple):
-    """What a trial has come to."""
+    """The progress of a trial."""
 
     facts: Row
     observations: int
@@ -41,15 +41,13 @@ class State(NamedTuple):
 
 
 class TextRun(Draft, ABC):
-    """What the lines of one process have said so far; every tool has a kind of its own.
+    """The data of one process so far; the base class of every tool's parser.
 
     Attributes:
-        here: the number of the line that is read, and `ended` whether it has its newline; `line` is the first line
-            that is of the tool, 0 before it.
-        error: what the tool says went wrong, and `usage` whether it printed how it is called.
-        interrupted: whether a Ctrl-C stands in the text.
-        doubts: what in the report contradicts itself; with one it does not count as whole.
-        silence: what it means when the tool printed nothing, and what to do.
+        here: the current line number; `ended` whether the line has its newline; `line` is the tool's first line, 0
+        before. error: the error that the tool printed; `usage` whether it printed its usage. interrupted: whether the
+        text contains a Ctrl-C. doubts: inconsistencies of the report; with any it does not count as complete. silence:
+        explanation and advice if the tool printed nothing.
 
     """
 
@@ -71,18 +69,18 @@ class TextRun(Draft, ABC):
 
     @abstractmethod
     def begins_with(self, line: str) -> bool:
-        """Say whether `line` is of another process than the lines before it."""
+        """Return whether `line` belongs to a new process."""
 
     @abstractmethod
     def take(self, line: str) -> bool:
-        """Keep what `line` says; False when it is not of the tool."""
+        """Parse `line`; return False if it is not from the tool."""
 
     @abstractmethod
     def conclude(self) -> Report | Reject:
-        """Return the report, or the reason why there is none."""
+        """Return the report, or a reject."""
 
     def read(self, line: str) -> None:
-        """Take one line, and account for it when it makes no sense here."""
+        """Parse one line; record it if it is invalid here."""
         if interrupt := _INTERRUPT.match(line):
             self.interrupted = True
             line = line[interrupt.end() :]
@@ -98,11 +96,11 @@ class TextRun(Draft, ABC):
             self.line = self.line or self.here
 
     def state(self) -> State:
-        """Return what the lines so far have come to, for `taken_for`."""
+        """Return the current state, for `taken_for`."""
         return State(dict(self.facts), len(self.observations), self._strange_count, self.error, self.usage)
 
     def taken_for(self, before: State) -> str:
-        """Return in words what the line was taken for that was read since `before`."""
+        """Describe how the last line was interpreted; `before` is the state before it."""
         if self._strange_count > before.strange:
             return f"not of {self.tool}"
         if self.error != before.error:
@@ -117,7 +115,7 @@ class TextRun(Draft, ABC):
         return f"values of {', '.join(metrics)}" if metrics else f"of {self.tool}"
 
     def report(self, *, completed: bool) -> Report:
-        """Return the report; `completed` says whether it is whole and ended by itself."""
+        """Return the report; `completed` says whether it is complete and the tool ended by itself."""
         if self.error:
             self.warnings.append(f"Line {self.error[0]} tells an error: {quote(self.error[1])}.")
         if self.interrupted:
@@ -126,13 +124,13 @@ class TextRun(Draft, ABC):
         return super().report(completed=completed and not self.interrupted and not self.doubts)
 
     def add_up(self, interrupted: int = 0) -> None:
-        """Doubt the report when its counters do not agree; what is not known may be anything."""
+        """Add a doubt if the counters are inconsistent; unknown ones are not checked."""
         sent, received, dropped = (self.facts[name] for name in ("sent", "received", "dropped"))
         if None not in (sent, received, dropped) and sent != received + dropped + interrupted:
             self.doubts.append(f"{sent} were sent, and {received + dropped + interrupted} are accounted for.")
 
     def reject(self) -> Reject:
-        """Return why these lines are no report, by what they have got to."""
+        """Return a reject that depends on how far the output got."""
         if self.error:
             number, text = self.error
             return Reject(number, f"{self.tool} failed: {text[:300]}", self._remedy(text))
@@ -151,17 +149,17 @@ class TextRun(Draft, ABC):
 
     @classmethod
     def parse(cls, data: bytes, line: int = 1) -> Iterator[Report | Reject]:
-        """Yield what each process in the text of `data`, which begins in `line`, comes to, in the order of the file.
+        """Yield the result of each process in `data`, in order; the text begins at line `line`.
 
-        Takes UTF-8, UTF-16 with its mark, and gzip of these, with LF, CRLF or CR. Never raises for bad input; more
-        than MAX_TEXT_BYTES of text is one reject.
+        Accepts UTF-8, UTF-16 with a byte order mark, and gzip of these, with LF, CRLF or CR. Never raises for bad
+        input; more than MAX_TEXT_BYTES of text is one reject.
         """
         advice = "split the file between two reports, or log fewer lines"
         return parts(data, lambda text: _trials(text, cls, line), advice)
 
     @classmethod
     def explain(cls, data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
-        """Yield (number, text, what it was taken for) of every line that is not blank; reads as `parse` does."""
+        """Yield (number, text, interpretation) of every line that is not blank; parses like `parse`."""
         text, _ = unpack(data, MAX_TEXT_BYTES)
         for number, said, run in _walk(text, cls, line):
             before = run.state()
@@ -170,7 +168,7 @@ class TextRun(Draft, ABC):
 
     @property
     def unfinished(self) -> str:
-        """What a report lacks that has begun."""
+        """The missing part of a report that has begun."""
         return f"report of {self.tool} cut off or not finished"
 
     def _remedy(self, text: str) -> str:
@@ -198,7 +196,7 @@ def _trials(text: bytes, kind: type[TextRun], first: int) -> Iterator[Report | R
 
 
 def _walk(text: bytes, kind: type[TextRun], first: int = 1) -> Iterator[tuple[int, str, TextRun]]:
-    """Yield number and text of every line, and the trial that is to read it."""
+    """Yield number and text of every line, and the trial that should parse it."""
     trial = kind()
     for number, line, ended in lines(text, first):
         if trial.line and trial.begins_with(line):

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 
-MAX_TABLE_BYTES: Final = 32 * 1024 * 1024  # of a text that is held in memory as cells
+MAX_TABLE_BYTES: Final = 32 * 1024 * 1024  # of a text held in memory as cells
 FRAMES: Final = "frames/s"
 MBITS: Final = "Mbit/s"
 CONNECTIONS: Final = "connections/s"
 TRANSACTIONS: Final = "transactions/s"
 MS_PER: Final = {"ns": 1e-6, "n": 1e-6, "us": 1e-3, "usec": 1e-3, "ms": 1.0, "msec": 1.0, "s": 1e3, "": 1e-3}
-"""Milliseconds in a unit of time as the tools print it: IxNetwork writes `n`, a database of TestCenter nothing."""
+"""Milliseconds per unit as printed: IxNetwork writes `n`, a TestCenter database writes none."""
 
 _THOUSANDS: Final = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
 _CAPTION: Final = re.compile(r"([^()]*)(?:\(([^()]*)\))?")
@@ -50,7 +50,7 @@ Amount = TypeVar("Amount", int, float)
 
 
 class Unusable(Exception):
-    """A part of a file that gives no trial: why, and what to do about it."""
+    """A part of a file without a trial: why, and what to do about it."""
 
     def __init__(self, reason: str, hint: str) -> None:
         super().__init__(reason)
@@ -58,11 +58,11 @@ class Unusable(Exception):
 
 
 class Trial(Draft):
-    """One trial that is being read.
+    """One trial being parsed.
 
-    In the details `load_layer` is L1 (preamble and gap included), L2 (with FCS) or goodput; `direction_scope` is
-    per_port, one_way or sum_both; `loss_tolerance_pct` is what the test let pass, `loss_observed_pct` what was lost
-    (0..100); `line_rate_share` is the achieved rate over that of the line (0..1), where that is stated.
+    Details: `load_layer` is L1 (preamble and gap included), L2 (with FCS) or goodput; `direction_scope` is per_port,
+    one_way or sum_both; `loss_tolerance_pct` is the loss that the test accepts, `loss_observed_pct` the measured loss
+    (0..100); `line_rate_share` is the achieved rate divided by the line rate (0..1), if known.
     """
 
     def __init__(self, tool: str, line: int, test: str, rate_unit: str | None = FRAMES) -> None:
@@ -79,20 +79,20 @@ class Trial(Draft):
             self.observe(f"latency_{name}", number(value, MS_PER[unit]), "ms", label, t_s)
 
     def doubt(self, why: str) -> None:
-        """Note why the trial does not count as whole."""
+        """Record why the trial does not count as complete."""
         self.completed = False
         self.warnings.append(why)
 
     def lack(self, line: int) -> None:
-        """Note that a line which belongs to the trial cannot be used."""
+        """Record an unusable line of the trial."""
         self.doubt(f"Line {line} cannot be used: the trial lacks what it says.")
 
     def cut(self, line: int) -> None:
-        """Note that the last line of the file may not be whole."""
+        """Record that the last line of the file may be truncated."""
         self.doubt(f"Line {line} has no end: its last value may be cut off and is not used.")
 
     def conclude(self) -> Report | Reject:
-        """Return the report, or the reject of a trial in which nothing was sent or nothing is stated."""
+        """Return the report, or a reject if nothing was sent or the trial is empty."""
         facts = self.facts
         for name in ("sent", "received", "dropped"):
             if facts[name] is not None and facts[name] > _LARGEST_COUNT:
@@ -135,7 +135,7 @@ class Trial(Draft):
 
 
 class Line(NamedTuple):
-    """The cells of one line of a table; `ended` says whether the line has its newline."""
+    """The cells of one line of a table; `ended` is whether the line has its newline."""
 
     number: int
     cells: list[str]
@@ -156,17 +156,17 @@ class Columns:
             self._places.setdefault((name, unit), []).append(place)
 
     def unit(self, name: str) -> str | None:
-        """Return the unit in the brackets of the first column of a name, None without that column."""
+        """Return the unit in brackets of the first column of that name, or None."""
         return next((self.keys[place][1] for place in self.places(name)), None)
 
     def places(self, name: str, unit: str | None = None) -> list[int]:
-        """Return the positions of all columns of a name, or of those in one unit."""
+        """Return the positions of all columns of a name, optionally of one unit."""
         return self._places.get((name, unit), [])
 
 
 @dataclass(slots=True)
 class Record:
-    """One row of a table; `cut` holds the text of its last cell when that may not be whole."""
+    """One row of a table; `cut` is the text of its last cell if that may be truncated."""
 
     line: int
     columns: Columns
@@ -174,7 +174,7 @@ class Record:
     cut: str | None = None
 
     def get(self, *names: str, unit: str | None = None) -> object:
-        """Return the value of the first of these columns that is there and not empty."""
+        """Return the value of the first of these columns that is not empty."""
         found = (self.values[place] for name in names for place in self.columns.places(name, unit))
         return next((value for value in found if value not in (None, "")), None)
 
@@ -183,24 +183,24 @@ class Record:
         return quote(",".join(str(value) for value in self.values if value))
 
     def number(self, *names: str, unit: str | None = None) -> float | None:
-        """Return `get` as a number, None when it is none."""
+        """Return `get` as a number, or None."""
         return number(self.get(*names, unit=unit))
 
     def whole(self, *names: str, unit: str | None = None) -> int | None:
-        """Return `get` as a counter, None when it is none."""
+        """Return `get` as a counter, or None."""
         return whole(self.get(*names, unit=unit))
 
 
 @dataclass(slots=True)
 class Table:
-    """A header and the lines below it; the lines before the first header are a table without columns."""
+    """A header and the lines below it; lines before the first header form a table without columns."""
 
     line: int
     columns: Columns
     rows: list[Line] = field(default_factory=list)
 
     def records(self, trial: Trial | None = None) -> Iterator[Record | Reject]:
-        """Yield each row by its columns, and why one cannot be used; tell the trial of these, and of a cut one."""
+        """Yield each row as a record, or a reject; record unusable and truncated rows in the trial."""
         for row in self.rows:
             try:
                 record = self.record(row)
@@ -214,7 +214,7 @@ class Table:
                 yield record
 
     def record(self, row: Line) -> Record:
-        """Return a row by its columns; raises Unusable when its cells do not fit the header."""
+        """Return a row as a record; raise Unusable if its cells do not match the header."""
         width = len(self.columns.keys)
         cells = [cell.strip() for cell in row.cells]
         if len(cells) < width or any(cells[width:]):
@@ -226,7 +226,7 @@ class Table:
 
 
 def tables(text: bytes, is_header: Callable[[Columns], bool]) -> Iterator[Table]:
-    """Yield each table of a CSV text; every line that `is_header` accepts begins another."""
+    """Yield each table of a CSV text; every line that `is_header` accepts begins a new one."""
     table = Table(1, Columns(()))
     for row in rows(text):
         columns = Columns(row.cells) if not row.cells[0][:1].isdigit() else None
@@ -241,13 +241,13 @@ def tables(text: bytes, is_header: Callable[[Columns], bool]) -> Iterator[Table]
 
 
 def rows(text: bytes) -> Iterator[Line]:
-    """Yield the cells of every line that is not blank; a stray quote spoils no other line."""
+    """Yield the cells of every non-blank line; a stray quote affects only its line."""
     for line, content, ended in lines(text):
         yield Line(line, cells(content), ended)
 
 
 def cells(line: str) -> list[str]:
-    """Split one line of CSV; one that no table can have stays whole."""
+    """Split one line of CSV; an invalid line stays one cell."""
     if line.count(",") > _MOST_COLUMNS:
         return [line]
     if '"' not in line:
@@ -259,7 +259,7 @@ def cells(line: str) -> list[str]:
 
 
 def each_row(table: Table, trial_of: Callable[[Record], Trial | None]) -> Iterator[Report | Reject]:
-    """Yield what every row of a table comes to, where each row is a trial (or None: nothing to tell)."""
+    """Yield the report or reject of each row; `trial_of` returns None for rows to skip."""
     for record in table.records():
         if isinstance(record, Reject):
             yield record
@@ -281,13 +281,13 @@ def each_row(table: Table, trial_of: Callable[[Record], Trial | None]) -> Iterat
 def each_table(
     text: bytes, is_header: Callable[[Columns], bool], read: Callable[[Table], Iterable[Report | Reject]], expected: str
 ) -> Iterator[Report | Reject]:
-    """Yield what every table of a text comes to, and the reject of the lines before the first header."""
+    """Yield the results of every table of a text, and a reject for the lines before the first header."""
     for table in tables(text, is_header):
         yield from read(table) if table.columns.keys else stray(table, expected)
 
 
 def stray(table: Table, expected: str) -> Iterator[Reject]:
-    """Yield the reject of lines that stand before every header."""
+    """Yield a reject for lines before every header."""
     for row in table.rows:
         yield Reject(row.number, f"not of the table: {quote(','.join(row.cells))}", expected)
 
@@ -295,9 +295,9 @@ def stray(table: Table, expected: str) -> Iterator[Reject]:
 def account(
     data: bytes, read: Callable[[bytes], Iterable[Report | Reject]], expected: str
 ) -> Iterator[Report | Reject]:
-    """Yield what `read` finds in the text of `data`; rejects that follow each other become one.
+    """Yield the results of `read` for the text of `data`; merge consecutive rejects.
 
-    `data` is what `text.parts` takes, of at most MAX_TABLE_BYTES; a text in which nothing was found is one reject, too.
+    `data` is as for `text.parts`, at most MAX_TABLE_BYTES; a text without results is one reject, too.
     """
 
     def merged(text: bytes) -> Iterator[Report | Reject]:
@@ -315,7 +315,7 @@ def account(
 
 
 def has_table(head: bytes, is_header: Callable[[Columns], bool]) -> bool:
-    """Say whether a header that `is_header` accepts is among the first lines of a file."""
+    """Return whether the first lines of a file contain a header that `is_header` accepts."""
     return any(map(is_header, _possible_headers(head)))
 
 
@@ -332,9 +332,9 @@ def _possible_headers(head: bytes) -> list[Columns]:
 
 
 def number(value: object, scale: float = 1.0) -> float | None:
-    """Return a number times `scale`, with or without separated thousands.
+    """Parse a number, with or without thousands separators, times `scale`.
 
-    None for what is none, for NaN, and for what no counter or rate of a network can reach.
+    Returns None for invalid values, NaN, and numbers beyond any counter or rate of a network.
     """
     if isinstance(value, str):
         value = value.strip().lower()
@@ -345,7 +345,7 @@ def number(value: object, scale: float = 1.0) -> float | None:
 
 
 def whole(value: object) -> int | None:
-    """Return a counter that may be written with separated thousands or as `60.0`; None for what is none."""
+    """Parse a counter, with or without thousands separators or as `60.0`; return None if invalid."""
     text = value.strip().replace(",", "") if isinstance(value, str) and _THOUSANDS.fullmatch(value.strip()) else value
     if (exact := count(text)) is not None:
         return exact
@@ -354,7 +354,7 @@ def whole(value: object) -> int | None:
 
 
 def words(value: object) -> str | None:
-    """Return a text as a tool prints it, of a length and with characters that the lake can hold."""
+    """Return a tool's text, limited to a length and characters that the lake can store."""
     if not isinstance(value, str | int | float) or isinstance(value, bool):
         return None
     text = str(value)[:_TEXT_LENGTH].strip().encode("utf-8", "replace").decode()
@@ -362,7 +362,7 @@ def words(value: object) -> str | None:
 
 
 def total(values: Iterable[Amount | None]) -> Amount | None:
-    """Return the sum of some values, None when one of them is not known."""
+    """Return the sum of some values, or None if one is unknown."""
     found = list(values)
     known = [value for value in found if value is not None]
     return sum(known[1:], known[0]) if known and len(known) == len(found) else None
@@ -371,8 +371,8 @@ def total(values: Iterable[Amount | None]) -> Amount | None:
 def steady(samples: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
     """Return the (t_s, value) samples without the ramps at both ends.
 
-    The steady part reaches from the first to the last sample of at least 95 % of the median of all
-    samples above zero, so that neither a ramp nor a single peak decides.
+    The steady part extends from the first to the last sample of at least 95 % of the median of all samples above zero,
+    so that neither a ramp nor a single peak decides.
     """
     positive = [value for _, value in samples if value > 0]
     if not positive:
@@ -383,7 +383,7 @@ def steady(samples: Sequence[tuple[float, float]]) -> Sequence[tuple[float, floa
 
 
 def mean_rate(trial: Trial, samples: Sequence[tuple[float, float]]) -> float | None:
-    """Return the mean of the samples of a steady part, and tell in the details which ones they are."""
+    """Return the mean of the steady samples, and record their range in the details."""
     if not samples:
         return None
     trial.details["steady_from_s"], trial.details["steady_to_s"] = samples[0][0], samples[-1][0]
@@ -394,7 +394,7 @@ def mean_rate(trial: Trial, samples: Sequence[tuple[float, float]]) -> float | N
 def _key(caption: str) -> tuple[str, str]:
     match = _CAPTION.match(caption[:_TEXT_LENGTH].strip().lower())
     name, unit = match.groups() if match else (caption, None)
-    # The micro sign and the Greek letter look the same; exports have either.
+    # The micro sign and the Greek letter look the same; exports contain either.
     return _SURPLUS.sub("", name), (unit or "").strip().replace("\u00b5", "u").replace("\u03bc", "u")
 
 

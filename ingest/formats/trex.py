@@ -1,7 +1,7 @@
 """The reader of TRex's `stl_ndr_bench_tool.py -o` (trex-core, ndr_bench.py).
 
-The benchmark is called NDR, but lets `pdr` percent of the frames be lost, 0.1 unless told otherwise. Rates
-named `*_L1` and `rate_*_bps` count preamble and gap, `tx_bps` and `rx_bps` do not.
+The benchmark is called NDR but accepts `pdr` percent of lost frames, 0.1 by default. Rates named `*_L1` and
+`rate_*_bps` include preamble and gap, `tx_bps` and `rx_bps` do not.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ _L2_RATES: Final = {"offered_rate_l2": "tx_bps", "achieved_rate_l2": "rx_bps"}
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is of the benchmark."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is output of the benchmark."""
     text = head_text(head).lstrip()
     return text.startswith("{") and is_marked(text, _MARK, *IN_JSON)
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield the trial of every result in `data` and what is unusable; never raises for bad input.
+    """Yield the trial of every result in `data` and a reject for unusable parts; never raises for bad input.
 
-    A trial is the last iteration: frames/s sent and received by all ports. `cpu_util` is that of TRex.
+    A trial is the last iteration: frames/s sent and received by all ports. `cpu_util` is TRex's own.
     """
     return each_document(data, _trials, _EXPECTED)
 

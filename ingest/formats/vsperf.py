@@ -1,8 +1,8 @@
 """The reader of vswitchperf's result files (OPNFV vsperf, core/results/results_constants.py).
 
-`result_<n>_<test>_<deployment>.csv` has one row per trial; its columns stand in no fixed order, and a
-cell may be `Unknown`. With TestCenter its `_mbps` columns lack a factor of 8: they are megabytes per
-second, so that rates are taken from frames per second only. Which generator sent the frames is not in it.
+`result_<n>_<test>_<deployment>.csv` has one row per trial; its columns are in no fixed order, and a cell may be
+`Unknown`. With TestCenter its `_mbps` columns are megabytes per second, a factor of 8 too low, so rates are taken from
+frames per second only. The file does not name the generator.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ _CLOSE: Final = 0.01
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is of vsperf."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is from vsperf."""
     return has_table(head, _is_header) or bool(_LIVE.match(head_text(head)))
 
 
 def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield every trial and every unusable row of `data`, in order; never raises for bad input.
+    """Yield every trial and a reject for every unusable row of `data`, in order; never raises for bad input.
 
-    Rates are frames/s as printed; there are no counts. Latencies (ns) become observations in ms. The
-    live counters that vsperf keeps while TestCenter runs (.rx, .tx) have no result and are one reject.
+    Rates are frames/s as printed; there are no counts. Latencies (ns) become observations in ms. The live counters that
+    vsperf writes while TestCenter runs (.rx, .tx) have no result and are one reject.
     """
     return account(data, _read, _EXPECTED)
 

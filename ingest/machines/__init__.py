@@ -1,7 +1,7 @@
-"""Machine facts: what the hosts of a testbed say of their hardware and software.
+"""Machine facts: hardware and software of the hosts of a testbed.
 
-Each module reads one source: `parse(data) -> Facts` is pure and raises FactError alone. The files
-of one folder, as `collect.sh` writes them, make one host.
+Each module parses one source: `parse(data) -> Facts` is pure and raises only FactError. The files of one folder, as
+written by `collect.sh`, describe one host.
 """
 
 from dropline.ingest.machines.facts import FactError, Facts

@@ -1,4 +1,4 @@
-"""Facts from /proc/cpuinfo (proc_cpuinfo(5)); what it holds depends on the architecture."""
+"""Facts from /proc/cpuinfo (proc_cpuinfo(5)), whose fields depend on the architecture."""
 
 from __future__ import annotations
 

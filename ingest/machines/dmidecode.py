@@ -1,6 +1,6 @@
-"""Facts from `dmidecode` (dmidecode(8)): what the firmware says of the hardware, in blocks.
+"""Facts from `dmidecode` (dmidecode(8)): the firmware's description of the hardware, in blocks.
 
-Without rights, or in many virtual machines, it prints two lines and fails. That is normal.
+Without root, or in many virtual machines, it prints two lines and fails. That is normal.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BLOCK: Final = re.compile(r"^Handle 0x[0-9A-Fa-f]+,.*\n(.+)\n((?:[ \t].*(?:\n|\
 
 
 def parse(data: bytes) -> Facts:
-    """Return machine, processors and the sum of the memory modules; {} when there is no SMBIOS."""
+    """Return machine, processors and the sum of the memory modules; {} if there is no SMBIOS."""
     content = text(data)
     require(
         "dmidecode" in content or _BLOCK.search(content),

@@ -11,9 +11,9 @@ _SPEED: Final = re.compile(r"([0-9]{1,9})Mb/s")
 
 
 def parse(data: bytes) -> Facts:
-    """Return speed in Mbit/s and link, or the driver, or the offloads that are on.
+    """Return speed in Mbit/s and link, or the driver, or the enabled offloads.
 
-    `ethtool -i` does not print which interface it tells of: the name of its file must say it.
+    `ethtool -i` does not print the interface: the file name must contain it.
     """
     content = text(data)
     flat = fields(content)
@@ -26,7 +26,7 @@ def parse(data: bytes) -> Facts:
             link={"yes": True, "no": False}.get(flat.get("Link detected", "")),
         )
     if content.lstrip().startswith("Features for"):
-        # Indented lines are the parts of the line above them.
+        # Indented lines are details of the line above them.
         top = fields("\n".join(line for line in content.split("\n") if not line[:1].isspace()))
         return known(offloads=sorted(name for name in top if top[name].startswith("on")))
     require("driver" in flat, "`Settings for ...`, `Features for ...` or `driver: ...` of ethtool")

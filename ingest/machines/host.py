@@ -1,4 +1,4 @@
-"""One machine from all files of its folder: the source that is believed, and its name."""
+"""One machine from all files of its folder: precedence of sources, and identity."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from dropline.ingest.machines.registry import SOURCES, recognise, stem
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# The sources of each column, the most trusted first; they are asked until one has an answer.
-# Memory modules tell what is installed, meminfo what the kernel has left of it.
+# The sources of each column, most trusted first; the first one with a value wins.
+# Memory modules give the installed memory, meminfo what the kernel left of it.
 PRECEDENCE: Final[dict[str, tuple[str, ...]]] = {
     "name": ("hostname", "uname", "lshw"),
     "architecture": ("lscpu", "uname"),
@@ -33,7 +33,7 @@ PRECEDENCE: Final[dict[str, tuple[str, ...]]] = {
     "virtualisation": ("virtualisation", "lscpu"),
 }
 _OWN_COLUMNS: Final = frozenset({*PRECEDENCE, "packages"})
-# The clock changes with load, and the kernel's share of memory a little with every boot.
+# The clock changes with load, and the usable memory a little with every boot.
 _NOT_IDENTIFYING: Final = frozenset({"cpu_mhz", "memory_bytes"})
 _FAILED: Final = re.compile(
     rb"not found|no such file|permission denied|not permitted|not supported|no data available"
@@ -43,17 +43,16 @@ _FAILED: Final = re.compile(
 _MAX_MESSAGE_BYTES: Final = 400
 _MAX_FACTS_CHARACTERS: Final = 65_536
 
-# (kind, file, facts) of all files that could be read, in the order of their names
+# (kind, file, facts) of all readable files, in order of their names
 _Found = list[tuple[str, str, Facts]]
 
 
 def host(files: Mapping[str, bytes]) -> tuple[Row, list[Reject]]:
-    """Return the row of schema.HOSTS for the files of one folder, and what could not be read.
+    """Return the row of schema.HOSTS for the files of one folder, and the rejects.
 
-    The row lacks batch, campaign and source_path. Its `host_id` stays the same for the same
-    hardware and software; `packages` is a list of (name, version); `facts` is JSON by file. Files
-    of no known kind are passed over, and so are empty ones and those that hold only a command's
-    complaint: a missing tool is normal. A Reject's reason begins with the file's name and a colon.
+    The row lacks batch, campaign and source_path. Its `host_id` is a function of hardware and software; `packages` is a
+    list of (name, version); `facts` is JSON by file. Skips files of unknown kinds, empty files and files with only a
+    command's error message: a missing tool is normal. A Reject's reason begins with the file's name and a colon.
     """
     found: _Found = []
     rejects: list[Reject] = []
@@ -77,7 +76,7 @@ def host(files: Mapping[str, bytes]) -> tuple[Row, list[Reject]]:
 
 
 def _is_absent(data: bytes) -> bool:
-    """Say whether a file holds no facts: its command was missing, failed or had no rights."""
+    """Return whether a file has no facts: its command was missing, failed or lacked permission."""
     content = data.strip()
     return not content or (len(content) <= _MAX_MESSAGE_BYTES and bool(_FAILED.search(content)))
 
@@ -91,7 +90,7 @@ def _first(found: _Found, column: str, kinds: tuple[str, ...]) -> Any:
 
 
 def _nic(found: _Found) -> Row:
-    """Return the interface that matters: with a place on a bus, linked, and the fastest."""
+    """Return the main network interface: on a bus, with a link, and the fastest."""
     nics: dict[str, Facts] = {}
     for kind, name, facts in found:
         if kind == "lshw":
@@ -125,7 +124,7 @@ def _identity(row: Row) -> str:
 
 
 def _rest(found: _Found) -> str:
-    """Return what has no column as JSON by file, the smallest first, up to a bounded size."""
+    """Return facts without a column as JSON by file, smallest first, up to a size limit."""
     parts = sorted(_parts(found), key=lambda part: (len(part[1]), part[0]))
     kept, size = {}, 0
     for name, part in parts:

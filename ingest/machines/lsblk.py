@@ -8,12 +8,12 @@ from typing import Final
 from dropline.ingest.machines.facts import Facts, disk_text, document, entries, known, require, size_bytes, word
 
 _COMMAND: Final = "lsblk -J"
-# Disks that are memory or files in truth.
+# Devices backed by memory or files.
 _NO_DISK: Final = re.compile(r"(?:zram|ram|loop|nbd|fd|sr)[0-9]+")
 
 
 def parse(data: bytes) -> Facts:
-    """Return the whole disks that have a size, sorted, as texts like `vda 256 GiB (model)`."""
+    """Return the whole disks with a size, sorted, as texts like `vda 256 GiB (model)`."""
     found = document(data, _COMMAND)
     require(
         isinstance(found, dict) and isinstance(found.get("blockdevices"), list),

@@ -24,9 +24,9 @@ _VULNERABILITY: Final = "Vulnerability "
 def parse(data: bytes) -> Facts:
     """Return the processors: sockets, and cores and threads over all sockets.
 
-    A field's name ends with a colon and every value is text; newer versions nest fields in
-    `children` (JSON) or indent them (text). `cpu_mhz` is the clock that the model's name tells,
-    else the highest one, else the one of the moment, which old versions print.
+    A field's name ends with a colon and every value is text; newer versions nest fields in `children` (JSON) or indent
+    them (text). `cpu_mhz` is the clock in the model's name, else the maximum, else the current one, which old versions
+    print.
     """
     is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
     said: dict[str, Any] = _from_json(data) if is_json else fields(text(data))
@@ -65,7 +65,7 @@ def _cores(fields: dict[str, object], sockets: int | None) -> int | None:
     per_socket = whole(fields.get("Core(s) per socket"))
     if per_socket and sockets:
         return whole(per_socket * sockets)
-    # Arm without ACPI tables has clusters instead of sockets.
+    # Arm without ACPI tables reports clusters instead of sockets.
     per_cluster, clusters = (whole(fields.get(n)) for n in ("Core(s) per cluster", "Cluster(s)"))
     return whole(per_cluster * clusters) if per_cluster and clusters else None
 

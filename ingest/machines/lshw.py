@@ -30,9 +30,8 @@ _COMMAND: Final = "lshw -json"
 def parse(data: bytes) -> Facts:
     """Return processors, installed memory, network interfaces by name, and disks.
 
-    Older versions print one object, newer ones a list; some print objects with commas between
-    them and nothing around. Clocks are in Hz there, network speeds in bit/s. Only network
-    interfaces with a place on a bus count: not veth, bridges and the like.
+    Older versions print one object, newer ones a list; some print objects separated by commas without brackets. Clocks
+    are in Hz, network speeds in bit/s. Only network interfaces on a bus count: not veth, bridges and the like.
     """
     nodes = list(_walk(_roots(data)))
     require(any("class" in node for node, _ in nodes), f"the JSON of `{_COMMAND}`: objects with id and class")
@@ -75,7 +74,7 @@ def _roots(data: bytes) -> list[Facts]:
 
 
 def _walk(roots: list[Facts]) -> Iterator[tuple[Facts, Facts]]:
-    """Yield every node with the node above it."""
+    """Yield every node with its parent."""
     waiting = [(root, Facts()) for root in reversed(roots)]
     while waiting:
         node, parent = waiting.pop()
@@ -93,7 +92,7 @@ def _nics(nodes: list[tuple[Facts, Facts]]) -> Iterator[tuple[str, Facts]]:
         name = _logical_name(node)
         if node.get("class") != "network" or name is None or "businfo" not in node:
             continue
-        # A virtio interface hangs below the PCI device that carries the names.
+        # A virtio interface is a child of the PCI device that has the names.
         device = node if node.get("product") else parent
         bits = size_bytes(node.get("size"))
         yield (

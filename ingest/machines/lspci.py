@@ -14,7 +14,7 @@ _DEVICE: Final = re.compile(
 
 
 def parse(data: bytes) -> Facts:
-    """Return the names of the network controllers, in the order of the bus."""
+    """Return the names of the network controllers, in bus order."""
     devices = [match for line in lines(data) if (match := _DEVICE.fullmatch(line))]
     require(devices, "lines of `lspci` such as `00:03.0 Ethernet controller: NAME`")
     names = (word(d[2]) for d in devices if re.match(r"Ethernet|Network|Infiniband", d[1]))

@@ -1,4 +1,4 @@
-"""Facts from /proc/meminfo (proc_meminfo(5)), whose kB are KiB."""
+"""Facts from /proc/meminfo (proc_meminfo(5)), where kB means KiB."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _FIELD: Final = re.compile(r"^(\w+):\s+([0-9]{1,18})(?: (kB))?\s*$", re.MULTILIN
 
 
 def parse(data: bytes) -> Facts:
-    """Return the memory that the kernel can use, in bytes, and what is set aside as huge pages."""
+    """Return the memory usable by the kernel, in bytes, and the part reserved for huge pages."""
     fields = {
         name: whole(int(amount) * (1024 if unit else 1), 2**62) for name, amount, unit in _FIELD.findall(text(data))
     }

@@ -41,7 +41,7 @@ def parse_uname(data: bytes) -> Facts:
 
 
 def parse_virtualisation(data: bytes) -> Facts:
-    """Return what `systemd-detect-virt` prints: the innermost layer, `none` on bare metal."""
+    """Return the output of `systemd-detect-virt`: the innermost layer, `none` on bare metal."""
     return known(virtualisation=_one(data, _WORD, "one word of `systemd-detect-virt`"))
 
 
@@ -51,41 +51,41 @@ def parse_clock_source(data: bytes) -> Facts:
 
 
 def parse_governor(data: bytes) -> Facts:
-    """Return the frequency governors in use, each once, from one line per processor."""
+    """Return the distinct frequency governors, from one line per processor."""
     found = {match[0] for line in lines(data) if (match := _WORD.fullmatch(line))}
     require(found, "the name of a frequency governor, e.g. performance")
     return known(governors=sorted(found))
 
 
 def parse_huge_pages(data: bytes) -> Facts:
-    """Return the choice in brackets, from `always [madvise] never`."""
+    """Return the choice in brackets in `always [madvise] never`."""
     chosen = re.search(rb"\[([a-z]{1,20})\]", data)
     chosen = require(chosen, "transparent_hugepage/enabled, e.g. `always [madvise] never`")
     return known(transparent_huge_pages=chosen[1].decode())
 
 
 def parse_command_line(data: bytes) -> Facts:
-    """Return the kernel's command line without what looks like a secret."""
+    """Return the kernel's command line without anything that looks like a secret."""
     rows = lines(data)
     return known(kernel_command_line=word(_SECRET.sub("***", rows[0]), 2000) if rows else None)
 
 
 def parse_sysctl(data: bytes) -> Facts:
-    """Return kernel settings by name, from `sysctl`; a list that is very long is left out."""
+    """Return kernel settings by name, from `sysctl`; a very long list is dropped."""
     found = [match for line in lines(data) if (match := _SETTING.fullmatch(line))]
     require(found, "lines of `sysctl` such as `net.core.rmem_max = 212992`")
     return known(sysctl={match[1][:100]: " ".join(match[2].split()) for match in found})
 
 
 def parse_cgroup(data: bytes) -> Facts:
-    """Return the limits of control groups by file: `cpu.max` in us of each period, `memory.max` in bytes, or max."""
+    """Return the cgroup limits by file: `cpu.max` in us per period, `memory.max` in bytes, or max."""
     found = [match for line in lines(data) if (match := _LIMIT.fullmatch(line))]
     require(found, "lines such as `/sys/fs/cgroup/system.slice/cpu.max:200000 100000`")
     return known(cgroup_limits={match[1][:300]: match[2] for match in found})
 
 
 def parse_vulnerabilities(data: bytes) -> Facts:
-    """Return the processor's weaknesses and mitigations, from `grep . .../vulnerabilities/*`."""
+    """Return the processor's vulnerabilities and mitigations, from `grep . .../vulnerabilities/*`."""
     found = [match for line in lines(data) if (match := _VULNERABILITY.fullmatch(line))]
     require(found, "lines such as `.../cpu/vulnerabilities/mds:Not affected`")
     return known(vulnerabilities={match[1]: match[2] for match in found})

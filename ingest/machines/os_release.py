@@ -9,7 +9,7 @@ from dropline.ingest.machines.facts import Facts, known, lines, require, word
 
 
 def parse(data: bytes) -> Facts:
-    """Return name and version of the operating system; a rolling release has its build instead."""
+    """Return name and version of the operating system; for a rolling release, its build."""
     fields = {}
     for line in lines(data):
         if match := re.fullmatch(r"([A-Z][A-Z0-9_]*)=(.*)", line):
@@ -30,5 +30,5 @@ def parse(data: bytes) -> Facts:
 def _unquoted(value: str) -> str:
     try:
         return " ".join(shlex.split(value))
-    except ValueError:  # a quote that never ends
+    except ValueError:  # an unclosed quote
         return value.strip("\"'")

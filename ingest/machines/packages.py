@@ -1,4 +1,4 @@
-r"""Installed packages, from any of the lists that people make.
+r"""Installed packages, from any of the common list formats.
 
 `dpkg-query -W` (name, version), the same with `${db:Status-Abbrev}` in front, `dpkg -l`,
 `rpm -qa`, and `rpm -qa --qf '%{NAME}\t%{VERSION}-%{RELEASE}\n'`.
@@ -27,9 +27,9 @@ _RPM: Final = re.compile(
 
 
 def parse(data: bytes) -> Facts:
-    """Return {"packages": {name: version}} of what is installed, names without architecture.
+    """Return {"packages": {name: version}} of installed packages, names without architecture.
 
-    Names that are listed but not installed are left out.
+    Packages that are listed but not installed are skipped.
     """
     found = dict(_installed(lines(data)))
     return known(packages=dict(sorted(found.items())[:_MAX_PACKAGES]))

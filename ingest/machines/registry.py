@@ -1,7 +1,7 @@
-"""The kinds of machine facts: how each is recognised, who reads it, and how to collect it again.
+"""The kinds of machine facts: how each is recognised, its parser, and the command that collects it.
 
-Content goes before name: a name only decides for what could be anything, such as one word in
-`hostname.txt`, or an empty file.
+Content takes precedence over name: a name decides only for ambiguous content, such as one word in `hostname.txt`, or an
+empty file.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from dropline.ingest.machines.facts import Facts
 
-MESSAGES: Final = "messages"  # what a command wrote to its standard error
+MESSAGES: Final = "messages"  # a command's stderr
 _HEAD_BYTES: Final = 65_536
 
 
@@ -41,7 +41,7 @@ class Source(NamedTuple):
     kind: str
     content: re.Pattern[bytes] | None  # of its beginning, without BOM and blank space
     name: re.Pattern[str]  # of its file name, without extension
-    parse: Callable[[bytes], Facts] | None  # None: kept as it is, for people to read
+    parse: Callable[[bytes], Facts] | None  # None: stored unparsed, for people to read
     command: str
 
 
@@ -160,11 +160,11 @@ _SOURCES: Final = (
 )
 SOURCES: Final[dict[str, Source]] = {source.kind: source for source in _SOURCES}
 
-_NAMED: Final = b"NAME="  # no os-release is without it, and to find that out line by line takes long
+_NAMED: Final = b"NAME="  # in every os-release; a cheap pre-check for the slow line-by-line pattern
 
 
 def _any_of(sources: Iterable[Source]) -> re.Pattern[bytes]:
-    """Return one pattern for all contents; its last group is the kind of the first source that fits."""
+    """Return one pattern for all contents; its last group is the kind of the first matching source."""
     contents = ((source.kind.encode(), source.content.pattern) for source in sources if source.content)
     return re.compile(b"|".join(b"(?P<%b>%b)" % each for each in contents), re.MULTILINE)
 
@@ -179,10 +179,10 @@ def stem(name: str) -> str:
 
 
 def recognise(name: str, data: bytes) -> str | None:
-    """Return the kind of machine facts that a file holds, by its content, else by its name.
+    """Return the kind of machine facts in a file, by its content, else by its name.
 
-    `data` is the whole file or its beginning. Names are asked for what any file could hold; call
-    this for files of a folder of machine facts, or believe only kinds that no other file has.
+    `data` is the whole file or its beginning. Names decide for content that any file could have: call this for files of
+    a folder of machine facts, or trust only kinds that are unambiguous.
     """
     if name.endswith(".err"):
         return MESSAGES if _by_name(name.removesuffix(".err")) else None

@@ -1,4 +1,4 @@
-"""Versions that the programs of a benchmark print of themselves."""
+"""Versions printed by the programs of a benchmark."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _MARIADB: Final = re.compile(
 
 
 def parse_kea(data: bytes) -> Facts:
-    """Return what `kea-dhcp4 -V` or `kea-dhcp6 -V` prints: its version, libraries and backends.
+    """Parse the output of `kea-dhcp4 -V` or `kea-dhcp6 -V`: version, libraries and backends.
 
-    Since 2.6 list items begin with a dash and the kinds of backends have headings of their own.
+    Since 2.6 list items begin with a dash and the kinds of backends have their own headings.
     """
     rows = lines(data)
     version = _KEA.fullmatch(rows[0]) if rows else None
@@ -36,7 +36,7 @@ def parse_kea(data: bytes) -> Facts:
 
 
 def parse_perfdhcp(data: bytes) -> Facts:
-    """Return what `perfdhcp -v` prints: `VERSION: 2.2.0`, from 2.6 on the bare number."""
+    """Parse the output of `perfdhcp -v`: `VERSION: 2.2.0`, from 2.6 on the bare number."""
     rows = lines(data)
     version = _PERFDHCP.fullmatch(rows[0]) if rows else None
     version = require(version, "the output of `perfdhcp -v`: a version")
@@ -44,7 +44,7 @@ def parse_perfdhcp(data: bytes) -> Facts:
 
 
 def parse_database(data: bytes) -> Facts:
-    """Return what `postgres --version`, `mariadbd --version` or `mysqld --version` prints."""
+    """Parse the output of `postgres --version`, `mariadbd --version` or `mysqld --version`."""
     content = text(data)
     version = _POSTGRES.match(content) or _MARIADB.match(content)
     version = require(version, "the version line of postgres, mariadbd or mysqld")

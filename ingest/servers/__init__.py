@@ -1,9 +1,9 @@
-"""Server configurations: how each kind is recognised, and what its module returns.
+"""Server configurations: how each kind is recognised, and the result of its module.
 
-A module offers `PRODUCT`, `sniff(head) -> bool` and `parse(data) -> Row`: a row of
-`schema.SERVER_CONFIGS` without the columns that only the caller knows (batch, campaign, source_path,
-source_sha256). `parse` raises ConfigError, and nothing else, for what it cannot use. One that knows
-configurations of programs beside the server names them by `describe(head) -> str | None`.
+A module has `PRODUCT`, `sniff(head) -> bool` and `parse(data) -> Row`: a row of `schema.SERVER_CONFIGS` without the
+columns that only the caller knows (batch, campaign, source_path, source_sha256). `parse` raises only ConfigError, if
+the configuration is unusable. A module that also knows configurations of other programs names them by `describe(head)
+-> str | None`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FORMATS: Final = frozenset(module.__name__.rpartition(".")[2] for module in _MOD
 
 
 def recognise(head: bytes) -> ModuleType | None:
-    """Return the module that reads a configuration beginning with `head` (64 KiB, or all of it)."""
+    """Return the module for a configuration that begins with `head` (64 KiB, or all of it)."""
     asked = (kea,) if begins_like_json(head) else _MODULES
     return next((module for module in asked if module.sniff(head)), None)
 

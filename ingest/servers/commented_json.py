@@ -1,7 +1,7 @@
-r"""JSON as people write it in configuration files: with comments, trailing commas and includes.
+r"""JSON as found in configuration files: with comments, trailing commas and includes.
 
-The extensions are those of Kea (Administrator Reference Manual, "JSON Syntax"): `# ...`,
-`// ...`, `/* ... */`, a comma after the last item, and `<?include "file"?>`.
+The extensions are Kea's (Administrator Reference Manual, "JSON Syntax"): `# ...`, `// ...`, `/* ... */`, a comma after
+the last item, and `<?include "file"?>`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _WHOLE: Final = "check that the file is whole; `kea-dhcp4 -t FILE` (kea-dhcp6) n
 
 
 def loads(data: bytes) -> Any:
-    """Return the value that `data` holds; ConfigError names the line of what is no such JSON."""
+    """Parse `data`; raise ConfigError with the line if it is invalid."""
     text = decode(data)
     try:
         return json.loads(_plain(text), parse_constant=_refuse)
@@ -43,13 +43,13 @@ def loads(data: bytes) -> Any:
         raise ConfigError(message, _WHOLE) from None
     except ConfigError:
         raise
-    except ValueError as error:  # a number beyond all use
+    except ValueError as error:  # a number with too many digits
         message = f"not the JSON of a configuration: {error}"
         raise ConfigError(message, _WHOLE) from None
 
 
 def top_level_keys(head: bytes) -> Iterator[str]:
-    """Yield the keys of the outermost object as far as `head` goes; it may be cut off anywhere."""
+    """Yield the keys of the outermost object as far as `head` goes; it may be truncated."""
     depth, last = 0, ""
     for token in _TOKEN.finditer(head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")):
         text = token[0]
@@ -67,7 +67,7 @@ def top_level_keys(head: bytes) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Return standard JSON with every line where it was."""
+    """Convert to standard JSON with unchanged line numbers."""
     pieces: list[str] = []
     comma = None
     for token in _TOKEN.finditer(text):

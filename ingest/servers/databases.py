@@ -1,4 +1,4 @@
-"""Configurations of database servers: known by name, for they serve the server under test and no clients.
+"""Configurations of database servers: named but not parsed, as they serve no clients.
 
 Sections are those of the MariaDB and MySQL manuals ("Option Files"), parameters those of the
 PostgreSQL manual (chapter "Server Configuration").
@@ -21,7 +21,7 @@ _POSTGRESQL: Final = re.compile(
 
 
 def describe(head: bytes) -> str | None:
-    """Name the configuration of a database server that begins with `head`; None for all else."""
+    """Name the database server configured by a file that begins with `head`, or return None."""
     if _MYSQL.search(head):
         return "an option file of MariaDB or MySQL"
     if len(set(_POSTGRESQL.findall(head))) > 1:

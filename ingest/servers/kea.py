@@ -1,8 +1,8 @@
 """Configurations of the ISC Kea DHCP servers, 1.8 to 3.x.
 
-Keywords and defaults are those of the Kea Administrator Reference Manual (chapters on the DHCPv4
-and DHCPv6 server, multi-threading and the High Availability hook). What a configuration leaves to
-the version of the server stays None here, for a configuration does not name its version.
+Keywords and defaults are those of the Kea Administrator Reference Manual (chapters on the DHCPv4 and DHCPv6 server,
+multi-threading and the High Availability hook). Settings whose default depends on the server's version are None,
+because a configuration does not contain the version.
 """
 
 from __future__ import annotations
@@ -34,29 +34,28 @@ _HINT: Final = "compare with the Kea Administrator Reference Manual; `kea-dhcp4 
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` configures a Kea DHCP server."""
+    """Return whether a file that begins with `head` configures a Kea DHCP server."""
     return any(key in _FAMILIES for key in _keys(head))
 
 
 def describe(head: bytes) -> str | None:
-    """Name the configuration of a Kea program that is no DHCP server; None for all else."""
+    """Name the configuration of a Kea program other than a DHCP server; return None for anything else."""
     keys = _keys(head)
     if any(key in _FAMILIES for key in keys):
         return None
     return next((_OTHERS[key] for key in keys if key in _OTHERS), None)
 
 
-@lru_cache(maxsize=1)  # who is asked for its server is asked for its description, too
+@lru_cache(maxsize=1)  # sniff and describe are called with the same head
 def _keys(head: bytes) -> list[str]:
-    """Return the keys of the outermost object, none when no key of Kea's stands anywhere in `head`."""
+    """Return the keys of the outermost object, none if `head` contains no key of Kea's."""
     return list(commented_json.top_level_keys(head)) if _KEY.search(head) else []
 
 
 def default_threading(version: str) -> str | None:
-    """Return what `enable-multi-threading` means for Kea `version` when it is not configured.
+    """Return the default of `enable-multi-threading` in Kea `version`.
 
-    `single` up to 2.3.4, `multi` from 2.3.5 on (in stable releases: from 2.4); None for text
-    without a version.
+    `single` up to 2.3.4, `multi` from 2.3.5 on (in stable releases: from 2.4); None for text without a version.
     """
     numbers = re.search(r"([0-9]{1,4})\.([0-9]{1,4})(?:\.([0-9]{1,4}))?", version)
     if numbers is None:
@@ -67,13 +66,12 @@ def default_threading(version: str) -> str | None:
 def parse(data: bytes) -> Row:
     """Return the row of schema.SERVER_CONFIGS for a configuration, without the caller's columns.
 
-    `threads` and `packet_queue_size` are the sizes that the file sets; with 0 threads Kea chooses:
-    None. `valid_lifetime_s` and the timers are the global ones. `ha_peers` counts all servers of
-    the relationship, this one included. `pool_addresses` and `prefix_pool_prefixes` are None when
-    a pool cannot be read. `settings` is the whole configuration as JSON with sorted keys, secrets
-    masked; its digest is `server_config_id`.
+    `threads` and `packet_queue_size` are the sizes set in the file; 0 threads lets Kea choose and becomes None.
+    `valid_lifetime_s` and the timers are the global ones. `ha_peers` counts all servers of the relationship, including
+    this one. `pool_addresses` and `prefix_pool_prefixes` are None if a pool is invalid. `settings` is the whole
+    configuration as JSON with sorted keys, secrets masked; its digest is `server_config_id`.
 
-    Raises ConfigError for anything that Kea would not take as the configuration of a DHCP server.
+    Raises ConfigError for anything that Kea would not accept as the configuration of a DHCP server.
     """
     try:
         document = commented_json.loads(data)
@@ -84,7 +82,7 @@ def parse(data: bytes) -> Row:
         raise ConfigError(message, _HINT) from None
     except ConfigError:
         raise
-    except ValueError:  # 1e999 is read as infinity
+    except ValueError:  # 1e999 is parsed as infinity
         message = "a number in the configuration is out of all range"
         raise ConfigError(message, _HINT) from None
     hooks = _objects(config, "hooks-libraries")
@@ -123,7 +121,7 @@ def _server(document: Any) -> tuple[str, Row]:
 
 
 def _lease_database(database: Row) -> Row:
-    # Only memfile can be told not to write; a database server always keeps the leases.
+    # Only memfile can be configured not to persist; a database always keeps the leases.
     backend = (_text(database, "type") or "memfile").lower()
     persistent = _flag(database, "persist") is not False if backend == "memfile" else True
     return {"backend": backend, "backend_persistent": persistent}
@@ -133,7 +131,7 @@ def _threading(settings: Row) -> Row:
     enabled = _flag(settings, "enable-multi-threading")
     threads = _whole(settings, "thread-pool-size", _MAX_INT32)
     queue = _whole(settings, "packet-queue-size", _MAX_INT64)
-    if enabled is False:  # the sizes are without effect then
+    if enabled is False:  # then the sizes have no effect
         return {"threading": "single", "threads": 1, "packet_queue_size": None}
     threading = "multi" if enabled else None
     return {"threading": threading, "threads": threads or None, "packet_queue_size": queue}
@@ -144,7 +142,7 @@ def _high_availability(hooks: list[Row]) -> Row:
     hook = next((hook for hook in hooks if _HA_HOOK.fullmatch(_library(hook))), None)
     if hook is None:
         return row | {"ha_mode": "none"}
-    # Several relationships (hub and spoke, from 2.5 on) all have the one mode hot-standby.
+    # With several relationships (hub and spoke, from 2.5 on) the mode of all is hot-standby.
     relationships = _objects(_object(hook, "parameters"), "high-availability")
     if not relationships:
         return row
@@ -183,7 +181,7 @@ def _sum(sizes: Any) -> float | None:
 
 
 def _pool_addresses(text: str | None, family: int) -> int | None:
-    """Return the number of addresses of `first-last` or `prefix/length`; blanks do not count."""
+    """Return the number of addresses of `first-last` or `prefix/length`; ignore blanks."""
     pool = re.sub(r"[ \t]", "", text or "")
     try:
         if re.fullmatch(r"[0-9A-Fa-f:.]+/[0-9]{1,3}", pool):

@@ -1,4 +1,4 @@
-"""The text of a server configuration, its settings without secrets, and the error of one that cannot be used."""
+"""Shared helpers: decoding, settings without secrets, and the error of an unusable configuration."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any, Final
 
-MAX_BYTES: Final = 8 * 1024 * 1024  # what is read of it may need fifty times as much memory
+MAX_BYTES: Final = 8 * 1024 * 1024  # parsing may need fifty times as much memory
 _MASK: Final = "***"
 _SECRET: Final = re.compile(
     r"passw|passphrase|secret|token|credential|basic-auth|^authentication$|^(?:(?:auth|api)[-_])?key$",
@@ -18,11 +18,11 @@ _CONNECTION_STRING: Final = re.compile(r"\b(passw(?:or)?d|pwd|secret)(\s{0,9}=\s
 
 
 class ConfigError(ValueError):
-    """A configuration that cannot be used; its text says why.
+    """An unusable configuration; the text says why.
 
     Attributes:
         hint: what to do about it.
-        line: where in the file, from 1; None when it concerns the whole of it.
+        line: line in the file, from 1; None if the error concerns the whole file.
 
     """
 
@@ -33,7 +33,7 @@ class ConfigError(ValueError):
 
 
 def decode(data: bytes) -> str:
-    """Return the text of a configuration; ConfigError for more than MAX_BYTES, and with its line for no UTF-8."""
+    """Decode a configuration; raise ConfigError above MAX_BYTES, and with the line for invalid UTF-8."""
     if len(data) > MAX_BYTES:
         message = f"more than {MAX_BYTES // 1024**2} MiB for a configuration"
         hint = "keep host reservations in a database; a configuration without them says as much of the server"
@@ -48,20 +48,20 @@ def decode(data: bytes) -> str:
 
 
 def unicode(text: str) -> str:
-    """Replace halves of surrogate pairs, which JSON can spell but UTF-8 cannot hold."""
+    """Replace lone surrogates, which JSON can contain but UTF-8 cannot."""
     return text.encode("utf-8", "replace").decode()
 
 
 def settings_json(document: Any) -> str:
     """Return a whole configuration as JSON with sorted keys, secrets masked.
 
-    Raises ValueError for a number that JSON cannot hold, RecursionError for too deep a nesting.
+    Raises ValueError for a number that JSON cannot represent, RecursionError if nesting is too deep.
     """
     return unicode(json.dumps(_masked(document), sort_keys=True, ensure_ascii=False, allow_nan=False))
 
 
 def identity(settings: str) -> str:
-    """Return the `server_config_id` of what `settings_json` gave."""
+    """Return the `server_config_id` of a result of `settings_json`."""
     return hashlib.sha256(settings.encode()).hexdigest()[:16]
 
 

@@ -1,8 +1,8 @@
-"""Telemetry beside trials: the formats that are read, how each is recognised, and what a reader returns.
+"""Telemetry beside trials: the supported formats, how each is recognised, and the results of a reader.
 
-They are counters of servers and kernels, probes, and exports of monitoring. A reader is pure, as those of
-`ingest.formats` are: it gets the bytes of one file, yields what it found in the order of the file, and never raises
-for bad input; what it cannot use it yields as a `Reject`.
+The formats are counters of servers and kernels, probes, and exports of monitoring systems. A reader is pure, like those
+of `ingest.formats`: it takes the bytes of one file, yields its results in file order, and never raises for bad input
+but yields a `Reject` for each unusable part.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 
 class Sample(NamedTuple):
-    """One value that was watched.
+    """One observed value.
 
     Attributes:
-        at: when, in UTC; None when the file carries no time.
-        metric: what, named by its source first: `pdns.udp-queries`, `udp.InErrors`, `sar.cpu-load.idle`.
-        value: a finite number, as the file gives it: counters are not made into rates.
-        unit: of the value; None for a plain count, and where the source does not tell.
-        label: which of several: a CPU, an interface, a socket, a set of labels.
-        host: where it was watched, when the file names it.
+        at: time in UTC; None if the file has no time.
+        metric: name, prefixed with its source: `pdns.udp-queries`, `udp.InErrors`, `sar.cpu-load.idle`.
+        value: a finite number as given in the file: counters are not converted to rates.
+        unit: of the value; None for a plain count, or if the source does not give it.
+        label: distinguishes several: a CPU, an interface, a socket, a set of labels.
+        host: the observed host, if the file names it.
 
     """
 
@@ -41,21 +41,21 @@ class Sample(NamedTuple):
 
 
 class TelemetryReader(Protocol):
-    """What a module of this folder offers; one whose files begin like JSON says so by `IN_JSON = True`."""
+    """Interface of a module of this folder; if its files begin like JSON it has `IN_JSON = True`."""
 
     NAME: str
 
     def sniff(self, head: bytes) -> bool:
-        """Say whether a file is of this format; `head` is its first 64 KiB, or all of it."""
+        """Return whether a file is of this format; `head` is its first 64 KiB, or all of it."""
 
     def parse(self, data: bytes) -> Iterator[Sample | Reject]:
-        """Yield every value and every unusable part of `data`, in order.
+        """Yield every value and a reject for every unusable part of `data`, in order.
 
-        A file without any value is one reject; further limits are those of `samples.account`.
+        A file without any value is one reject; `samples.account` sets further limits.
         """
 
 
-# The registry: a module of this folder a line. Each file is claimed by one of them at most.
+# The registry: the modules of this folder, one per line. At most one of them claims a file.
 _MODULES = (
     "carbon",
     "cloudwatch",

@@ -1,8 +1,8 @@
 """The reader of Carbon's plaintext protocol: `path value seconds-since-1970` a line.
 
-It is what a server sends to Graphite or Metronome (Graphite manual, "Feeding In Your Data"), kept in a file.
-PowerDNS names its paths `pdns.<host>.<instance>.<counter>`, with the dots of the host's name made `_`
-(Authoritative Server manual, `carbon-ourname`, `carbon-namespace`, `carbon-instance`); one push holds all counters.
+Servers send it to Graphite or Metronome (Graphite manual, "Feeding In Your Data"); here it is saved in a file. PowerDNS
+paths are `pdns.<host>.<instance>.<counter>`, with `_` for the dots of the host name (Authoritative Server manual,
+`carbon-ourname`, `carbon-namespace`, `carbon-instance`); one push holds all counters.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ NAME = "carbon"
 
 _EXPECTED: Final = "expected `path value seconds`, a line for each value"
 _LINE: Final = re.compile(r"([\w-]+(?:\.[^\s.;]+)+)((?:;[^\s;=]+=[^\s;]*)*)[ \t]+(\S+)[ \t]+(\d{9,10}(?:\.\d+)?)")
-_ENOUGH: Final = 10  # lines that tell the format
+_ENOUGH: Final = 10  # lines that identify the format
 _OWN_INSTANCE: Final = "auth"
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) holds lines of Carbon."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, holds Carbon lines."""
     lines = head_text(head).splitlines(keepends=True)[:_ENOUGH]
     whole = [line.strip() for line in lines if line.endswith(("\n", "\r")) and line.strip()]
     return bool(whole) and all(map(_LINE.fullmatch, whole))
 
 
 def parse(data: bytes) -> Iterator[Sample | Reject]:
-    """Yield the value of each line of `data` and what is unusable; never raises for bad input.
+    """Yield the value of each line of `data` and a reject for unusable parts; never raises for bad input.
 
-    A path of PowerDNS gives the metric `pdns.<counter>` with its unit, and the host; the label is the instance, when
-    it is not that of the authoritative server. Any other path is the metric, and its tags (`;name=value`) the label.
+    A PowerDNS path gives the metric `pdns.<counter>` with its unit, and the host; the label is the instance unless it
+    is the authoritative server's default. Any other path is the metric, and its tags (`;name=value`) are the label.
     """
     return account(data, lambda text: each_line(text, _samples, _EXPECTED), _EXPECTED)
 

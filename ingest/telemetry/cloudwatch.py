@@ -1,8 +1,8 @@
 """The reader of Amazon CloudWatch's metrics (API reference: GetMetricData, GetMetricStatistics).
 
-The JSON is what `aws cloudwatch get-metric-data` and `get-metric-statistics` print. The CSV is what the console
-downloads of a graph: rows that describe the columns, first `Full label`, then Id, Label, Unit and others that the
-console has; below them a row for each time. Its times carry no zone; CloudWatch counts, and shows by default, in UTC.
+The JSON is the output of `aws cloudwatch get-metric-data` and `get-metric-statistics`. The CSV is a graph's data as
+downloaded from the console: rows that describe the columns, first `Full label`, then Id, Label, Unit and others,
+followed by a row per time. Its times have no zone; CloudWatch uses, and shows by default, UTC.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _UNITS: Final = {
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) holds metrics of CloudWatch."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, holds CloudWatch metrics."""
     text = head_text(head)
     if _JSON.match(text):
         return any(name in text for name in _LISTS)
@@ -53,7 +53,7 @@ def sniff(head: bytes) -> bool:
 
 
 def parse(data: bytes) -> Iterator[Sample | Reject]:
-    """Yield each value in `data` as `cloudwatch.<label of the metric>` and what is unusable; never raises.
+    """Yield each value in `data` as `cloudwatch.<label of the metric>` and rejects; never raises for bad input.
 
     The label is the statistic of get-metric-statistics (`Average`, `p99`), else the id of the series (`m1`).
     """
@@ -84,7 +84,7 @@ def _point(line: int, metric: str | None, point: Row) -> Iterator[Sample | Rejec
     unit = _unit(words(point.get("Unit")) or "")
     for name, value in values.items():
         if value is not None:
-            # A count of samples has no unit, whatever was sampled.
+            # A sample count has no unit, whatever was sampled.
             yield Sample(at, f"cloudwatch.{metric}", value, None if name == "SampleCount" else unit, words(name))
 
 

@@ -1,9 +1,9 @@
-"""The reader of what Kea counts: the answer to `statistic-get-all` (Kea Administrator Reference Manual, Statistics).
+"""The reader of Kea's counters: the answer to `statistic-get-all` (Kea Administrator Reference Manual, Statistics).
 
-A server answers through its control socket with one JSON object, the control agent with a list of them, one a server.
-Each statistic has its latest samples, newest first, with the server's local time without a zone: the file carries no
-clock. Kea counts from its start. `pkt4-receive-drop` is the total of what it dropped; since 3.2 the reasons, as in
-`pkt4-queue-full`, are its parts.
+A server's control socket answers with one JSON object, the control agent with a list of them, one per server. Each
+statistic has its latest samples, newest first, in the server's local time without a zone, so they have no usable time.
+Kea counts from its start. `pkt4-receive-drop` is the total of dropped packets; since 3.2 the reasons, such as
+`pkt4-queue-full`, are parts of it.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _OF_A_SUBNET: Final = re.compile(r"((?:subnet\[\d{1,10}\])(?:\.(?:pd-)?pool\[\d{
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) holds statistics of Kea."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, holds Kea statistics."""
     text = head_text(head)
     return bool(_BEGIN.match(text) and _COUNTED.search(text))
 
 
 def parse(data: bytes) -> Iterator[Sample | Reject]:
-    """Yield the newest sample of each statistic in `data` as `kea.<name>`, and what is unusable.
+    """Yield the newest sample of each statistic in `data` as `kea.<name>`, and rejects.
 
     The label of `subnet[1].pool[0].assigned-addresses` is `subnet[1].pool[0]`. Never raises for bad input.
     """

@@ -1,7 +1,7 @@
 """The reader of Kea's lease files: kea-leases4.csv and kea-leases6.csv, as the memfile backend writes them.
 
-A row is appended each time that a lease changes, so the last of an address counts. Lifetime 0 takes a lease away. Only
-in state 0 has a client the lease; the others are declined, expired and reclaimed, released, registered.
+A row is appended whenever a lease changes, so the last row of an address counts. Lifetime 0 removes a lease. A client
+has the lease only in state 0; the other states are declined, expired and reclaimed, released, registered.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _PREFIX: Final = "2"  # lease_type of a delegated prefix
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is a lease file."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is a lease file."""
     return head_text(head).startswith(_HEADS)
 
 
 def parse(data: bytes) -> Iterator[Sample | Reject]:
-    """Yield how many addresses are leased, and how many prefixes where any was, and what is unusable.
+    """Yield the number of leased addresses, that of prefixes if any was leased, and rejects.
 
-    Of a file that is cut off there is no count: it may lack leases.
+    A truncated file gives no count, because leases may be missing.
     """
     return account(data, _read, _EXPECTED)
 
@@ -48,7 +48,7 @@ def _read(text: bytes) -> Iterator[Sample | Reject]:
             yield part
             return
         line, cells = part
-        if ",".join(cells).startswith(_HEADS):  # a second one, where files were appended to each other
+        if ",".join(cells).startswith(_HEADS):  # repeated, if files were appended
             yield from _counts(held) if head else ()
             head, held = cells, {}
         elif len(cells) != len(head):

@@ -1,9 +1,9 @@
-"""The reader of what PowerDNS counts, in three ways of asking it (Authoritative Server manual, "Statistics").
+"""The reader of PowerDNS's counters, from any of three sources (Authoritative Server manual, "Statistics").
 
-`pdns_control show '*'` answers with one line, `name=value,...,`, without a time. A poller of the HTTP API writes a
-JSON object a line: `utc` and the counters, or `utc` and `error` while the server is down. The API itself answers
-with a JSON array, also without a time. In that array a RingStatisticItem lists names and addresses, most frequent
-ones first, up to 10 000 of them: they are left out on purpose, as they tell of the queries and not of the server.
+`pdns_control show '*'` prints one line, `name=value,...,`, without a time. A poller of the HTTP API writes one JSON
+object per line: `utc` and the counters, or `utc` and `error` while the server is down. The API itself returns a JSON
+array, also without a time. In that array a RingStatisticItem lists up to 10 000 names and addresses, most frequent
+first; they are skipped because they describe the queries, not the server.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _UNITS: Final = {"real-memory-usage": "bytes", "uptime": "s", "user-msec": "ms",
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) holds counters of PowerDNS."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, holds PowerDNS counters."""
     text = head_text(head)
     if _SHOWN.match(text):
         return "udp-queries=" in text or "questions=" in text
@@ -43,16 +43,16 @@ def sniff(head: bytes) -> bool:
 
 
 def parse(data: bytes) -> Iterator[Sample | Reject]:
-    """Yield the counters `pdns.<name>` in `data` and what is unusable; never raises for bad input.
+    """Yield the counters `pdns.<name>` in `data` and rejects; never raises for bad input.
 
-    A poll that failed is `pdns.unreachable` with the value 1, labelled with the error. The label of an entry of a
+    A failed poll is `pdns.unreachable` with the value 1 and the error as label. The label of an entry of a
     MapStatisticItem is its name: a query type, a response code, a size.
     """
     return account(data, _read, _EXPECTED)
 
 
 def unit(name: str) -> str | None:
-    """Return the unit of a counter of PowerDNS, as its manual gives it; None for a count."""
+    """Return the unit of a PowerDNS counter according to its manual; None for a count."""
     if name.endswith("latency"):
         return "us"
     return "bytes" if name.endswith("-bytes") else _UNITS.get(name)
@@ -74,7 +74,7 @@ def _read(text: bytes) -> Iterator[Sample | Reject]:
 def _shown(text: bytes) -> Iterator[Sample | Reject]:
     plain = text.decode("utf-8", "replace")
     for number, line in enumerate(plain.splitlines(keepends=True), 1):
-        *pairs, last = line.split(",")  # each value has its comma, unless somebody edited the text
+        *pairs, last = line.split(",")  # each value ends with a comma, unless the text was edited
         whole = last != last.rstrip("\r\n")
         for pair in filter(str.strip, [*pairs, last] if whole else pairs):
             if match := _PAIR.fullmatch(pair.strip()):

@@ -1,9 +1,9 @@
-r"""The reader of probe logs: one query after the other, asked of a DNS server while it is under load.
+r"""The reader of probe logs: sequential queries to a DNS server under load.
 
-Two lines with `#` tell the server and the columns, then each line is one query, with tabs between: when it was
-sent (UTC), the name asked, the response code, the latency in ms (`-` without a reply) and how it went (`ok`, `wrong`,
-`timeout`, `error:<reason>`). Queries that got no reply have no latency: percentiles over the others are of survivors.
-After a timeout the probe is late, so that time, not lines, must be counted.
+Two lines with `#` give the server and the columns. Each following line is one query, tab-separated: time sent (UTC),
+name, response code, latency in ms (`-` without a reply) and result (`ok`, `wrong`, `timeout`, `error:<reason>`).
+Queries without a reply have no latency, so percentiles over the others suffer from survivorship bias. After a timeout
+the probe is late, so count time, not lines.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ _FAILURE: Final = re.compile(r"timeout|wrong|error:\S{1,100}")
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is a probe log."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is a probe log."""
     lines = head_text(head).splitlines()[:2]
     return len(lines) > 1 and lines[0].startswith("# ") and lines[1].strip() == _COLUMNS
 
 
 def parse(data: bytes) -> Iterator[Sample | Reject]:
-    """Yield `probe_latency` (ms) of each reply, `probe_failure` (1) of each other probe, and what is unusable.
+    """Yield `probe_latency` (ms) of each reply, `probe_failure` (1) of each other probe, and rejects.
 
-    The label of a failure is its status, the host the server that was asked. Never raises for bad input.
+    The label of a failure is its status, the host the queried server. Never raises for bad input.
     """
     return account(data, _read, _EXPECTED)
 

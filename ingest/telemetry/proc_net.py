@@ -1,9 +1,9 @@
 """The reader of Linux's network counters: /proc/net/snmp, netstat, snmp6, udp and udp6 (man proc(5)).
 
-They count since boot, for the whole host or network namespace, and carry no time. snmp and netstat give two lines a
-protocol, names and then values; snmp6 a name and a value a line. udp and udp6 are a table of sockets; `drops` is what
-a socket's full buffer lost, and `rx_queue` the memory that waiting datagrams take (kernel, net/ipv4/udp.c).
-Files may stand one after the other.
+They count since boot, for the whole host or network namespace, and have no time. snmp and netstat have two lines per
+protocol, names and values; snmp6 has a name and a value per line. udp and udp6 are a table of sockets; `drops` counts
+packets lost to a full socket buffer, and `rx_queue` is the memory of waiting datagrams (kernel, net/ipv4/udp.c). Files
+may be concatenated.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _SOCKET: Final = re.compile(
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) holds these counters."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, holds these counters."""
     return bool(_BEGIN.match(head_text(head)))
 
 
 def parse(data: bytes) -> Iterator[Sample | Reject]:
-    """Yield each counter in `data` and what is unusable; never raises for bad input.
+    """Yield each counter in `data` and rejects; never raises for bad input.
 
     The metric is `<protocol>.<name>`, as in `udp.RcvbufErrors` and `udp6.InErrors`. A socket gives `udp_socket.drops`
     (packets) and `udp_socket.rx_queue` (bytes), labelled with its local address, as in `127.0.0.1:5300`.
@@ -68,7 +68,7 @@ def _read(text: bytes) -> Iterator[Sample | Reject]:
 
 
 def _protocol(names: dict[str, list[str]], protocol: str, cells: list[str]) -> list[Sample] | None:
-    """Keep a line of names; return the samples of a line of values, by the names above it."""
+    """Store a line of names; return the samples of a line of values, using the names above it."""
     if not any(cell.lstrip("-").isdecimal() for cell in cells):
         names[protocol] = cells
         return []
@@ -89,7 +89,7 @@ def _socket(address: str, port: str, waiting: str, drops: str) -> list[Sample]:
 
 
 def _address(digits: str) -> str:
-    """Return an address that the kernel printed as 32-bit numbers of a little-endian machine (x86, arm64)."""
+    """Convert an address that the kernel printed as 32-bit numbers on a little-endian machine (x86, arm64)."""
     packed = b"".join(bytes.fromhex(digits[place : place + 8])[::-1] for place in range(0, len(digits), 8))
     if len(packed) == 4:
         return socket.inet_ntop(socket.AF_INET, packed)

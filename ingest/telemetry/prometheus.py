@@ -1,8 +1,9 @@
-r"""The reader of Prometheus metrics: what a server exposes, and what the HTTP API answers.
+r"""The reader of Prometheus metrics: a server's text exposition, and answers of the HTTP API.
 
-The text is that of `curl .../metrics` (prometheus.io, "Exposition formats", 0.0.4) or of OpenMetrics 1.0: `# HELP`,
-`# TYPE` and `# UNIT` lines, and `name{label="value",...} value [timestamp]` lines. OpenMetrics counts timestamps in
-seconds, Prometheus in ms: their sizes tell them apart. Exemplars are left out. Buckets and quantiles stay as they are.
+The text is the output of `curl .../metrics` (prometheus.io, "Exposition formats", 0.0.4) or OpenMetrics 1.0: `# HELP`,
+`# TYPE` and `# UNIT` lines, and `name{label="value",...} value [timestamp]` lines. OpenMetrics timestamps are seconds,
+Prometheus timestamps ms; their size distinguishes them. Exemplars are skipped. Buckets and quantiles are kept as they
+are.
 
 The JSON is that of `/api/v1/query_range` and `/api/v1/query` ("HTTP API"): a matrix or a vector of series.
 """
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 NAME = "prometheus"
 IN_JSON = True
 NO_NUMBER: Final = frozenset({"nan", "inf", "+inf", "-inf"})
-UNNAMED: Final = "promql"  # an expression such as rate(x[1m]) leaves no name
+UNNAMED: Final = "promql"  # for the result of an expression such as rate(x[1m]), which has no name
 
 _EXPECTED: Final = "expected the text of a /metrics page, or the JSON of /api/v1/query_range"
 _BEGIN: Final = re.compile(r"\s*# (?:HELP [a-zA-Z_:][\w:]* |TYPE [a-zA-Z_:][\w:]* [a-z]+\s)", re.ASCII)
@@ -44,35 +45,35 @@ _UNIT: Final = re.compile(r"_(seconds|bytes)(?:_total|_sum)?\Z")
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) holds metrics of Prometheus."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, holds Prometheus metrics."""
     text = head_text(head)
     return bool(_BEGIN.match(text) or (_API.match(text) and any(kind in text for kind in _KINDS)))
 
 
 def parse(data: bytes) -> Iterator[Sample | Reject]:
-    """Yield each value in `data` and what is unusable; NaN and infinity are left out. Never raises for bad input.
+    """Yield each value in `data` and rejects; skips NaN and infinity. Never raises for bad input.
 
-    The label is the set of labels, sorted and escaped as in the text, `a="b",c="d"`; the host is that of the label
-    `instance`. A series without a name, as PromQL gives, is `promql`.
+    The label is the set of labels, sorted and escaped as in the text, `a="b",c="d"`; the host is taken from the label
+    `instance`. A series without a name, as from PromQL, is `promql`.
     """
     return account(data, _read, _EXPECTED)
 
 
 def series(text: str) -> tuple[str, str | None, str | None] | None:
-    """Return metric, label and host of a series that is written as `name{label="value"}`; None for other texts."""
+    """Parse `name{label="value"}` to metric, label and host; return None for other texts."""
     match = _SERIES.fullmatch(text.strip())
     return _named(match["name"], match["labels"]) if match else None
 
 
 def labelled(labels: dict[str, str]) -> tuple[str, str | None, str | None]:
-    """Return metric, label and host of a set of labels, one of which may be the name."""
+    """Return metric, label and host of a set of labels, which may include the name."""
     rest = {name: value for name, value in labels.items() if name != "__name__"}
     label = ",".join(f'{name}="{value.translate(_ESCAPES)}"' for name, value in sorted(rest.items()))
     return labels.get("__name__") or UNNAMED, label or None, _host(rest.get("instance"))
 
 
 def unit(metric: str) -> str | None:
-    """Return the unit that a metric's name tells (prometheus.io, "Metric and label naming"); None for a count."""
+    """Return the unit in a metric's name (prometheus.io, "Metric and label naming"); None for a count."""
     match = _UNIT.search(metric)
     return {"seconds": "s", "bytes": "bytes"}[match[1]] if match else None
 
@@ -97,7 +98,7 @@ def _exposed(line: str) -> list[Sample] | None:
     return None if value is None else [Sample(at, metric, value, unit(metric), label, host)]
 
 
-@lru_cache(maxsize=4096)  # a text that was appended scrape by scrape repeats its series
+@lru_cache(maxsize=4096)  # appended scrapes repeat their series
 def _named(name: str | None, labels: str) -> tuple[str, str | None, str | None]:
     found = {label: value[1:-1] for label, value in _LABEL.findall(labels)}
     metric = name or found.get("__name__") or UNNAMED
@@ -106,7 +107,7 @@ def _named(name: str | None, labels: str) -> tuple[str, str | None, str | None]:
 
 
 def _host(instance: str | None) -> str | None:
-    """Return the host of `<host>:<port>`, which `instance` is unless somebody relabelled it."""
+    """Return the host of `<host>:<port>`, the default form of `instance`."""
     return (instance.rpartition(":")[0] or instance) if instance else None
 
 

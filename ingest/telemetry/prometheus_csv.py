@@ -1,13 +1,13 @@
-"""The reader of metrics that were exported as CSV: by Grafana, or from the API of Prometheus.
+"""The reader of metrics exported as CSV: by Grafana, or from the Prometheus API.
 
-Grafana's panel inspector and Explore give a wide table: `Time`, then a column a series, headed by the series'
-`name{label="value"}` or by its legend. A table of series by rows has `Series`, `Time` and `Value`. Scripts around the
-HTTP API, and VictoriaMetrics, give a long table: name, labels, timestamp and value in any order, a label a column.
+Grafana's panel inspector and Explore export a wide table: `Time`, then a column per series, headed by its
+`name{label="value"}` or its legend. A table with series in rows has `Series`, `Time` and `Value`. Scripts for the HTTP
+API, and VictoriaMetrics, write a long table: name, labels, timestamp and value in any order, one column per label.
 
-The last row may lack its end of line, as exports do: digits that a cut took from it cannot be missed.
+The last row may lack its newline, as exports do, so a truncated number there cannot be detected.
 
-With "Formatted data" Grafana writes times in the zone of the dashboard, without naming it, and rounded values with
-units, scaled row by row. Such times cannot be told in UTC: they are rejects. Without it, times are ms since 1970.
+With "Formatted data" Grafana writes times in the dashboard's zone without naming it, and rounded values with units,
+scaled row by row. Such times cannot be converted to UTC and are rejects. Otherwise times are ms since 1970.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _WITH_UNIT: Final = re.compile(r"([+-]?[\d.]+(?:[eE][+-]?\d+)?)\s*([^\d\s.][^\d]
 
 
 class _Head(NamedTuple):
-    """The columns of a table: their names, and the places of those that are no labels.
+    """The columns of a table: their names, and the positions of those that are not labels.
 
-    A wide table has no `value` but the series (metric, label, host) of each column behind the first.
+    A wide table has no `value`, but the series (metric, label, host) of each column after the first.
     """
 
     cells: list[str]
@@ -51,16 +51,16 @@ class _Head(NamedTuple):
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is such a table."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is such a table."""
     found = first_rows(head_text(head), 2)
     columns = _head(found[0]) if len(found) == 2 else None
     return bool(columns and len(found[1]) == len(found[0]) and _TIME.fullmatch(found[1][columns.time]))
 
 
 def parse(data: bytes) -> Iterator[Sample | Reject]:
-    """Yield the value of each series at each time in `data` and what is unusable; never raises for bad input.
+    """Yield each value of each series in `data` and a reject for unusable parts; never raises for bad input.
 
-    Metric, label and host are as in `prometheus`; a legend is the metric as a whole. Empty cells and NaN are left out.
+    Metric, label and host are as in `prometheus`; a legend is used as the metric. Empty cells and NaN are skipped.
     """
     return account(data, _read, _EXPECTED)
 
@@ -84,7 +84,7 @@ def _read(text: bytes) -> Iterator[Sample | Reject]:
 
 
 def _head(cells: list[str]) -> _Head | None:
-    """Return the columns that a row of names tells; None for any other row."""
+    """Parse a row of names; return None for any other row."""
     names = [cell.lower() for cell in cells]
     time, value, name = (
         next((place for place, cell in enumerate(names) if cell in known), None) for known in (_TIMES, _VALUES, _NAMES)
@@ -96,7 +96,7 @@ def _head(cells: list[str]) -> _Head | None:
         return _Head(cells, time, value, name) if distinct else None
     if cells[0] != "Time":
         return None
-    # A table of one query has its labels as columns; without a label it is a series named Value.
+    # A table of one query has its labels as columns; a lone Value column is a series of that name.
     if distinct and value == len(names) - 1 > 1:
         return _Head(cells, time, value)
     return _Head(cells, 0, None, series=tuple(series(cell) or (cell, None, None) for cell in cells[1:]))

@@ -1,4 +1,4 @@
-"""The accounting of telemetry files, and their lines and tables, for all readers of them."""
+"""Shared helpers of the telemetry readers: limits, lines, tables."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
     from dropline.ingest.telemetry import Sample
 
-MAX_REJECTS: Final = 20  # told one by one; of the rest, how many there are
+MAX_REJECTS: Final = 20  # listed singly; the others are only counted
 MAX_SAMPLES: Final = 2_000_000
 
 _SPLIT: Final = "split the file by time, or watch less often"
 _WHOLE: Final = "copy the whole file again; all before it is kept"
-_SEPARATOR: Final = "sep="  # a line for spreadsheets, which tells how to read the file
+_SEPARATOR: Final = "sep="  # a line that tells spreadsheets the separator
 
 
 def account(
     data: bytes, read: Callable[[bytes], Iterator[Sample | Reject]], expected: str
 ) -> Iterator[Sample | Reject]:
-    """Yield what `read` finds in the text of `data`: UTF-8 or UTF-16, perhaps in gzip.
+    """Yield the results of `read` for the text of `data`: UTF-8 or UTF-16, perhaps gzipped.
 
-    A text without samples is one reject. Of more than MAX_REJECTS the rest is counted in one; more than MAX_SAMPLES
+    A text without samples is one reject. Rejects beyond MAX_REJECTS are counted in one; a text that exceeds MAX_SAMPLES
     or MAX_TEXT_BYTES is one reject, too.
     """
     text, fault = unpack(data, MAX_TEXT_BYTES + 1)
@@ -36,7 +36,7 @@ def account(
         yield Reject(1, f"more than {MAX_TEXT_BYTES // 1024**2} MiB of text", _SPLIT)
         return
     samples = rejects = 0
-    waiting: list[Reject] = []  # for the next sample: without any, the file is one reject
+    waiting: list[Reject] = []  # held until the first sample: without any, the file is one reject
     last = None
     for part in chain(read(text), [fault] if fault else []):
         if isinstance(part, Reject):
@@ -44,7 +44,7 @@ def account(
             if rejects <= MAX_REJECTS:
                 waiting.append(part)
             elif rejects == MAX_SAMPLES:
-                break  # whatever it is, it is no such file any more
+                break  # this is not such a file
         elif samples == MAX_SAMPLES:
             waiting.append(Reject(1, f"more than {MAX_SAMPLES} values: the rest is left out", _SPLIT))
             break
@@ -63,7 +63,7 @@ def account(
 
 
 def _only(waiting: list[Reject], rejects: int, expected: str) -> Reject:
-    """Return the one reject of a text without samples."""
+    """Return the single reject of a text without samples."""
     if not waiting:
         return Reject(1, "there is no value in it", expected)
     first = waiting[0]
@@ -72,9 +72,9 @@ def _only(waiting: list[Reject], rejects: int, expected: str) -> Reject:
 
 
 def each_line(text: bytes, read: Callable[[str], Iterable[Sample] | None], expected: str) -> Iterator[Sample | Reject]:
-    """Yield the samples of every line; `read` returns None for a line that it cannot use.
+    """Yield the samples of every line; `read` returns None for an unusable line.
 
-    A last line that has not ended is cut off: a number in it may lack digits.
+    An unterminated last line is rejected: its numbers may be truncated.
     """
     for number, line, ended in lines(text):
         found = read(line) if ended else None
@@ -87,18 +87,18 @@ def each_line(text: bytes, read: Callable[[str], Iterable[Sample] | None], expec
 
 
 def words(value: object) -> str | None:
-    """Return a text that the lake can hold: JSON can spell halves of characters, UTF-8 cannot."""
+    """Return a text that the lake can store: JSON can contain lone surrogates, UTF-8 cannot."""
     return value.encode("utf-8", "replace").decode() or None if isinstance(value, str) else None
 
 
 def first_rows(text: str, number: int) -> list[list[str]]:
-    """Return at most `number` rows from the begin of a table."""
+    """Return at most `number` rows from the start of a table."""
     begin = "".join(text.splitlines(keepends=True)[: number + 2])
     return [part[1] for part in rows(begin) if not isinstance(part, Reject)][:number]
 
 
 def rows(text: str) -> Iterator[tuple[int, list[str]] | Reject]:
-    """Yield (line, cells) of each row that is not blank; what is no CSV from somewhere on is one reject."""
+    """Yield (line, cells) of each non-blank row; everything after invalid CSV is one reject."""
     head = text[:LONGEST].lstrip().partition("\n")[0]
     delimiter = ";" if ";" in head and "," not in head else ","
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)

@@ -1,13 +1,13 @@
-"""The reader of `sadf -j`, which exports what sar recorded as JSON (man sadf(1), sar(1); sysstat 10.0.3 and later).
+"""The reader of `sadf -j`, sar's records exported as JSON (man sadf(1), sar(1); sysstat 10.0.3 and later).
 
-Each host has a list of statistics, each of these a timestamp and sections: an object of fields, a list of objects (one
-for each CPU, interface, disk), or a section of sections (`network`, `io`). Names and fields differ between versions;
-they are taken as they are.
+Each host has a list of statistics with a timestamp and sections: an object of fields, a list of objects (one for each
+CPU, interface, disk), or nested sections (`network`, `io`). Names and fields vary between versions and are kept as they
+are.
 
-`sadf` gives UTC unless -T or -t asks for the local time of the reader or of the writer. Up to 12.6 the timestamp says
-`utc` 1 or 0, later `tz` with the name of the zone. A local time cannot be told in UTC: names of zones are ambiguous,
-and with `utc` 0 the zone is nowhere. Such statistics are a reject, as are those of `iostat -o JSON` and `mpstat -o
-JSON`, which have local times only. sysstat 10.0.3 and 10.0.4 write the time as HH-MM-SS.
+`sadf` prints UTC unless -T or -t asks for the reader's or the writer's local time. Up to 12.6 the timestamp has `utc` 1
+or 0, later `tz` with the name of the zone. A local time cannot be converted to UTC: zone names are ambiguous, and with
+`utc` 0 the zone is missing. Such statistics are rejected, as are those of `iostat -o JSON` and `mpstat -o JSON`, which
+have local times only. sysstat 10.0.3 and 10.0.4 write the time as HH-MM-SS.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ IN_JSON = True
 
 _EXPECTED: Final = "expected the JSON of `sadf -j`, with sysstat, hosts and statistics"
 _BEGIN: Final = re.compile(r'\s*\{\s*"sysstat"\s*:\s*\{\s*"(?:sysdata-version|hosts)"')
-_IDENTIFIERS: Final = frozenset({"number", "line", "bus_number"})  # numbers that tell which; texts always do
+_IDENTIFIERS: Final = frozenset({"number", "line", "bus_number"})  # numbers that identify the object; texts always do
 _CLOCK_NAMES: Final = frozenset({"UTC", "GMT"})
 _UNITS: Final = {
     "cpu-load": "%",
@@ -44,14 +44,14 @@ _COUNTS: Final = frozenset({"blg_len"})
 
 
 def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is JSON of sysstat."""
+    """Return whether `head`, the first 64 KiB of a file or all of it, is sysstat JSON."""
     return bool(_BEGIN.match(head_text(head)))
 
 
 def parse(data: bytes) -> Iterator[Sample | Reject]:
-    """Yield each field in `data` as `sar.<section>.<field>` and what is unusable; never raises for bad input.
+    """Yield each field in `data` as `sar.<section>.<field>` and rejects; never raises for bad input.
 
-    The label is what identifies the object (`all`, `eth0`, `vda`), the host the node's name. Percentages stay 0..100.
+    The label identifies the object (`all`, `eth0`, `vda`), the host is the node's name. Percentages stay 0..100.
     """
     return account(data, lambda text: in_documents(text, _hosts), _EXPECTED)
 
@@ -78,7 +78,7 @@ def _instant(timestamp: Row) -> datetime | None:
 
 
 def _sections(at: datetime, host: str | None, statistics: Row) -> Iterator[Sample]:
-    """Yield the fields of all sections; a section of sections is opened, however deep it is."""
+    """Yield the fields of all sections, however deeply nested."""
     pending = [(name, value) for name, value in reversed(statistics.items()) if name != "timestamp"]
     while pending:
         section, value = pending.pop()
@@ -100,7 +100,7 @@ def _identifiers(row: Row) -> Iterator[str]:
 
 
 def _unit(section: str, field: str) -> str | None:
-    """Return the unit of a field where sar(1) leaves no doubt."""
+    """Return the unit of a field where sar(1) is unambiguous."""
     if field.endswith("-percent"):
         return "%"
     if section == "net-dev" and field.endswith("kB"):
