@@ -1,6 +1,6 @@
-"""What a visitor can download of a chart: its data as CSV and Parquet, beside the SQL behind it.
+"""Downloads below a chart: its data as CSV and Parquet, its image as SVG, and the SQL behind it.
 
-The image is in the chart's own tool bar.
+The chart's own tool bar gives the image as PNG.
 """
 
 from __future__ import annotations
@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     import altair as alt
 
 LONGEST_LINK: Final = 6000  # characters of an address; what lies above is cut by some mail programs and proxies
-_FORMS: Final = {"csv": ("CSV", "text/csv"), "parquet": ("Parquet", "application/vnd.apache.parquet")}
+_FORMS: Final = {
+    "csv": ("CSV", "text/csv"),
+    "parquet": ("Parquet", "application/vnd.apache.parquet"),
+    "svg": ("SVG", "image/svg+xml"),
+}
+_WIDTH: Final = 640  # pixels of an image, without its labels
 
 
 def row(drawn: alt.LayerChart, key: str, asked: Collection[str]) -> None:
@@ -37,7 +42,7 @@ def row(drawn: alt.LayerChart, key: str, asked: Collection[str]) -> None:
                 file_name=f"dropline-{name}.{form}",
                 mime=mime,
                 key=f"{key}-{form}",
-                help=f"What the chart draws, as {label}",
+                help=f"{'The image' if form == 'svg' else 'What the chart draws'}, as {label}",
                 type="tertiary",
                 icon=":material/download:",
                 on_click="ignore",
@@ -62,7 +67,16 @@ def together(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def written(drawn: alt.LayerChart, form: str) -> bytes:
-    """Return what a chart draws, in one of the forms of `export`."""
+    """Return a chart as an SVG image, or its data in one of the output formats."""
+    if form == "svg":
+        return image(drawn).encode()
     out = io.BytesIO()
     output_formats.write(pa.Table.from_pandas(rows(drawn), preserve_index=False), form, out)
     return out.getvalue()
+
+
+def image(drawn: alt.LayerChart) -> str:
+    """Return a chart as SVG."""
+    import vl_convert
+
+    return vl_convert.vegalite_to_svg(drawn.properties(width=_WIDTH).to_dict())

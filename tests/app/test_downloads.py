@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
 import altair as alt
 import pandas as pd
@@ -48,11 +49,18 @@ def test_csv_and_parquet_hold_what_the_chart_draws() -> None:
     assert text["rate"].to_pylist() == [1.0, 2.0, 1.5]
 
 
+def test_the_svg_has_the_title_and_the_points_as_drawn() -> None:
+    image = ElementTree.fromstring(downloads.written(layers(), "svg"))  # noqa: S314 - ours
+    assert "Finding" in "".join(image.itertext())
+    points = image.findall(".//{*}g[@class='mark-symbol role-mark layer_0_marks']/{*}path")
+    assert len(points) == 2
+
+
 def test_below_every_chart_stand_its_files_and_its_sql(
     open_page: Callable[..., AppTest], warehouse_home: Path, warehouse: Warehouse
 ) -> None:
     app = open_page(warehouse_home, "speedups", published="true")
-    assert [each.proto.label for each in app.get("download_button")] == ["CSV", "Parquet"]
+    assert [each.proto.label for each in app.get("download_button")] == ["CSV", "Parquet", "SVG"]
     [question] = [each.value for each in app.code if "from ratios" in each.value][:1]
     assert warehouse.query(question).num_rows == len(app.dataframe[0].value)
 
