@@ -95,7 +95,7 @@ def to_trend(warehouse: Warehouse, loss_goal: str | None, series_id: str, text: 
 
 
 def to_speedups(factor: str, campaign: str, text: str) -> None:
-    """Offer the pairs of a campaign that differ in one of `words.FACTORS` alone."""
+    """Offer the pairs of a campaign that differ in one of `wording.FACTORS` alone."""
     address = {"tab": wording.FACTORS[factor], "campaign": campaign}
     st.page_link("views/speedups.py", label=text, icon=":material/speed:", query_params=address)
 

@@ -91,7 +91,7 @@ def _taken(module: str) -> subprocess.Popen[bytes]:
 
 def _started(module: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(  # noqa: S603 - ourselves
-        [sys.executable, "-B", "-c", "from dropline.app import bounded; bounded.wait()", module],
+        [sys.executable, "-B", "-c", "from dropline.app import sandbox; sandbox.wait()", module],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

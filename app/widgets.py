@@ -189,7 +189,7 @@ def chart(
     Args:
         drawn: the chart, as from `theme.titled`.
         key: Streamlit's key, which names the files too.
-        asked: the questions whose answers it draws, as from `behind.recorded`.
+        asked: the questions whose answers it draws, as from `query_log.recorded`.
         on_select: called when the visitor chooses something in the chart.
     """
     with st.container(gap="xxsmall", key=f"chart-{key}"):
@@ -339,7 +339,7 @@ def _with_bounds(
 
 
 def _written(values: pd.Series[float]) -> str:
-    """Return the format in which a column reads like `words.number`, as far as one format can."""
+    """Return the format in which a column reads like `wording.number`, as far as one format can."""
     sizes = values[values != 0].abs()
     if sizes.empty or sizes.min() >= 10:
         return "%,.0f"

@@ -112,7 +112,7 @@ def joined(*parts: str | None) -> str:
 
 
 def number(value: float | None) -> str:
-    """Return a number as `words.number` does; a dash for none."""
+    """Return a number as `wording.number` does; a dash for none."""
     return wording.number(float(value)) if value is not None else "-"
 
 
