@@ -61,9 +61,9 @@ def test_the_figures_are_those_of_the_warehouse(warehouse: Warehouse, tmp_path: 
 
 
 def test_a_report_is_explained_placed_and_not_stored(
-    open_page: Open, warehouse_home: Path, warehouse: Warehouse
+    open_page: Open, warehouse_home: Path, warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = sorted(Path(tempfile.gettempdir()).glob("dropline-*"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     app = dropped(open_page, warehouse_home, PERFDHCP.name, PERFDHCP.read_bytes())
     assert app.header[0].value == "Output of perfdhcp"
     assert "Known by: line 1: Running: perfdhcp -4 -r 1100" in app.text[0].value
@@ -77,7 +77,7 @@ def test_a_report_is_explained_placed_and_not_stored(
     assert f"n = 1; lines: {configurations} known configurations" in spec["description"]
     assert "It is not stored" in said(app)
     assert not app.button
-    assert sorted(Path(tempfile.gettempdir()).glob("dropline-*")) == before
+    assert list(tmp_path.iterdir()) == []
     assert not (warehouse_home / "uploads").exists()
 
 
