@@ -10,6 +10,8 @@ from dropline.app import wording
 from dropline.app.charts import theme
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
 REQUIRED: Final = (
@@ -31,7 +33,12 @@ REQUIRED: Final = (
 _OPEN: Final = 1.06  # how far beyond all that is known a range that is open upwards is drawn
 
 
-def capacities(table: pd.DataFrame, unit: str, singles: pd.DataFrame | None = None) -> alt.LayerChart:
+def capacities(
+    table: pd.DataFrame,
+    unit: str,
+    singles: pd.DataFrame | None = None,
+    colours: Mapping[str, str] | None = None,
+) -> alt.LayerChart:
     """Draw a dot per `row`, with its figure.
 
     Args:
@@ -39,6 +46,7 @@ def capacities(table: pd.DataFrame, unit: str, singles: pd.DataFrame | None = No
             in `unit`.
         unit: unit of the rates, for the axis.
         singles: single runs with row, label, backend, rate and run (in words).
+        colours: of the labels, as from `theme.told_apart`; else those of the table.
     """
     table = theme.with_backends(table.loc[:, list(REQUIRED)].dropna(subset=["rate"]))
     table = table.assign(
@@ -46,7 +54,7 @@ def capacities(table: pd.DataFrame, unit: str, singles: pd.DataFrame | None = No
         counted=[f"{each:.0f}" if wording.is_known(each) else wording.NOT_STATED for each in table["runs"]],
     )
     rows = list(dict.fromkeys(table["row"]))
-    colour = theme.label_colours(table)
+    colour = theme.label_colours(table, colours=colours)
     y = alt.Y("row:N", sort=rows, title=None, axis=theme.ROW_AXIS)
     axis = alt.X("rate:Q", title=f"Capacity ({unit})", scale=alt.Scale(zero=True), axis=theme.RATE_AXIS)
     base = alt.Chart(table).encode(y=y, color=colour)

@@ -11,7 +11,7 @@ from dropline.app import wording
 from dropline.app.charts import theme
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pandas as pd
 
@@ -29,7 +29,14 @@ _CHOICES: Final = ((0.01, 0.0005), (0.05, 0.001), (0.2, 0.005), (1.0, 0.01))
 
 
 def loss_over_rate(
-    steps: pd.DataFrame, limit: float | None, basis: str, unit: str, finding: str, *, choosable: bool = False
+    steps: pd.DataFrame,
+    limit: float | None,
+    basis: str,
+    unit: str,
+    finding: str,
+    *,
+    colours: Mapping[str, str] | None = None,
+    choosable: bool = False,
 ) -> alt.LayerChart:
     """Draw one line per `line`, with the limit of the loss goal across.
 
@@ -39,6 +46,7 @@ def loss_over_rate(
         basis: which loss, in words.
         unit: unit of the rates.
         finding: the title.
+        colours: of the labels, as from `theme.told_apart`; else those of the steps.
         choosable: let a click or a drag choose a limit; the selection `CHOSEN` tells it.
     """
     steps = theme.with_backends(steps.loc[:, list(REQUIRED)])
@@ -64,7 +72,7 @@ def loss_over_rate(
     base = alt.Chart(steps).encode(
         x=alt.X("offered_rate:Q", title=f"Offered rate ({unit})", axis=theme.RATE_AXIS),
         y=y,
-        color=theme.label_colours(steps, by_label["legend"]),
+        color=theme.label_colours(steps, by_label["legend"], colours),
         detail="line:N",
         tooltip=[
             alt.Tooltip("label:N", title="Configuration"),

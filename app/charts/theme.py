@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import altair as alt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import pandas as pd
 
@@ -87,15 +87,22 @@ def with_backends(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(backend=table["backend"].fillna(""))
 
 
-def label_colours(table: pd.DataFrame, legend: alt.Legend | None = None) -> alt.Color:
-    """Return the colours of what a chart tells apart: those of the backends, unless two labels share one."""
-    each = table.drop_duplicates("label")
-    labels, backends = list(each["label"]), each["backend"].fillna("")
-    series = [SERIES[place % len(SERIES)] for place in range(len(labels))]
-    colours = series if backends.duplicated().any() else [backend_colour(one) for one in backends]
-    return alt.Color(
-        "label:N", scale=alt.Scale(domain=labels, range=colours), sort=labels, title="Configuration", legend=legend
-    )
+def told_apart(backends: Mapping[str, str | None]) -> dict[str, str]:
+    """Return a colour for each label: that of its backend, unless two labels share one."""
+    if len({each or "" for each in backends.values()}) == len(backends):
+        return {label: backend_colour(backend) for label, backend in backends.items()}
+    return {label: SERIES[place % len(SERIES)] for place, label in enumerate(backends)}
+
+
+def label_colours(
+    table: pd.DataFrame, legend: alt.Legend | None = None, colours: Mapping[str, str] | None = None
+) -> alt.Color:
+    """Return the encoding of a chart's labels; charts of one page share `colours`, as from `told_apart`."""
+    backends = dict(zip(table["label"], table["backend"].fillna(""), strict=True))
+    colours = colours or told_apart(backends)
+    labels = list(backends)
+    scale = alt.Scale(domain=labels, range=[colours[each] for each in labels])
+    return alt.Color("label:N", scale=scale, sort=labels, title="Configuration", legend=legend)
 
 
 def backend_legend(backends: Iterable[Any]) -> alt.Color:

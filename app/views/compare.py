@@ -10,7 +10,7 @@ import streamlit as st
 
 from dropline.app import goals as loss_goals
 from dropline.app import queries, query_log, view_tables, widgets, wording
-from dropline.app.charts import capacity, ramp
+from dropline.app.charts import capacity, ramp, theme
 from dropline.app.queries import compare as comparing
 
 if TYPE_CHECKING:
@@ -77,8 +77,10 @@ def main() -> None:
                 st.caption(wording.plain(f"{campaign}: {says}"))
     st.space(widgets.TOOLS_PIXELS)
     _say_what_has_no_figure(chosen, frame, labels, limit)
-    _draw_capacities(warehouse, frame, limit, asked)
-    _draw_ramps(warehouse, chosen, labels, frame, limit, goals)
+    known = {each["configuration_id"]: each["backend"] for each in facts.to_pylist()}
+    backends = {labels[each]: known[each] for each in chosen}
+    _draw_capacities(warehouse, frame, limit, backends, asked)
+    _draw_ramps(warehouse, chosen, labels, frame, limit, goals, backends)
     if verdicts is not None:
         _show_evidence(warehouse, verdicts, labels)
     if differing:
@@ -249,7 +251,13 @@ def _limit_in_words(limit: Limit) -> str:
     return f"{100 * limit.ratio:g} % of {BASES[limit.basis]}" if limit.ratio is not None else "no limit"
 
 
-def _draw_capacities(warehouse: Warehouse, frame: pd.DataFrame, limit: Limit, asked: Mapping[str, None]) -> None:
+def _draw_capacities(
+    warehouse: Warehouse,
+    frame: pd.DataFrame,
+    limit: Limit,
+    backends: Mapping[str, str | None],
+    asked: Mapping[str, None],
+) -> None:
     if frame.empty:
         return
     ids = list(frame["configuration_id"])
@@ -268,7 +276,7 @@ def _draw_capacities(warehouse: Warehouse, frame: pd.DataFrame, limit: Limit, as
             run=[f"run {each:.0f}" if wording.is_known(each) else "run" for each in points["repetition"]],
         )
         dots = part.assign(row=part["label"], name=part["label"], quality=part["quality_shown"])
-        drawn = capacity.capacities(dots, str(unit), points)
+        drawn = capacity.capacities(dots, str(unit), points, theme.told_apart(backends))
         widgets.chart(drawn, f"capacity-{place}", [*asked, *asked_too])
     if "run_correlation" in frame and (
         said := wording.widened(dict(zip(frame["label"], frame["run_correlation"], strict=True)))
@@ -286,6 +294,7 @@ def _draw_ramps(
     frame: pd.DataFrame,
     limit: Limit,
     goals: Mapping[str, dict[str, Any]],
+    backends: Mapping[str, str | None],
 ) -> None:
     st.header("Loss over the offered rate")
     each_run = st.toggle("Show every run", key="runs", bind="query-params", help="Otherwise the median run.")
@@ -295,13 +304,12 @@ def _draw_ramps(
         st.info("These are published figures: their sources give no loss for each step.")
         return
     units = list(dict.fromkeys(frame["rate_unit"]))
-    backends = queries.factors(warehouse, chosen).to_pandas().set_index("configuration_id")["backend"]
     steps = steps.assign(
         label=steps["configuration_id"].map(dict(labels)),
         line=[
             _line(*each) for each in zip(steps["configuration_id"], steps["run_id"], steps["repetition"], strict=True)
         ],
-        backend=steps["configuration_id"].map(backends),
+        backend=[backends[labels[each]] for each in steps["configuration_id"]],
     )
     drawn = ramp.loss_over_rate(
         steps,
@@ -309,6 +317,7 @@ def _draw_ramps(
         BASES[limit.basis],
         " and ".join(units) or "per second",
         _ramp_finding(steps, limit.ratio),
+        colours=theme.told_apart(backends),
         choosable=True,
     )
     if limit.ratio is None:
