@@ -783,7 +783,7 @@ def _build(home: Home) -> None:
 
 
 def _show_figures(home: Home) -> None:
-    """Show what was measured, as far as it goes on a screen."""
+    """Print what was measured, as far as it fits a screen."""
     from dropline.app.output_formats import write
     from dropline.app.status import own_figures
     from dropline.app.warehouse import Warehouse
@@ -798,7 +798,7 @@ def _show_figures(home: Home) -> None:
 
 @contextmanager
 def _spinner(label: str) -> Iterator[Callable[[str], None]]:
-    """Show what is going on; yields the function that says it."""
+    """Show progress; yields the function that reports it."""
     from rich.console import Console
     from rich.markup import escape
 

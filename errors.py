@@ -2,4 +2,4 @@
 
 
 class DroplineError(Exception):
-    """An expected failure; its text says what was wrong, where, and what to do."""
+    """An expected failure; its text says what is wrong, where, and what to do."""

@@ -93,7 +93,7 @@ class ModelsFailed(BuildFailed):
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What a build published.
+    """Summary of a published build.
 
     Attributes:
         warehouse: the file.
@@ -101,7 +101,7 @@ class BuildReport:
         tables: the rows of every table.
         findings: the rows of quality_findings by severity.
         measured: how many configurations are measured; the others are published ones.
-        own: those of the findings that are not about published figures.
+        own: findings that are not about published figures.
 
     """
 
@@ -146,7 +146,7 @@ class CheckReport:
 
 
 def is_current(home: Home) -> bool:
-    """Say whether the published warehouse holds all batches of the lake and was made by these very models."""
+    """Return whether the published warehouse holds all batches of the lake and was built by these models."""
     if not home.warehouse.exists():
         return False
     try:
@@ -221,7 +221,7 @@ def _build(home: Home, work: _Workplace, say: Progress) -> BuildReport:
 
 
 class _Phases:
-    """Times the phases of a build and tells their names."""
+    """Measures the phases of a build and reports their names."""
 
     def __init__(self, say: Progress) -> None:
         self._say = say
@@ -351,7 +351,7 @@ def _own_version() -> str:
 
 
 def _finish(database: Path, findings: Sequence[Finding]) -> BuildReport:
-    """Mark what the gate found in the marts; return what is in the tables."""
+    """Mark the gate's findings in the marts; return the row counts of the tables."""
     with duckdb.connect(str(database)) as connection:
         mark(connection, findings)
         names = connection.execute("select table_name from duckdb_tables() order by all").fetchall()

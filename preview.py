@@ -62,7 +62,7 @@ def preview(
     campaign: str | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Preview:
-    """Ingest into a lake that is thrown away, and make the runs of it; `home` is only asked what it has.
+    """Ingest into a temporary lake and compute its runs; `home` is only read.
 
     Raises what `ingest` raises, and ModelsFailed.
     """

@@ -1,10 +1,10 @@
 """The published warehouse and the ones before it; a file appears and disappears by one rename.
 
-    <home>/warehouse.duckdb              what people open
-    <home>/earlier/0007-<time>.duckdb    a publication that was replaced, by its number; the time is for people
-    <home>/build.lock                    held by whoever publishes
+    <home>/warehouse.duckdb              the current warehouse
+    <home>/earlier/0007-<time>.duckdb    a replaced publication, by its number; the time is informative
+    <home>/build.lock                    held while publishing
 
-A reader keeps the file that it has open, whatever is published meanwhile.
+A reader keeps its open file while another is published.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def _is_current(publication: Publication, home: Home) -> bool:
 
 
 def _put_aside(home: Home) -> None:
-    """Give the present warehouse a second name, under which it stays when it is replaced."""
+    """Give the present warehouse a second name, which survives its replacement."""
     kept = _all(home)
     if not home.warehouse.exists() or any(_is_current(publication, home) for publication in kept):
         return

@@ -49,11 +49,10 @@ class Failure(NamedTuple):
 
 
 def run(project: Path, places: Places, *, shown_rows: int, up_to: str | None = None) -> list[Failure]:
-    """Run everything in `project` but the unit tests, which need no data; return what failed, all well if nothing.
+    """Run everything in `project` but the unit tests; return the failures, empty if all went well.
 
-    dbt itself runs where the project or the lake is another than the one that was compiled, and after a failure. With
-    the name of a model, only what leads `up_to` it is made, and nothing is tested. Raises KeyboardInterrupt, which dbt
-    takes for a failure.
+    dbt itself runs if project or lake differ from what was compiled, and after a failure. With a model's name, only
+    what leads `up_to` it is built, without tests. Raises KeyboardInterrupt, which dbt would take for a failure.
     """
     with _environment(places.environment()), _telling_of_interrupts() as interrupted:
         if compiled.play(project, places, up_to):

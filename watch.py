@@ -87,7 +87,7 @@ def _state(folder: Path) -> dict[Path, tuple[int, int]]:
 
 
 def _figures(home: Home, batch: str | None) -> list[str]:
-    """Return the capacities of the configurations that a batch is of, the first few in words."""
+    """Return the capacities of a batch's configurations, the first few as text."""
     rows = Warehouse.open(home.warehouse).query(_FIGURES, {"batch": batch, **USUAL_GOALS})
     figures = rows["figure"].to_pylist()
     more = len(figures) - _SHOWN_FIGURES

@@ -46,7 +46,7 @@ _STRICT: Final = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Misconfigured(DroplineError):
-    """The configuration of sign-in cannot be used; the text names file and key, and what is expected."""
+    """Invalid sign-in configuration; the text names file, key and what is expected."""
 
 
 class NotAdmitted(DroplineError):
@@ -66,7 +66,7 @@ class Person(NamedTuple):
 
 
 def is_loopback(host: str | None) -> bool:
-    """Say whether a host name or address means this machine only."""
+    """Return whether a host name or address means this machine only."""
     try:
         return host == "localhost" or ip_address(host or "").is_loopback
     except ValueError:
@@ -140,11 +140,11 @@ class SignIn(BaseModel):
         return f"{parts.scheme}://{parts.netloc}"
 
     def person(self, claims: Mapping[str, Any], now: float) -> Person:
-        """Return who the claims of a verified identity are, at `now` (s since 1970).
+        """Return the identity in verified claims, at `now` (s since 1970).
 
         Raises:
             Expired: `exp` is over, or missing.
-            NotAdmitted: the address is not verified, or nobody gave it a role.
+            NotAdmitted: the address is not verified or has no role.
         """
         until, email = claims.get("exp"), claims.get("email")
         if not isinstance(until, int | float) or until <= now:
@@ -256,7 +256,7 @@ def cookie_secret(home: Home) -> str:
 
 
 def require_role() -> None:
-    """Let a visitor with a role go on; tell others why not and what to do, and end the run of the page."""
+    """Continue for a visitor with a role; show others the reason and the remedy, and stop the page."""
     import streamlit as st
 
     sign_in = configured(Home.chosen())
@@ -275,7 +275,7 @@ def require_role() -> None:
 
 
 def may_store() -> bool:
-    """Say whether the visitor may store files; without sign-in everybody is who started the app."""
+    """Return whether the visitor may store files; without sign-in, only this machine's users get here."""
     import streamlit as st
 
     sign_in = configured(Home.chosen())

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import altair as alt
 
-LONGEST_LINK: Final = 6000  # characters of an address; what lies above is cut by some mail programs and proxies
+LONGEST_LINK: Final = 6000  # characters of an address; some mail programs and proxies cut longer ones
 _FORMS: Final = {
     "csv": ("CSV", "text/csv"),
     "parquet": ("Parquet", "application/vnd.apache.parquet"),
@@ -56,7 +56,7 @@ def row(drawn: alt.LayerChart, key: str, asked: Collection[str]) -> None:
 
 
 def rows(drawn: alt.LayerChart) -> pd.DataFrame:
-    """Return the rows that a chart draws, those of all its layers, each once."""
+    """Return the distinct rows of all layers of a chart."""
     frames = [part.data for part in (drawn, *drawn.layer) if isinstance(part.data, pd.DataFrame)]
     return together(frames)
 

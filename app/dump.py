@@ -89,7 +89,7 @@ def dump(
 ) -> dict[str, int]:
     """Write every table to `folder`/tables in one of FORMATS, COLUMNS and a README; return the rows of each table.
 
-    In CSV nested values are JSON. `raw` only says whether the README tells of raw files. `progress` is called with
+    In CSV nested values are JSON. `raw` says whether the README mentions raw files. `progress` is called with
     (done, total, table) before each table.
     """
     import duckdb

@@ -38,10 +38,10 @@ def routes() -> list[BaseRoute]:
 
 
 def show(text: str, revision: int, schema: dict[str, Any], on_run: Callable[[], None]) -> None:
-    """Show the editor; what the visitor runs is in `asked` when `on_run` is called.
+    """Show the editor; `asked` holds the submitted text when `on_run` is called.
 
     Args:
-        text: what stands in it at first, and anew with each other `revision`.
+        text: the initial text, set again with each new `revision`.
         revision: see text.
         schema: `queries.sql.schema`, for completion.
         on_run: called when the visitor presses Run or Ctrl-Enter.

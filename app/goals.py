@@ -17,10 +17,10 @@ _USUAL: Final = "usual"
 
 
 def choose(warehouse: Warehouse, key: str = "goal") -> str | None:
-    """Return the loss goal that the visitor chose; none at first, which is the usual one of each unit.
+    """Return the chosen loss goal, or None for the usual one of each unit.
 
     Args:
-        warehouse: whose goals are offered.
+        warehouse: the source of the goals.
         key: the parameter of the address.
     """
     known = queries.loss_goals(warehouse)

@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
-WIDE: Final = 0.25  # of a figure: an interval that reaches further on either side is told in the headline
-VAGUE: Final = 2  # between the ends of a ratio: both are told, and no point between them
+WIDE: Final = 0.25  # of a figure: the headline mentions a wider interval on either side
+VAGUE: Final = 2  # between the ends of a ratio: the headline gives the ends and no point between
 CAUSES: Final = {
     "receive_buffer_overrun": "the receive buffer overflowed",
     "generator_limited": "the generator could not send more",
     "server_restarted": "the server restarted",
 }
 DECIDED: Final = ("faster", "slower", "probably faster", "probably slower")
-# What tells set-ups apart, in this order; a column after the first group is named only where the others leave doubt.
+# What distinguishes set-ups, in this order; columns after the first group are named only if needed.
 _MAIN: Final = ("product", "product_version", "backend", "threading", "ha_mode", "scenario")
 _MORE: Final = ("testbed", "tool", "method", "campaign", "configuration")
 
 
 def threads(threading: str | None, count: float | None) -> str:
-    """Return how many threads a server has, e.g. `4 threads`; empty where nobody says it."""
+    """Return how many threads a server has, e.g. `4 threads`; empty if unknown."""
     if wording.is_known(count) and count:
         return wording.plural(int(count), "thread")
     return {"single": "1 thread", "multi": "multi-threaded"}.get(threading or "", "")
@@ -77,7 +77,7 @@ def _joined(part: Mapping[str, str], columns: Iterable[str]) -> str:
 
 
 def fastest(rows: Sequence[Row]) -> Row | None:
-    """Return the set-up that holds most; what lies below a bound may be anything."""
+    """Return the set-up that holds most; one known only below a bound is left out."""
     return max(filter(_holds, rows), key=lambda row: row["rate"], default=None)
 
 
@@ -176,7 +176,7 @@ def at_first_step(rows: Sequence[Row]) -> str:
 
 
 def effect(pairs: pd.DataFrame, what: str) -> str:
-    """Return what threads or HA bring or cost, over the pairs of which that is known; of others what was seen.
+    """Return the effect of threads or HA over decided pairs, and the observed range of the others.
 
     Args:
         pairs: ratio and verdict of each.
@@ -233,7 +233,7 @@ def _kind(row: Row) -> tuple[str, ...]:
 
 
 def figure(row: Row) -> str:
-    """Return what stands beside a bar: the figure, that it comes from one run, and that something speaks against it."""
+    """Return the label of a bar: the figure, whether it has one run only, and whether there are findings."""
     rate = wording.about(row["rate"], row["ci_low"], row["ci_high"]) if wording.is_known(row["rate"]) else None
     sign = "<" if row["status"] == "exceeded_at_first_step" else ""
     alone = " · 1 run" if row["origin"] == "measured" and row["runs"] == 1 else ""
@@ -258,7 +258,7 @@ def pair_names(pairs: Sequence[Row], factor: str) -> list[str]:
 
 
 def reasons(pairs: Sequence[Row], factor: str) -> str:
-    """Return what is known of why: more threads than CPUs, and how the campaigns describe themselves."""
+    """Return known reasons: more threads than CPUs, and the campaigns' own descriptions."""
     crowded = {f"{int(pair['threads'])} threads ran{_crowded(pair)}" for pair in pairs if _crowded(pair)}
     why = [f"{', '.join(sorted(crowded))}."] if crowded and factor == "threading" else []
     if factor == "ha_mode":

@@ -15,7 +15,7 @@ VIEWS = HERE / "views"  # a folder named pages/ would let Streamlit serve its fi
 
 
 def search() -> None:
-    """Offer a search over everything; the page Runs, which has the same field, shows what was found."""
+    """Draw the search over everything; the page Runs shows the results."""
     with st.container(key="everywhere"):
         asked = st.text_input(
             "Search everything",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# What Streamlit's page loads before anybody can sign in; none of it holds data. The websocket shows the page that asks
+# What Streamlit's page loads before sign-in; none of it holds data. The websocket shows the page that asks
 # to sign in: app/auth.py lets nothing else through.
 OPEN: Final = frozenset({"/_stcore/health", "/_stcore/host-config", "/_stcore/stream"})
 CLOSED: Final = ("/_stcore/", "/media/", "/component/")
@@ -73,7 +73,7 @@ class Policy:
     until: Callable[[Mapping[str, str]], float | None] | None = None
 
     def trusts(self, host: str) -> bool:
-        """Say whether a Host header means this app (RFC 9110, 7.2); DNS rebinding shows as another one."""
+        """Return whether a Host header means this app (RFC 9110, 7.2); DNS rebinding has another one."""
         try:
             parts = urlsplit(f"//{host}")
             name, _ = (parts.hostname or "").rstrip("."), parts.port
@@ -83,7 +83,7 @@ class Policy:
         return known and parts.netloc == host and "@" not in host
 
     def is_own(self, origin: str, host: str) -> bool:
-        """Say whether an Origin header (RFC 6454, 7) names a page of this app."""
+        """Return whether an Origin header (RFC 6454, 7) names a page of this app."""
         return bool(origin) and origin in (self.origin, f"http://{host}", f"https://{host}")
 
     def identified_until(self, asked: HTTPConnection) -> float | None:
@@ -174,7 +174,7 @@ class Guard:
         return add
 
     def _return(self, asked: HTTPConnection, headers: MutableHeaders) -> None:
-        """Lead a visitor who signed in back to the page that he asked for."""
+        """Redirect a visitor to the requested page after sign-in."""
         path = asked.scope["path"]
         if path == "/auth/login" and (page := self._own_page(asked.headers.get("referer", ""))):
             headers.append("Set-Cookie", f"{RETURN}={page}; Path=/; Max-Age=600; HttpOnly; SameSite=Lax")

@@ -62,7 +62,7 @@ BY_NAME: Final = {parameter.name: parameter for parameter in PARAMETERS}
 
 
 class Preset(NamedTuple):
-    """Inputs to begin with: what a page calls them, the inputs that differ from their defaults, and who says so."""
+    """A preset: its name, the inputs that differ from their defaults, and its source."""
 
     title: str
     inputs: dict[str, float]
@@ -150,7 +150,7 @@ def complete(given: Mapping[str, float], preset: str | None = None) -> dict[str,
 
 
 def lps_needed(connection: duckdb.DuckDBPyConnection, inputs: Mapping[str, float]) -> dict[str, float]:
-    """Return the columns of `lps_needed`: loads in leases and messages per second, clients that wait, by name.
+    """Return the columns of `lps_needed` by name: loads in leases and messages per second, waiting clients.
 
     Args:
         connection: any connection where the function `lps_needed` is known: a warehouse, or `blank()`.
@@ -199,7 +199,7 @@ def definition() -> str:
 
 
 class Influence(NamedTuple):
-    """What an input does to the need: its value and the leases per second needed, below and above what was given."""
+    """Influence of an input: its value and the leases per second needed, below and above the given value."""
 
     name: str
     value: float
@@ -215,10 +215,10 @@ class Influence(NamedTuple):
 
 
 def influences(connection: duckdb.DuckDBPyConnection, inputs: Mapping[str, float]) -> list[Influence]:
-    """Return what each input does to the LPS needed when it alone is a fifth smaller or larger, strongest first.
+    """Return the LPS needed when each input alone is a fifth smaller or larger, strongest first.
 
     An input stays within its limits, and a ratio of at most 1 does not exceed it: no relay makes a server faster.
-    Inputs that hardly matter are left out, such as those that are zero.
+    Inputs that hardly matter, e.g. zeros, are left out.
     """
     values = effective(inputs, lps_needed(connection, inputs))
     rows = connection.cursor().execute(influences_sql(values)).fetchall()
@@ -232,7 +232,7 @@ def influences(connection: duckdb.DuckDBPyConnection, inputs: Mapping[str, float
 
 
 def effective(inputs: Mapping[str, float], loads: Mapping[str, float]) -> dict[str, float]:
-    """Return all inputs, with what a zero stands for where T1 and T2 depend on it; `loads` as from `lps_needed`."""
+    """Return all inputs with T1 and T2 resolved where they are zero; `loads` as from `lps_needed`."""
     values = complete(inputs)
     lifetime_s = loads["t1_s"] / values["t1_ratio"]
     preferred = lifetime_s / values["lease_s"] if values["ip_version"] == 6 else 0
@@ -279,14 +279,14 @@ def course(
     measured_lps: float,
     goodput: tuple[tuple[float, float], ...] = (),
 ) -> Course:
-    """Return what comes after the boot wave or the outage, until the lease ends.
+    """Return the course after the boot wave or the outage, until the lease ends.
 
     Args:
         inputs: as for `lps_needed`.
         loads: what it returned for them.
         measured_lps: leases per second of the server as measured; the relay, HA and utilisation ratios reduce it. It
             keeps as many requests as it answers before the first client repeats.
-        goodput: what the server still answers when more is asked, as `inference.recovery.Server` takes it.
+        goodput: what an overloaded server still answers, as for `inference.recovery.Server`.
     """
     from dropline.inference import recovery
 
@@ -308,7 +308,7 @@ def course(
     came = starting_per_s * outage_s - expiries_per_s * max(0.0, outage_s - lease_s)
     returning = values["down_clients"] + values["boot_ratio"] * clients
     remembering = values["remembering_ratio"]
-    # whoever confirms keeps the T1 that he had, whoever gets a lease begins anew
+    # a confirmed client keeps its T1; one with a new lease starts over
     anew = returning * (1 - remembering if values["ip_version"] == 6 else 1)
     running_per_s = renewals_per_s * max(0.0, 1 - anew / clients) if clients else 0.0
     until_s = max(0.0, t1_s - outage_s)
@@ -319,7 +319,7 @@ def course(
     starting = returning + came
     remembered = remembering * returning / starting if starting else 0.0
     capacity = measured_lps * values["relay_ratio"] * values["ha_ratio"] * values["utilisation_ratio"]
-    # a new lease takes two exchanges, each half of it; whoever remembers one asks once
+    # a new lease takes two exchanges, each half of it; a remembered one takes one
     offer_cost = leases / 2 + remembered * (renewal - leases / 2)
     return recovery.simulate(
         edges,
@@ -341,7 +341,7 @@ def course(
 
 
 class Measured(NamedTuple):
-    """A measured set-up, as the course takes it: `goodput` is what it answers beyond its capacity."""
+    """A measured set-up for the course; `goodput` is what it answers beyond its capacity."""
 
     configuration: str
     lps: float
@@ -377,13 +377,13 @@ def answer(
     setup: Measured | None = None,
     calculator: duckdb.DuckDBPyConnection | None = None,
 ) -> Answer:
-    """Compute the need, what comes after the event, and who meets the need.
+    """Compute the need, the course after the event, and the configurations that meet the need.
 
     Args:
         known: the warehouse, if there is one.
         inputs: values of `PARAMETERS` by name.
-        measured_lps: capacity of the server in what comes after; by default that of `setup`, or what is needed.
-        setup: a measured configuration: how the server answers when more is asked than it can do.
+        measured_lps: capacity of the server during the course; by default that of `setup`, or the need.
+        setup: a measured configuration, for the server's answers under overload.
         calculator: what `blank` returned before.
 
     Raises:
@@ -424,7 +424,7 @@ def measured_like(known: Warehouse | None, inputs: Mapping[str, float], like: st
 
 
 def headline(found: Answer) -> list[str]:
-    """Return the answer in sentences: what is needed, of what, and who gives it."""
+    """Return the answer as sentences: the need, its parts, and the configurations that meet it."""
     loads, rows = found.loads, found.configurations or []
     parts = [f"{wording.factor(loads[name])} {LOADS[name][0].lower()}" for name in PARTS if loads[name]]
     allowed = ", and the allowances" if loads["needed_lps"] > loads["peak_lps"] else ""
@@ -503,7 +503,7 @@ def summed_up(course: Course) -> dict[str, float | None]:
 
 
 def as_text(found: Answer) -> str:
-    """Return an answer for people: loads, what comes after the event, what matters most, and who meets the need."""
+    """Return an answer as text: loads, course after the event, influences, and configurations that meet the need."""
     loads = found.loads
     hidden = {"t1_s", "t2_s", "busiest_after_s"}
     if loads["needed_partner_down_lps"] == loads["needed_lps"]:
@@ -545,7 +545,7 @@ def as_text(found: Answer) -> str:
 
 
 def as_markdown(found: Answer) -> str:
-    """Return an answer as Markdown: sentences first, then inputs, parts and who meets the need."""
+    """Return an answer as Markdown: sentences, inputs, parts, and configurations that meet the need."""
     sections = [("Inputs", _given(found)), ("What it is made of", _loads(found))]
     if found.configurations:
         sections.append((f"{found.protocol} configurations, most head-room first", _configurations(found)))
@@ -646,7 +646,7 @@ def events_in_words(loads: Mapping[str, float]) -> list[str]:
 
 
 def duration(seconds: float) -> str:
-    """Return a time in words, in the largest unit of which it has two."""
+    """Return a duration as text, in the largest unit that it has at least two of."""
     unit, length = next((each for each in _UNITS if seconds >= 2 * each[1]), _UNITS[-1])
     return f"{seconds / length:,.1f}".removesuffix(".0") + f" {unit}"
 

@@ -35,7 +35,7 @@ def recorded() -> Iterator[dict[str, None]]:
 
 
 def note(question: str) -> None:
-    """Remember a question, as `pasteable` writes it, when somebody collects them."""
+    """Record a question, as `pasteable` writes it, if recording is on."""
     if (questions := _asked.get()) is not None:
         questions[question] = None
 

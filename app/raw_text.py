@@ -32,11 +32,11 @@ class Part(NamedTuple):
 
 
 def kept(home: Home, trial: Mapping[str, Any]) -> bytes | None:
-    """Return the bytes of the file of a trial as they were taken in; None where the lake does not hold them (any more).
+    """Return the stored bytes of a trial's file, or None if the lake does not have them.
 
     Args:
-        home: whose lake.
-        trial: campaign, source_path, source_sha256 and batch; the bytes may lie in a batch before that one.
+        home: the home with the lake.
+        trial: campaign, source_path, source_sha256 and batch; an earlier batch may hold the bytes.
     """
     key = (trial["campaign"], trial["source_path"], trial["source_sha256"])
     for file in _where(home, str(trial["batch"])):
@@ -49,7 +49,7 @@ def kept(home: Home, trial: Mapping[str, Any]) -> bytes | None:
 def part(content: bytes, line: int | None) -> Part:
     """Return the text that a page shows: all of it, or the lines from `line` on (from 1) where it is long.
 
-    Gzip and UTF-16 are undone; what is no UTF-8 is replaced.
+    Gzip and UTF-16 are decoded; invalid UTF-8 is replaced.
     """
     text, _ = unpack(content, MOST_BYTES)
     lines = text.decode("utf-8", "replace").splitlines()

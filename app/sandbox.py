@@ -1,10 +1,10 @@
 """A sandbox for untrusted input: a process of its own with limits of time and memory.
 
-Such a process does one piece of work. It takes longer to import what it needs than to do that, so one may be started
-before there is any (`prepare`); it knows nothing of the work until then.
+A process does one piece of work. Its imports take longer than the work, so `prepare` may start one in advance; it
+learns of the work when there is some.
 
-DuckDB's own limits are not enough: rows on their way to Arrow and long texts do not count towards `memory_limit`,
-and a function that works on one value does not hear an interrupt. The limits of the operating system hold for all.
+DuckDB's own limits are not enough: conversion to Arrow and long texts do not count towards `memory_limit`, and a
+function that works on one value ignores interrupts. The operating system's limits cover everything.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dropline.errors import DroplineError
 AT_ONCE: Final = 2
 WAIT_S: Final = 5.0
 PAUSE_S: Final = 0.4
-REFUSED: Final = 3  # exit code: what was given is refused; why stands on standard error
+REFUSED: Final = 3  # exit code: the input is refused; the reason is on standard error
 # Reserved address space counts towards the limit: Arrow's own pool takes 1 GB of it, each arena of malloc 64 MB.
 _SPARING: Final = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2"}
 _TURNS: Final = threading.BoundedSemaphore(AT_ONCE)
@@ -32,7 +32,7 @@ _PREPARING: Final = threading.Lock()
 
 
 class Refused(DroplineError):
-    """The process says why it does nothing with what it was given."""
+    """The process refuses its input; the text says why."""
 
 
 class TooMuch(DroplineError):
@@ -48,14 +48,14 @@ def prepare(module: str) -> None:
 
 
 def run(module: str, *arguments: str, given: bytes = b"", seconds: float) -> bytes:
-    """Let a module of ours work on `given` and return what it writes; at most `AT_ONCE` work at a time.
+    """Run one of our modules on `given` and return its output; at most `AT_ONCE` at a time.
 
-    Its `ready()` is called first, to `confine` the process and to import; then its `main(*arguments)`, which finds
-    `given` on standard input. The process has nothing of our environment.
+    The process calls the module's `ready()`, to `confine` itself and to import, then `main(*arguments)`, which reads
+    `given` from standard input. It does not inherit our environment.
 
     Raises:
         Refused: it ended with the exit code `REFUSED`.
-        TooMuch: it took longer than `seconds`, ended at a limit of `confine`, or had no turn for `WAIT_S`.
+        TooMuch: it took longer than `seconds`, hit a limit of `confine`, or waited longer than `WAIT_S` for a turn.
     """
     if not _TURNS.acquire(timeout=WAIT_S):
         message = f"{AT_ONCE} other requests are being worked on; wait a few seconds and try again."
@@ -100,14 +100,14 @@ def _started(module: str) -> subprocess.Popen[bytes]:
 
 
 def wait() -> None:
-    """Be the process of `run`: make ready for the module that the command line names, and do its work when it comes.
+    """Entry point of the process of `run`: prepare for the module on the command line, and do its work when it comes.
 
-    It imports when there is work, or after a pause: the browser of whoever had the last answer draws meanwhile.
+    It imports when there is work, or after a pause in which the browser draws the previous answer.
     """
     select.select([sys.stdin], [], [], PAUSE_S)
     module = import_module(sys.argv[1])
     module.ready()
-    if arguments := sys.stdin.buffer.readline():  # nothing, when whoever started this has ended
+    if arguments := sys.stdin.buffer.readline():  # nothing, if the parent has ended
         module.main(*json.loads(arguments))
 
 

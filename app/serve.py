@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).parent.parent
 ADDRESS: Final = "127.0.0.1"
-MOST_CONNECTIONS: Final = 1000  # each visitor has one that stays open, and some more while a page loads
+MOST_CONNECTIONS: Final = 1000  # each visitor keeps one open, and some more while a page loads
 GRACE_S: Final = 3
 INTERRUPTED: Final = 130  # exit code: 128 + SIGINT, as shells count
 
@@ -41,7 +41,7 @@ class PortTaken(DroplineError):
 
 
 class Unguarded(DroplineError):
-    """Others than this machine's users could come in, and nothing would ask who they are."""
+    """The address is reachable from outside, and there is no sign-in."""
 
 
 def serve(
@@ -55,22 +55,22 @@ def serve(
     no_sign_in: bool = False,
     allow_upload: bool = False,
 ) -> NoReturn:
-    """Become the dashboard of `home` at http://`address`:`port`, until Ctrl-C; this process is replaced.
+    """Replace this process by the dashboard of `home` at http://`address`:`port`, until Ctrl-C.
 
     Args:
-        home: whose warehouse is shown.
-        port: where it listens.
-        open_browser: whether to show it at once.
+        home: the home with the warehouse.
+        port: the port to listen on.
+        open_browser: whether to open the browser.
         address: the IP address or host name to listen at; 0.0.0.0 is every address of this machine.
         hosts: names under which visitors address it, beside `address` and that of the redirect_uri.
-        secrets: the file that says how visitors sign in; None for what the environment or the home says.
-        no_sign_in: whether others than this machine's users may come in without saying who they are.
+        secrets: the file that configures sign-in; None for that of the environment or the home.
+        no_sign_in: whether users of other machines may come in without sign-in.
         allow_upload: whether editors (without sign-in: all) may store files.
 
     Raises:
         PortTaken: another program listens on the port.
-        Misconfigured: sign-in is configured, but not so that it can be used.
-        Unguarded: the address can be reached by others, there is no sign-in, and `no_sign_in` was not said.
+        Misconfigured: the sign-in configuration is invalid.
+        Unguarded: the address is reachable by others, without sign-in and without `no_sign_in`.
     """
     if secrets:
         os.environ[auth.FILE] = str(secrets.absolute())
@@ -83,7 +83,7 @@ def serve(
         raise Unguarded(message)
     claim(port, address)
     print(f"Dropline is at {shown(address, port, sign_in)}; Ctrl-C ends it.", flush=True)
-    os.chdir(ROOT)  # where .streamlit/config.toml lies
+    os.chdir(ROOT)  # the folder of .streamlit/config.toml
     given = environment(home) | ({ALLOWED: "1"} if allow_upload else {})
     program = command(port, open_browser=open_browser, address=address, hosts=hosts)
     os.execve(sys.executable, program, given)  # noqa: S606 - no shell is meant
@@ -97,10 +97,10 @@ def command(port: int, *, open_browser: bool, address: str = ADDRESS, hosts: Seq
 
 
 def environment(home: Home) -> dict[str, str]:
-    """Return the environment of the process that serves a home: ours, and what it has to know.
+    """Return the environment of the serving process: ours, and its settings.
 
-    Each run of a page is a thread of its own. In as many arenas as threads ask for (mallopt(3): eight for each core)
-    memory that was given back lies about in pieces; two cost nothing that could be measured and hold less.
+    Each run of a page is a thread. With the default number of malloc arenas (mallopt(3): eight per core) freed memory
+    fragments; two arenas cost no measurable time and hold less.
     """
     return {"MALLOC_ARENA_MAX": "2", **os.environ, "DROPLINE_HOME": str(home.root)}
 
@@ -130,12 +130,12 @@ def claim(port: int, address: str = ADDRESS) -> None:
 
 
 def listen(port: int, address: str) -> socket.socket:
-    """Return a socket that listens; what connects meanwhile waits until somebody answers."""
+    """Return a listening socket; connections wait until the server accepts them."""
     return socket.create_server((address, port), family=socket.AF_INET6 if ":" in address else socket.AF_INET)
 
 
 def policy(address: str, hosts: Sequence[str], sign_in: SignIn | None) -> Policy:
-    """Return whose requests the middleware lets through at an address."""
+    """Return the hosts whose requests the middleware accepts at an address."""
     from dropline.app.middleware import Policy
 
     origin = sign_in.origin if sign_in else None
@@ -165,7 +165,7 @@ def application(
 ) -> App:
     """Return the dashboard of a home as an ASGI application."""
     sign_in = auth.configured(home)
-    os.environ["STREAMLIT_SECRETS_FILES"] = "[]"  # only what is passed here; not what is in somebody's home directory
+    os.environ["STREAMLIT_SECRETS_FILES"] = "[]"  # only what is passed here, not the user's configuration
 
     import streamlit as st
     from starlette.middleware import Middleware
@@ -178,7 +178,7 @@ def application(
         settle()
         when_ready()
         yield
-        gc.unfreeze()  # for the end: what is left then, DuckDB complains of
+        gc.unfreeze()  # at exit DuckDB complains of open connections
 
     return st.App(
         ROOT / "app" / "main.py",
@@ -190,10 +190,10 @@ def application(
 
 
 def settle() -> None:
-    """Import what pages need before anybody asks, and leave it out of the rounds of the garbage collector.
+    """Import what pages need in advance, and exclude it from garbage collection.
 
-    Pages run in threads: what one of them is importing is half there for the others. Streamlit collects garbage after
-    every run; going through all imported objects, none of which is garbage, took longer than many a page.
+    Pages run in threads, and a half-finished import in one breaks the others. Streamlit collects garbage after every
+    run; scanning all imported objects took longer than many pages.
     """
     from dropline import app
 
@@ -224,7 +224,7 @@ def main(address: str = ADDRESS, port: int = 8501, host: list[str] | None = None
     )
     try:
         uvicorn.Server(settings).run([listen(port, address)])
-    except KeyboardInterrupt:  # uvicorn raises it anew when it has closed everything
+    except KeyboardInterrupt:  # uvicorn raises it again after closing everything
         print("Dropline is closed.", file=sys.stderr)
         sys.exit(INTERRUPTED)
 

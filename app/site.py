@@ -84,7 +84,7 @@ class Writer:
         return Markup("<{0}>{1}</{0}>").format(tag, _markdown(node.value, _MARKDOWN.renderInline))
 
     def view_title(self, node: Any) -> Markup:
-        """Return the heading of a view, which may stand on a page several times."""
+        """Return the heading of a view, which may be on a page several times."""
         return Markup("<h2>{}</h2>").format(self.title) if self.title else self.heading(node)
 
     def paragraph(self, node: Any) -> Markup:
@@ -100,7 +100,7 @@ class Writer:
         return Markup("<pre><code>{}</code></pre>").format(node.value)
 
     def chart(self, node: Any) -> Markup:
-        """Return the place of a chart, and write what it draws."""
+        """Return the placeholder of a chart, and write its data."""
         spec = json.loads(node.proto.spec)
         frames = {each.name: _frame(each.data.data) for each in node.proto.datasets}
         spec["datasets"] = spec.get("datasets", {}) | {
@@ -189,8 +189,8 @@ def _pages(warehouse: Warehouse) -> list[Page]:
 
 @contextmanager
 def _open_to_us(home: Home) -> Iterator[None]:
-    """Let the pages see a home of this warehouse alone, which asks nobody to sign in."""
-    # A page that runs without a browser is what is meant here.
+    """Show the pages a home with this warehouse only and without sign-in."""
+    # Running a page without a browser is intended here.
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").disabled = True
     before = dict(os.environ)
     with TemporaryDirectory() as folder:

@@ -1,8 +1,8 @@
-"""What a visitor's SELECT may name, decided on the tree that DuckDB's own parser makes of it.
+"""Allowlist for a visitor's SELECT, applied to the syntax tree of DuckDB's own parser.
 
-A connection without access to files still tells a stranger about the machine: where the warehouse lies, what the
-settings are, which memory an Arrow pointer leads to. What a query may read is therefore named here, not what it may
-not: tables of the warehouse, functions of the warehouse, and a few of DuckDB's that make rows from nothing.
+A connection without file access still reveals the machine to a stranger: the path of the warehouse, the settings, the
+memory behind an Arrow pointer. So this module lists what a query may read, not what it may not: tables and functions
+of the warehouse, and a few of DuckDB's that generate rows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ROW_MAKERS: Final = frozenset({"range", "generate_series", "unnest", "repeat_row", "json_each", "json_tree"})
 # What describes the warehouse, as a view or as a function.
 CATALOGUE: Final = frozenset({"duckdb_tables", "duckdb_columns", "duckdb_views", "duckdb_functions"})
-# Scalar functions that tell of the process, write to its log, or do nothing but wait.
+# Scalar functions that reveal the process, write to its log, or only wait.
 REFUSED: Final = frozenset(
     {
         "current_setting", "getvariable", "getenv", "get_block_size", "current_query", "write_log", "sleep_ms",

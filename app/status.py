@@ -42,7 +42,7 @@ def gate(home: Home) -> list[dict[str, Any]]:
 
 
 def describe(home: Home) -> str:
-    """Return the state of the lake, the warehouse and the gate as text; what is missing is said, not raised."""
+    """Return the state of the lake, the warehouse and the gate as text; what is missing is named, not raised."""
     batches = committed(home)
     lines = [
         f"home       {home.root}",
@@ -72,5 +72,5 @@ def describe(home: Home) -> str:
 
 
 def own_figures(warehouse: Warehouse) -> pa.Table:
-    """Return a row for each measured configuration: its capacity, and between what the rate at its loss limit lies."""
+    """Return a row per measured configuration: its capacity, and the interval of the rate at its loss limit."""
     return warehouse.query(text("own_figures"), USUAL_GOALS)

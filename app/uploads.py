@@ -55,14 +55,14 @@ def prepare() -> None:
 
 
 def explain(name: str, data: bytes) -> Row:
-    """Return what a file is and says.
+    """Return the kind and the content of a file.
 
     The keys are kind and why (in words), left_alone, trials (columns of schema.TRIALS and what `measured` returns; the
     first `MOST_REPORTS`), rejects (line, reason, hint; the first `MOST_REJECTS`), lines ([number, text, kind]; the
     first `MOST_LINES`), and trials_in_all, rejects_in_all, lines_in_all.
 
     Raises:
-        Refused: the file cannot be looked at.
+        Refused: the file cannot be read.
         TooMuch: reading it took too long or too much memory.
     """
     if len(data) > MOST_BYTES:
@@ -81,7 +81,7 @@ def safe_name(name: str) -> str:
 
 
 def may_keep() -> bool:
-    """Say whether the operator lets editors store files."""
+    """Return whether the operator lets editors store files."""
     return os.environ.get(ALLOWED) == "1"
 
 
@@ -97,12 +97,12 @@ def keep(home: Home, name: str, data: bytes) -> Path:
 
 
 def take_in(home: Home) -> str:
-    """Ingest the kept files, as campaign `uploads` and in a process of its own, and return what it says.
+    """Ingest the uploaded files as campaign `uploads`, in a separate process, and return its output.
 
-    What was taken in before is skipped. The process is the command line, so that the app never writes to a lake.
+    Known files are skipped. The process is the command line, so the app never writes to a lake.
 
     Raises:
-        Refused: nothing was taken in; the text says why.
+        Refused: nothing was ingested; the text says why.
         TooMuch: it took longer than `INGEST_S`.
     """
     command = [sys.executable, "-m", "dropline", "--home", str(home.root), "ingest", str(home.root / "uploads")]
@@ -120,9 +120,9 @@ def take_in(home: Home) -> str:
 
 
 def measured(trials: Sequence[Row], exchanges: Sequence[Row]) -> dict[str, Row]:
-    """Return achieved_rate (per second) and loss ratios (0..1) by trial_id, from the model that the warehouse has.
+    """Return achieved_rate (per second) and loss ratios (0..1) by trial_id, computed by the warehouse's model.
 
-    Counters that lie beside a trial, which correct what dnsblast prints, are not here.
+    Telemetry beside a trial, which corrects dnsblast's output, is not available here.
 
     Args:
         trials: rows of schema.TRIALS.
@@ -166,10 +166,10 @@ def _shown(row: Row) -> Row:
 
 
 def look(file: Path) -> Row:
-    """Return what `explain` returns for a file that lies in a folder of its own; to be called in a confined process.
+    """Return the result of `explain` for a file in a folder of its own; call it in a confined process.
 
     Raises:
-        SystemExit: the file cannot be looked at; why stands on standard error.
+        SystemExit: the file cannot be read; the reason is on standard error.
     """
     from dropline.ingest import formats
     from dropline.ingest.files import HEAD_BYTES, IntakeError

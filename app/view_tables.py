@@ -21,7 +21,7 @@ FIGURE: Final = (
 
 
 def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:
-    """Return capacities with what people read beside what machines compare.
+    """Return capacities with readable columns beside the raw ones.
 
     Adds `label` (unique), `row` (protocol, threading and HA in words), `sign` (of a bound, among figures of one kind),
     `figure_sign` and `shown` (the figure with it: what passed at the last step is a lower bound), `interval` (in which
@@ -70,7 +70,7 @@ def set_up(protocol: str | None, threading: str | None, threads: float | None, h
 
 
 def short(labels: Mapping[str, str], chosen: Sequence[str]) -> dict[str, str]:
-    """Return the labels of what was chosen without the words that all of them begin or end with."""
+    """Return the labels of the chosen without their common first and last words."""
     split = [labels[each].split() for each in chosen]
     if len(split) < 2:
         return {each: labels[each] for each in chosen}
@@ -86,11 +86,11 @@ def _shared(texts: Sequence[Sequence[str]]) -> int:
 
 
 def what_differs(found: pd.DataFrame, facts: pa.Table) -> str:
-    """Return whether a pair is fair, as a sentence: the hardware, what is compared, and what is unfair besides.
+    """Return the fairness of a pair as a sentence: the hardware, the compared factor, and other differences.
 
     Args:
-        found: what `queries.compare.differences` returns.
-        facts: what `queries.factors` returns, of both.
+        found: as from `queries.compare.differences`.
+        facts: as from `queries.factors`, of both.
     """
     rest = found[~found["is_asked"].astype(bool)]
     hardware = rest[rest["aspect"] == "hardware"]
@@ -115,7 +115,7 @@ def what_differs(found: pd.DataFrame, facts: pa.Table) -> str:
 
 
 def differences(factors: pa.Table, labels: Mapping[str, str], chosen: Sequence[str]) -> pd.DataFrame:
-    """Return one row per factor that anybody states: `Factor`, `Differs` (≠ or empty), a column per configuration."""
+    """Return one row per stated factor: `Factor`, `Differs` (≠ or empty), a column per configuration."""
     by_id = {row["configuration_id"]: row for row in factors.to_pylist()}
     rows = []
     for name in factors.column_names:

@@ -39,7 +39,7 @@ class WarehouseMissing(WarehouseError):
 
 
 class WarehouseUnreadable(WarehouseError):
-    """The file is there, but it is no warehouse of ours or somebody is writing to it."""
+    """The file is not a warehouse of ours, or it is being written."""
 
 
 class QueryRefused(WarehouseError):
@@ -96,13 +96,13 @@ class Warehouse:
     def open(cls, path: Path, limits: Limits = LIMITS, remembered_bytes: int = 0) -> Warehouse:
         """Open the file read-only, without access to other files or the network, and lock the settings.
 
-        The file is attached to an instance of its own: `duckdb.connect(path)` would hand out the old file, by its
-        name, for as long as anybody in this process still reads it.
+        The file is attached to a new instance: `duckdb.connect(path)` would return the old file of that name as long as
+        this process still reads it.
 
         Args:
             path: the file.
             limits: settings of DuckDB.
-            remembered_bytes: of answers of `query` that are kept to be given again: a publication never changes.
+            remembered_bytes: size of the cache of answers of `query`: a publication never changes.
 
         Raises:
             WarehouseMissing: there is no such file.

@@ -74,7 +74,7 @@ def _known(connection: duckdb.DuckDBPyConnection, suite: Suite) -> tuple[str, li
 
 
 class _Words(Formatter):
-    """Formats like str.format, but writes a value that is not known as `unknown`, whatever its format is."""
+    """Formats like str.format, but writes null as `unknown`, whatever its format."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         return "unknown" if value is None else str(super().format_field(value, format_spec))

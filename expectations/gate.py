@@ -43,7 +43,7 @@ _EMPTY: Final = "00000000-empty"  # has no findings; with it, there is a file to
 def check_lake(
     lake: Path, quality: Path, *, progress: Progress | None = None, judge: Judge = failing_rows.failed
 ) -> list[Finding]:
-    """Check every batch that these suites have not checked; return what is wrong with current files.
+    """Check every batch that these suites have not checked; return the findings about current files.
 
     A finding about a version of a file that a newer batch supersedes is kept but not returned: ingesting a repaired
     file heals the gate. Raises duckdb.Error when a batch cannot be read.

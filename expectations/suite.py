@@ -38,11 +38,11 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """The expectations of one table by the code of their finding, and the query whose rows must meet them.
+    """Suite: a query, and the expectations that its rows must meet, by the code of their finding.
 
-    The query gives `campaign`, `source_path`, `trial_id` and, of marts, `configuration_id` and `loss_goal` where there
-    are any: they tell what a finding is about. Of a long table it may leave the first two to `origins`, a table that
-    has them by `batch` and `trial_id`; only the rows that fail are joined to it.
+    The query returns `campaign`, `source_path`, `trial_id` and, for marts, `configuration_id` and `loss_goal`, which
+    identify the subject of a finding. For a long table it may leave the first two to `origins`, a table that has them
+    by `batch` and `trial_id`; only failing rows are joined to it.
     """
 
     name: str

@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 
 def failed(suites: Sequence[Suite], counts: Mapping[str, int]) -> set[str]:
-    """Return the expectations of which not exactly 0 rows fail; `counts` has the failing rows of each.
+    """Return the expectations with failing rows; `counts` has the number of each.
 
-    All of them are the rows of one frame: an expectation of Great Expectations for each would take a hundred times as
-    long. Raises RuntimeError when it could not judge one.
+    All are rows of one frame: one Great Expectations expectation each would take a hundred times as long. Raises
+    RuntimeError if it cannot judge one.
     """
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     import great_expectations as gx
     import pandas as pd
 
-    # It sets this logger to INFO itself, to tell of a temporary folder each time.
+    # It sets this logger to INFO itself and logs a temporary folder each time.
     logging.getLogger("great_expectations.data_context.types.base").setLevel(logging.WARNING)
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False}

@@ -1,12 +1,12 @@
 """Changes of level in a series of capacities, found in spite of dips.
 
-The model: the runs of one configuration, in the order of time, lie around a level that is constant until it changes;
-around it they scatter normally, and now and then one dips far below. A segmentation therefore costs, in units of twice
+The model: the runs of one configuration, in order of time, scatter normally around a level that is constant until it
+changes; now and then one dips far below. A segmentation therefore costs, in units of twice
 the log-likelihood, the squared distance of each run from its level over the noise, but never more than a bound (the
 bounded loss of Fearnhead and Rigaill, "Changepoint Detection in the Presence of Outliers", JASA 114, 2019), plus a
 price for each change. The price is read from a table of simulated quantiles, so that `alpha` is the chance of any false
-alarm in a whole clean series. What raises an alarm is judged again, without assuming that: runs that resemble their
-neighbours count for less, the same runs shuffled must not look as changed, and where the ramps on both sides differ the
+alarm in a whole clean series. An alarm is tested again without these assumptions: correlated
+neighbours count for less, the same runs shuffled must not look as changed, and if the ramps on both sides differ, the
 brackets of the runs must show the change, too. docs/explanation/trends.md derives and measures it.
 """
 
@@ -92,11 +92,11 @@ class Change:
 
     Attributes:
         index: Position of the first run after the change.
-        before: Level before it, the mean of the runs that are no outliers, in the unit of the series.
+        before: Level before it, the mean of the runs without outliers, in the unit of the series.
         after: Level after it.
-        p_value: Chance that a clean series of this length shows a change as strong; 0.001 stands for "at most 0.001".
-        is_drift: Whether the level moves on in the same direction at the change before it or after it.
-        is_spread_changed: Whether the runs after it scatter otherwise than those before it: the change may be that.
+        p_value: Chance that a clean series of this length shows a change as strong; 0.001 means "at most 0.001".
+        is_drift: Whether the level moves in the same direction at the change before or after it.
+        is_spread_changed: Whether the spread differs before and after it, which may explain the change.
     """
 
     index: int
@@ -114,14 +114,14 @@ class Change:
 
 @dataclass(frozen=True)
 class Trend:
-    """What a series looks like.
+    """Segmentation of a series.
 
     Attributes:
         changes: The changes of level, in the order of time.
         levels: Shape (n,), the level at each run, in the unit of the series.
-        dips: Shape (n,), true where a run lies so far below its level that it counts for nothing.
-        noise: Standard deviation of the runs around their level, in the unit of the series; larger where runs resemble
-            their neighbours, so that each tells less; NaN if n < 4.
+        dips: Shape (n,), true for a run so far below its level that it is ignored.
+        noise: Standard deviation of the runs around their level, in the unit of the series; larger if neighbouring
+            runs are correlated; NaN if n < 4.
     """
 
     changes: list[Change]
@@ -131,10 +131,10 @@ class Trend:
 
 
 class Brackets(NamedTuple):
-    """What is known of each run beside its figure, each of shape (n,), in the unit of the series.
+    """Further figures of each run, each of shape (n,), in the unit of the series.
 
     Attributes:
-        low, high: Two estimates of its crossing, one of which tends to be too low, one too high.
+        low, high: Two estimates of its crossing, one biased low, one high.
         first, last: The ends of its bracket: the last passing and the first exceeding step.
     """
 
@@ -239,9 +239,9 @@ class _Split:
 
 
 def resemblance(residuals: NDArray[np.float64]) -> float:
-    """Return by how much the noise of a mean exceeds that of independent runs: 1 unless neighbours resemble each other.
+    """Return the factor by which the noise of a mean exceeds that of independent runs: 1 without correlation.
 
-    The lag-1 correlation r of the residuals, dips clipped, stands for all others: sqrt((1 + r) / (1 - r)).
+    It is sqrt((1 + r) / (1 - r)) for the lag-1 correlation r of the residuals, dips clipped.
     """
     clipped = np.clip(residuals, -math.sqrt(COST_BOUND), math.sqrt(COST_BOUND))
     squares = float(clipped @ clipped)
@@ -254,10 +254,10 @@ def resemblance(residuals: NDArray[np.float64]) -> float:
 
 
 def shuffled_price(residuals: NDArray[np.float64], alpha: float) -> float:
-    """Return what a change gains in the same runs shuffled with probability alpha: whatever their distribution.
+    """Return the gain of a change that shuffled runs exceed with probability alpha, for any distribution.
 
-    Coarse steps, a skew or many dips make levels of chance more frequent than normal noise does. The cost is that of
-    the clipped distance, which has a closed form; the shuffles are the same at every call.
+    Coarse steps, skew and many dips make chance levels more frequent than normal noise does. The cost is the clipped
+    distance, which has a closed form; the shuffles are the same at every call.
     """
     n, shortest = residuals.size, shortest_segment(residuals.size)
     runs = np.random.default_rng(n).permuted(np.broadcast_to(residuals, (SHUFFLES, n)), axis=1)
@@ -324,12 +324,12 @@ def shortest_segment(n: int) -> int:
 
 
 def noise_scale(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Estimate the standard deviation of the noise from runs that stand close together.
+    """Estimate the standard deviation of the noise from differences of nearby runs.
 
-    The median distance of runs up to five places apart (fewer in short series) hardly sees a change of level or a
-    dip, and varies less than the MAD: by 9 % instead of 12 % at 100 runs (Rousseeuw and Croux, "Alternatives to the
+    The median distance of runs up to five places apart (fewer in short series) hardly depends on changes of level or
+    dips, and varies less than the MAD: by 9 % instead of 12 % at 100 runs (Rousseeuw and Croux, "Alternatives to the
     Median Absolute Deviation", JASA 88, 1993, take a quantile of all distances). If more than half of these distances
-    are zero, as in figures rounded coarsely, the root of half their mean square takes the place of the median.
+    are zero, as in figures rounded coarsely, the root of half their mean square replaces the median.
 
     Args:
         values: Shape (..., n), n >= 4.

@@ -42,7 +42,7 @@ def described(relation: Any, columns: Sequence[str], describe: Describe, schema:
 
 
 def _table(described_groups: Sequence[Mapping[str, Sequence[Any]]], schema: pa.Schema) -> pa.Table:
-    """Put the columns of all groups below each other: one table a group would take longer than what is computed."""
+    """Concatenate the columns of all groups: a table per group would take longer than the computation."""
     lengths = [len(next(iter(group.values()))) for group in described_groups]
     columns = {
         name: [

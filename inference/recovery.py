@@ -1,20 +1,20 @@
-"""From an outage, a power cut or a boot wave to the end of the lease: who waits, who repeats, who comes again.
+"""Course after an outage, a power cut or a boot wave until the end of the lease: who waits, who repeats, who returns.
 
-Clients are counted, not followed: how many are due to send in which period, on which attempt. That is the expectation
-over all clients, so that a course costs the same for a hundred clients and for ten million, and the same inputs always
-give the same course. A period lasts a second at first and then a hundredth of the time gone by, and so again from T1
-on, when those who got their leases together renew them together. In each period the server answers up to its capacity,
-first whom it kept in its queue; it keeps others up to the size of the queue and drops the rest, in proportion among
-those who sent. Whoever is dropped sends again when his timer ends; whoever is in the queue does not repeat, which holds
-while the queue is no longer than the capacity times the first time-out. A new lease takes two exchanges, DISCOVER and
-REQUEST or SOLICIT and REQUEST: whoever is answered in the first asks at once in the second, which backs off by itself.
+Clients are counted, not followed: the number due to send in each period, by attempt. That is the expectation over all
+clients, so a course costs the same for a hundred clients and for ten million, and the same inputs give the same course.
+A period lasts a second at first, then a hundredth of the elapsed time, and so again from T1 on, when clients that got
+their leases together renew them together. In each period the server answers up to its capacity, queued requests first;
+it queues others up to the size of the queue and drops the rest in proportion. A dropped client sends again when its
+timer ends; a queued one does not repeat, which holds while the queue is no longer than the capacity times the first
+time-out. A new lease takes two exchanges, DISCOVER and REQUEST or SOLICIT and REQUEST: a client answered in the first
+starts the second at once, which has its own back-off.
 
 Timers of new leases: RFC 2131, 4.1 (4, 8, 16, 32, 64 s, each plus or minus 1 s); RFC 8415, 7.6 and 15 (SOL_TIMEOUT 1 s,
 doubled up to SOL_MAX_RT 3600 s, each spread by RAND, a tenth of the time-out before it). Timers of the second exchange,
-after which the client begins anew: RFC 2131, 3.1 (four repetitions in 60 s); RFC 8415, 18.2.2 (REQ_TIMEOUT 1 s,
+after which the client starts over: RFC 2131, 3.1 (four repetitions in 60 s); RFC 8415, 18.2.2 (REQ_TIMEOUT 1 s,
 REQ_MAX_RT 30 s, REQ_MAX_RC 10). Timers of renewals: RFC 2131,
 4.4.5 (half the time left until T2, then until the end of the lease, at least 60 s); RFC 8415, 7.6 (REN_TIMEOUT and
-REB_TIMEOUT 10 s, doubled up to 600 s). Whoever renews in vain until his lease ends asks for a new one.
+REB_TIMEOUT 10 s, doubled up to 600 s). A client that renews in vain until its lease ends asks for a new one.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ _STEP: Final = 0.01  # length of a period, as a share of the time since the even
 
 
 class Wait(NamedTuple):
-    """How long a client waits after an attempt that nobody answered.
+    """Wait of a client after an unanswered attempt.
 
     Attributes:
         low: shortest wait, in seconds.
         high: longest wait; all between are equally likely.
-        stay: for how long a client waits so, in seconds: once (the mean wait), or many times over.
+        stay: how long a client keeps this wait, in seconds: once (the mean wait), or many times over.
         then: number of the attempt that follows.
 
     """
@@ -66,7 +66,7 @@ class Wait(NamedTuple):
 
 
 class Timers(NamedTuple):
-    """The waits of all attempts: to get an offer first, from `request` on to get what was offered, then renewals."""
+    """The waits of all attempts: for an offer first, from `request` on for the lease, then renewals."""
 
     waits: tuple[Wait, ...]
     request: int
@@ -74,17 +74,17 @@ class Timers(NamedTuple):
 
 
 class Server(NamedTuple):
-    """What answers the clients.
+    """The server that answers the clients.
 
     Attributes:
-        capacity_lps: new leases that it gives, per second.
-        queue: how many requests it keeps for later; `inf` for all.
-        offer_cost: what the first exchange of a client without a lease costs it, in new leases.
-        request_cost: what the second one costs it.
+        capacity_lps: new leases per second.
+        queue: the number of requests that it queues; `inf` for all.
+        offer_cost: cost of the first exchange of a client without a lease, in new leases.
+        request_cost: cost of the second one.
         requesting: the share of these clients that need a second one; the others remember their lease.
-        renewal_cost: what a renewal costs it, in new leases.
-        goodput: what is left of the capacity when more is asked: pairs of (asked, answered), both over the capacity,
-            in rising order; the capacity itself without any.
+        renewal_cost: cost of a renewal, in new leases.
+        goodput: answers under overload: pairs of (asked, answered), both relative to the capacity, ascending; without
+            any, the capacity itself.
 
     """
 
@@ -105,13 +105,13 @@ class Server(NamedTuple):
 
 
 class Course(NamedTuple):
-    """What happens in each period; all but `edges` and `overdue` have the shape (periods,), in clients or requests.
+    """The course by period; all but `edges` and `overdue` have the shape (periods,), in clients or requests.
 
     Attributes:
-        edges: where the periods begin and end, in seconds after the event, shape (periods + 1,).
+        edges: boundaries of the periods, in seconds after the event, shape (periods + 1,).
         overdue: clients that wait at the start, because the server was down.
         arrived: clients that send for the first time.
-        served: clients that have what they asked for.
+        served: clients that got their answer.
         waiting: clients without an answer at the end of the period.
         renewing: those of them whose lease is still valid.
         sent: requests.
@@ -209,18 +209,18 @@ def steady(per_second: float, edges: Array) -> Array:
 
 
 def after_outage(timers: Timers, starting: float, renewing: float, outage_s: float, t1_s: float, edges: Array) -> Array:
-    """Return how many clients are due when after an outage of the server, by attempt and period.
+    """Return the number of clients due after an outage of the server, by attempt and period.
 
     Args:
         timers: the waits of the clients.
-        starting: how many asked for a new lease during the outage, evenly over it.
-        renewing: how many reached T1 during the outage, evenly over it; each client once.
+        starting: clients that asked for a new lease during the outage, evenly over it.
+        renewing: clients that reached T1 during the outage, evenly over it; each client once.
         outage_s: how long the server was down, in seconds.
-        t1_s: T1, in seconds: whoever was due first has been due for the outage less this time.
+        t1_s: T1, in seconds: the first client due has been due for the outage less this time.
         edges: of the periods.
 
     Returns:
-        Clients, shape (attempts, periods + 1); the last column holds those who are due later.
+        Clients, shape (attempts, periods + 1); the last column holds clients due later.
 
     """
     due = np.zeros((len(timers.waits), edges.size))
@@ -254,11 +254,11 @@ def simulate(
         edges: of the periods, in seconds after the event.
         starting: clients that ask for a new lease for the first time, shape (periods,).
         renewing: clients that reach T1, shape (periods,).
-        server: what answers them.
-        timers: how long they wait before they repeat.
+        server: the server.
+        timers: the waits of the clients.
         overdue: clients that wait at the start, as `after_outage` gives them.
-        again: after how many seconds whoever was served renews, and how many of those that come in each period do not,
-            shape (periods,). Without it nobody comes again.
+        again: the seconds after which a served client renews, and the number of clients per period that do not, shape
+            (periods,). Without it, no client returns.
 
     Raises:
         ValueError: the capacity or the queue is below zero.
@@ -330,7 +330,7 @@ def simulate(
 
 
 def _served_share(able: float, cost: float, further: float) -> float:
-    """Return the share of what is due that is served, when so served a part costs `further` at once.
+    """Return the served share of the due requests, if each served part costs `further` at once.
 
     The share s costs s `cost`, and the requests that follow the offers cost s x s `further`.
     """
@@ -352,10 +352,10 @@ def _halving(remaining: float, number: int) -> list[Wait]:
 def _doubling(first: float, longest: float, remaining: float, number: int, spread_s: float | None = None) -> list[Wait]:
     """Return waits from `first`, doubled up to `longest`, until `remaining` seconds are over, numbered from `number`.
 
-    A client with hours before it stays with the longest. Without a spread in seconds, RAND spreads the waits. A client
-    carries its RANDs along, so that its attempts drift further apart than if each wait were drawn anew: the k-th wait
-    is spread by sqrt(2 k) RAND / 2 of its length, with which about as many clients wait (to 5 % of all) as when each
-    is followed by itself. The longest is drawn anew each time.
+    A client with hours left stays at the longest. Without a spread in seconds, RAND spreads the waits. A client
+    carries its RANDs along, so its attempts drift further apart than with independent waits: the k-th wait
+    is spread by sqrt(2 k) RAND / 2 of its length, which matches following each client by itself (to 5 % of all
+    clients). The longest is drawn independently each time.
     """
     waits: list[Wait] = []
     mean = min(first, longest)
@@ -370,7 +370,7 @@ def _doubling(first: float, longest: float, remaining: float, number: int, sprea
 
 
 def _ends(least: float, most: float, mean: float) -> list[tuple[float, float, float]]:
-    """Return who has waited between `least` and `most` in equal waits, as (length of time, soonest, latest end)."""
+    """Split the waits between `least` and `most` evenly: (length of time, soonest, latest end)."""
     if most <= least:
         return []
     first, last = int(least // mean), int(most // mean)

@@ -80,7 +80,7 @@ class Fit(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Why no law is fitted, in words."""
+    """Why no law is fitted."""
 
     reason: str
 
@@ -98,8 +98,8 @@ def above_cores(threads: Sequence[int], cores: int | None) -> list[int]:
 def summarise(threads: Sequence[int], rates: Sequence[float], cores: int | None = None) -> dict[str, object]:
     """Return the row of the warehouse on one server; arguments and errors are those of `fit`.
 
-    `status` is `fitted`, `two_points` (only the efficiency can be told) or `refused`; `reason` says why, or what to
-    keep in mind; `threads_above_cores` are the thread counts above the physical cores. A fit adds its figures, those
+    `status` is `fitted`, `two_points` (the efficiency only) or `refused`; `reason` says why, or what to keep in
+    mind; `threads_above_cores` are the thread counts above the physical cores. A fit adds its figures, those
     with an interval also as `_ci_low` and `_ci_high`, and for one thread more than the most measured `next_threads`,
     their rate by the law `next_rate`, and `next_gain_ratio`, what it adds to the law's rate before.
     """
@@ -165,7 +165,7 @@ def fit(threads: Sequence[int], rates: Sequence[float], cores: int | None = None
 
 
 def _unfit(threads: Array, rates: Array, cores: int | None) -> str | None:
-    """Return what stands against a fit before one is tried."""
+    """Return the objection to a fit before trying one."""
     counts = np.unique(threads)
     if len(counts) < PARAMETERS:
         return f"{_many(len(counts), 'distinct thread count')}; the law has three parameters and needs three."
@@ -238,7 +238,7 @@ def _fit(threads: Array, rates: Array) -> Fit | Refusal:
 
 
 def _unconvincing(threads: Array, yields: Array, squares: float, residual: float) -> str | None:
-    """Return what stands against a fit once it is there: `squares` its relative errors, `residual` their size."""
+    """Return the objection to a fit: `squares` its relative errors, `residual` their size."""
     if residual > WORST_RESIDUAL:
         return f"The law misses the rates by {residual:.0%}, more than {WORST_RESIDUAL:.0%}: they do not follow it."
     rates = yields * threads

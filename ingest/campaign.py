@@ -74,7 +74,7 @@ class _Strict(BaseModel):
 
 
 class Method(_Strict):
-    """How runs become one figure: how many are left out at either end, from how many runs on."""
+    """How runs become one figure: the number trimmed at either end, and the least number of runs for it."""
 
     discard_lowest: Annotated[int, Field(ge=0, le=100)] = 1
     discard_highest: Annotated[int, Field(ge=0, le=100)] = 1
@@ -109,7 +109,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
 Defaults = create_model(
     "Defaults",
     __base__=_Strict,
-    __doc__="What holds for every trial of the campaign unless a better source says otherwise.",
+    __doc__="Values for every trial of the campaign, unless a better source has another.",
     **_DEFAULTS,
 )
 
@@ -222,7 +222,7 @@ Folder = Annotated[str, BeforeValidator(_inside)]
 
 
 class Campaign(_Strict):
-    """The contents of a campaign.yaml; it holds for its folder and below, up to the next one."""
+    """The contents of a campaign.yaml; it covers its folder and all below, up to the next one."""
 
     campaign: Slug = Field(description="Short name, in lower case: the key under which the trials are kept.")
     title: Text | None = None
@@ -232,22 +232,22 @@ class Campaign(_Strict):
     tags: Annotated[tuple[Words, ...], BeforeValidator(_listed), Field(max_length=50)] = ()
     method: Method = Method()
     expected_rcodes: Annotated[tuple[Rcode, ...], BeforeValidator(_listed), Field(max_length=50)] | None = Field(
-        None, description="DNS answer codes that are no errors; NOERROR and NXDOMAIN where none are given."
+        None, description="DNS answer codes that are no errors; NOERROR and NXDOMAIN by default."
     )
     defaults: Defaults = Defaults()  # type: ignore[valid-type]
     path: Annotated[tuple[PathTemplate, ...], BeforeValidator(_listed), Field(max_length=50)] = Field(
         (), description="Templates of the outputs' paths; the first that matches is used."
     )
     values: dict[Column, dict[str, Words]] = Field(
-        {}, description="Per column: what a path or a sidecar writes -> what it means."
+        {}, description="Per column: the word in a path or a sidecar -> its meaning."
     )
     sidecar: Annotated[tuple[SidecarTemplate, ...], BeforeValidator(_listed), Field(max_length=20)] = Field(
         SIDECARS,
-        description="Where an output's sidecar lies, relative to the output's folder; the first that is there is used.",
+        description="Paths of an output's sidecar, relative to the output's folder; the first that exists is used.",
     )
     sidecar_fields: dict[Column, Words] = Field({}, description="Column -> key of the sidecar; dots lead into objects.")
     machines: dict[Folder, Literal["server", "generator", "database", "other"]] = Field(
-        {}, description="Folders of machine facts, and what each machine did."
+        {}, description="Folders of machine facts, with the role of each machine."
     )
     ignore: Annotated[tuple[Words, ...], BeforeValidator(_listed), Field(max_length=100)] = Field(
         (), description="Globs of files to leave alone; a final / means a whole folder."

@@ -130,7 +130,7 @@ def _conditions(rows: Sequence[Row]) -> str:
 def _set_up(row: Row) -> str:
     """Return HA mode and threading in the words of ISC's articles, e.g. `Hot standby, multi-threaded ×4`.
 
-    What else the configuration is called by, say the folder that its files lie in, follows.
+    Other parts of the name, such as the folder of its files, follow.
     """
     threads = f" ×{row['threads']}" if row["threading"] == "multi" and row["threads"] else ""
     threading = THREADING.get(row["threading"] or "", row["threading"] or "")

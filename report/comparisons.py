@@ -24,9 +24,9 @@ FACTORS: Final = {
 
 
 def pairs(scope: Scope, figures: Sequence[Row]) -> list[Row]:
-    """Return the pairs that differ in one factor, with the fairness of each and its ratio in words.
+    """Return the pairs that differ in one factor, with fairness and ratio as text.
 
-    The ratio is that to which interval and verdict belong: of the rates at the limit where both were estimated.
+    The ratio is that of the interval and the verdict: of the rates at the limit if both were estimated.
     """
     of = {row["configuration_id"]: row for row in figures}
     rows = scope.rows("pairs")

@@ -19,7 +19,7 @@ _LINEAR_BELOW: Final = 0.002  # no loss at all has its place on the logarithmic 
 
 
 def plot(chart: Chart) -> dict[str, Any]:
-    """Return what chart.svg needs to draw a chart of which at least one series has a point."""
+    """Return the variables of chart.svg for a chart with at least one point."""
     points = [point for series in chart.series for point in series.points]
     top = max(x for x, _, _ in points)
     ticks_x = nice(top)

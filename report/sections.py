@@ -16,7 +16,7 @@ _FIGURE: Final = re.compile(r"[≥≤<>≈] ?\d|[-+]?\d[\d,.]*( |$)|-$|\?$|$")
 class Cell(NamedTuple):
     """A text in a table.
 
-    `detail` stands below it, smaller; `tone` is `good` or `bad` where a test has shown it; `url` leads to a source.
+    `detail` is printed below it, smaller; `tone` is `good` or `bad` if a test has shown it; `url` is the source.
     """
 
     text: str
@@ -48,7 +48,7 @@ class Table:
 
 
 class Series(NamedTuple):
-    """Points (x, y, what a pointer on them is told); `paint`: a backend, `sent`, `received` or `drops`."""
+    """Points (x, y, tooltip); `paint`: a backend, `sent`, `received` or `drops`."""
 
     name: str
     paint: str
@@ -58,9 +58,9 @@ class Series(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart; `description` says in words what it shows.
+    """A chart; `description` is its text alternative.
 
-    Where `is_loss`, y is a loss ratio (0..1) and its axis is logarithmic above 0.2 %.
+    If `is_loss`, y is a loss ratio (0..1) and its axis is logarithmic above 0.2 %.
     """
 
     title: str
@@ -100,7 +100,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The whole; `subtitle` says of which warehouse."""
+    """The whole report; `subtitle` names the warehouse."""
 
     title: str
     subtitle: str

@@ -16,13 +16,13 @@ ANSWERED: Final = "answered"
 
 
 def requests(parts: pd.DataFrame, what: str, finding: str, detail: str) -> alt.LayerChart:
-    """Draw one bar per place where requests went; what was answered in another colour than what was lost.
+    """Draw one bar per destination of requests; answered and lost requests differ in colour.
 
     Args:
         parts: the columns of `REQUIRED`: where, how many, their share of those sent (0..1), both in words.
         what: queries, requests.
         finding: the title.
-        detail: what stands below the title.
+        detail: the subtitle.
     """
     parts = parts.loc[:, list(REQUIRED)]
     base = alt.Chart(parts).encode(

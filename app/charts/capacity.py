@@ -81,7 +81,7 @@ def capacities(
                 "origin:N",
                 scale=alt.Scale(domain=list(theme.ORIGINS), range=["circle", "diamond"]),
                 title="Figure",
-                legend=None,  # the words below the title tell it
+                legend=None,  # see the subtitle
             ),
             fillOpacity=alt.condition("datum.origin === 'measured'", alt.value(1), alt.value(0)),
             fill=colour,
@@ -124,7 +124,7 @@ def _finding(table: pd.DataFrame, unit: str) -> tuple[str, str]:
     own = table[table["origin"] == "measured"]
     several = "Filled: measured, hollow: published figure" if 0 < len(own) < len(table) else "Dot: the figure"
     table = own if len(own) else table
-    # what lies below a bound may be anything
+    # nothing is known below a bound
     reached = table[~table["shown"].str.startswith(("<", "≤"))]
     first = table.loc[(reached if len(reached) else table)["rate"].idxmax()]
     drawn = f"{_runs(table)}{several}{_told(table)}"
@@ -147,7 +147,7 @@ def _told(table: pd.DataFrame) -> str:
 
 
 def _runs(table: pd.DataFrame) -> str:
-    """Return how many runs stand behind each figure, where anybody says it."""
+    """Return the number of runs behind each figure, where it is known."""
     runs = table["runs"].dropna()
     if runs.empty:
         return ""

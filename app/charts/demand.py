@@ -24,7 +24,7 @@ def against_capacities(steps: pd.DataFrame, capacities: pd.DataFrame, finding: s
             row.
         capacities: the columns of `CAPACITIES`: rates in leases per second, and the figure in words.
         finding: the title.
-        detail: what stands below it.
+        detail: the subtitle.
     """
     x = alt.X(
         "t_s:Q", title="Time after the event", scale=alt.Scale(type="log", nice=False), axis=recovery.time_axis(steps)

@@ -32,7 +32,7 @@ _TEXT: Final = {"align": "left", "dx": 7, "fontSize": 12}
 
 
 def _with_room(end: float) -> alt.ExprRef:
-    """Return the end of an axis behind whose last mark a label has room; a telephone needs more of it."""
+    """Return the end of an axis that leaves room for the last label; a phone needs more."""
     return alt.ExprRef(f"{end} * (containerSize()[0] < 500 ? 1.75 : 1.3)")
 
 
@@ -114,7 +114,7 @@ def ratios(pairs: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
         detail: what stands below it.
     """
     pairs = pairs.loc[:, list(PAIRS)]
-    # words stand in a column of their own, right of the line at 1
+    # a column of text, right of the line at 1
     end = pairs[["ratio", "ci_high"]].max(axis="columns").clip(lower=1)
     pairs = pairs.assign(colour=pairs["verdict"].map(VERDICT_COLOURS).fillna(theme.NEUTRAL), end=end)
     first, last = min(pairs[["ratio", "ci_low"]].min().min(), 1) / 1.15, max(pairs["end"].max(), 1)

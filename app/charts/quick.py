@@ -32,7 +32,7 @@ def points(table: pd.DataFrame, x: str, y: str, colour: str | None = None) -> al
     drawn = whole.head(MOST_POINTS)
     numbers = drawn["x"].dtype.kind in "iufM"
     across = alt.X("x", type="temporal" if drawn["x"].dtype.kind == "M" else "quantitative", title=x)
-    # Texts stand below each other, where there is room for them.
+    # Text goes on the vertical axis, where it has room.
     labels = alt.Y("x", type="nominal", title=None, sort=None, axis=theme.ROW_AXIS)  # the chart's title names it
     values = "y", "quantitative"
     chart = alt.Chart(drawn).mark_point(filled=True, size=45, opacity=0.75, color=theme.BACKEND_COLOURS["memfile"])

@@ -47,7 +47,7 @@ def loss_over_rate(
         unit: unit of the rates.
         finding: the title.
         colours: of the labels, as from `theme.told_apart`; else those of the steps.
-        choosable: let a click or a drag choose a limit; the selection `CHOSEN` tells it.
+        choosable: whether a click or a drag chooses a limit, in the selection `CHOSEN`.
     """
     steps = theme.with_backends(steps.loc[:, list(REQUIRED)])
     top = float(min(1.0, max([*steps["loss_ratio"], 2 * (limit or 0), 0.05])))
@@ -115,7 +115,7 @@ def loss_over_rate(
 
 
 def _runs(steps: pd.DataFrame) -> str:
-    """Return what a line stands for, with its number of runs and what its bars are."""
+    """Return the meaning of a line: its number of runs and its bars."""
     if steps["runs"].max() <= 1:
         return f"Loss over the offered rate, n = {wording.plural(steps['line'].nunique(), 'run')}"
     runs = steps.groupby("label")["runs"].max()

@@ -20,7 +20,7 @@ def thread_scaling(points: pd.DataFrame, backend: str | None, unit: str, finding
 
     Args:
         points: the columns of `POINTS`, one row per thread count.
-        backend: whose colour they take.
+        backend: sets their colour.
         unit: unit of the rates.
         finding: the title.
     """

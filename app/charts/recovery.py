@@ -37,7 +37,7 @@ _REQUESTS: Final = {
 
 
 def points(course: Course) -> pd.DataFrame:
-    """Return t_s, the middle of each period, and the series: who waits at its end, and what is asked per second."""
+    """Return t_s, the middle of each period, and the series: clients waiting at its end, and requests per second."""
     ends = np.unique(
         np.append(np.arange(0, course.served.size, -(-course.served.size // MOST_POINTS)), course.served.size)
     )

@@ -18,7 +18,7 @@ _TICKS: Final = alt.Axis(format=".0%", values=[0, 0.25, 0.5, 0.75, 0.9, 1])
 
 
 def shares(times: pd.DataFrame) -> alt.LayerChart:
-    """Draw a curve per source that tells each answer, and points for what a generator only sums up.
+    """Draw a curve per source with single answers, and points for summaries.
 
     Args:
         times: the columns of `REQUIRED`, sorted by source and time: whose answers, `each` or `summary`, milliseconds

@@ -36,7 +36,7 @@ def over_time(
     colours = [theme.DISTINCT_COLOURS[i % len(theme.DISTINCT_COLOURS)] for i in range(len(names))]
     legend = alt.Legend(orient="top", title=None, symbolType="stroke", symbolSize=300) if len(names) > 1 else None
     base = alt.Chart(readings)
-    are_events = readings["value"].nunique() == 1  # there or not: nothing lies between them
+    are_events = readings["value"].nunique() == 1  # present or not: nothing in between
     points = alt.OverlayMarkDef(size=20) if len(readings) < _FEW else False
     lines = (
         base.mark_point(filled=True, size=50) if are_events else base.mark_line(strokeWidth=1.8, point=points)

@@ -1,4 +1,4 @@
-"""One look for all charts: colours that colour-blind people can tell apart, on light and on dark ground."""
+"""The look of all charts: colours that are safe for colour-blind people, on light and dark backgrounds."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ ROW_AXIS: Final = alt.Axis(
     labelExpr=_LABEL,
     labelLineHeight=11,
 )
-# Characters that a line of a title and of what stands below it has in a container of less than so many pixels.
+# Characters per line of title and subtitle in a container narrower than so many pixels.
 _WIDTHS: Final = ((430, 33, 50), (720, 58, 92))
 _TITLE_WIDTH, _DETAIL_WIDTH = 100, 180  # of wider ones
 _TITLE_ROOM: Final = 36  # pixels
@@ -76,7 +76,7 @@ def backend_colour(backend: str | None) -> str:
 
 
 def backend_scale(backends: Iterable[Any]) -> alt.Scale:
-    """Return the colour scale over the backends of a chart, known ones first; who names none is neutral."""
+    """Return the colour scale over the backends of a chart, known ones first; without a backend it is neutral."""
     known = list(BACKEND_COLOURS)
     names = sorted({name if isinstance(name, str) else "" for name in backends}, key=lambda n: (n not in known, n))
     return alt.Scale(domain=names, range=[backend_colour(name) for name in names])
@@ -132,9 +132,9 @@ def value_axis(ticks: int = 7) -> alt.Axis:
 
 
 class Titled(alt.LayerChart):  # type: ignore[misc]  # mypy does not follow Altair
-    """Layers whose title and subtitle are broken to fit their screen: both are part of the chart, as in a saved image.
+    """Layers whose title and subtitle wrap to the screen; both are part of the chart and of a saved image.
 
-    Vega-Lite computes a subtitle like a title, and only its schema knows nothing of it.
+    Vega-Lite evaluates an expression in a subtitle as in a title; only its schema does not allow it.
     """
 
     def to_dict(self, *args: Any, **options: Any) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def _rows(part: Any, shared: Any) -> int:
 
 
 def titled(layers: Iterable[Any], finding: str, detail: str, height: int | alt.Step | None = None) -> Titled:
-    """Return layers with their finding as title, what they show below it, and both as text alternative.
+    """Return layers with a title, a subtitle, and both as text alternative.
 
     Args:
         layers: what is drawn, from the ground up.

@@ -25,7 +25,7 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str, finding: 
         points: the columns of `REQUIRED`, one row per run; `rate` is its crossing between `low` and `high`, or a bound;
             `segment` counts the levels, `kind` is one of `KINDS`, `changed` says what else changed with this run
             (empty: nothing), `shown_change` the change of level in words (empty: none).
-        backend: whose colour the runs take.
+        backend: sets the colour of the runs.
         unit: unit of the rates.
         finding: the title.
     """

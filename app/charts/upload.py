@@ -18,13 +18,13 @@ _LINEAR_BELOW: Final = 0.002  # symlog: no loss at all has its place on the axis
 _AXIS: Final = alt.Axis(format="~s", tickCount=6, labelOverlap=True)
 _COLOUR, _EDGE = "#e69f00", "#222222"  # bright on dark ground, edged on light ground
 _MOST_POINTS: Final = 1500  # of known curves: more take a browser a second, and cover each other
-_NAMED: Final = 3  # trials whose names stand beside them without covering each other
+_NAMED: Final = 3  # trials that have room for a name each
 
 
 def among_known(known: pd.DataFrame, tried: pd.DataFrame, limit: float, unit: str, finding: str) -> alt.LayerChart:
     """Draw a thin line per known configuration, a diamond per trial of the file, and the limit of the loss goal.
 
-    The steps of the lines are marked where there are few enough to be told apart.
+    Steps are marked if there are few enough.
 
     Args:
         known: the columns of `KNOWN`; rates in `unit`, loss ratio 0..1.

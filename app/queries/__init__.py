@@ -112,7 +112,7 @@ def factors(warehouse: Warehouse, configuration_ids: Sequence[str]) -> pa.Table:
 
 
 def are_in_turn(warehouse: Warehouse, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bool]:
-    """Say of pairs of configurations whether their runs alternate: else all of the one came before all of the other.
+    """Return for pairs of configurations whether their runs alternate or all of one came first.
 
     Pairs of which one has fewer than two runs, or runs without a time, are left out.
     """

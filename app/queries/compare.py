@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 def run_capacities_at(warehouse: Warehouse, configuration_ids: Sequence[str], limit: float, basis: str) -> pa.Table:
-    """Return the capacity of each run at a limit of one's own, like `queries.run_capacities` at a named goal.
+    """Return the capacity of each run at any limit, like `queries.run_capacities` at a named goal.
 
     Args:
         warehouse: the warehouse.
-        configuration_ids: whose runs.
+        configuration_ids: the configurations.
         limit: loss ratio, 0..1, that may not be exceeded.
         basis: worst_exchange, packet or lease.
     """
@@ -31,13 +31,13 @@ def run_capacities_at(warehouse: Warehouse, configuration_ids: Sequence[str], li
 
 
 def capacities_at(warehouse: Warehouse, configuration_ids: Sequence[str], limit: float, basis: str) -> pa.Table:
-    """Return what measured configurations sustain at a limit of one's own, fastest first, like `queries.capacities`.
+    """Return the capacities of measured configurations at any limit, fastest first, like `queries.capacities`.
 
     Nothing is judged at such a limit: quality and findings are empty.
 
     Args:
         warehouse: the warehouse.
-        configuration_ids: which.
+        configuration_ids: the configurations.
         limit: loss ratio, 0..1, that may not be exceeded.
         basis: worst_exchange, packet or lease.
     """

@@ -32,14 +32,14 @@ FACETS: Final = (
 def facets(warehouse: Warehouse, loss_goal: str | None, search: str, chosen: Mapping[str, Sequence[str]]) -> pa.Table:
     """Count the configurations by every value of every facet: facet, value, configurations.
 
-    A facet counts what the search and the choices in all other facets leave, as if nothing were chosen in itself;
-    values of which nothing is left are there with 0. The most frequent of all come first, then by value.
+    A facet counts what the search and the choices in all other facets leave, ignoring the choices in itself;
+    values without matches are there with 0. Sorted by total frequency, then by value.
 
     Args:
         warehouse: the warehouse.
         loss_goal: whose quality is counted; the usual one of each unit, unless it is given.
         search: words; a configuration is found if its texts hold all of them, in whatever case.
-        chosen: by facet (FACETS) the values of which a configuration needs one.
+        chosen: by facet (FACETS), the accepted values.
     """
     return warehouse.query(
         text("explore_facets", **_GIVEN),

@@ -18,7 +18,7 @@ def text(name: str, **given: str) -> str:
 
     Args:
         name: the file.
-        given: the tables that it reads beside those of the warehouse, each the file of a question; in this order.
+        given: further tables that it reads, each the file of a question; in this order.
     """
     question = FOLDER.joinpath(f"{name}.sql").read_text("utf-8")
     tables = [f"{table} as (\n\n{textwrap.indent(text(file), '    ')}\n),\n\n" for table, file in given.items()]

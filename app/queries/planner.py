@@ -15,7 +15,7 @@ MOST_RATIOS: Final = 60
 
 
 def configurations(warehouse: Warehouse, needed_lps: float, protocol: str) -> pa.Table:
-    """Return the capacities of a protocol beside the need, most head-room first; whoever has no figure comes last.
+    """Return the capacities of a protocol against the need, most headroom first, without a figure last.
 
     Beside the columns of `capacity`: lps, headroom_ratio, missing_lps (0 where the need is met) and meeting_probability
     (0..1, null without repeated runs) as `configurations_meeting` gives them.

@@ -41,7 +41,7 @@ def findings(
 
 
 def rejects(warehouse: Warehouse) -> pa.Table:
-    """Return what was refused, the reason that concerns most files first.
+    """Return the rejects, the most frequent reason first.
 
     One row per reason and campaign: reject_id, detail (line, reason and what to do), campaign, files, source_paths.
     """
@@ -54,7 +54,7 @@ def campaigns(warehouse: Warehouse) -> pa.Table:
 
 
 def source_of(warehouse: Warehouse, figure_id: str) -> dict[str, Any]:
-    """Return where a published figure stands: source_title, location, source_url."""
+    """Return the source of a published figure: source_title, location, source_url."""
     return _row(
         warehouse.query(
             text("quality_source_of"),

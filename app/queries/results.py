@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def capacities(warehouse: Warehouse, loss_goal: str | None = None) -> pa.Table:
     """Return the capacity of each configuration, measured first and fastest first, with the CPUs of its machine.
 
-    Without a loss goal it is the usual one of each unit. Published figures that name no limit are there in units other
-    than those of DHCP.
+    None means the usual loss goal of each unit. Published figures without a limit are included for units other than
+    those of DHCP.
     """
     return warehouse.query(text("results_capacities"), {**USUAL_GOALS, "loss_goal": loss_goal})
 

@@ -1,6 +1,6 @@
-"""The questions of the page of one run: what was watched beside a trial, and where its requests went.
+"""Queries of the page Run: telemetry of a trial, and where its requests went.
 
-The rows of trials stand in the order of their batches, so that a trial is found among millions by naming its own.
+Rows of trials are stored in the order of their batches, so naming the batch finds a trial among millions.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ MOST_SHARES: Final = 400  # points of a distribution
 
 
 def watched(warehouse: Warehouse, trial_id: str, campaign: str) -> pa.Table:
-    """Return what was read beside a trial over its time: metric, series, unit, is_rate, t_s, value.
+    """Return the telemetry of a trial over its time: metric, series, unit, is_rate, t_s, value.
 
-    What a server or the kernel counts (its name has a dot) and what in the whole campaign falls in fewer than one of
-    fifty steps, as after a restart, is a counter: its value is the growth per second since the reading before, and
-    nothing where it falls. Everything else is shown as it was read. What never changes stays out. Where there are
-    more readings than a chart can hold, neighbours are put together: the mean of rates, the largest of others.
+    A metric is a counter if a server or the kernel counts it (its name has a dot) or if it falls in fewer than one of
+    fifty steps over the whole campaign, as after a restart. Its value is the growth per second since the previous
+    reading, null where it falls. Everything else is returned as read; constants are left out. If there are more
+    readings than a chart can hold, neighbours are merged: the mean of rates, the maximum of others.
     """
     return warehouse.query(
         text("run_watched"),
@@ -41,8 +41,8 @@ def accounting(warehouse: Warehouse, trial_id: str) -> dict[str, Any]:
 def counters(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
     """Return the counters that changed during a trial, the largest change first.
 
-    Counters of which a snapshot was taken before and after, and those that tell their change themselves (udp.*,
-    without both values): metric, label, host, unit, value_before, value_after, change.
+    Counters with a snapshot before and after, and those that report their change (udp.*, without both values): metric,
+    label, host, unit, value_before, value_after, change.
     """
     return warehouse.query(
         text("run_counters"),

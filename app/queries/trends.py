@@ -32,7 +32,7 @@ def points(warehouse: Warehouse, series_id: str) -> pa.Table:
 
 
 def series_of(warehouse: Warehouse, configuration_id: str, loss_goal: str | None) -> str | None:
-    """Return the id of the series in which the runs of a configuration stand; None where no run has a capacity."""
+    """Return the id of a configuration's series, or None if no run has a capacity."""
     found = warehouse.query(
         text("trends_series_of"),
         {**USUAL_GOALS, "id": configuration_id, "loss_goal": loss_goal},

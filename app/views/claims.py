@@ -137,7 +137,7 @@ def _recomputed(claim: Mapping[str, Any]) -> str:
 
 
 def _span(low: float | None, high: float | None, unit: str | None) -> str:
-    """Return both ends with their unit, or the one that is known, or nothing."""
+    """Return both ends with their unit, or the known one, or an empty text."""
     ends = dict.fromkeys(_figure(each) for each in (low, high) if each is not None and wording.is_known(each))
     return f"{' to '.join(ends)} {unit or ''}".strip() if ends else ""
 

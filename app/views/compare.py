@@ -92,7 +92,7 @@ def main() -> None:
 
 
 def _begin(warehouse: Warehouse) -> None:
-    """Choose the pair that tells most for whoever comes without a choice, and say why."""
+    """Choose the most telling pair for a visitor without a choice, and say why."""
     if "configurations" not in st.session_state and "configurations" not in st.query_params:
         found = comparing.beginning(warehouse)
         st.session_state["begun"] = found
@@ -183,7 +183,7 @@ def _take(goal: Mapping[str, Any]) -> None:
 
 
 def _follow_selection(goals: Mapping[str, dict[str, Any]]) -> None:
-    """The usual goal of what was chosen before gives way to that of what is chosen now."""
+    """The usual goal of the former choice gives way to that of the present one."""
     usual = next(iter(goals))
     before = st.session_state.get("usual", usual)
     st.session_state["usual"] = usual
@@ -193,7 +193,7 @@ def _follow_selection(goals: Mapping[str, dict[str, Any]]) -> None:
 
 
 def _apply_address(goals: Mapping[str, dict[str, Any]], texts: Mapping[str, str]) -> None:
-    """An address that names a goal need not repeat its limit; one that names a limit is of no goal but its own."""
+    """An address with a goal need not repeat its limit; one with a limit has a goal of its own."""
     asked = next((goals[name] for name, text in texts.items() if text == st.query_params.get("goal")), None)
     if "limit" in st.session_state:
         return

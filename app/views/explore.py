@@ -32,7 +32,7 @@ FACETS: Final = {
     "quality": "Quality",
 }
 ACROSS: Final = 4  # facets beside each other; the first row is always in sight
-NAMED: Final = 4  # values whose counts stand below a facet
+NAMED: Final = 4  # values listed below a facet
 QUALITIES: Final = wording.QUALITIES | {wording.NOT_STATED: "no figure"}
 
 
@@ -109,7 +109,7 @@ def _counts(facet: str, counts: pd.DataFrame) -> str:
 
 
 def _answer(frame: pd.DataFrame) -> None:
-    """Say which of what was found is fastest, and how far ahead, where one protocol and unit were found."""
+    """Say which of the results is fastest, and by how much, if all share protocol and unit."""
     rated = frame.dropna(subset=["rate"])
     own = rated[rated["origin"] == "measured"]
     rated = own if len(own) else rated

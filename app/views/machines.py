@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def _answer(rows: pd.DataFrame) -> str:
-    """Say on what was measured."""
+    """Say which machines were measured on."""
     own = rows[rows["origin"] == "measured"]
     beside = f" Published sources describe {len(rows) - len(own)} more." if len(rows) > len(own) else ""
     kinds = {_described(host) for _, host in own.iterrows()}

@@ -90,7 +90,7 @@ def _apply_preset() -> None:
 
 
 def _apply_address() -> None:
-    """Fill in the preset that the address names; without any address, the one that the page opens with."""
+    """Fill in the preset of the address; without one, the initial preset."""
     asked = st.query_params.get("preset", "")
     named = next((name for name, preset in planner.PRESETS.items() if preset.title == asked), None)
     if not {"preset", *planner.BY_NAME} & {*st.query_params, *st.session_state}:
@@ -127,7 +127,7 @@ def _ask_all() -> tuple[dict[str, float], float | None, planner.Measured | None]
 
 
 def _suggest(name: str, ip_version: float) -> None:
-    """Offer what was measured for an input as its value."""
+    """Offer a measured value for an input."""
     measured, in_words, short, meaning = SUGGESTED[name]
     warehouse = _warehouse()
     found = measured(warehouse, f"DHCPv{ip_version:.0f}").to_pylist() if warehouse else []
@@ -184,7 +184,7 @@ def _renewal_in_words(pair: dict[str, Any]) -> str:
     )
 
 
-# For an input: what was measured of it, in words, the short name of its field, and what the ratio is.
+# For an input: the measurement as text, the short name of its field, and the meaning of the ratio.
 SUGGESTED: Final[dict[str, tuple[Callable[..., pa.Table], Callable[[dict[str, Any]], str], str, str]]] = {
     "ha_ratio": (ha_ratios, _ha_in_words, "ha", "LPS with HA over LPS without"),
     "renewal_cost_ratio": (renewal_costs, _renewal_in_words, "renewal", "Cost of a renewal over that of a new lease"),
@@ -215,7 +215,7 @@ def _ask(parameter: planner.Parameter, width: int | Literal["stretch"] = "stretc
 
 
 def _ask_server(ip_version: float) -> tuple[float | None, planner.Measured | None]:
-    """Ask how fast the server is of which is drawn what comes after the event."""
+    """Ask for the capacity of the server whose course is drawn."""
     left, right = st.columns(2)
     with left:
         typed = st.number_input(
@@ -234,7 +234,7 @@ def _ask_server(ip_version: float) -> tuple[float | None, planner.Measured | Non
 
 
 def _choose_setup(ip_version: float) -> planner.Measured | None:
-    """Offer the set-ups of which is known what they answer beyond their capacity."""
+    """Offer the set-ups whose answers beyond their capacity are known."""
     warehouse = _warehouse()
     found = goodputs(warehouse, f"DHCPv{ip_version:.0f}").to_pylist() if warehouse else []
     if not found:

@@ -104,7 +104,7 @@ def _filtered(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _panels(found: pd.DataFrame, places: Sequence[DeltaGenerator], asked: Collection[str]) -> int:
-    """Draw a panel for each protocol and unit, those of most runs first, and return how many set-ups are in them."""
+    """Draw a panel per protocol and unit, most runs first, and return the number of set-ups."""
     found = found.assign(protocol=found["protocol"].fillna(""), weight=found["runs"].fillna(0))
     found.loc[found["origin"] == "published", "weight"] = 0
     kinds = found.groupby(["protocol", "rate_unit"])["weight"].agg(["sum", "size"])
@@ -118,7 +118,7 @@ def _panels(found: pd.DataFrame, places: Sequence[DeltaGenerator], asked: Collec
 
 
 def _panel(found: pd.DataFrame, protocol: str, unit: str, asked: Collection[str]) -> int:
-    """Draw what the set-ups of a protocol hold below the answer in words, and return how many are drawn."""
+    """Draw the answer and the chart of a protocol's set-ups, and return their number."""
     measured, published = (found[found["origin"] == each] for each in theme.ORIGINS)
     own = measured.head(MOST_ROWS).to_dict("records")
     drawn = headlines.named(own, published.to_dict("records"), MOST_PUBLISHED if own else MOST_ROWS)
@@ -150,11 +150,11 @@ def _panel(found: pd.DataFrame, protocol: str, unit: str, asked: Collection[str]
 
 
 def _no_more() -> None:
-    """Let a click run the page anew; what it brings is read from the state."""
+    """Rerun the page on a click; the state holds its result."""
 
 
 def _lead_on(drawn: Sequence[headlines.Row], best: headlines.Row | None, key: str) -> None:
-    """Offer the runs of the set-up whose bar was clicked, and to hold it against the fastest."""
+    """Link to the runs of the clicked set-up, and to its comparison with the fastest."""
     picked = st.session_state.get(key, {}).get("selection", {}).get(panel.PICKED, [])
     ids = {each.get("configuration_id") for each in picked}
     for row in [row for row in drawn if row["configuration_id"] in ids][:1]:
@@ -222,7 +222,7 @@ def _version_changes(warehouse: Warehouse, goal: str | None) -> None:
 
 
 def _throughputs(warehouse: Warehouse, labels: Mapping[str, str]) -> None:
-    """Show what came back under a load that nobody paced: never among the rates that were sustained."""
+    """Show the throughput under an unpaced load, apart from sustained rates."""
     frame = queries.throughputs(warehouse).to_pandas()
     if frame.empty:
         return

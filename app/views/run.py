@@ -182,7 +182,7 @@ def _show_trial(trial: pd.Series[Any]) -> DeltaGenerator:
 
 
 def _show_accounting(warehouse: Warehouse, trial_id: str) -> None:
-    """Say where the requests of a trial went, as far as the counters beside it tell."""
+    """Say where the requests of a trial went, as far as its counters show."""
     with query_log.recorded() as asked:
         account = watching.accounting(warehouse, trial_id)
     sent = account.get("sent")
@@ -234,7 +234,7 @@ def _both_ratios(account: Mapping[str, Any]) -> str:
 
 
 def _draw_seconds(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
-    """Draw each exchange second by second and, on the same time axis, what was watched."""
+    """Draw each exchange second by second, with telemetry on the same time axis."""
     with query_log.recorded() as asked:
         seconds = queries.intervals(warehouse, trial["trial_id"], trial["batch"]).to_pandas()
     with query_log.recorded() as asked_beside:
@@ -290,7 +290,7 @@ def _show_exchanges(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
 
 
 def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
-    """Draw the distribution where single answers or percentiles are known; say what is known otherwise."""
+    """Draw the distribution if single answers or percentiles are known, else say what is."""
     with query_log.recorded() as asked:
         shares = watching.response_shares(warehouse, trial["trial_id"], trial["batch"]).to_pandas()
     probes = watching.probe_times(warehouse, trial["trial_id"], trial["batch"])

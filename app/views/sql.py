@@ -63,7 +63,7 @@ def _edit_and_answer() -> None:
 
 
 def _run() -> None:
-    """Answer what stands in the editor, and leave it there."""
+    """Answer the question in the editor, and leave it there."""
     st.session_state["asked"] = text = editor.asked()
     before = [each for each in st.session_state.get("asked_before", []) if each != text]
     st.session_state["asked_before"] = [text, *before][:MOST_REMEMBERED]
@@ -140,7 +140,7 @@ def _put_into_address(text: str) -> None:
 
 @st.cache_data(max_entries=16, ttl=600, show_spinner="Asking the warehouse ...")
 def _answer(identity: Identity, text: str) -> Answer | str:
-    """Return the answer, or why there is none; kept, so that the choices of the chart ask nothing anew."""
+    """Return the answer or the error; cached, so that choices of the chart ask nothing again."""
     try:
         return sql_console.ask(identity.path, text)
     except (Refused, TooMuch) as error:

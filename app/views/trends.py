@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dropline.app.warehouse import Warehouse
 
 _FEWEST = 4  # runs: fewer show no change, inference.changes
-_LINKS = 6  # to runs that stand out
+_LINKS = 6  # links to outliers
 
 
 def main() -> None:

@@ -79,7 +79,7 @@ def _say_what_it_is(name: str, size: int, found: dict[str, Any]) -> None:
 
 
 def _visible(text: str) -> str:
-    """Return text of a stranger without what cannot be seen, so that it stands in one line as it is."""
+    """Return untrusted text on one line, without invisible characters."""
     return "".join(char if char.isprintable() else "?" for char in text)
 
 
@@ -130,7 +130,7 @@ def _show_trials(found: dict[str, Any]) -> None:
 
 
 def _place(trials: list[dict[str, Any]]) -> None:
-    """Show where the trials of the first kind stand among the known ones."""
+    """Compare the trials of the first kind with known results."""
     if not trials:
         return
     try:
