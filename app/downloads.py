@@ -50,9 +50,14 @@ def row(drawn: alt.LayerChart, key: str, asked: Collection[str]) -> None:
         if asked:
             with st.popover("SQL behind this", type="tertiary", icon=":material/database:"):
                 for question in asked:
-                    st.code(question, language="sql")
+                    sql(question)
                     if len(quote(question)) <= LONGEST_LINK:
                         st.page_link("views/sql.py", label="Open in SQL", query_params={"sql": question})
+
+
+def sql(question: str) -> None:
+    """Show a question without colours, which Streamlit has too pale, and without a bar that no Tab reaches."""
+    st.code(question, language=None, wrap_lines=True)
 
 
 def rows(drawn: alt.LayerChart) -> pd.DataFrame:

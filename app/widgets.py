@@ -159,11 +159,12 @@ def _say_what_is_gone(key: str, texts: Any) -> None:
 
 @st.fragment
 def offer_sql(questions: Collection[str]) -> None:
-    """Show what a page asked when the visitor opens it; before, a browser would colour words that nobody sees."""
+    """Show a page's queries when the visitor opens them."""
     place = st.expander("The SQL behind this page", icon=":material/database:", key="behind", bind="query-params")
     if place.open:
         for question in questions:
-            place.code(question, language="sql")
+            with place:
+                downloads.sql(question)
 
 
 def reserved(pixels: int, *, horizontal: bool = False) -> DeltaGenerator:
