@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
 ROOMS_NOT_IMPORTED = {
     "ingest": {"app", "expectations", "pipeline", "cli"},
     # it reads files, and writes no lake
@@ -92,12 +93,10 @@ def test_every_model_has_its_description_beside_it():
             assert "One row per" in described, f"{model.stem} does not say what a row is"
 
 
-def test_the_readme_names_files_that_are_there():
-    text = (ROOT / "README.md").read_text("utf-8")
-    links = [part.partition(")")[0] for part in text.split("](")[1:]]
-    assert len(links) > 5
-    for link in links:
-        assert (ROOT / link).exists(), link
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_of_a_page_lead_somewhere(page):
+    links = re.findall(r"\]\((?!http|#)([^)#]+)", page.read_text("utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
 
 
 def test_the_sql_of_the_readme_runs_as_it_stands(examples_home):

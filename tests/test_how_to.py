@@ -28,9 +28,3 @@ def test_a_command_of_a_how_to_prints_what_is_shown(warehouse_home, page, comman
     arguments = [sys.executable, "-m", "dropline", "--home", warehouse_home, *shlex.split(command)]
     done = subprocess.run(arguments, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == (shown, ""), page
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_links_of_a_how_to_lead_somewhere(page):
-    links = re.findall(r"\]\((?!http)([^)#]+)", page.read_text("utf-8"))
-    assert [link for link in links if not (page.parent / link).exists()] == []
