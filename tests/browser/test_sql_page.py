@@ -63,8 +63,12 @@ def test_a_worked_question_is_taken_and_the_one_before_comes_back(watched: Watch
     first = next(iter(sql.examples().values()))
     page.wait_for_function("text => monaco.editor.getEditors()[0].getValue() === text", arg=first)
     watched.settle()
-    choose(page, "Asked before", "select 42 as answer")
-    page.wait_for_function("() => monaco.editor.getEditors()[0].getValue() === 'select 42 as answer'")
+    for _ in range(3):  # a list that is drawn again under the pointer loses the click
+        choose(page, "Asked before", "select 42 as answer")
+        watched.settle()
+        if written_sql(page) == "select 42 as answer":
+            break
+    assert written_sql(page) == "select 42 as answer"
 
 
 def test_a_chart_gives_its_csv_with_one_click_and_opens_its_sql_with_two(watched: Watched) -> None:
