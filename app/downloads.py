@@ -1,7 +1,4 @@
-"""What a visitor can download of a chart: its data as CSV and Parquet, beside the SQL behind it.
-
-The image is in the chart's own tool bar.
-"""
+"""Downloads below a chart: its data as CSV and Parquet, and its SQL; the image is in the chart's own tool bar."""
 
 from __future__ import annotations
 
@@ -22,12 +19,12 @@ if TYPE_CHECKING:
 
     import altair as alt
 
-LONGEST_LINK: Final = 6000  # characters of an address; what lies above is cut by some mail programs and proxies
+LONGEST_LINK: Final = 6000  # characters of an address; some mail programs and proxies cut longer ones
 _FORMS: Final = {"csv": ("CSV", "text/csv"), "parquet": ("Parquet", "application/vnd.apache.parquet")}
 
 
 def row(drawn: alt.LayerChart, key: str, asked: Collection[str]) -> None:
-    """Offer what a chart draws, below it; nothing is written before it is asked for."""
+    """Offer a chart's data below it; files are written on request only."""
     name = re.sub(r"[^a-z0-9]+", "-", key.lower()).strip("-")
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for form, (label, mime) in _FORMS.items():
@@ -51,18 +48,18 @@ def row(drawn: alt.LayerChart, key: str, asked: Collection[str]) -> None:
 
 
 def rows(drawn: alt.LayerChart) -> pd.DataFrame:
-    """Return the rows that a chart draws, those of all its layers, each once."""
+    """Return the distinct rows of all layers of a chart."""
     frames = [part.data for part in (drawn, *drawn.layer) if isinstance(part.data, pd.DataFrame)]
     return together(frames)
 
 
 def together(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the rows of all frames, each once."""
+    """Return the distinct rows of all frames."""
     return pd.concat(frames, ignore_index=True).drop_duplicates(ignore_index=True)
 
 
 def written(drawn: alt.LayerChart, form: str) -> bytes:
-    """Return what a chart draws, in one of the forms of `export`."""
+    """Return a chart's data in one of the forms of `export`."""
     out = io.BytesIO()
     output_formats.write(pa.Table.from_pandas(rows(drawn), preserve_index=False), form, out)
     return out.getvalue()
