@@ -1,4 +1,4 @@
-"""A plan as a page to print: its Markdown with its picture."""
+"""A plan as a printable page: its Markdown with its chart."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     import altair as alt
 
 _PAGE: Final = Path(__file__).parent / "plan.html"
-_WIDTH: Final = 640  # pixels of the picture
-_MARKDOWN: Final = MarkdownIt("zero").enable(["heading", "table", "escape"])  # a name can be no link and no image
+_WIDTH: Final = 640  # pixels of the chart
+_MARKDOWN: Final = MarkdownIt("zero").enable(["heading", "table", "escape"])  # names must not become links or images
 
 
 def page(found: planner.Answer, drawn: alt.LayerChart) -> str:
-    """Return an answer as HTML that needs nothing else; a browser prints it, or saves it as PDF."""
+    """Return an answer as self-contained HTML, for a browser to print or save as PDF."""
     answer, heading, parts = _MARKDOWN.render(planner.as_markdown(found)).partition("<h2>")
     picture = vl_convert.vegalite_to_svg(drawn.properties(width=_WIDTH).to_dict())
     texts = {"answer": answer, "parts": heading + parts, "picture": picture}
