@@ -1,4 +1,4 @@
-"""Chart of capacities with their intervals, single runs beside them."""
+"""Chart of capacities with their intervals and single runs."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ REQUIRED: Final = (
     "runs",
     "quality",
 )
-_OPEN: Final = 1.06  # how far beyond all that is known a range that is open upwards is drawn
+_OPEN: Final = 1.06  # how far ranges without an upper end extend beyond the highest value
 
 
 def capacities(table: pd.DataFrame, unit: str, singles: pd.DataFrame | None = None) -> alt.LayerChart:
     """Draw a dot per `row`, with its figure.
 
     Args:
-        table: the columns of `REQUIRED`; `shown` is the figure in words, with its bound, `interval` its range; rates
+        table: the columns of `REQUIRED`; `shown` is the figure as text, with its bound, `interval` its range; rates
             in `unit`.
         unit: unit of the rates, for the axis.
-        singles: single runs with row, label, backend, rate and run (in words).
+        singles: single runs with row, label, backend, rate and run (as text).
     """
     table = theme.with_backends(table.loc[:, list(REQUIRED)].dropna(subset=["rate"]))
     table = table.assign(
@@ -73,7 +73,7 @@ def capacities(table: pd.DataFrame, unit: str, singles: pd.DataFrame | None = No
                 "origin:N",
                 scale=alt.Scale(domain=list(theme.ORIGINS), range=["circle", "diamond"]),
                 title="Figure",
-                legend=None,  # the words below the title tell it
+                legend=None,  # the subtitle explains it
             ),
             fillOpacity=alt.condition("datum.origin === 'measured'", alt.value(1), alt.value(0)),
             fill=colour,
@@ -90,7 +90,7 @@ def capacities(table: pd.DataFrame, unit: str, singles: pd.DataFrame | None = No
 
 
 def _ranges(table: pd.DataFrame, shared: dict[str, Any]) -> list[Any]:
-    """Return the layers of the ranges: an interval is a line, a bracket a light bar, an open end an arrow."""
+    """Return the layers of the ranges: intervals as lines, brackets as light bars, open ends as arrows."""
     known = table.dropna(subset=["ci_low"])
     far = _OPEN * table[["rate", "ci_high"]].max().max()
     known = known.assign(range_high=known["ci_high"].fillna(far))
@@ -116,7 +116,7 @@ def _finding(table: pd.DataFrame, unit: str) -> tuple[str, str]:
     own = table[table["origin"] == "measured"]
     several = "Filled: measured, hollow: published figure" if 0 < len(own) < len(table) else "Dot: the figure"
     table = own if len(own) else table
-    # what lies below a bound may be anything
+    # upper bounds may hide any value
     reached = table[~table["shown"].str.startswith(("<", "≤"))]
     first = table.loc[(reached if len(reached) else table)["rate"].idxmax()]
     drawn = f"{_runs(table)}{several}{_told(table)}"
@@ -127,7 +127,7 @@ def _finding(table: pd.DataFrame, unit: str) -> tuple[str, str]:
 
 
 def _told(table: pd.DataFrame) -> str:
-    """Return what the marks of the ranges mean, those that are there."""
+    """Return the meaning of the range marks in use."""
     known = table.dropna(subset=["ci_low"])
     kinds = set(known["interval_kind"])
     marks = {
@@ -139,7 +139,7 @@ def _told(table: pd.DataFrame) -> str:
 
 
 def _runs(table: pd.DataFrame) -> str:
-    """Return how many runs stand behind each figure, where anybody says it."""
+    """Return the number of runs per figure, if known."""
     runs = table["runs"].dropna()
     if runs.empty:
         return ""

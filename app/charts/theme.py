@@ -1,4 +1,4 @@
-"""One look for all charts: colours that colour-blind people can tell apart, on light and on dark ground."""
+"""Common look of all charts: colours for the colour-blind, on light and dark backgrounds."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ BACKEND_COLOURS: Final = {
 }
 SPARE_COLOURS: Final = ("#3d8f9e", "#b3567c", "#80852b", "#6f87b5", "#ad6a45", "#5b9a5b")
 NO_BACKEND: Final = "#828791"
-SERIES: Final = (*BACKEND_COLOURS.values(), *SPARE_COLOURS)  # of a dozen things that differ in no backend
+SERIES: Final = (*BACKEND_COLOURS.values(), *SPARE_COLOURS)  # for up to a dozen series that are not backends
 LIMIT_COLOUR: Final = "#dc3c55"
 NEUTRAL: Final = "#828791"
-INK: Final = "currentColor"  # of words: what the page itself writes with, on light and on dark ground
+INK: Final = "currentColor"  # text: the page's own colour, in light and dark mode
 SERIES_COLOURS: Final = {"sent": "#828791", "received": "#2488d0", "drops": "#dc3c55"}
-DISTINCT_COLOURS: Final = ("#2488d0", "#dd6517", "#14a077", "#c0649b")  # for few things that are no backends
+DISTINCT_COLOURS: Final = ("#2488d0", "#dd6517", "#14a077", "#c0649b")  # for a few series that are not backends
 PAUSE_COLOUR: Final = "#e69f00"
 TIME_AXIS: Final = alt.Axis(format=",~f", tickMinStep=1, labelFlush=False)
-VALUE_AXIS_WIDTH: Final = 64  # pixels; charts below each other share their time axis
+VALUE_AXIS_WIDTH: Final = 64  # pixels; fixed, so that the time axes of charts below each other line up
 
 LINE_DASHES: Final = ([1, 0], [6, 3], [2, 2], [9, 3, 2, 3])
 POINT_SHAPES: Final = ("circle", "square", "diamond", "triangle-up")
 ORIGINS: Final = ("measured", "published")
 ROW_HEIGHT: Final = 26
 RATE_AXIS: Final = alt.Axis(format=",.4~f", tickCount=alt.ExprRef("containerSize()[0] < 500 ? 4 : 7"))
-# Pixels, and columns: a narrow screen keeps room for the marks, and its legend is not cut.
+# Pixels, and columns of the legend: leave space for the marks on a narrow screen, and do not cut the legend.
 _LABEL_WIDTH: Final = alt.ExprRef("min(460, 0.54 * containerSize()[0])")
 LEGEND_COLUMNS: Final = alt.ExprRef("containerSize()[0] < 500 ? 1 : 8")
-# A long name takes two lines of its row.
+# Break a long name into two lines.
 _BREAK: Final = "lastindexof(slice(datum.label, 0, max(24, 0.55 * length(datum.label))), ' ')"
 _LABEL: Final = (
     f"containerSize()[0] < 500 && length(datum.label) > 30 && {_BREAK} > 0 "
@@ -59,16 +59,16 @@ ROW_AXIS: Final = alt.Axis(
     labelExpr=_LABEL,
     labelLineHeight=11,
 )
-# Characters that a line of a title and of what stands below it has in a container of less than so many pixels.
+# Below this container width in pixels: characters per line of the title and of the subtitle.
 _WIDTHS: Final = ((430, 33, 50), (720, 58, 92))
-_TITLE_WIDTH, _DETAIL_WIDTH = 100, 180  # of wider ones
+_TITLE_WIDTH, _DETAIL_WIDTH = 100, 180  # of wider containers
 _TITLE_ROOM: Final = 36  # pixels
 _AXIS_ROOM: Final = 50
 _DETAIL_LINE: Final = 16
 
 
 def backend_colour(backend: str | None) -> str:
-    """Return the colour of a backend: the same in every chart and session, also for one never seen before."""
+    """Return the colour of a backend: the same in every chart and session, even for unknown backends."""
     if not backend:
         return NO_BACKEND
     spare = SPARE_COLOURS[zlib.crc32(backend.encode()) % len(SPARE_COLOURS)]
@@ -76,19 +76,19 @@ def backend_colour(backend: str | None) -> str:
 
 
 def backend_scale(backends: Iterable[Any]) -> alt.Scale:
-    """Return the colour scale over the backends of a chart, known ones first; who names none is neutral."""
+    """Return the colour scale over the backends of a chart, known ones first; without backend is neutral."""
     known = list(BACKEND_COLOURS)
     names = sorted({name if isinstance(name, str) else "" for name in backends}, key=lambda n: (n not in known, n))
     return alt.Scale(domain=names, range=[backend_colour(name) for name in names])
 
 
 def with_backends(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with a backend in each row, empty where none is named: a scale has no colour for a null."""
+    """Return the table with empty text for missing backends: a scale has no colour for null."""
     return table.assign(backend=table["backend"].fillna(""))
 
 
 def label_colours(table: pd.DataFrame, legend: alt.Legend | None = None) -> alt.Color:
-    """Return the colours of what a chart tells apart: those of the backends, unless two labels share one."""
+    """Return the colours of the labels: those of their backends, unless two labels share one."""
     each = table.drop_duplicates("label")
     labels, backends = list(each["label"]), each["backend"].fillna("")
     series = [SERIES[place % len(SERIES)] for place in range(len(labels))]
@@ -99,7 +99,7 @@ def label_colours(table: pd.DataFrame, legend: alt.Legend | None = None) -> alt.
 
 
 def backend_legend(backends: Iterable[Any]) -> alt.Color:
-    """Return the colour encoding of the field `backend`, with a legend on top where there are several."""
+    """Return the colour encoding of the field `backend`, with a legend on top if there are several."""
     scale = backend_scale(backends)
     legend = alt.Legend(
         orient="top",
@@ -125,9 +125,9 @@ def value_axis(ticks: int = 7) -> alt.Axis:
 
 
 class Titled(alt.LayerChart):  # type: ignore[misc]  # mypy does not follow Altair
-    """Layers whose title and subtitle are broken to fit their screen: both are part of the chart, as in a saved image.
+    """Layers whose title and subtitle wrap to fit the screen; both are part of the chart, and of saved images.
 
-    Vega-Lite computes a subtitle like a title, and only its schema knows nothing of it.
+    Vega-Lite computes subtitles like titles; only its schema lacks this.
     """
 
     def to_dict(self, *args: Any, **options: Any) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def _lines(text: str, width: int) -> list[str]:
 
 
 def room(chart: alt.LayerChart) -> int:
-    """Return how many pixels high a chart of `titled` is on a wide screen; with rows and legends somewhat more."""
+    """Return the height of a chart of `titled` on a wide screen in pixels; rows and legends add some more."""
     if isinstance(chart.height, int):
         return chart.height
     rows = max((_rows(part, chart.data) for part in chart.layer), default=0)
@@ -162,22 +162,22 @@ def _rows(part: Any, shared: Any) -> int:
 
 
 def titled(layers: Iterable[Any], finding: str, detail: str, height: int | alt.Step | None = None) -> Titled:
-    """Return layers with their finding as title, what they show below it, and both as text alternative.
+    """Return layers with their finding as title, their detail as subtitle, and both as text alternative.
 
     Args:
-        layers: what is drawn, from the ground up.
-        finding: what the chart shows, as a sentence.
-        detail: what is drawn: n, intervals, marks.
-        height: of what is drawn, in pixels, with axes and legends; or of each row.
+        layers: the layers, from bottom to top.
+        finding: the chart's message, as a sentence.
+        detail: the contents: n, intervals, marks.
+        height: height in pixels with axes and legends, or of each row.
     """
     size: dict[str, Any] = {}
-    if isinstance(height, int):  # the title takes its room from the chart
+    if isinstance(height, int):  # the title takes its space from the chart
         size = {"height": height + _TITLE_ROOM + _DETAIL_LINE * len(_lines(detail, _DETAIL_WIDTH))}
     elif height is not None:
         size = {"height": height}
     words = {"labelColor": INK, "titleColor": INK}
-    # Rules mark a place that the description names; a layer that has none would be an image without a name.
-    # A saved image takes the ink on black; without a ground of its own it can be read wherever it is put.
+    # Rules mark positions that the description names; a layer without description would be an unnamed image.
+    # A saved image gets black text; its transparent background leaves the choice to the page that shows it.
     chart = Titled(layer=list(layers)).configure(background="transparent")
     lines = {"gridColor": NEUTRAL, "gridOpacity": 0.25, "domainColor": NEUTRAL}
     styled = chart.configure_axis(**words, **lines).configure_legend(**words).configure_rule(aria=False)
