@@ -1,5 +1,5 @@
-"""Errors that a person can act on: one tree, caught once by the command line."""
+"""Errors that users can act on: one class hierarchy, caught once by the command line."""
 
 
 class DroplineError(Exception):
-    """An expected failure; its text says what is wrong, where, and what to do."""
+    """An expected failure; the text says what was wrong, where, and what to do."""

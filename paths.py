@@ -1,4 +1,4 @@
-"""Paths of an installation: the home, its lake, its warehouse, its quality reports."""
+"""Paths of an installation: the home with its lake, warehouse and quality reports."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from dropline.errors import DroplineError
 CACHE: Final = "DROPLINE_CACHE"
 ENDPOINT: Final = "DROPLINE_S3_ENDPOINT"
 
-# A shell's or a Path's way of writing the address has one slash. Names of buckets:
+# Path, like shells, may reduce the two slashes to one. Bucket names:
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
 _S3: Final = re.compile(r"s3:/{1,2}([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:/[\w.=+-]+)*)/?", re.ASCII)
 
 
 class NoSuchHome(DroplineError):
-    """What was named cannot be a home."""
+    """The given name cannot be a home."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Home:
 
     Attributes:
         root: the folder.
-        address: the bucket whose lake the folder copies, `s3://bucket/prefix`; see ingest/bucket.py.
+        address: the bucket whose lake the folder mirrors, `s3://bucket/prefix`; see ingest/bucket.py.
 
     """
 
@@ -44,7 +44,7 @@ class Home:
             return cls(Path(named).expanduser().absolute())
         match = _S3.fullmatch(named)
         if not match or {".", ".."} & set(match[2].split("/")):
-            # It is not repeated: people put their keys there.
+            # Do not repeat the address: people put their keys there.
             message = (
                 "the address of a shared home is s3://bucket/folder, of letters, digits and any of . _ = + -; "
                 "keys come from the environment or a profile, never from the address"
@@ -57,7 +57,7 @@ class Home:
 
     @property
     def name(self) -> str:
-        """What to give to `--home`."""
+        """The value for `--home`."""
         return self.address or str(self.root)
 
     @property
@@ -67,7 +67,7 @@ class Home:
 
     @property
     def warehouse(self) -> Path:
-        """The DuckDB file that people read."""
+        """The published DuckDB file."""
         return self.root / "warehouse.duckdb"
 
     @property

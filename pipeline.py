@@ -1,7 +1,6 @@
 """From the lake to the published warehouse: gate, dbt build into a fresh file, gate, one rename.
 
-Everything is written below `<home>/build`; readers of the old warehouse keep it until they open the
-file again.
+All work happens below `<home>/build`; readers of the old warehouse keep it until they open the file again.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ class BuildFailed(DroplineError):
 
 
 class GateFailed(BuildFailed):
-    """A critical expectation does not hold. `findings` are the rows."""
+    """A critical expectation failed. `findings` are the rows."""
 
     def __init__(self, message: str, findings: Sequence[Finding]) -> None:
         super().__init__(message)
@@ -93,15 +92,15 @@ class ModelsFailed(BuildFailed):
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """Summary of a published build.
+    """The result of a build.
 
     Attributes:
-        warehouse: the file.
+        warehouse: the published file.
         seconds: how long each phase took: checksums, lake gate, models, marts gate, publish.
-        tables: the rows of every table.
-        findings: the rows of quality_findings by severity.
-        measured: how many configurations are measured; the others are published ones.
-        own: findings that are not about published figures.
+        tables: the number of rows of every table.
+        findings: the number of rows of quality_findings by severity.
+        measured: the number of measured configurations; the others are published ones.
+        own: the findings that are not about published figures.
 
     """
 
@@ -113,7 +112,7 @@ class BuildReport:
     own: dict[str, int] = field(default_factory=dict)
 
     def text(self) -> str:
-        """Return the report for people."""
+        """Return the report as text."""
         spent = ", ".join(f"{phase} {seconds:.1f} s" for phase, seconds in self.seconds.items())
         found = ", ".join(f"{rows} {severity}" for severity, rows in self.own.items()) or "none"
         held = f"{counted(self.tables['trials'], 'trial', 'trials')}, "
@@ -124,7 +123,7 @@ class BuildReport:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What the gate says of the lake and of the published warehouse (None: there is none yet)."""
+    """The gate's results for the lake and for the published warehouse (None: there is none yet)."""
 
     lake: tuple[Finding, ...]
     marts: tuple[Finding, ...] | None
@@ -132,11 +131,11 @@ class CheckReport:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing critical was found."""
+        """Whether there are no critical findings."""
         return not _critical((*self.lake, *(self.marts or ())))
 
     def text(self) -> str:
-        """Return the report for people: each finding by name, with its reason and up to ten rows."""
+        """Return the report as text: each finding by name, with its reason and up to ten rows."""
         parts = {"lake": self.lake, "warehouse": self.marts or ()}
         lines = [line for place, findings in parts.items() for line in _listed(place, findings)]
         missing = "" if self.marts is not None else " There is no warehouse yet."
@@ -146,7 +145,7 @@ class CheckReport:
 
 
 def is_current(home: Home) -> bool:
-    """Return whether the published warehouse holds all batches of the lake and was built by these models."""
+    """Return whether the published warehouse holds all batches of the lake and was built by exactly these models."""
     if not home.warehouse.exists():
         return False
     try:
@@ -160,8 +159,12 @@ def is_current(home: Home) -> bool:
 def build(home: Home, *, progress: Progress | None = None) -> BuildReport:
     """Build the warehouse of `home` and publish it by one rename; a second build waits.
 
-    Raises GateFailed or ModelsFailed with the rows concerned, or BuildFailed when a file cannot be
-    read or written. The old warehouse is untouched then.
+    On errors the old warehouse stays untouched.
+
+    Raises:
+        GateFailed: a critical expectation failed; holds the rows.
+        ModelsFailed: a seed, model or test failed; holds their names.
+        BuildFailed: a file cannot be read or written.
     """
     say = progress or (lambda _: None)
     with publication.alone(home, say), Lake(home.lake).reading():
@@ -178,9 +181,10 @@ def build(home: Home, *, progress: Progress | None = None) -> BuildReport:
 
 
 def check(home: Home, *, progress: Progress | None = None) -> CheckReport:
-    """Hold the lake and the published warehouse of `home` against all expectations; builds nothing.
+    """Check the lake and the published warehouse of `home` against all expectations, without a build.
 
-    Raises BuildFailed when a file cannot be read.
+    Raises:
+        BuildFailed: a file cannot be read.
     """
     from dropline.expectations import validation
 
@@ -221,7 +225,7 @@ def _build(home: Home, work: _Workplace, say: Progress) -> BuildReport:
 
 
 class _Phases:
-    """Measures the phases of a build and reports their names."""
+    """Time the phases of a build and report their names."""
 
     def __init__(self, say: Progress) -> None:
         self._say = say
@@ -236,11 +240,11 @@ class _Phases:
 
 
 class _Workplace:
-    """`<home>/build`: the files of a build in the making.
+    """`<home>/build`: the files of a build in progress.
 
     Attributes:
-        lake: the lake as of this build, laid out for the models; it stays until the next one, for Spark.
-        scratch: the models' steps on the way.
+        lake: the lake as of this build, laid out for the models; kept until the next build, for Spark.
+        scratch: the models' intermediate tables.
 
     """
 
@@ -251,7 +255,7 @@ class _Workplace:
         self.lake = self.root / "lake"
 
     def clear(self) -> None:
-        """Remove what this or a killed build left; dbt's own files stay."""
+        """Remove the files of this or a killed build, except dbt's own."""
         for file in (self.database, self.scratch):
             file.unlink(missing_ok=True)
             publication.wal(file).unlink(missing_ok=True)
@@ -351,7 +355,7 @@ def _own_version() -> str:
 
 
 def _finish(database: Path, findings: Sequence[Finding]) -> BuildReport:
-    """Mark the gate's findings in the marts; return the row counts of the tables."""
+    """Write the gate's findings into the marts; return the contents of the tables."""
     with duckdb.connect(str(database)) as connection:
         mark(connection, findings)
         names = connection.execute("select table_name from duckdb_tables() order by all").fetchall()

@@ -1,4 +1,4 @@
-"""Preview of an ingest: configurations, runs and rates, before anything is kept."""
+"""Preview of an ingest: configurations, runs and rates, before anything is stored."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _RUNS: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What would come of an ingest: its summary, and a row for each configuration."""
+    """The expected result of an ingest: its summary, and one row per configuration."""
 
     summary: Summary
     runs: pa.Table
@@ -62,9 +62,10 @@ def preview(
     campaign: str | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Preview:
-    """Ingest into a temporary lake and compute its runs; `home` is only read.
+    """Ingest into a temporary lake and build the runs from it; only read from `home`.
 
-    Raises what `ingest` raises, and ModelsFailed.
+    Raises:
+        ModelsFailed: a model failed. Also raises the errors of `ingest`.
     """
     held = Lake(home.lake)
     with TemporaryDirectory(prefix="dropline-") as folder:
@@ -72,7 +73,7 @@ def preview(
         lake = Lake.create(work / "lake")
         summary = ingest(paths, lake, campaign=campaign, named_in=held, progress=progress)
         _compare(summary, lake, held)
-        with suppress(FileNotFoundError):  # of models that were changed
+        with suppress(FileNotFoundError):  # exists if models were changed
             shutil.copy(home.root / "build" / compiled.NAME, work)
         read = lake.lay_out(work / "tables").root
         places = transform.Places(read, work / "quality", work / "next.duckdb", work / "scratch.duckdb", work)
@@ -83,7 +84,7 @@ def preview(
 
 
 def _compare(summary: Summary, lake: Lake, held: Lake) -> None:
-    """Correct a summary by what the real lake holds."""
+    """Correct a summary for files that the real lake already holds."""
     summary.batch = None
     before = held.current_files()
     for key, version in lake.current_files().items():

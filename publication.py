@@ -1,8 +1,8 @@
-"""The published warehouse and the ones before it; a file appears and disappears by one rename.
+"""The published warehouse and its predecessors; files appear and disappear by one rename.
 
-    <home>/warehouse.duckdb              the current warehouse
-    <home>/earlier/0007-<time>.duckdb    a replaced publication, by its number; the time is informative
-    <home>/build.lock                    held while publishing
+    <home>/warehouse.duckdb              the published warehouse
+    <home>/earlier/0007-<time>.duckdb    an earlier publication, by number; the time is for information only
+    <home>/build.lock                    held during publication
 
 A reader keeps its open file while another is published.
 """
@@ -31,18 +31,18 @@ _NAME: Final = re.compile(r"([0-9]{4,18})-[0-9]{8}T[0-9]{6}Z\.duckdb")
 
 
 class NoSuchPublication(DroplineError):
-    """There is nothing to go back to, or not under this name."""
+    """There is no earlier publication, or none of this name."""
 
 
 class Publication(NamedTuple):
-    """A warehouse that was published before: its number, its file, and when it was made."""
+    """An earlier published warehouse: its number, its file, and its time."""
 
     number: int
     file: Path
 
     @property
     def name(self) -> str:
-        """What people call it: the file's name without its ending."""
+        """The file's name without its extension."""
         return self.file.stem
 
     @property
@@ -53,7 +53,7 @@ class Publication(NamedTuple):
 
 @contextmanager
 def alone(home: Home, say: Callable[[str], None]) -> Iterator[None]:
-    """Hold the home's lock on publishing; others wait, and `say` so."""
+    """Hold the home's publication lock; others wait, and `say` so."""
     home.root.mkdir(parents=True, exist_ok=True)
     with (home.root / "build.lock").open("w") as lock:
         try:
@@ -65,9 +65,9 @@ def alone(home: Home, say: Callable[[str], None]) -> Iterator[None]:
 
 
 def publish(built: Path, home: Home, keep: int = KEPT) -> None:
-    """Put the file `built` in the place of the warehouse, and keep the last `keep` before it.
+    """Replace the warehouse by the file `built`, and keep the last `keep` publications before it.
 
-    The caller is `alone`. Killed at any instant, the warehouse is the old file or the new one.
+    The caller must hold `alone`. If killed at any time, the warehouse is the old file or the new one.
     """
     fsync(built)
     _put_aside(home)
@@ -78,24 +78,24 @@ def publish(built: Path, home: Home, keep: int = KEPT) -> None:
 
 
 def earlier(home: Home) -> list[Publication]:
-    """Return what `rollback` can return to, oldest first; never the published one."""
+    """Return the publications that `rollback` can restore, oldest first; without the present one."""
     return [publication for publication in _all(home) if not _is_current(publication, home)]
 
 
 def rollback(home: Home, name: str | None = None, *, progress: Callable[[str], None] | None = None) -> Publication:
-    """Publish an earlier warehouse again: the one called `name`, else the one before the present one.
+    """Publish an earlier warehouse again: `name`, or by default the last before the present one.
 
-    What is published now stays among the earlier ones, so that this can be taken back.
+    The present one joins the earlier ones, so that a rollback can be undone.
 
     Raises:
-        NoSuchPublication: nothing is kept, or nothing of this name.
+        NoSuchPublication: there is no earlier publication, or none of this name.
     """
     with alone(home, progress or (lambda _: None)):
         return _rollback(home, name)
 
 
 def wal(database: Path) -> Path:
-    """Return the log that DuckDB keeps beside a database while it is written."""
+    """Return the path of DuckDB's write-ahead log of a database."""
     return database.with_name(database.name + ".wal")
 
 
@@ -133,7 +133,7 @@ def _is_current(publication: Publication, home: Home) -> bool:
 
 
 def _put_aside(home: Home) -> None:
-    """Give the present warehouse a second name, which survives its replacement."""
+    """Hard-link the present warehouse under a second name, which outlives its replacement."""
     kept = _all(home)
     if not home.warehouse.exists() or any(_is_current(publication, home) for publication in kept):
         return
@@ -146,7 +146,7 @@ def _put_aside(home: Home) -> None:
 
 
 def _replace(file: Path, home: Home) -> None:
-    # What another client has logged against the old file must not be replayed into the new one.
+    # Another client's log for the old file must not be replayed into the new one.
     wal(home.warehouse).unlink(missing_ok=True)
     file.replace(home.warehouse)
     fsync(home.root)

@@ -1,6 +1,6 @@
-"""SQL quoting where DuckDB takes no parameter: ATTACH, CREATE VIEW, and questions that run as pasted."""
+"""Quote SQL literals where parameters are not allowed: ATTACH, CREATE VIEW, and queries to paste."""
 
 
 def quoted(text: object) -> str:
-    """Return a text, or the path of a file, as an SQL literal."""
+    """Return a text or a path as an SQL literal."""
     return "'" + str(text).replace("'", "''") + "'"

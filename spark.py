@@ -1,7 +1,7 @@
-"""dbt on Apache Spark: `python spark.py build` is `dbt build --target spark`, and so are dbt's other commands.
+"""dbt on Apache Spark: `python spark.py build` runs `dbt build --target spark`; likewise dbt's other commands.
 
-dbt-spark runs models in Python on Databricks only. A session of Spark in this process can do so as well: here is what
-that needs, and the session ends with dbt.
+dbt-spark runs Python models on Databricks only. This module runs them in a Spark session of this process, which ends
+with dbt.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PROJECT: Final = Path(__file__).resolve().parent
-IMPORTED: Final = ("__init__.py", "inference/*.py")  # by the models in Python
+IMPORTED: Final = ("__init__.py", "inference/*.py")  # imported by the Python models
 
 
 class SessionModel(PythonJobHelper):  # type: ignore[misc]
-    """Runs the code of a model in this process; what the code leaves to Spark, the executors run."""
+    """Run the code of a model in this process, with its Spark operations on the executors."""
 
     def __init__(self, parsed_model: dict[str, Any], credentials: object, *, package: str) -> None:
         self._name = parsed_model["name"]
         self._package = package
 
     def submit(self, compiled_code: str) -> None:
-        """Run the code that dbt made of the model, which also writes the table."""
+        """Run the code that dbt compiled from the model, which also writes the table."""
         session = SparkSession.builder.getOrCreate()
         session.sparkContext.addPyFile(self._package)
         exec(compile(compiled_code, self._name, "exec"), {"__name__": self._name, "spark": session})  # noqa: S102 - ours
 
 
 def run(arguments: Sequence[str]) -> bool:
-    """Run a command of dbt on Spark, e.g. ["build", "--select", "capacity"]; return whether all went well.
+    """Run a dbt command on Spark, e.g. ["build", "--select", "capacity"]; return whether it succeeded.
 
-    The profile is that of DBT_PROFILES_DIR, by default the project's own: two executors on this machine.
+    Use the profile in DBT_PROFILES_DIR, by default the project's own: two executors on this machine.
     """
     for name in ("DBT_PROJECT_DIR", "DBT_PROFILES_DIR"):
         os.environ.setdefault(name, str(PROJECT))
@@ -62,7 +62,7 @@ def run(arguments: Sequence[str]) -> bool:
 
 
 def _package(archive: Path) -> str:
-    """Write the part of the package that the executors import."""
+    """Write the modules that the executors import to an archive."""
     with ZipFile(archive, "w") as written:
         for file in (file for pattern in IMPORTED for file in PROJECT.glob(pattern)):
             written.write(file, Path("dropline", file.relative_to(PROJECT)))
@@ -70,7 +70,7 @@ def _package(archive: Path) -> str:
 
 
 def _executors(context: SparkContext) -> int:
-    """Return how many executors run, without the driver, which Spark counts as one."""
+    """Return the number of running executors, without the driver, which Spark includes."""
     return int(context._jsc.sc().getExecutorMemoryStatus().size()) - 1
 
 

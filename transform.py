@@ -1,4 +1,4 @@
-"""All seeds, models and tests into a fresh database: as compiled, or by dbt, which explains what failed."""
+"""Run all seeds, models and tests in a fresh database: as compiled, or by dbt, which explains failures."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _FAILED: Final = frozenset({"error", "fail", "runtime error", "partial success"}
 
 
 class Places(NamedTuple):
-    """Where the models read and write: the project's profile names these by environment variables."""
+    """Paths that the models read and write; the project's profile takes them from environment variables."""
 
     lake: Path
     quality: Path
     database: Path
     scratch: Path
-    work: Path  # what dbt keeps to parse faster, and its logs
+    work: Path  # dbt's parse cache and logs
 
     def environment(self) -> dict[str, str]:
         """Return the variables of profiles.yml and of the sources."""
@@ -42,17 +42,20 @@ class Places(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """A seed, model or test that failed: its name in dbt, and why, with the rows that a data test found."""
+    """A failed seed, model or test: its name in dbt, and the reason, with the rows found by a data test."""
 
     node: str
     text: str
 
 
 def run(project: Path, places: Places, *, shown_rows: int, up_to: str | None = None) -> list[Failure]:
-    """Run everything in `project` but the unit tests; return the failures, empty if all went well.
+    """Run everything in `project` except unit tests, which need no data; return the failures.
 
-    dbt itself runs if project or lake differ from what was compiled, and after a failure. With a model's name, only
-    what leads `up_to` it is built, without tests. Raises KeyboardInterrupt, which dbt would take for a failure.
+    dbt itself runs if the project or the lake differs from the compiled one, and after a failure. `up_to` names a
+    model: build only that model and its ancestors, without tests.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was typed, which dbt treats as a failure.
     """
     with _environment(places.environment()), _telling_of_interrupts() as interrupted:
         if compiled.play(project, places, up_to):
@@ -88,7 +91,7 @@ def _run_dbt(project: Path, places: Places, shown_rows: int, up_to: str | None) 
     try:
         outcome = dbtRunner(callbacks=[note]).invoke(arguments)
     finally:
-        # dbt keeps the file open for as long as the process lives.
+        # dbt would keep the file open until the process ends.
         DuckDBConnectionManager.close_all_connections()
     results = getattr(outcome.result, "results", None) or []
     failed = [result for result in results if result.status in _FAILED]
@@ -101,7 +104,7 @@ def _run_dbt(project: Path, places: Places, shown_rows: int, up_to: str | None) 
 
 @contextmanager
 def _telling_of_interrupts() -> Iterator[Callable[[], bool]]:
-    """Yield what says whether Ctrl-C was typed meanwhile; only the main thread may ask for signals."""
+    """Yield a function that returns whether Ctrl-C was typed; only the main thread may handle signals."""
     came: list[int] = []
     if threading.current_thread() is not threading.main_thread() or (
         signal.getsignal(signal.SIGINT) is not signal.default_int_handler

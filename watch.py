@@ -1,4 +1,4 @@
-"""Watch mode: ingests and publishes whatever comes into a folder."""
+"""Watch mode: ingest and publish new files in a folder."""
 
 from __future__ import annotations
 
@@ -35,10 +35,9 @@ _FIGURES: Final = """
 
 
 def watch(home: Home, folder: Path, settle_s: float = SETTLE_S) -> Iterator[str]:
-    """Follow a folder without end; yield a line for each publication, each refusal and each failure.
+    """Watch a folder forever; yield a line for each publication, each refusal and each failure.
 
-    What fails is tried again when the folder changes. Interrupted at any time, the lake holds whole batches and the
-    published warehouse is a whole one.
+    Retry failures when the folder changes. Interrupts at any time leave complete batches and a complete warehouse.
     """
     told: set[str] = set()
     for _ in changes(folder, settle_s):
@@ -60,12 +59,12 @@ def watch(home: Home, folder: Path, settle_s: float = SETTLE_S) -> Iterator[str]
 
 
 def changes(folder: Path, settle_s: float = SETTLE_S, look_s: float = LOOK_S) -> Iterator[None]:
-    """Yield at once, and from then on whenever the folder has changed and then been as it is for `settle_s`."""
+    """Yield at once, and then whenever the folder has changed and stayed unchanged for `settle_s`."""
     handled: dict[Path, tuple[int, int]] | None = None
     while True:
         began = time.perf_counter()
         seen = _state(folder)
-        # A folder of a hundred thousand files is not looked at all the time.
+        # Do not scan a folder of a hundred thousand files all the time.
         pause_s = max(look_s, 4 * (time.perf_counter() - began))
         if seen == handled:
             time.sleep(pause_s)
@@ -77,7 +76,7 @@ def changes(folder: Path, settle_s: float = SETTLE_S, look_s: float = LOOK_S) ->
 
 
 def _state(folder: Path) -> dict[Path, tuple[int, int]]:
-    """Return size and time of each file; what disappears meanwhile is not there."""
+    """Return size and time of each file, without files that disappear during the scan."""
     state = {}
     for file in folder.rglob("*"):
         with suppress(OSError):
@@ -87,7 +86,7 @@ def _state(folder: Path) -> dict[Path, tuple[int, int]]:
 
 
 def _figures(home: Home, batch: str | None) -> list[str]:
-    """Return the capacities of a batch's configurations, the first few as text."""
+    """Return the capacities of a batch's configurations, the first few, as text."""
     rows = Warehouse.open(home.warehouse).query(_FIGURES, {"batch": batch, **USUAL_GOALS})
     figures = rows["figure"].to_pylist()
     more = len(figures) - _SHOWN_FIGURES

@@ -39,26 +39,26 @@ ENVIRONMENT: Final = {
     "DROPLINE_ROLE_CLAIM": ("access", "claim"),
     "DROPLINE_ASK": ("access", "ask"),
 }
-_OTHERS: Final = stat.S_IRWXO | stat.S_IWGRP  # a secret may be read by its owner and, in a container, by his group
+_OTHERS: Final = stat.S_IRWXO | stat.S_IWGRP  # only the owner and, in a container, the group may read a secret
 _COOKIE_BYTES: Final = 32
 _LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 _STRICT: Final = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Misconfigured(DroplineError):
-    """Invalid sign-in configuration; the text names file, key and what is expected."""
+    """The sign-in configuration is invalid; the text names the file, the key and the expected value."""
 
 
 class NotAdmitted(DroplineError):
-    """Who signed in has no role; the text says why and whom to ask."""
+    """The signed-in user has no role; the text says why and whom to ask."""
 
 
 class Expired(NotAdmitted):
-    """The identity is older than its provider vouches for."""
+    """The identity has expired."""
 
 
 class Person(NamedTuple):
-    """Who looks at the dashboard; the identity ends at `until` (s since 1970)."""
+    """A visitor of the dashboard; the identity expires at `until` (s since 1970)."""
 
     email: str
     role: Role
@@ -74,7 +74,7 @@ def is_loopback(host: str | None) -> bool:
 
 
 def _folded(name: str) -> str:
-    """Return an address in lower case; of ASCII only, as other letters fold into it: the Kelvin sign into k."""
+    """Return an address with its ASCII letters in lower case; `str.lower` would turn the Kelvin sign into k."""
     return name.translate(_LOWER) if "@" in name else name
 
 
@@ -99,7 +99,7 @@ Names = list[Annotated[Text, AfterValidator(_folded)]]
 
 
 class Provider(BaseModel):
-    """Section [auth]: the identity provider, as Streamlit's own secrets name it."""
+    """Section [auth]: the identity provider, with the keys of Streamlit's secrets."""
 
     model_config = _STRICT
     client_id: Text
@@ -140,10 +140,10 @@ class SignIn(BaseModel):
         return f"{parts.scheme}://{parts.netloc}"
 
     def person(self, claims: Mapping[str, Any], now: float) -> Person:
-        """Return the identity in verified claims, at `now` (s since 1970).
+        """Return the person behind the claims of a verified identity, at `now` (s since 1970).
 
         Raises:
-            Expired: `exp` is over, or missing.
+            Expired: `exp` is past or missing.
             NotAdmitted: the address is not verified or has no role.
         """
         until, email = claims.get("exp"), claims.get("email")
@@ -173,7 +173,7 @@ class SignIn(BaseModel):
 
 
 def _marks(email: str, values: set[str]) -> set[str]:
-    """Return what a list of viewers or editors may name a person by; a claim's value is never taken for an address."""
+    """Return the entries that admit a person to viewers or editors; a claim's value never counts as an address."""
     return {email, "@" + email.rpartition("@")[2]} | {value for value in values if "@" not in value}
 
 
@@ -187,13 +187,13 @@ def _values(claims: Mapping[str, Any], path: str) -> set[str]:
 
 @cache
 def configured(home: Home) -> SignIn | None:
-    """Return the configuration of a home as it was at the first call, or None if there is none.
+    """Return the sign-in configuration of a home, read once at the first call, or None if there is none.
 
-    It is in the file that DROPLINE_SECRETS names, else in `secrets.toml` of the home; a variable of `ENVIRONMENT`
-    overrides the file.
+    Read the file that DROPLINE_SECRETS names, else `secrets.toml` of the home; variables of `ENVIRONMENT` override
+    the file.
 
     Raises:
-        Misconfigured: there is one, but it cannot be used.
+        Misconfigured: the configuration is invalid.
     """
     named = os.environ.get(FILE)
     file = Path(named) if named else home.root / "secrets.toml"
@@ -207,12 +207,12 @@ def configured(home: Home) -> SignIn | None:
     try:
         return SignIn.model_validate({"auth": {}, "access": {}} | found)
     except ValidationError as error:
-        # a misspelt name comes first: that the right one is missing follows from it
+        # report a misspelt key first: it also causes the error about a missing key
         first = min(error.errors(include_input=False), key=lambda each: each["type"] != "extra_forbidden")
         section, *keys = map(str, first["loc"])
         said = first["msg"].removeprefix("Value error, ")
         message = f"{file}: {' '.join([f'[{section}]', *keys])}: {said}. See docs/how-to/sign-in.md."
-        raise Misconfigured(message) from None  # pydantic's own text holds the value, which may be a secret
+        raise Misconfigured(message) from None  # pydantic's message includes the value, which may be a secret
 
 
 def _read(file: Path) -> dict[str, dict[str, Any]]:
@@ -234,10 +234,10 @@ def _read(file: Path) -> dict[str, dict[str, Any]]:
 
 
 def cookie_secret(home: Home) -> str:
-    """Return the key that signs cookies: made once for a home, for our user only; removing it ends all sign-ins.
+    """Return the key that signs cookies, created once per home, for our user only; deleting it ends all sign-ins.
 
     Raises:
-        Misconfigured: others may read it, or it cannot be made.
+        Misconfigured: others may read it, or it cannot be created.
     """
     file = home.root / "cookie-secret"
     try:
@@ -256,7 +256,7 @@ def cookie_secret(home: Home) -> str:
 
 
 def require_role() -> None:
-    """Continue for a visitor with a role; show others the reason and the remedy, and stop the page."""
+    """Require a visitor with a role; tell others why they are refused and what to do, and stop the page."""
     import streamlit as st
 
     sign_in = configured(Home.chosen())
@@ -275,7 +275,7 @@ def require_role() -> None:
 
 
 def may_store() -> bool:
-    """Return whether the visitor may store files; without sign-in, only this machine's users get here."""
+    """Return whether the visitor may store files; without sign-in everybody counts as the user who started the app."""
     import streamlit as st
 
     sign_in = configured(Home.chosen())

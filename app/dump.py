@@ -1,4 +1,4 @@
-"""Export of every table of the warehouse to plain files, with the meaning of each column."""
+"""Export every table of the warehouse to plain files, with a description of each column."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-# Of each format, how DuckDB writes it.
+# DuckDB's COPY options for each format.
 FORMATS: Final = {"parquet": "format parquet, compression zstd", "csv": "format csv, header"}
 COLUMNS: Final = "columns.csv"
 
@@ -57,9 +57,10 @@ class ExportFailed(DroplineError):
 
 @contextmanager
 def appearing(folder: Path) -> Iterator[Path]:
-    """Yield a folder to write to that becomes `folder`, whole, when the block ends, and is gone when it fails.
+    """Yield a temporary folder; rename it to `folder` when the block ends, delete it when the block fails.
 
-    Raises ExportFailed when `folder` is there and not empty, or cannot be made.
+    Raises:
+        ExportFailed: `folder` is not empty or cannot be created.
     """
     folder = folder.expanduser().absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -87,9 +88,9 @@ def dump(
     raw: bool = False,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> dict[str, int]:
-    """Write every table to `folder`/tables in one of FORMATS, COLUMNS and a README; return the rows of each table.
+    """Write every table to `folder`/tables in one of FORMATS, with COLUMNS and a README; return rows by table.
 
-    In CSV nested values are JSON. `raw` says whether the README mentions raw files. `progress` is called with
+    CSV holds nested values as JSON. `raw` only controls whether the README mentions raw files. Call `progress` with
     (done, total, table) before each table.
     """
     import duckdb
@@ -120,4 +121,4 @@ def _rows(database: duckdb.DuckDBPyConnection, table: str, form: str) -> str:
     if form != "csv" or not nested:
         return f'from "{table}"'
     texts = ", ".join(f'to_json("{name}") as "{name}"' for name in nested)
-    return f'select * replace ({texts}) from "{table}"'  # noqa: S608 - names of the warehouse
+    return f'select * replace ({texts}) from "{table}"'  # noqa: S608 - the warehouse's own names

@@ -1,4 +1,4 @@
-"""The editor of the SQL page: Monaco with completion, and the tables with their columns and comments beside it."""
+"""The editor of the SQL page: Monaco with completion, beside a list of tables with columns and comments."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HTML: Final = """<div class="sql-editor"><div class="text"></div>
 
 
 def routes() -> list[BaseRoute]:
-    """Return where the app serves Monaco; nothing in it is data."""
+    """Return the routes that serve Monaco; they expose no data."""
     worker = next(_MONACO.glob("assets/editor.worker-*.js"))
 
     async def serve_worker(_: Request) -> FileResponse:
@@ -38,10 +38,10 @@ def routes() -> list[BaseRoute]:
 
 
 def show(text: str, revision: int, schema: dict[str, Any], on_run: Callable[[], None]) -> None:
-    """Show the editor; `asked` holds the submitted text when `on_run` is called.
+    """Show the editor; `asked` returns the visitor's query when `on_run` is called.
 
     Args:
-        text: the initial text, set again with each new `revision`.
+        text: the initial text, set again whenever `revision` changes.
         revision: see text.
         schema: `queries.sql.schema`, for completion.
         on_run: called when the visitor presses Run or Ctrl-Enter.
@@ -52,5 +52,5 @@ def show(text: str, revision: int, schema: dict[str, Any], on_run: Callable[[], 
 
 
 def asked() -> str:
-    """Return what the visitor just ran."""
+    """Return the query that the visitor just ran."""
     return re.sub(r"\r\n?", "\n", str(st.session_state[KEY].run or ""))

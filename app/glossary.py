@@ -1,4 +1,4 @@
-"""Glossary of the field, shown on hovering."""
+"""Glossary of technical terms, shown on hover."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ TERMS: Final = {
 
 
 def about(*terms: str) -> str:
-    """Return terms with what they mean, as the help of a page or a field."""
+    """Return terms with their definitions, as the help text of a page or a field."""
     return "\n\n".join(f"**{term[0].upper()}{term[1:]}**: {TERMS[term]}" for term in terms)

@@ -17,11 +17,11 @@ _USUAL: Final = "usual"
 
 
 def choose(warehouse: Warehouse, key: str = "goal") -> str | None:
-    """Return the chosen loss goal, or None for the usual one of each unit.
+    """Return the loss goal that the visitor chose; None, the default, means each unit's usual goal.
 
     Args:
-        warehouse: the source of the goals.
-        key: the parameter of the address.
+        warehouse: the warehouse that lists the goals.
+        key: the URL parameter.
     """
     known = queries.loss_goals(warehouse)
     limits = {each["loss_goal"]: each["loss_limit"] for each in known}
@@ -37,7 +37,7 @@ def choose(warehouse: Warehouse, key: str = "goal") -> str | None:
 
 
 def follow_old_address(key: str, texts: Mapping[str, str]) -> None:
-    """Let an address name a goal as it did before: `isc: 2.5 % of any exchange`."""
+    """Accept goal names of older addresses: `isc: 2.5 % of any exchange`."""
     name, colon, _ = st.query_params.get(key, "").partition(":")
     if colon and name in texts:
         st.query_params[key] = texts[name]

@@ -1,4 +1,4 @@
-"""Headlines of the home page: which set-up holds most, how far ahead it is, and why where that is known."""
+"""Headlines of the home page: the fastest set-up, its lead and, if known, the reason."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
-WIDE: Final = 0.25  # of a figure: the headline mentions a wider interval on either side
-VAGUE: Final = 2  # between the ends of a ratio: the headline gives the ends and no point between
+WIDE: Final = 0.25  # share of the figure: the headline gives an interval that reaches further on either side
+VAGUE: Final = 2  # upper over lower end of a ratio: beyond it, give both ends instead of a point estimate
 CAUSES: Final = {
     "receive_buffer_overrun": "the receive buffer overflowed",
     "generator_limited": "the generator could not send more",
     "server_restarted": "the server restarted",
 }
 DECIDED: Final = ("faster", "slower", "probably faster", "probably slower")
-# What distinguishes set-ups, in this order; columns after the first group are named only if needed.
+# Columns that distinguish set-ups, in this order; those after the first group only where the others are ambiguous.
 _MAIN: Final = ("product", "product_version", "backend", "threading", "ha_mode", "scenario")
 _MORE: Final = ("testbed", "tool", "method", "campaign", "configuration")
 
 
 def threads(threading: str | None, count: float | None) -> str:
-    """Return how many threads a server has, e.g. `4 threads`; empty if unknown."""
+    """Return a server's number of threads, e.g. `4 threads`; empty if unknown."""
     if wording.is_known(count) and count:
         return wording.plural(int(count), "thread")
     return {"single": "1 thread", "multi": "multi-threaded"}.get(threading or "", "")
 
 
 def names(rows: Sequence[Row], beside: Sequence[Row] = ()) -> list[str]:
-    """Return a short name for each set-up, of what not all of them share; no two are the same.
+    """Return a short unique name for each set-up, made of what they do not all share.
 
     Args:
         rows: the set-ups.
-        beside: others of the same chart, to be told apart from, too, except by their version.
+        beside: other set-ups of the chart that names must differ from, though not by version.
     """
     parts = [_parts(row) for row in rows]
     told = [column for column in _MAIN if not beside or column != "product_version"]
@@ -57,7 +57,7 @@ def names(rows: Sequence[Row], beside: Sequence[Row] = ()) -> list[str]:
 
 
 def unique(found: Sequence[str]) -> list[str]:
-    """Return the names, those that come again with their number."""
+    """Return the names, with repeated ones numbered."""
     seen: Counter[str] = Counter()
     unique = []
     for name in found:
@@ -77,7 +77,7 @@ def _joined(part: Mapping[str, str], columns: Iterable[str]) -> str:
 
 
 def fastest(rows: Sequence[Row]) -> Row | None:
-    """Return the set-up that holds most; one known only below a bound is left out."""
+    """Return the set-up with the highest capacity; ignore upper bounds, which may hide any value."""
     return max(filter(_holds, rows), key=lambda row: row["rate"], default=None)
 
 
@@ -86,11 +86,11 @@ def _holds(row: Row) -> bool:
 
 
 def headline(best: Row, *, alone: bool) -> str:
-    """Return what the fastest set-up holds, as a sentence without a verb.
+    """Return the fastest set-up and its capacity, as a sentence without a verb.
 
     Args:
         best: the row of `fastest`, with its `name`.
-        alone: whether it is the only one, so that its name says no more than its product does.
+        alone: whether it is the only one, so that its name adds nothing to its product's.
     """
     shared = [best["product"], best["product_version"]]
     product = " ".join(str(each) for each in shared if wording.is_known(each) and str(each) not in best["name"])
@@ -103,7 +103,7 @@ def headline(best: Row, *, alone: bool) -> str:
 
 
 def certainty(best: Row) -> str:
-    """Return how well the figure is known: its range, and what makes that wide."""
+    """Return the uncertainty of the figure: its range, and what makes that wide."""
     if best["origin"] == "published":
         return f"Published in {best['campaign']}."
     low, high, is_estimate = best["ci_low"], best["ci_high"], best["interval_kind"] == "confidence"
@@ -119,7 +119,7 @@ def certainty(best: Row) -> str:
 
 
 def lead(best: Row, rows: Sequence[Row]) -> str:
-    """Return how far ahead the fastest is of other threads, versions and backends, the reason beside; or nothing."""
+    """Return the lead of the fastest over other threads, versions and backends, with the reason; empty if none."""
     alike = [row for row in rows if row is not best and _holds(row)]
     parts = [
         _ahead(best, other, f"as much as with {threads(other['threading'], other['threads'])}{_crowded(other)}")
@@ -137,7 +137,7 @@ def lead(best: Row, rows: Sequence[Row]) -> str:
 
 
 def _differ(one: Row, other: Row) -> set[str]:
-    """Return in which of the main columns two set-ups differ."""
+    """Return the main columns in which two set-ups differ."""
     mine, theirs = _parts(one), _parts(other)
     return {column for column in _MAIN if mine[column] != theirs[column]}
 
@@ -148,25 +148,25 @@ def _ahead(best: Row, other: Row, what: str) -> str:
     ends = best["ci_low"], other["ci_high"], best["ci_high"], other["ci_low"]
     if all(map(wording.is_known, ends)) and all(ends):
         least, most = ends[0] / ends[1], ends[2] / ends[3]
-        if most > VAGUE * least:  # brackets of few steps: a point between them would say too much
+        if most > VAGUE * least:  # brackets of few steps: a point estimate would claim too much
             return f"{two_digits(least)} to {two_digits(most)} times {what}"
     return f"{two_digits(upper / lower)} times {what}"
 
 
 def two_digits(ratio: float) -> str:
-    """Return a ratio with the digits that matter at a glance."""
+    """Return a ratio with two significant digits, or as a whole number from 10 on."""
     return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
 
 
 def _crowded(row: Row) -> str:
-    """Return that there were more threads than CPUs, where that is known."""
+    """Return a note if there were more threads than CPUs."""
     cpus, count = row["cpus"], row["threads"]
     known = wording.is_known(cpus) and wording.is_known(count)
     return f" on {wording.plural(int(cpus), 'CPU')}" if known and count > cpus else ""
 
 
 def at_first_step(rows: Sequence[Row]) -> str:
-    """Return which set-ups lost too much from the start, and of what; nothing where all passed a step."""
+    """Return how many set-ups lost too much at their first step, with the most common cause; empty if none did."""
     failed = [row for row in rows if row["status"] == "exceeded_at_first_step"]
     if not failed:
         return ""
@@ -176,7 +176,7 @@ def at_first_step(rows: Sequence[Row]) -> str:
 
 
 def effect(pairs: pd.DataFrame, what: str) -> str:
-    """Return the effect of threads or HA over decided pairs, and the observed range of the others.
+    """Return what threads or HA gain or cost over the pairs with a verdict; for the others what was seen.
 
     Args:
         pairs: ratio and verdict of each.
@@ -203,7 +203,7 @@ def _times(ratios: pd.Series[float]) -> str:
 
 
 def changes(verdicts: Sequence[str]) -> str:
-    """Return how many set-ups changed with their version: `2 slower, 1 faster, 5 unchanged`."""
+    """Return how many set-ups changed between versions: `2 slower, 1 faster, 5 unchanged`."""
     counts = Counter(verdicts)
     texts = {each: each for each in ("slower", "probably slower", "faster", "probably faster")}
     texts |= {"no evidence": "unchanged", "too few runs": "with too few runs", "not testable": "not tested"}
@@ -213,8 +213,8 @@ def changes(verdicts: Sequence[str]) -> str:
 def named(own: Sequence[Row], published: Sequence[Row], most: int) -> list[Row]:
     """Return the set-ups of a chart with their `name`.
 
-    Beside measured ones stand published ones of the same products: those of the same kind first, which take its name,
-    and `most` others, whose hardware is another one.
+    Published set-ups of the same products follow the measured ones: first those of the same kind, which take its name,
+    then up to `most` others, measured on other hardware.
     """
     products = {row["product"] for row in own}
     published = [row for row in published if not own or row["product"] in products]
@@ -233,7 +233,7 @@ def _kind(row: Row) -> tuple[str, ...]:
 
 
 def figure(row: Row) -> str:
-    """Return the label of a bar: the figure, whether it has one run only, and whether there are findings."""
+    """Return a bar's label: the figure, and marks for a single run and for findings against it."""
     rate = wording.about(row["rate"], row["ci_low"], row["ci_high"]) if wording.is_known(row["rate"]) else None
     sign = "<" if row["status"] == "exceeded_at_first_step" else ""
     alone = " · 1 run" if row["origin"] == "measured" and row["runs"] == 1 else ""
@@ -241,7 +241,7 @@ def figure(row: Row) -> str:
 
 
 def pair_names(pairs: Sequence[Row], factor: str) -> list[str]:
-    """Return what each pair of a factor is made of, without what all share."""
+    """Return a name for each pair of a factor, without the parts that all share."""
     columns = ["product", "protocol", "backend", "ha_mode", "threads"]
     texts = [
         {column: str(pair[column]).removesuffix(".0") for column in columns if wording.is_known(pair[column])}
@@ -258,7 +258,7 @@ def pair_names(pairs: Sequence[Row], factor: str) -> list[str]:
 
 
 def reasons(pairs: Sequence[Row], factor: str) -> str:
-    """Return known reasons: more threads than CPUs, and the campaigns' own descriptions."""
+    """Return the known reasons: more threads than CPUs, and the campaigns' own descriptions."""
     crowded = {f"{int(pair['threads'])} threads ran{_crowded(pair)}" for pair in pairs if _crowded(pair)}
     why = [f"{', '.join(sorted(crowded))}."] if crowded and factor == "threading" else []
     if factor == "ha_mode":

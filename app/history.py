@@ -1,7 +1,7 @@
-"""One step of the browser's Back button for each choice of a visitor.
+"""Add a browser history entry for each choice of a visitor.
 
-Streamlit alone overwrites the entry of the choice before, and loses the choices of a page that Back returns to. With
-this, the first change of the address after a click or a key is a new entry; what follows replaces it.
+By itself Streamlit overwrites the entry of the previous choice, and Back loses the choices of the page it returns to.
+Here the first change of the address after a click or a key press adds an entry; later changes replace it.
 """
 
 from __future__ import annotations
@@ -28,5 +28,5 @@ export default function ({ parentElement }) {
 
 
 def keep_steps() -> None:
-    """Make each choice of the visitor one step of the browser's history."""
+    """Add a browser history entry for each choice of the visitor."""
     st.components.v2.component("history", js=_ONE_STEP_EACH, isolate_styles=False)(key="history")

@@ -1,4 +1,4 @@
-"""Links between pages that carry the visitor's choices along."""
+"""Links between pages that keep the visitor's choices."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def to_run(
     trial_id: str | None = None,
     text: str | None = None,
 ) -> None:
-    """Offer the page of a run, with one of its trials if it is named."""
+    """Link to the page of a run, with one of its trials if named."""
     runs = queries.runs(warehouse, configuration_id).to_pylist()
     run = next((each for each in runs if each["run_id"] == run_id), None)
     if run is None or configuration_id not in labels:
@@ -51,7 +51,7 @@ def to_run(
 
 
 def to_found(warehouse: Warehouse, labels: Mapping[str, str], search: str, found: Sequence[Mapping[str, Any]]) -> None:
-    """Offer what a search names beside configurations: pages, and what `explore.beside` found."""
+    """Link to a search's matches besides configurations: pages, and what `explore.beside` found."""
     asked = search.lower().split()
     for title, page in PAGES.items():
         if all(word in title.lower() for word in asked):
@@ -72,7 +72,7 @@ def to_found(warehouse: Warehouse, labels: Mapping[str, str], search: str, found
 
 
 def to_compare(labels: Mapping[str, str], configuration_ids: Sequence[str], text: str) -> None:
-    """Offer to compare configurations, the first twelve of them."""
+    """Link to the comparison of the configurations, at most the first twelve."""
     known = [labels[each] for each in configuration_ids if each in labels][:MOST_COMPARED]
     if known:
         st.page_link(
@@ -84,7 +84,7 @@ def to_compare(labels: Mapping[str, str], configuration_ids: Sequence[str], text
 
 
 def to_trend(warehouse: Warehouse, loss_goal: str | None, series_id: str, text: str) -> None:
-    """Offer the runs of a series in the order of time."""
+    """Link to the runs of a series over time."""
     found = [each for each in trends.series(warehouse, loss_goal).to_pylist() if each["series_id"] == series_id]
     goal = next((each for each in queries.loss_goals(warehouse) if each["loss_goal"] == loss_goal), None)
     for each in found:
@@ -95,13 +95,13 @@ def to_trend(warehouse: Warehouse, loss_goal: str | None, series_id: str, text: 
 
 
 def to_speedups(factor: str, campaign: str, text: str) -> None:
-    """Offer the pairs of a campaign that differ in one of `wording.FACTORS` alone."""
+    """Link to the pairs of a campaign that differ only in one of `words.FACTORS`."""
     address = {"tab": wording.FACTORS[factor], "campaign": campaign}
     st.page_link("views/speedups.py", label=text, icon=":material/speed:", query_params=address)
 
 
 def to_findings(severity: str, finding: str, findings: int, campaigns: Sequence[str]) -> None:
-    """Offer the findings of one kind about some campaigns, with their number."""
+    """Link to the findings of one kind about some campaigns, with their number."""
     address = [("severity", wording.SEVERITIES[severity]), ("finding", wording.findings([finding]))]
     st.page_link(
         "views/quality.py",
@@ -111,6 +111,6 @@ def to_findings(severity: str, finding: str, findings: int, campaigns: Sequence[
 
 
 def to_source(url: str | None) -> None:
-    """Offer the public source of a figure or a claim, where it is a web address."""
+    """Link to the public source of a figure or a claim if it is a web address."""
     if wording.is_known(url) and str(url).startswith("https://"):
         st.link_button("Open the source", str(url), icon=":material/open_in_new:")

@@ -11,11 +11,11 @@ from dropline.measure import progress
 from dropline.paths import Home
 
 HERE = Path(__file__).parent
-VIEWS = HERE / "views"  # a folder named pages/ would let Streamlit serve its files past this navigation
+VIEWS = HERE / "views"  # Streamlit would serve files of a folder named pages/ past this navigation
 
 
 def search() -> None:
-    """Draw the search over everything; the page Runs shows the results."""
+    """Show a search field for everything; the page Runs, which has the same field, shows the matches."""
     with st.container(key="everywhere"):
         asked = st.text_input(
             "Search everything",
@@ -52,7 +52,7 @@ data = [
     st.Page(VIEWS / "machines.py", title="Machines", icon=":material/dns:", url_path="machines"),
     st.Page(VIEWS / "claims.py", title="Published claims", icon=":material/fact_check:", url_path="claims"),
 ]
-# Pages within a place: a row of links above the page leads to them, the menu stays short.
+# Sub-pages: a row of links above the page leads to them, so that the menu stays short.
 versions = st.Page(
     VIEWS / "versions.py", title="Versions", icon=":material/difference:", url_path="versions", visibility="hidden"
 )
@@ -85,4 +85,4 @@ with query_log.recorded() as questions:
     page.run()
 if questions:
     widgets.offer_sql(questions)
-history.keep_steps()  # last, where it takes no room
+history.keep_steps()  # last, where it takes no space

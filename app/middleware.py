@@ -1,8 +1,8 @@
 """ASGI middleware around Streamlit: trusted hosts, same-origin requests, identities on downloads, security headers.
 
-Streamlit checks the host and the origin of websockets only, accepts every origin named localhost whatever its port,
-asks a server of the Internet for the address of this machine before it refuses another origin, and sets no security
-headers. The headers are those of the OWASP Secure Headers Project; the Content-Security-Policy is level 3.
+Streamlit checks the host and the origin of websockets only, accepts localhost on any port as an origin, asks an
+Internet server for this machine's address before it refuses another origin, and sets no security headers. The headers
+here follow the OWASP Secure Headers Project; the Content-Security-Policy is level 3.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# What Streamlit's page loads before sign-in; none of it holds data. The websocket shows the page that asks
-# to sign in: app/auth.py lets nothing else through.
+# Streamlit's page loads these before sign-in; none of them holds data. The websocket shows the sign-in page: until
+# sign-in app/auth.py lets nothing else through.
 OPEN: Final = frozenset({"/_stcore/health", "/_stcore/host-config", "/_stcore/stream"})
 CLOSED: Final = ("/_stcore/", "/media/", "/component/")
-NEVER: Final = "/_stcore/agent/"  # drives pages without a browser, and without a cookie
+NEVER: Final = "/_stcore/agent/"  # drives pages without a browser or a cookie
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-RETURN: Final = "dropline_return"  # the cookie with the page that a visitor asked for before signing in
-# Elements of Streamlit, as its scripts are named. Fetched with the page: an element whose script is missing is a narrow
-# bar, and what is below it jumps when it is drawn.
+RETURN: Final = "dropline_return"  # cookie: the page that a visitor requested before signing in
+# Streamlit elements, by script name. Their scripts are preloaded: until its script arrives, an element is a narrow bar,
+# and everything below it jumps when it is drawn.
 DRAWN_WITH: Final = (
     *("ArrowVegaLiteChart", "embed", "Checkbox", "DataFrame", "DownloadButton", "FileUploader", "Metric"),
     *("Multiselect", "NumberInput", "PageLink", "Selectbox", "TextArea", "TextInput"),
@@ -52,19 +52,19 @@ HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 _STATIC: Final = Path(streamlit.__file__).parent / "static"
-_LONGEST_RETURN: Final = 3000  # characters: a browser keeps no longer cookie than 4096 bytes
+_LONGEST_RETURN: Final = 3000  # characters: browsers limit a cookie to 4096 bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Whose requests are let through.
+    """The requests that are allowed.
 
     Attributes:
-        hosts: the names under which the app may be addressed, in lower case.
-        any_address: whether it may be addressed by any IP address; an attacker's page never has one for its name.
+        hosts: the app's allowed host names, in lower case.
+        any_address: whether any IP address is allowed as host; DNS rebinding needs a host name.
         origin: scheme, host and port behind a proxy; None without sign-in.
-        until: for cookies, when the identity in them ends (s since 1970), or None if they may see nothing. None
-            instead of a function means that there is no sign-in.
+        until: returns when the identity in the cookies expires (s since 1970), or None if they grant no access. None
+            instead of a function means no sign-in.
     """
 
     hosts: frozenset[str]
@@ -73,7 +73,7 @@ class Policy:
     until: Callable[[Mapping[str, str]], float | None] | None = None
 
     def trusts(self, host: str) -> bool:
-        """Return whether a Host header means this app (RFC 9110, 7.2); DNS rebinding has another one."""
+        """Return whether a Host header means this app (RFC 9110, 7.2); DNS rebinding sends another one."""
         try:
             parts = urlsplit(f"//{host}")
             name, _ = (parts.hostname or "").rstrip("."), parts.port
@@ -87,7 +87,7 @@ class Policy:
         return bool(origin) and origin in (self.origin, f"http://{host}", f"https://{host}")
 
     def identified_until(self, asked: HTTPConnection) -> float | None:
-        """Return when the identity in a request ends; None if it has none, infinity without sign-in."""
+        """Return when the identity in a request expires; None if it has none, infinity without sign-in."""
         return self.until(asked.cookies) if self.until else math.inf
 
 
@@ -99,11 +99,11 @@ def _is_address(name: str) -> bool:
 
 
 def content_policy(page: Path = _STATIC / "index.html") -> str:
-    """Return the Content-Security-Policy under which a page runs its own scripts, and no other inline ones."""
+    """Return a Content-Security-Policy that allows the page's own inline scripts and no others."""
     scripts = re.findall(r"<script>(.*?)</script>", page.read_text("utf-8"), re.DOTALL)
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
     own = " ".join(f"'sha256-{each}'" for each in hashes)
-    # Streamlit styles its elements inline, and brings a component's script as a blob.
+    # Streamlit styles its elements inline, and loads a component's script from a blob.
     return (
         "default-src 'none'; "
         f"script-src 'self' blob: 'wasm-unsafe-eval' {own}; "
@@ -114,13 +114,13 @@ def content_policy(page: Path = _STATIC / "index.html") -> str:
 
 
 def preloaded() -> str:
-    """Return the Link header (RFC 8288) by which a browser fetches the scripts of `DRAWN_WITH` early."""
+    """Return the Link header (RFC 8288) that makes a browser preload the scripts of `DRAWN_WITH`."""
     found = sorted(file.name for name in DRAWN_WITH for file in (_STATIC / "static" / "js").glob(f"{name}.*.js"))
     return ", ".join(f'</static/js/{name}>; rel="modulepreload"; crossorigin' for name in found)
 
 
 class Guard:
-    """Refuses a request, or passes it on and adds the headers to the response."""
+    """Refuse a request, or pass it on and add the headers to the response."""
 
     def __init__(self, app: ASGIApp, policy: Policy) -> None:
         self.app = app
@@ -129,7 +129,7 @@ class Guard:
         self.preloaded = preloaded()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request, or one websocket for as long as its identity lasts."""
+        """Serve one request, or one websocket until its identity expires."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
@@ -141,7 +141,7 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})
         else:
             until = self.policy.identified_until(asked)
-            # without an identity it stays open: it shows the page that asks to sign in
+            # without an identity the websocket stays open: it shows the sign-in page
             await self.app(scope, _ending(receive, send, until) if until else receive, send)
 
     def _refusal(self, asked: HTTPConnection) -> PlainTextResponse | None:
@@ -174,7 +174,7 @@ class Guard:
         return add
 
     def _return(self, asked: HTTPConnection, headers: MutableHeaders) -> None:
-        """Redirect a visitor to the requested page after sign-in."""
+        """Redirect a visitor who signed in to the page requested before."""
         path = asked.scope["path"]
         if path == "/auth/login" and (page := self._own_page(asked.headers.get("referer", ""))):
             headers.append("Set-Cookie", f"{RETURN}={page}; Path=/; Max-Age=600; HttpOnly; SameSite=Lax")
@@ -183,14 +183,14 @@ class Guard:
             headers.append("Set-Cookie", f"{RETURN}=; Path=/; Max-Age=0")
 
     def _own_page(self, address: str) -> str | None:
-        """Return path and query of an address if it is a page of this app that a cookie can hold."""
+        """Return path and query of an address if it is a page of this app and fits into a cookie."""
         page = address.removeprefix(self.policy.origin or "")
         harmless = re.fullmatch(r"/[\w%.~=&?+*'()!@:$-][\w%.~=&?+*'()!@:$/-]*", page, re.ASCII)
         return page if harmless and len(page) <= _LONGEST_RETURN else None
 
 
 def _secure(message: Message, origin: str) -> None:
-    """Keep cookies off unencrypted connections: Streamlit, which does not know of the proxy, does not."""
+    """Mark cookies Secure; Streamlit, unaware of the TLS proxy, does not."""
     if origin.startswith("https://"):
         message["headers"] = [
             (name, value + b"; Secure" if name == b"set-cookie" and b"secure" not in value.lower() else value)
@@ -199,7 +199,7 @@ def _secure(message: Message, origin: str) -> None:
 
 
 def _ending(receive: Receive, send: Send, until: float) -> Receive:
-    """Return a `receive` that hangs up when the identity ends: the page reconnects and asks to sign in."""
+    """Return a `receive` that disconnects when the identity expires; the page reconnects and asks to sign in."""
 
     async def get() -> Message:
         try:

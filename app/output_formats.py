@@ -14,8 +14,8 @@ BINARY: Final = ("arrow", "parquet")
 def write(rows: pa.Table, form: str, out: IO[bytes]) -> None:
     """Write `rows` to `out` as table, csv, json, markdown, arrow or parquet.
 
-    What is not `BINARY` is UTF-8 text that ends in a line feed. Arrow is the IPC streaming format. It alone has a type
-    for intervals of DuckDB; the others get them as DuckDB prints them.
+    Formats other than `BINARY` are UTF-8 text that ends in a line feed. Arrow is the IPC streaming format, and the only
+    one with a type for DuckDB's intervals; the others hold them as DuckDB prints them.
     """
     if form == "arrow":
         import pyarrow as pa
@@ -100,5 +100,5 @@ def _cell(value: Any) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Return `text` without control characters: what a file holds must not steer a terminal."""
+    """Return `text` without control characters, which could control the terminal."""
     return "".join(char if char.isprintable() else " " for char in text)

@@ -1,8 +1,8 @@
-"""The LPS-needed calculator: how many leases per second a site needs, and which configurations give them.
+"""The LPS-needed calculator: how many leases per second a site needs, and which configurations provide them.
 
-The arithmetic is the SQL function `lps_needed` (macros/functions.sql), which also knows the limits of its inputs; the
-command line, the page and an analyst all run that one text. What comes after an event, until the lease ends, is
-simulated by `inference.recovery` from the loads that it returns.
+The SQL function `lps_needed` (macros/functions.sql) does the arithmetic and checks the limits of its inputs; the
+command line, the page and analysts all run that one text. From the loads that it returns, `inference.recovery`
+simulates the time from the event to the end of the lease.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _DECLARED: Final = yaml.load(Path(__file__).with_name("calculator.yml").read_tex
 
 
 class Parameter(NamedTuple):
-    """One input of the calculator; `unit` is a count, `s` or a ratio (0 to 1); `group` is where a form shows it.
+    """One input of the calculator; `unit` is a count, `s` or a ratio (0 to 1); `group` is its section of the form.
 
-    `minimum` and `maximum` are the least and the most that make sense.
+    `minimum` and `maximum` limit its sensible values.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Parameter(NamedTuple):
 
     @property
     def full_label(self) -> str:
-        """The label for a place where the line above it is not seen, with its unit if that is a time."""
+        """The label, readable on its own, with the unit if it is a time."""
         return self.label.replace("...", "New clients") + (" (s)" if self.unit == "s" else "")
 
 
@@ -62,7 +62,7 @@ BY_NAME: Final = {parameter.name: parameter for parameter in PARAMETERS}
 
 
 class Preset(NamedTuple):
-    """A preset: its name, the inputs that differ from their defaults, and its source."""
+    """Initial inputs: their name on the page, the inputs that differ from their defaults, and the source."""
 
     title: str
     inputs: dict[str, float]
@@ -70,10 +70,10 @@ class Preset(NamedTuple):
 
 
 PRESETS: Final[dict[str, Preset]] = {name: Preset(**told) for name, told in _DECLARED["presets"].items()}
-# What the calculator computes: column of `lps_needed` -> its name and how it is computed.
+# Results: column of `lps_needed` -> its label and how it is computed.
 LOADS: Final[dict[str, tuple[str, str]]] = {name: (label, how) for name, (label, how) in _DECLARED["loads"].items()}
 PARTS: Final = tuple(LOADS)[:7]
-SWING: Final = 0.2  # by which share an input is varied
+SWING: Final = 0.2  # share by which an input is varied
 ENDS: Final = ("smaller", "larger")
 HARDLY: Final = 0.001  # an input that moves the need by a smaller share hardly matters
 MOST_MEETING: Final = 10
@@ -81,7 +81,7 @@ MOST_MISSING: Final = 5
 _VARIED: Final = tuple(
     each for each in PARAMETERS if each.unit not in {"version", "leases"} and not each.name.endswith("timeout_s")
 )
-# One question: as many as there are cases would take ten times as long.
+# One query for all cases: a query per case takes ten times as long.
 _INFLUENCES: Final = """with
 
 cases as (
@@ -109,7 +109,7 @@ _SUFFIXES: Final = {"%": 0.01, "k": 1e3, "M": 1e6}
 
 
 def parsed(name: str, text: str) -> float:
-    """Return what a person wrote for an input: `350k`, `350,000`, `90%`, `24 h`, `1d12h`; raises ValueError."""
+    """Parse a person's input: `350k`, `350,000`, `90%`, `24 h`, `1d12h`; raises ValueError."""
     written = text.strip().replace(",", "")
     if BY_NAME[name].unit == "s" and _DURATION.fullmatch(written):
         return sum(float(count) * _SECONDS[unit] for count, unit in _SPAN.findall(written))
@@ -124,7 +124,7 @@ def parsed(name: str, text: str) -> float:
 
 
 def written(name: str, value: float) -> str:
-    """Return the value of an input as people write it, so that `parsed` reads the same: `24 h`, `350k`, `0.9`."""
+    """Format the value of an input so that `parsed` reads it back: `24 h`, `350k`, `0.9`."""
     if BY_NAME[name].unit == "s" and value:
         fitting = (each for each in _WRITTEN if value % each[1] == 0 and value != each[1])
         unit, length = next(fitting, ("s", 1))
@@ -133,7 +133,7 @@ def written(name: str, value: float) -> str:
 
 
 def complete(given: Mapping[str, float], preset: str | None = None) -> dict[str, float]:
-    """Return all inputs: those given, then those of the preset, then the defaults.
+    """Return all inputs: as given, else from the preset, else the default.
 
     Raises:
         ValueError: the preset or an input is unknown.
@@ -150,11 +150,11 @@ def complete(given: Mapping[str, float], preset: str | None = None) -> dict[str,
 
 
 def lps_needed(connection: duckdb.DuckDBPyConnection, inputs: Mapping[str, float]) -> dict[str, float]:
-    """Return the columns of `lps_needed` by name: loads in leases and messages per second, waiting clients.
+    """Return the columns of `lps_needed` by name: loads in leases and messages per second, and waiting clients.
 
     Args:
-        connection: any connection where the function `lps_needed` is known: a warehouse, or `blank()`.
-        inputs: values of `PARAMETERS` by name; what is left out takes its default.
+        connection: any connection that has the function `lps_needed`: a warehouse, or `blank()`.
+        inputs: values of `PARAMETERS` by name; omitted ones take their defaults.
 
     Raises:
         ValueError: an input is unknown, beyond its limits, or out of order with another.
@@ -173,14 +173,14 @@ def lps_needed(connection: duckdb.DuckDBPyConnection, inputs: Mapping[str, float
 
 
 def sql(inputs: Mapping[str, float]) -> str:
-    """Return the question to a warehouse that gives the same loads: only what differs from its default is named."""
+    """Return a warehouse query for the same loads that names only the inputs that differ from their defaults."""
     values = complete(inputs)
     named = [f"{name} := {value!r}" for name, value in values.items() if value != BY_NAME[name].default]
     return f"select * from lps_needed({', '.join(named)})"  # noqa: S608 - our names, and numbers
 
 
 def blank() -> duckdb.DuckDBPyConnection:
-    """Return an empty database in memory that knows the calculator, for use without a warehouse."""
+    """Return an empty in-memory database with the calculator, for use without a warehouse."""
     import duckdb
 
     connection = duckdb.connect(":memory:")
@@ -192,14 +192,14 @@ def definition() -> str:
     """Return the SQL text that creates `lps_needed`."""
     import jinja2
 
-    templates = jinja2.Environment(autoescape=False)  # noqa: S701 - renders SQL of our own, never HTML
+    templates = jinja2.Environment(autoescape=False)  # noqa: S701 - renders our own SQL, never HTML
     templates.globals["fromjson"] = json.loads  # as dbt names it
     functions: Any = templates.from_string(FUNCTIONS.read_text("utf-8")).module
     return str(functions.lps_needed_function())
 
 
 class Influence(NamedTuple):
-    """Influence of an input: its value and the leases per second needed, below and above the given value."""
+    """The effect of an input: a smaller and a larger value, and the leases per second needed at each."""
 
     name: str
     value: float
@@ -210,15 +210,15 @@ class Influence(NamedTuple):
 
     @property
     def swing_lps(self) -> float:
-        """By how many leases per second the need moves from one end to the other."""
+        """The change of the need from one end to the other, in leases per second."""
         return abs(self.high_lps - self.low_lps)
 
 
 def influences(connection: duckdb.DuckDBPyConnection, inputs: Mapping[str, float]) -> list[Influence]:
-    """Return the LPS needed when each input alone is a fifth smaller or larger, strongest first.
+    """Return the effect of each input on the LPS needed when it alone is a fifth smaller or larger, strongest first.
 
-    An input stays within its limits, and a ratio of at most 1 does not exceed it: no relay makes a server faster.
-    Inputs that hardly matter, e.g. zeros, are left out.
+    Inputs stay within their limits, and ratios of at most 1 do not exceed 1: no relay makes a server faster. Omit
+    inputs that hardly matter, such as those that are zero.
     """
     values = effective(inputs, lps_needed(connection, inputs))
     rows = connection.cursor().execute(influences_sql(values)).fetchall()
@@ -232,7 +232,7 @@ def influences(connection: duckdb.DuckDBPyConnection, inputs: Mapping[str, float
 
 
 def effective(inputs: Mapping[str, float], loads: Mapping[str, float]) -> dict[str, float]:
-    """Return all inputs with T1 and T2 resolved where they are zero; `loads` as from `lps_needed`."""
+    """Return all inputs with the derived `t2_ratio` and `preferred_ratio`; `loads` as from `lps_needed`."""
     values = complete(inputs)
     lifetime_s = loads["t1_s"] / values["t1_ratio"]
     preferred = lifetime_s / values["lease_s"] if values["ip_version"] == 6 else 0
@@ -240,7 +240,7 @@ def effective(inputs: Mapping[str, float], loads: Mapping[str, float]) -> dict[s
 
 
 def influences_sql(inputs: Mapping[str, float]) -> str:
-    """Return the question for the LPS needed: with each input smaller and larger in turn, and with all as given."""
+    """Return the query for the LPS needed with each input smaller and larger in turn, and with all as given."""
     values = complete(inputs)
     varied = _varied(values)
     cases = [
@@ -256,7 +256,7 @@ def influences_sql(inputs: Mapping[str, float]) -> str:
 
 
 def _varied(values: Mapping[str, float]) -> list[Parameter]:
-    """Return the inputs that are given: a zero stays one."""
+    """Return the inputs to vary: those that are not zero."""
     return [each for each in _VARIED if values[each.name]]
 
 
@@ -279,14 +279,14 @@ def course(
     measured_lps: float,
     goodput: tuple[tuple[float, float], ...] = (),
 ) -> Course:
-    """Return the course after the boot wave or the outage, until the lease ends.
+    """Simulate the time after the boot wave or the outage, until the lease ends.
 
     Args:
         inputs: as for `lps_needed`.
-        loads: what it returned for them.
-        measured_lps: leases per second of the server as measured; the relay, HA and utilisation ratios reduce it. It
-            keeps as many requests as it answers before the first client repeats.
-        goodput: what an overloaded server still answers, as for `inference.recovery.Server`.
+        loads: the result of `lps_needed` for them.
+        measured_lps: the server's measured leases per second; the relay, HA and utilisation ratios reduce it. The
+            server queues as many requests as it answers before the first client repeats.
+        goodput: the server's answers under overload, as for `inference.recovery.Server`.
     """
     from dropline.inference import recovery
 
@@ -308,7 +308,7 @@ def course(
     came = starting_per_s * outage_s - expiries_per_s * max(0.0, outage_s - lease_s)
     returning = values["down_clients"] + values["boot_ratio"] * clients
     remembering = values["remembering_ratio"]
-    # a confirmed client keeps its T1; one with a new lease starts over
+    # a client that confirms its lease keeps its T1, a client with a new lease starts anew
     anew = returning * (1 - remembering if values["ip_version"] == 6 else 1)
     running_per_s = renewals_per_s * max(0.0, 1 - anew / clients) if clients else 0.0
     until_s = max(0.0, t1_s - outage_s)
@@ -319,7 +319,7 @@ def course(
     starting = returning + came
     remembered = remembering * returning / starting if starting else 0.0
     capacity = measured_lps * values["relay_ratio"] * values["ha_ratio"] * values["utilisation_ratio"]
-    # a new lease takes two exchanges, each half of it; a remembered one takes one
+    # a new lease takes two exchanges, half of the cost each; a client that remembers its lease asks once
     offer_cost = leases / 2 + remembered * (renewal - leases / 2)
     return recovery.simulate(
         edges,
@@ -341,7 +341,7 @@ def course(
 
 
 class Measured(NamedTuple):
-    """A measured set-up for the course; `goodput` is what it answers beyond its capacity."""
+    """A measured set-up as input of `course`: `goodput` is what it answers beyond its capacity."""
 
     configuration: str
     lps: float
@@ -355,7 +355,7 @@ class Measured(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """All that the calculator says; `configurations` is None without a warehouse."""
+    """All results of the calculator; `configurations` is None without a warehouse."""
 
     inputs: dict[str, float]
     loads: dict[str, float]
@@ -366,7 +366,7 @@ class Answer(NamedTuple):
 
     @property
     def protocol(self) -> str:
-        """Whose clients these are: DHCPv4 or DHCPv6."""
+        """The protocol of the clients: DHCPv4 or DHCPv6."""
         return f"DHCPv{self.inputs['ip_version']:.0f}"
 
 
@@ -380,11 +380,11 @@ def answer(
     """Compute the need, the course after the event, and the configurations that meet the need.
 
     Args:
-        known: the warehouse, if there is one.
+        known: the warehouse, or None.
         inputs: values of `PARAMETERS` by name.
-        measured_lps: capacity of the server during the course; by default that of `setup`, or the need.
+        measured_lps: capacity of the server after the event; by default that of `setup`, or the need.
         setup: a measured configuration, for the server's answers under overload.
-        calculator: what `blank` returned before.
+        calculator: an earlier result of `blank`.
 
     Raises:
         ValueError: as `lps_needed`.
@@ -402,7 +402,7 @@ def answer(
 
 
 def opened(file: Path) -> Warehouse | None:
-    """Return a warehouse, None if there is none."""
+    """Return the warehouse, or None if there is none."""
     from dropline.app.warehouse import Warehouse, WarehouseMissing
 
     try:
@@ -412,7 +412,7 @@ def opened(file: Path) -> Warehouse | None:
 
 
 def measured_like(known: Warehouse | None, inputs: Mapping[str, float], like: str) -> Measured:
-    """Return the measured set-up of a configuration, by name or id; raises ValueError if there is none."""
+    """Return the measured set-up with this configuration name or id; raises ValueError if there is none."""
     from dropline.app.queries.planner import goodputs
 
     protocol = f"DHCPv{complete(inputs)['ip_version']:.0f}"
@@ -424,7 +424,7 @@ def measured_like(known: Warehouse | None, inputs: Mapping[str, float], like: st
 
 
 def headline(found: Answer) -> list[str]:
-    """Return the answer as sentences: the need, its parts, and the configurations that meet it."""
+    """Return the answer in sentences: the need, its parts, and the configurations that meet it."""
     loads, rows = found.loads, found.configurations or []
     parts = [f"{wording.factor(loads[name])} {LOADS[name][0].lower()}" for name in PARTS if loads[name]]
     allowed = ", and the allowances" if loads["needed_lps"] > loads["peak_lps"] else ""
@@ -450,9 +450,9 @@ def headline(found: Answer) -> list[str]:
 
 
 def demand(found: Answer) -> list[tuple[float, float]]:
-    """Return how many leases per second are needed from which second after the event on, until the lease ends.
+    """Return steps of the need until the lease ends: seconds after the event, and leases per second from then on.
 
-    Each load lasts as long as the plan gives it; the allowances raise all of them.
+    Each load lasts as long as planned; the allowances raise all loads.
     """
     values, loads = found.inputs, found.loads
     wave_s = max(values["boot_window_s"] * bool(loads["boot_wave_lps"]), values["recovery_s"])
@@ -479,7 +479,7 @@ _FIGURES: Final = (
 
 
 def as_json(found: Answer) -> str:
-    """Return an answer as JSON; the course is summed up."""
+    """Return an answer as JSON, with a summary of the course."""
     rows = found.configurations
     content = {
         "inputs": found.inputs,
@@ -492,7 +492,7 @@ def as_json(found: Answer) -> str:
 
 
 def summed_up(course: Course) -> dict[str, float | None]:
-    """Return a course in a few figures; `recovered_s` is None where not everybody has a lease when it ends."""
+    """Return a course in a few figures; `recovered_s` is None if some client has no lease at its end."""
     return {
         "ends_s": float(course.edges[-1]),
         "recovered_s": course.recovered_s,
@@ -503,7 +503,7 @@ def summed_up(course: Course) -> dict[str, float | None]:
 
 
 def as_text(found: Answer) -> str:
-    """Return an answer as text: loads, course after the event, influences, and configurations that meet the need."""
+    """Return an answer as text: loads, course after the event, strongest inputs, and who meets the need."""
     loads = found.loads
     hidden = {"t1_s", "t2_s", "busiest_after_s"}
     if loads["needed_partner_down_lps"] == loads["needed_lps"]:
@@ -557,7 +557,7 @@ def as_markdown(found: Answer) -> str:
 
 
 def as_csv(found: Answer) -> str:
-    """Return an answer as one table: section, name, value and what the value is."""
+    """Return an answer as one table: section, name, value and meaning of the value."""
     rows = [
         {"section": section, "name": row[name], "value": str(row[value]), "note": str(row[note] or "")}
         for section, table, name, value, note in (
@@ -611,7 +611,7 @@ def _exported(rows: list[dict[str, Any]], form: str) -> str:
 
 
 def course_in_words(course: Course, measured_lps: float) -> str:
-    """Return what happens after the event, as a sentence."""
+    """Return the course after the event as a sentence."""
     begin = f"With {measured_lps:,.2f} measured leases/s"
     most, recovered = course.waiting.max(), course.recovered_s
     if most < 1 and course.repeated.sum() < 1:
@@ -628,7 +628,7 @@ def course_in_words(course: Course, measured_lps: float) -> str:
 
 
 def events_in_words(loads: Mapping[str, float]) -> list[str]:
-    """Return when clients come back that missed T1 in an outage, and when those come again that came together."""
+    """Return when clients that missed T1 in an outage return, and when clients that came together come again."""
     told = []
     if loads["returning_lps"]:
         told.append(
@@ -646,7 +646,7 @@ def events_in_words(loads: Mapping[str, float]) -> list[str]:
 
 
 def duration(seconds: float) -> str:
-    """Return a duration as text, in the largest unit that it has at least two of."""
+    """Return a time as text, in the largest unit that gives at least two."""
     unit, length = next((each for each in _UNITS if seconds >= 2 * each[1]), _UNITS[-1])
     return f"{seconds / length:,.1f}".removesuffix(".0") + f" {unit}"
 

@@ -1,4 +1,4 @@
-"""The SQL behind a page, as text that runs as pasted."""
+"""The SQL behind a page, ready to paste and run."""
 
 from __future__ import annotations
 
@@ -19,10 +19,7 @@ _PARAMETER: Final = re.compile(r"\$([a-z_]+)\b|'(?:[^']|'')*'")
 
 @contextmanager
 def recorded() -> Iterator[dict[str, None]]:
-    """Collect the questions that this thread asks from here on, each once and in order.
-
-    Whoever collects around it has them too, once this has ended.
-    """
+    """Collect this thread's distinct queries in order; an enclosing collection gets them too when this one ends."""
     questions: dict[str, None] = {}
     outer = _asked.get()
     token = _asked.set(questions)
@@ -35,13 +32,13 @@ def recorded() -> Iterator[dict[str, None]]:
 
 
 def note(question: str) -> None:
-    """Record a question, as `pasteable` writes it, if recording is on."""
+    """Record a query, formatted by `pasteable`, if a collection is open."""
     if (questions := _asked.get()) is not None:
         questions[question] = None
 
 
 def pasteable(sql: str, params: Mapping[str, Any]) -> str:
-    """Return the text with its parameters' values in their places."""
+    """Return the query with the values of its parameters inserted."""
     text = textwrap.dedent(sql).strip()
     return _PARAMETER.sub(lambda match: _literal(params[match[1]]) if match[1] in params else match[0], text)
 

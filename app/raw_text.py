@@ -1,4 +1,4 @@
-"""Raw text behind a trial, from the stored bytes: read-only, and no more than a page can show."""
+"""The raw text behind a trial, from the stored bytes: read-only, limited to what a page can show."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
     from dropline.paths import Home
 
-MOST_LINES: Final = 2000  # that a page shows
-MOST_BYTES: Final = 8 * 1024 * 1024  # of text that is looked at
-_MOST_KEPT_BYTES: Final = 512 * 1024 * 1024  # of the files that are kept together, in memory at once
+MOST_LINES: Final = 2000  # on a page
+MOST_BYTES: Final = 8 * 1024 * 1024  # of text that is read
+_MOST_KEPT_BYTES: Final = 512 * 1024 * 1024  # of files stored together, read into memory at once
 _KEY: Final = ("campaign", "source_path", "sha256")
 
 
 class Part(NamedTuple):
-    """Some lines of a text: the text, the number of its first line (from 1), and how many lines the whole has."""
+    """Some lines of a text: the lines, the number of the first (from 1), and the number of lines of the whole text."""
 
     text: str
     first: int
@@ -32,10 +32,10 @@ class Part(NamedTuple):
 
 
 def kept(home: Home, trial: Mapping[str, Any]) -> bytes | None:
-    """Return the stored bytes of a trial's file, or None if the lake does not have them.
+    """Return the bytes of a trial's file as ingested, or None if the lake does not hold them (any more).
 
     Args:
-        home: the home with the lake.
+        home: the home of the lake.
         trial: campaign, source_path, source_sha256 and batch; an earlier batch may hold the bytes.
     """
     key = (trial["campaign"], trial["source_path"], trial["source_sha256"])
@@ -47,9 +47,9 @@ def kept(home: Home, trial: Mapping[str, Any]) -> bytes | None:
 
 
 def part(content: bytes, line: int | None) -> Part:
-    """Return the text that a page shows: all of it, or the lines from `line` on (from 1) where it is long.
+    """Return the text to show: all of it, or the lines from `line` on (from 1) if it is long.
 
-    Gzip and UTF-16 are decoded; invalid UTF-8 is replaced.
+    Decode gzip and UTF-16; replace invalid UTF-8.
     """
     text, _ = unpack(content, MOST_BYTES)
     lines = text.decode("utf-8", "replace").splitlines()
@@ -58,7 +58,7 @@ def part(content: bytes, line: int | None) -> Part:
 
 
 def _where(home: Home, batch: str) -> Iterator[Path]:
-    """Yield the tables of raw files, the most likely first: of this batch, then of those before it."""
+    """Yield the tables of raw files, the most likely first: this batch's, then those of earlier batches."""
     entries = log.read(home.lake / "log")[::-1]
     for entry in sorted(entries, key=lambda each: (batch not in each.batches, each.batches[0] > batch)):
         if part := entry.files.get("raw_files"):

@@ -1,10 +1,9 @@
-"""A sandbox for untrusted input: a process of its own with limits of time and memory.
+"""Run untrusted input in a subprocess with limits of time and memory.
 
-A process does one piece of work. Its imports take longer than the work, so `prepare` may start one in advance; it
-learns of the work when there is some.
+Each process does one job. Its imports take longer than the job, so `prepare` can start a process in advance.
 
-DuckDB's own limits are not enough: conversion to Arrow and long texts do not count towards `memory_limit`, and a
-function that works on one value ignores interrupts. The operating system's limits cover everything.
+DuckDB's own limits are not enough: `memory_limit` does not cover rows during conversion to Arrow or long texts, and a
+function that works on one value ignores interrupts. The limits of the operating system cover everything.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from dropline.errors import DroplineError
 AT_ONCE: Final = 2
 WAIT_S: Final = 5.0
 PAUSE_S: Final = 0.4
-REFUSED: Final = 3  # exit code: the input is refused; the reason is on standard error
-# Reserved address space counts towards the limit: Arrow's own pool takes 1 GB of it, each arena of malloc 64 MB.
+REFUSED: Final = 3  # exit code: input refused, with the reason on standard error
+# Reserved address space counts towards the limit: Arrow's own pool reserves 1 GB, each malloc arena 64 MB.
 _SPARING: Final = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2"}
 _TURNS: Final = threading.BoundedSemaphore(AT_ONCE)
 _PREPARED: Final[dict[str, subprocess.Popen[bytes]]] = {}
@@ -32,15 +31,15 @@ _PREPARING: Final = threading.Lock()
 
 
 class Refused(DroplineError):
-    """The process refuses its input; the text says why."""
+    """The process refused its input; the text says why."""
 
 
 class TooMuch(DroplineError):
-    """The work was ended, or not begun; the text says at which limit and what to do."""
+    """The job was stopped or not started; the text says at which limit and what to do."""
 
 
 def prepare(module: str) -> None:
-    """Start a process for the next `run` of a module, unless one waits; it ends with this process."""
+    """Start a process for the next `run` of a module, unless one is waiting; it ends with this process."""
     with _PREPARING:
         waiting = _PREPARED.get(module)
         if waiting is None or waiting.poll() is not None:
@@ -48,14 +47,14 @@ def prepare(module: str) -> None:
 
 
 def run(module: str, *arguments: str, given: bytes = b"", seconds: float) -> bytes:
-    """Run one of our modules on `given` and return its output; at most `AT_ONCE` at a time.
+    """Run a module of ours on `given` and return its output; at most `AT_ONCE` run at a time.
 
-    The process calls the module's `ready()`, to `confine` itself and to import, then `main(*arguments)`, which reads
-    `given` from standard input. It does not inherit our environment.
+    The process calls the module's `ready()`, which calls `confine` and imports, then its `main(*arguments)`, with
+    `given` on standard input. It inherits nothing of our environment.
 
     Raises:
-        Refused: it ended with the exit code `REFUSED`.
-        TooMuch: it took longer than `seconds`, hit a limit of `confine`, or waited longer than `WAIT_S` for a turn.
+        Refused: the process exited with the code `REFUSED`.
+        TooMuch: it ran longer than `seconds`, hit a limit of `confine`, or waited longer than `WAIT_S` for its turn.
     """
     if not _TURNS.acquire(timeout=WAIT_S):
         message = f"{AT_ONCE} other requests are being worked on; wait a few seconds and try again."
@@ -100,24 +99,24 @@ def _started(module: str) -> subprocess.Popen[bytes]:
 
 
 def wait() -> None:
-    """Entry point of the process of `run`: prepare for the module on the command line, and do its work when it comes.
+    """Be the process of `run`: prepare the module that the command line names, and run its job when it arrives.
 
-    It imports when there is work, or after a pause in which the browser draws the previous answer.
+    Import when the job arrives or after a pause, in which the browser draws the previous answer.
     """
     select.select([sys.stdin], [], [], PAUSE_S)
     module = import_module(sys.argv[1])
     module.ready()
-    if arguments := sys.stdin.buffer.readline():  # nothing, if the parent has ended
+    if arguments := sys.stdin.buffer.readline():  # empty if the parent process has ended
         module.main(*json.loads(arguments))
 
 
 def confine(memory_bytes: int) -> None:
-    """Let this process have so much address space, and no file to write to, for as long as it lives."""
+    """Limit this process for good to so much address space and no file writes."""
     for kind, most in ((resource.RLIMIT_AS, memory_bytes), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0)):
         resource.setrlimit(kind, (most, most))
 
 
 def refuse(reason: object) -> NoReturn:
-    """End this process, telling `run` why."""
+    """End this process and tell `run` why."""
     print(reason, file=sys.stderr)
     raise SystemExit(REFUSED)

@@ -1,4 +1,4 @@
-"""Run the dashboard; it replaces the process of the command line."""
+"""Run the dashboard, in place of the command line's process."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).parent.parent
 ADDRESS: Final = "127.0.0.1"
-MOST_CONNECTIONS: Final = 1000  # each visitor keeps one open, and some more while a page loads
+MOST_CONNECTIONS: Final = 1000  # each visitor keeps one open, and opens some more while a page loads
 GRACE_S: Final = 3
-INTERRUPTED: Final = 130  # exit code: 128 + SIGINT, as shells count
+INTERRUPTED: Final = 130  # exit code of shells: 128 + SIGINT
 
 
 class PortTaken(DroplineError):
-    """Something else listens where the dashboard was to."""
+    """Another program listens on the port."""
 
 
 class Unguarded(DroplineError):
-    """The address is reachable from outside, and there is no sign-in."""
+    """Other machines could reach the dashboard without sign-in."""
 
 
 def serve(
@@ -58,19 +58,19 @@ def serve(
     """Replace this process by the dashboard of `home` at http://`address`:`port`, until Ctrl-C.
 
     Args:
-        home: the home with the warehouse.
+        home: the home of the warehouse.
         port: the port to listen on.
-        open_browser: whether to open the browser.
-        address: the IP address or host name to listen at; 0.0.0.0 is every address of this machine.
-        hosts: names under which visitors address it, beside `address` and that of the redirect_uri.
-        secrets: the file that configures sign-in; None for that of the environment or the home.
-        no_sign_in: whether users of other machines may come in without sign-in.
-        allow_upload: whether editors (without sign-in: all) may store files.
+        open_browser: whether to open a browser.
+        address: the IP address or host name to listen on; 0.0.0.0 means every address of this machine.
+        hosts: host names that visitors use, besides `address` and that of the redirect_uri.
+        secrets: the file that configures sign-in; None for the file that the environment names, or that of the home.
+        no_sign_in: whether other machines may connect without sign-in.
+        allow_upload: whether editors (without sign-in: all visitors) may store files.
 
     Raises:
         PortTaken: another program listens on the port.
         Misconfigured: the sign-in configuration is invalid.
-        Unguarded: the address is reachable by others, without sign-in and without `no_sign_in`.
+        Unguarded: other machines can reach the address, there is no sign-in, and `no_sign_in` is false.
     """
     if secrets:
         os.environ[auth.FILE] = str(secrets.absolute())
@@ -86,21 +86,21 @@ def serve(
     os.chdir(ROOT)  # the folder of .streamlit/config.toml
     given = environment(home) | ({ALLOWED: "1"} if allow_upload else {})
     program = command(port, open_browser=open_browser, address=address, hosts=hosts)
-    os.execve(sys.executable, program, given)  # noqa: S606 - no shell is meant
+    os.execve(sys.executable, program, given)  # noqa: S606 - without a shell on purpose
 
 
 def command(port: int, *, open_browser: bool, address: str = ADDRESS, hosts: Sequence[str] = ()) -> list[str]:
-    """Return the command that serves the app; nothing in it is secret."""
+    """Return the command that serves the app; it contains no secrets."""
     browser = ["--browser"] if open_browser else []
     named = [part for host in hosts for part in ("--host", host)]
     return [sys.executable, "-m", "dropline.app.serve", "--address", address, "--port", str(port), *named, *browser]
 
 
 def environment(home: Home) -> dict[str, str]:
-    """Return the environment of the serving process: ours, and its settings.
+    """Return the environment of the process that serves a home: ours and its settings.
 
-    Each run of a page is a thread. With the default number of malloc arenas (mallopt(3): eight per core) freed memory
-    fragments; two arenas cost no measurable time and hold less.
+    Each run of a page is a separate thread. By default malloc uses up to eight arenas per core (mallopt(3)), and freed
+    memory fragments over all of them; two arenas need less memory at no measurable cost.
     """
     return {"MALLOC_ARENA_MAX": "2", **os.environ, "DROPLINE_HOME": str(home.root)}
 
@@ -109,15 +109,15 @@ def shown(address: str, port: int, sign_in: SignIn | None) -> str:
     """Return the address to type into a browser."""
     if sign_in:
         return sign_in.origin
-    everywhere = address in ("0.0.0.0", "::")  # noqa: S104 - named, not bound to
+    everywhere = address in ("0.0.0.0", "::")  # noqa: S104 - compared, not bound to
     return f"http://{'localhost' if everywhere else f'[{address}]' if ':' in address else address}:{port}"
 
 
 def claim(port: int, address: str = ADDRESS) -> None:
-    """Make sure that the port is free.
+    """Check that the port is free.
 
     Raises:
-        PortTaken: it is not, or we may not have it.
+        PortTaken: it is in use, or we may not use it.
     """
     try:
         listen(port, address).close()
@@ -130,12 +130,12 @@ def claim(port: int, address: str = ADDRESS) -> None:
 
 
 def listen(port: int, address: str) -> socket.socket:
-    """Return a listening socket; connections wait until the server accepts them."""
+    """Return a listening socket; connections wait in its queue until the server accepts them."""
     return socket.create_server((address, port), family=socket.AF_INET6 if ":" in address else socket.AF_INET)
 
 
 def policy(address: str, hosts: Sequence[str], sign_in: SignIn | None) -> Policy:
-    """Return the hosts whose requests the middleware accepts at an address."""
+    """Return the middleware's policy for an address."""
     from dropline.app.middleware import Policy
 
     origin = sign_in.origin if sign_in else None
@@ -149,7 +149,7 @@ def policy(address: str, hosts: Sequence[str], sign_in: SignIn | None) -> Policy
 
 
 def _identified_until(sign_in: SignIn, cookies: Mapping[str, str]) -> float | None:
-    # No public function reads the cookie outside a page; the version of Streamlit is pinned, and this is tested.
+    # No public function reads the cookie outside a page; Streamlit's version is pinned, and a test covers this.
     from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
     from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks
 
@@ -165,7 +165,7 @@ def application(
 ) -> App:
     """Return the dashboard of a home as an ASGI application."""
     sign_in = auth.configured(home)
-    os.environ["STREAMLIT_SECRETS_FILES"] = "[]"  # only what is passed here, not the user's configuration
+    os.environ["STREAMLIT_SECRETS_FILES"] = "[]"  # only the secrets passed here, not those in the user's home directory
 
     import streamlit as st
     from starlette.middleware import Middleware
@@ -178,7 +178,7 @@ def application(
         settle()
         when_ready()
         yield
-        gc.unfreeze()  # at exit DuckDB complains of open connections
+        gc.unfreeze()  # before exit: DuckDB complains of objects left over
 
     return st.App(
         ROOT / "app" / "main.py",
@@ -190,22 +190,22 @@ def application(
 
 
 def settle() -> None:
-    """Import what pages need in advance, and exclude it from garbage collection.
+    """Import the pages' modules before the first request, and exempt them from garbage collection.
 
-    Pages run in threads, and a half-finished import in one breaks the others. Streamlit collects garbage after every
-    run; scanning all imported objects took longer than many pages.
+    Pages run in threads, which would see modules half imported by each other. Streamlit collects garbage after every
+    run; scanning all imported objects, none of them garbage, took longer than many pages.
     """
     from dropline import app
 
     for part in pkgutil.walk_packages(app.__path__, f"{app.__name__}."):
-        if part.name != f"{app.__name__}.main":  # which is no module, but a page
+        if part.name != f"{app.__name__}.main":  # a script for Streamlit, not a module
             import_module(part.name)
     gc.collect()
     gc.freeze()
 
 
 def main(address: str = ADDRESS, port: int = 8501, host: list[str] | None = None, browser: bool = False) -> None:
-    """Serve the home that DROPLINE_HOME names until a signal ends it."""
+    """Serve the home that DROPLINE_HOME names until a signal arrives."""
     import webbrowser
 
     import uvicorn
@@ -214,7 +214,7 @@ def main(address: str = ADDRESS, port: int = 8501, host: list[str] | None = None
     page = shown(address, port, auth.configured(home))
     settings = uvicorn.Config(
         application(home, address, hosts, partial(webbrowser.open, page) if browser else bool),
-        ws="websockets-sansio",  # as Streamlit runs it
+        ws="websockets-sansio",  # as in Streamlit's own server
         ws_max_size=2**24,
         access_log=False,
         log_level="warning",

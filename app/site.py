@@ -1,4 +1,4 @@
-"""Static site: the pages of the app as files that need no server, with their data."""
+"""Static site: the app's pages with their data, as files that need no server."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from dropline.paths import Home
 
 HERE: Final = Path(__file__).parent
-MOST_ROWS: Final = 500  # of a table on a page; all of them are in its file
+MOST_ROWS: Final = 500  # of a table on a page; its file has all rows
 MOST_SERIES: Final = 40
 DRAWING: Final = "vega.js"
 SECONDS: Final = 300
@@ -48,7 +48,7 @@ class SiteError(DroplineError):
 
 @dataclass(frozen=True)
 class Page:
-    """A page of the site: its file, its title, and the views of the app that it shows with their addresses."""
+    """A page of the site: its file, its title, and the app's views on it with their addresses."""
 
     file: str
     title: str
@@ -57,16 +57,16 @@ class Page:
 
 @dataclass
 class Writer:
-    """Writes what a view draws: its text as HTML, its charts and tables as Parquet beside it."""
+    """Write the contents of a view: text as HTML, charts and tables as Parquet files beside it."""
 
     folder: Path
     name: str
-    title: str = ""  # instead of that of the view
+    title: str = ""  # replaces the view's title
     written: int = 0
     charts: list[dict[str, Any]] = field(default_factory=list)
 
     def html(self, node: Node) -> Markup:
-        """Return an element of the app and all in it; what one only clicks on is left out."""
+        """Return an element of the app with its children, without controls."""
         drawn = _ELEMENTS.get(node.type)
         if drawn:
             return drawn(self, node)
@@ -79,12 +79,12 @@ class Writer:
         return inside and Markup("<div>{}</div>").format(inside)
 
     def heading(self, node: Any) -> Markup:
-        """Return a heading, a level below that of the app."""
+        """Return a heading, one level below the app's."""
         tag = Markup(_HEADINGS[node.type])  # noqa: S704 - ours
         return Markup("<{0}>{1}</{0}>").format(tag, _markdown(node.value, _MARKDOWN.renderInline))
 
     def view_title(self, node: Any) -> Markup:
-        """Return the heading of a view, which may be on a page several times."""
+        """Return the heading of a view; a page may show a view several times."""
         return Markup("<h2>{}</h2>").format(self.title) if self.title else self.heading(node)
 
     def paragraph(self, node: Any) -> Markup:
@@ -92,11 +92,11 @@ class Writer:
         return _markdown(node.value, _MARKDOWN.render)
 
     def text(self, node: Any) -> Markup:
-        """Return a text as it is."""
+        """Return a text unchanged."""
         return Markup("<p>{}</p>").format(node.value)
 
     def code(self, node: Any) -> Markup:
-        """Return a question to paste."""
+        """Return a query to paste."""
         return Markup("<pre><code>{}</code></pre>").format(node.value)
 
     def chart(self, node: Any) -> Markup:
@@ -112,7 +112,7 @@ class Writer:
         return Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(place, link)
 
     def table(self, node: Any) -> Markup:
-        """Return a table, its numbers as the app writes them in sentences."""
+        """Return a table, with numbers formatted as in the app's sentences."""
         frame, settings = node.value, json.loads(node.proto.columns or "{}")
         names = [name for name in frame if not settings.get(name, {}).get("hidden")]
         head = [settings.get(name, {}).get("label") or name for name in names]
@@ -144,10 +144,10 @@ _ELEMENTS: Final[dict[str, Callable[[Writer, Any], Markup]]] = {
 
 
 def publish(home: Home, folder: Path, say: Callable[[str], None] = print) -> None:
-    """Write the site of a home into a folder that is new, empty, or holds an earlier one.
+    """Write the site of a home into a folder that is new, empty, or holds an earlier site.
 
     Raises:
-        SiteError: the folder holds something else, or a page cannot be drawn.
+        SiteError: the folder holds other files, or a page cannot be drawn.
         WarehouseError: there is no warehouse.
     """
     import vl_convert
@@ -189,8 +189,8 @@ def _pages(warehouse: Warehouse) -> list[Page]:
 
 @contextmanager
 def _open_to_us(home: Home) -> Iterator[None]:
-    """Show the pages a home with this warehouse only and without sign-in."""
-    # Running a page without a browser is intended here.
+    """Give the pages a home with this warehouse only and without sign-in."""
+    # Streamlit warns about running without a browser, which is intended here.
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").disabled = True
     before = dict(os.environ)
     with TemporaryDirectory() as folder:
@@ -210,7 +210,7 @@ def _view(writer: Writer, view: str, address: dict[str, str]) -> Markup:
 
 
 def _drawn(view: str, address: dict[str, str]) -> Any:
-    from streamlit.testing.v1 import AppTest  # Streamlit's own way to run a page without a browser
+    from streamlit.testing.v1 import AppTest  # Streamlit's tool to run a page without a browser
 
     app = AppTest.from_file(str(HERE / "main.py"), default_timeout=SECONDS)
     if view != "results":
@@ -225,7 +225,7 @@ def _drawn(view: str, address: dict[str, str]) -> Any:
 
 
 def _write(file: Path, pages: list[Page], page: Page, content: Markup, charts: list[dict[str, Any]]) -> None:
-    specs = Markup(json.dumps(charts).replace("<", "\\u003c"))  # noqa: S704 - no tag can begin in it
+    specs = Markup(json.dumps(charts).replace("<", "\\u003c"))  # noqa: S704 - contains no `<`
     text = _template("site.html").render(pages=pages, page=page, content=content, charts=specs, drawing=DRAWING)
     file.write_text(text, "utf-8")
 

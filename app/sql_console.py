@@ -1,4 +1,4 @@
-"""The SQL console: one SELECT over the warehouse, in a process that is thrown away afterwards."""
+"""The SQL console: one SELECT over the warehouse, in a process that is used once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dropline.app.warehouse import Limits
 
 SECONDS: Final = 10.0
-MEMORY_BYTES: Final = 3 * 2**29  # address space: Python, Arrow and DuckDB take about half of it before they begin
+MEMORY_BYTES: Final = 3 * 2**29  # address space: Python, Arrow and DuckDB use about half of it on start
 LIMITS: Final[Limits] = {"memory_limit": "384MB", "threads": "1", "temp_directory": ""}
 MOST_ROWS: Final = 10_000
 MOST_BYTES: Final = 32 * 2**20
@@ -24,7 +24,7 @@ _CUT: Final = b"cut"
 
 
 def prepare() -> None:
-    """Make ready for the next question, so that it need not wait for a process."""
+    """Start a process for the next query in advance."""
     sandbox.prepare(__name__)
 
 
@@ -32,8 +32,8 @@ def ask(path: Path, text: str, seconds: float = SECONDS) -> Answer:
     """Answer one SELECT over the warehouse at `path`.
 
     Raises:
-        Refused: the text is something else, or DuckDB cannot answer it; the text says why.
-        TooMuch: it was ended at a limit.
+        Refused: it is not a SELECT, or DuckDB cannot answer it; the text says why.
+        TooMuch: it was stopped at a limit.
     """
     if len(text) > MOST_CHARACTERS:
         message = f"The text has {len(text):,} characters; at most {MOST_CHARACTERS:,} are read."
@@ -50,7 +50,7 @@ def ready() -> None:
 
 
 def main(path: str) -> None:
-    """Answer the text on standard input with an Arrow stream on standard output."""
+    """Run the SELECT on standard input and write an Arrow stream to standard output."""
     text = sys.stdin.buffer.read().decode("utf-8", "replace")
     try:
         rows, cut = Warehouse.open(Path(path), LIMITS).ask(text, MOST_ROWS, MOST_BYTES)

@@ -1,8 +1,8 @@
-"""Allowlist for a visitor's SELECT, applied to the syntax tree of DuckDB's own parser.
+"""Decide which names a visitor's SELECT may use, from the syntax tree of DuckDB's own parser.
 
-A connection without file access still reveals the machine to a stranger: the path of the warehouse, the settings, the
-memory behind an Arrow pointer. So this module lists what a query may read, not what it may not: tables and functions
-of the warehouse, and a few of DuckDB's that generate rows.
+Even a connection without file access reveals facts about the machine: the path of the warehouse, the settings, the
+memory behind an Arrow pointer. This module is therefore an allow-list of what a query may read from: tables and
+functions of the warehouse, and a few of DuckDB's functions that generate rows.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Functions in FROM beside those of the warehouse.
+# Functions allowed in FROM besides those of the warehouse.
 ROW_MAKERS: Final = frozenset({"range", "generate_series", "unnest", "repeat_row", "json_each", "json_tree"})
-# What describes the warehouse, as a view or as a function.
+# Views and functions that describe the warehouse.
 CATALOGUE: Final = frozenset({"duckdb_tables", "duckdb_columns", "duckdb_views", "duckdb_functions"})
-# Scalar functions that reveal the process, write to its log, or only wait.
+# Scalar functions that reveal facts about the process, write to its log, or only wait.
 REFUSED: Final = frozenset(
     {
         "current_setting", "getvariable", "getenv", "get_block_size", "current_query", "write_log", "sleep_ms",
@@ -32,8 +32,8 @@ class Known:
     """The names that one warehouse and its engine know, in lower case.
 
     Attributes:
-        functions: functions in FROM that the warehouse brings.
-        system: views of the engine, information_schema left out.
+        functions: the warehouse's functions for FROM.
+        system: views of the engine, without information_schema.
 
     """
 
@@ -42,7 +42,7 @@ class Known:
 
 
 def complaint(tree: Any, known: Known) -> str | None:
-    """Return why the tree of a SELECT (DuckDB's json_serialize_sql) is refused, None if it may run."""
+    """Return why the tree of a SELECT (DuckDB's json_serialize_sql) is refused, or None if it may run."""
     for node in _nodes(tree):
         kind = str(node.get("type", ""))
         if kind.endswith("_NODE") and kind not in _READING_NODES:
@@ -64,7 +64,7 @@ def _name(node: dict[str, Any], key: str) -> str:
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
-    """Yield every object of a JSON document; not recursive, as a tree can be deep."""
+    """Yield every object of a JSON document; without recursion, as a tree can be deep."""
     pending = [tree]
     while pending:
         each = pending.pop()

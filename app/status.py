@@ -1,4 +1,4 @@
-"""The state of a home in a few lines, and the capacities that were measured in it."""
+"""The state of a home in a few lines, and its measured capacities."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def gate(home: Home) -> list[dict[str, Any]]:
     """Return the last result of every suite of the gate; empty before the first build.
 
     Each has suite, checked_at (ISO 8601), expectations, successes, failures, severity (of the gravest failure; None if
-    all hold) and findings (name -> count).
+    all pass) and findings (name -> count).
     """
     file = home.quality / "gate.json"
     if not file.exists():
@@ -42,7 +42,7 @@ def gate(home: Home) -> list[dict[str, Any]]:
 
 
 def describe(home: Home) -> str:
-    """Return the state of the lake, the warehouse and the gate as text; what is missing is named, not raised."""
+    """Return the state of the lake, the warehouse and the gate as text; name missing ones instead of raising."""
     batches = committed(home)
     lines = [
         f"home       {home.root}",
@@ -72,5 +72,5 @@ def describe(home: Home) -> str:
 
 
 def own_figures(warehouse: Warehouse) -> pa.Table:
-    """Return a row per measured configuration: its capacity, and the interval of the rate at its loss limit."""
+    """Return one row per measured configuration: its capacity, and the range of the rate at its loss limit."""
     return warehouse.query(text("own_figures"), USUAL_GOALS)

@@ -1,6 +1,6 @@
-"""Dropped files: parsed in a sandboxed process and a temporary folder.
+"""Parse dropped files in a sandboxed process and a temporary folder.
 
-Nothing of it is stored, unless the operator set DROPLINE_ALLOW_UPLOADS and an editor asks for it (`keep`, `take_in`).
+Files are stored only if the operator set DROPLINE_ALLOW_UPLOADS and an editor asks for it (`keep`, `take_in`).
 """
 
 from __future__ import annotations
@@ -50,19 +50,19 @@ Row = dict[str, Any]
 
 
 def prepare() -> None:
-    """Make ready for the next file, so that it need not wait for a process."""
+    """Start a process for the next file in advance."""
     sandbox.prepare(__name__)
 
 
 def explain(name: str, data: bytes) -> Row:
-    """Return the kind and the content of a file.
+    """Return the kind of a file and its contents.
 
-    The keys are kind and why (in words), left_alone, trials (columns of schema.TRIALS and what `measured` returns; the
-    first `MOST_REPORTS`), rejects (line, reason, hint; the first `MOST_REJECTS`), lines ([number, text, kind]; the
-    first `MOST_LINES`), and trials_in_all, rejects_in_all, lines_in_all.
+    The keys are kind and why (as text), left_alone, trials (columns of schema.TRIALS and of `measured`; the first
+    `MOST_REPORTS`), rejects (line, reason, hint; the first `MOST_REJECTS`), lines ([number, text, kind]; the first
+    `MOST_LINES`), and trials_in_all, rejects_in_all, lines_in_all.
 
     Raises:
-        Refused: the file cannot be read.
+        Refused: the file cannot be examined.
         TooMuch: reading it took too long or too much memory.
     """
     if len(data) > MOST_BYTES:
@@ -75,7 +75,7 @@ def explain(name: str, data: bytes) -> Row:
 
 
 def safe_name(name: str) -> str:
-    """Return what a visitor's browser calls a file as the name of a file in one folder, with its endings."""
+    """Return the file name from a visitor's browser as a safe name without folders, with its extensions."""
     kept = re.sub(r"[^\w.+=,@ -]", "_", name.replace("\\", "/").rpartition("/")[2], flags=re.ASCII)
     return kept.lstrip(".")[-_LONGEST_NAME:].strip() or "unnamed"
 
@@ -86,7 +86,7 @@ def may_keep() -> bool:
 
 
 def keep(home: Home, name: str, data: bytes) -> Path:
-    """Store the bytes under uploads/ of the home, by their digest, and return the path; the same bytes only once."""
+    """Store the bytes under uploads/ of the home, by digest and without duplicates, and return the path."""
     folder = home.root / "uploads" / hashlib.sha256(data).hexdigest()[:16]
     folder.mkdir(parents=True, exist_ok=True)
     if known := next((each for each in folder.iterdir() if not each.name.startswith(".")), None):
@@ -97,16 +97,16 @@ def keep(home: Home, name: str, data: bytes) -> Path:
 
 
 def take_in(home: Home) -> str:
-    """Ingest the uploaded files as campaign `uploads`, in a separate process, and return its output.
+    """Ingest the stored files as campaign `uploads` in a subprocess, and return its output.
 
-    Known files are skipped. The process is the command line, so the app never writes to a lake.
+    Skip files ingested before. The subprocess is the command line, so that the app never writes to a lake.
 
     Raises:
         Refused: nothing was ingested; the text says why.
         TooMuch: it took longer than `INGEST_S`.
     """
     command = [sys.executable, "-m", "dropline", "--home", str(home.root), "ingest", str(home.root / "uploads")]
-    environment = {"PYTHONUTF8": "1", "TZ": "UTC"}  # none of the app's, which may hold secrets
+    environment = {"PYTHONUTF8": "1", "TZ": "UTC"}  # nothing of the app's environment, which may hold secrets
     try:
         done = subprocess.run(  # noqa: S603 - ourselves
             command, capture_output=True, text=True, timeout=INGEST_S, env=environment, check=False
@@ -122,7 +122,7 @@ def take_in(home: Home) -> str:
 def measured(trials: Sequence[Row], exchanges: Sequence[Row]) -> dict[str, Row]:
     """Return achieved_rate (per second) and loss ratios (0..1) by trial_id, computed by the warehouse's model.
 
-    Telemetry beside a trial, which corrects dnsblast's output, is not available here.
+    Counters beside a trial, which correct dnsblast's figures, are missing here.
 
     Args:
         trials: rows of schema.TRIALS.
@@ -150,7 +150,7 @@ def measured(trials: Sequence[Row], exchanges: Sequence[Row]) -> dict[str, Row]:
 
 
 def _statements(model: str) -> list[str]:
-    """Return what creates a model and all that it refers to, as it was compiled."""
+    """Return the compiled statements that create a model and all models that it refers to."""
     leading: list[str] = []
     wanted = {f"model.dropline.{model}"}
     for name, parents, statements, _ in reversed(json.loads(_COMPILED.read_bytes())["nodes"]):
@@ -166,10 +166,10 @@ def _shown(row: Row) -> Row:
 
 
 def look(file: Path) -> Row:
-    """Return the result of `explain` for a file in a folder of its own; call it in a confined process.
+    """Return the result of `explain` for a file alone in its folder; call this in a confined process.
 
     Raises:
-        SystemExit: the file cannot be read; the reason is on standard error.
+        SystemExit: the file cannot be examined; standard error says why.
     """
     from dropline.ingest import formats
     from dropline.ingest.files import HEAD_BYTES, IntakeError
@@ -200,12 +200,12 @@ def look(file: Path) -> Row:
 
 
 def ready() -> None:
-    """Confine this process, and import what the work needs."""
+    """Confine this process and import the modules that the job needs."""
     sandbox.confine(_MEMORY_BYTES)
     for name in ("dropline.ingest.show", "duckdb", "pandas"):  # pyarrow imports pandas with the first array
         import_module(name)
 
 
 def main(path: str) -> None:
-    """Write what the file at `path` is and says to standard output, as JSON."""
+    """Write the result of `look` for the file at `path` to standard output, as JSON."""
     sys.stdout.buffer.write(json.dumps(look(Path(path))).encode())

@@ -1,4 +1,4 @@
-"""View tables: the warehouse's answers with labels, signs and words beside the numbers."""
+"""View tables: query results with labels, signs and text beside the numbers."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ FIGURE: Final = (
 
 
 def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:
-    """Return capacities with readable columns beside the raw ones.
+    """Return capacities with display columns.
 
-    Adds `label` (unique), `row` (protocol, threading and HA in words), `sign` (of a bound, among figures of one kind),
-    `figure_sign` and `shown` (the figure with it: what passed at the last step is a lower bound), `interval` (in which
-    range the rate at the limit lies), `about` (its best single figure), `quality_shown`, `status_shown` and
-    `findings_shown`. A capacity that is only known to lie below some rate takes that one, with the sign `<`.
+    Adds `label` (unique), `row` (protocol, threading and HA as text), `sign` (of a bound, among figures of one kind),
+    `figure_sign` and `shown` (the figure with it: the last step that passed is a lower bound), `interval` (the range of
+    the rate at the limit), `about` (its best single figure), `quality_shown`, `status_shown` and `findings_shown`. A
+    capacity with only an upper bound takes that bound, with the sign `<`.
     """
     frame = table.to_pandas()
-    each = {name: table[name].to_pylist() for name in FIGURE}  # pandas takes ten times as long for a text
+    each = {name: table[name].to_pylist() for name in FIGURE}  # ten times as fast as pandas for text
     frame["label"] = [labels.get(one, one) for one in each["configuration_id"]]
     frame["name"] = frame["configuration"]
     frame["row"] = [
@@ -70,7 +70,7 @@ def set_up(protocol: str | None, threading: str | None, threads: float | None, h
 
 
 def short(labels: Mapping[str, str], chosen: Sequence[str]) -> dict[str, str]:
-    """Return the labels of the chosen without their common first and last words."""
+    """Return the labels of the chosen configurations without the words that all begin or end with."""
     split = [labels[each].split() for each in chosen]
     if len(split) < 2:
         return {each: labels[each] for each in chosen}
@@ -81,16 +81,16 @@ def short(labels: Mapping[str, str], chosen: Sequence[str]) -> dict[str, str]:
 
 
 def _shared(texts: Sequence[Sequence[str]]) -> int:
-    """Return how many words all of the texts begin with."""
+    """Return the number of leading words that all texts share."""
     return len(list(takewhile(lambda column: len(set(column)) == 1, zip(*texts, strict=False))))
 
 
 def what_differs(found: pd.DataFrame, facts: pa.Table) -> str:
-    """Return the fairness of a pair as a sentence: the hardware, the compared factor, and other differences.
+    """Return the fairness of a pair as a sentence: the hardware, the compared factors, and other unfair differences.
 
     Args:
-        found: as from `queries.compare.differences`.
-        facts: as from `queries.factors`, of both.
+        found: the result of `queries.compare.differences`.
+        facts: the result of `queries.factors` for both.
     """
     rest = found[~found["is_asked"].astype(bool)]
     hardware = rest[rest["aspect"] == "hardware"]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Limits = dict[str, str]
 LIMITS: Final[Limits] = {"memory_limit": "1GB", "threads": "4", "temp_directory": ""}
-# Nothing is fetched or loaded by itself, and a table's name never means a variable of this program.
+# No automatic downloads or extensions, and table names never refer to Python variables.
 _CLOSED: Final[Limits] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -39,7 +39,7 @@ class WarehouseMissing(WarehouseError):
 
 
 class WarehouseUnreadable(WarehouseError):
-    """The file is not a warehouse of ours, or it is being written."""
+    """The file exists, but is not one of our warehouses or is being written."""
 
 
 class QueryRefused(WarehouseError):
@@ -47,7 +47,7 @@ class QueryRefused(WarehouseError):
 
 
 class Identity(NamedTuple):
-    """Which publication of a warehouse a file is: a build replaces the file, so that its inode and time change."""
+    """Identity of a published warehouse file: each build replaces the file, so that its inode and time change."""
 
     path: Path
     inode: int
@@ -55,10 +55,10 @@ class Identity(NamedTuple):
 
     @classmethod
     def of(cls, path: Path) -> Identity:
-        """Look at the file now.
+        """Return the identity of the file now.
 
         Raises:
-            WarehouseMissing: there is none.
+            WarehouseMissing: there is no file.
         """
         try:
             found = path.stat()
@@ -77,7 +77,7 @@ class Identity(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """Rows, and whether there would have been more."""
+    """Rows, and whether more were cut off."""
 
     rows: pa.Table
     cut: bool
@@ -96,13 +96,13 @@ class Warehouse:
     def open(cls, path: Path, limits: Limits = LIMITS, remembered_bytes: int = 0) -> Warehouse:
         """Open the file read-only, without access to other files or the network, and lock the settings.
 
-        The file is attached to a new instance: `duckdb.connect(path)` would return the old file of that name as long as
-        this process still reads it.
+        Attach the file to a separate instance: `duckdb.connect(path)` would return the old file of this name as long
+        as anything in this process still reads it.
 
         Args:
             path: the file.
             limits: settings of DuckDB.
-            remembered_bytes: size of the cache of answers of `query`: a publication never changes.
+            remembered_bytes: size of the cache of `query`; cached answers stay valid, as a publication never changes.
 
         Raises:
             WarehouseMissing: there is no such file.
@@ -125,7 +125,7 @@ class Warehouse:
         return cls(identity, database, remembered_bytes)
 
     def query(self, sql: str, params: Mapping[str, Any] | None = None) -> pa.Table:
-        """Answer one SELECT; `$name` in its text stands for `params["name"]`.
+        """Answer one SELECT; `$name` in its text refers to `params["name"]`.
 
         Raises:
             QueryRefused: the text is something else, or DuckDB cannot answer it.
@@ -139,7 +139,7 @@ class Warehouse:
         return answer
 
     def _remember(self, question: str, answer: pa.Table) -> None:
-        """Keep an answer; forget all of them when they take too many bytes."""
+        """Cache an answer; clear the cache when it takes too many bytes."""
         self._remembered[question] = len(question) + answer.nbytes, answer
         if sum(size for size, _ in list(self._remembered.values())) > self.remembered_bytes:
             self._remembered.clear()
@@ -160,14 +160,14 @@ class Warehouse:
                 raise QueryRefused(str(error)) from error
 
     def ask(self, text: str, most_rows: int, most_bytes: int) -> Answer:
-        """Answer one SELECT of a stranger with at most so many rows and, but for the last 2,048, bytes.
+        """Answer one untrusted SELECT with at most so many rows and bytes; the last 2,048 rows may exceed the bytes.
 
-        Unlike `query` it takes no EXPLAIN (which can create what it analyses) and nothing that tells of the machine:
-        see app/sql_guard.py.
+        Unlike `query` refuse EXPLAIN (which can create what it analyses) and anything that reveals facts about the
+        machine: see app/sql_guard.py.
 
         Raises:
             QueryRefused: the text is something else, or DuckDB cannot answer it.
-            MemoryError: it does not fit the memory of this process.
+            MemoryError: the answer does not fit into this process's memory.
         """
         with self.database.cursor() as cursor:
             try:
@@ -175,7 +175,7 @@ class Warehouse:
                 self._require_harmless(cursor, text)
                 reader = cursor.sql(text).to_arrow_reader(_BATCH_ROWS)
                 return _read(reader, most_rows, most_bytes)
-            except (duckdb.Error, OSError) as error:  # Arrow says OSError for what DuckDB reports while it reads
+            except (duckdb.Error, OSError) as error:  # Arrow raises DuckDB's errors during reading as OSError
                 raise QueryRefused(str(error)) from error
 
     def _require_harmless(self, cursor: duckdb.DuckDBPyConnection, text: str) -> None:
@@ -196,7 +196,7 @@ class Warehouse:
 
 
 def _known(cursor: duckdb.DuckDBPyConnection) -> sql_guard.Known:
-    """Return the names that decide what may be read; asked anew, as each process asks one question."""
+    """Return the names that `sql_guard` needs; not cached, as each process answers one query."""
     functions = cursor.execute(
         "select lower(function_name) from duckdb_functions() where database_name = 'warehouse'"
     ).fetchall()
@@ -207,7 +207,7 @@ def _known(cursor: duckdb.DuckDBPyConnection) -> sql_guard.Known:
 
 
 def _read(reader: pa.RecordBatchReader, most_rows: int, most_bytes: int) -> Answer:
-    """Return what comes first of `reader`; the rest is never computed."""
+    """Return the first rows of `reader`; the rest is never computed."""
     import pyarrow as pa
 
     batches, rows, size = [], 0, 0
@@ -231,5 +231,5 @@ def _kinds(statements: list[duckdb.Statement]) -> str:
 def _kind(statement: duckdb.Statement) -> str:
     try:
         return statement.type.name
-    except ValueError:  # DuckDB has kinds that its Python package cannot name, e.g. UPDATE EXTENSIONS
+    except ValueError:  # DuckDB's Python package lacks names for some kinds, e.g. UPDATE EXTENSIONS
         return "another statement"

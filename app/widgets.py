@@ -1,4 +1,4 @@
-"""Page state: the open warehouse, choices kept in the URL, and the widgets for them."""
+"""Page state: the open warehouse, choices stored in the URL, and their widgets."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
     from streamlit.elements.lib.column_types import ColumnConfig
 
 FOLLOWED_EVERY_S: Final = 5
-REMEMBERED_BYTES: Final = 64 * 2**20  # of answers of one publication
+REMEMBERED_BYTES: Final = 64 * 2**20  # cached answers of one publication
 ID_LENGTH: Final = 12  # characters of an id in an address
 MOST_OPTIONS: Final = 500  # of a list to choose from
 MISSING: Final = "-"
 BOUND_WIDTH: Final = 70  # pixels
 BOUND_HELP: Final = "≥ at least the figure beside it, < less than it, ≈ about it."
 ROW_PIXELS: Final = 35  # of a table
-FRAME_PIXELS: Final = 2  # around its rows
+FRAME_PIXELS: Final = 2  # around the rows of a table
 MOST_PIXELS: Final = 400  # of a table that fits its rows, up to ten
-METRICS_PIXELS: Final = 117  # a row of metrics
-TOOLS_PIXELS: Final = 12  # between a field and a chart, whose tool bar rises above it
+METRICS_PIXELS: Final = 117  # one row of metrics
+TOOLS_PIXELS: Final = 12  # between a field and a chart, whose tool bar overlaps the space above
 FIELD_PIXELS: Final = 68  # a field with its label
 TINT: Final = "background-color: rgba(230, 159, 0, 0.2)"
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)  # an older one closes when the last page that reads it ends
+@st.cache_resource(max_entries=1, show_spinner=False)  # the previous one closes when the last page that reads it ends
 def _opened(identity: Identity) -> Warehouse:
     return Warehouse.open(identity.path, remembered_bytes=REMEMBERED_BYTES)
 
 
 def open_warehouse() -> Warehouse:
-    """Return the warehouse of the home as it is published now; a new publication is opened by itself.
+    """Return the warehouse as published now; open new publications automatically.
 
     Raises:
         WarehouseError: there is none, or it cannot be read.
@@ -54,7 +54,7 @@ def open_warehouse() -> Warehouse:
 
 @st.fragment(run_every=FOLLOWED_EVERY_S)
 def follow_publications() -> None:
-    """Run the page anew within seconds of a publication; costs one look at the file."""
+    """Rerun the page within seconds of a publication; costs one stat of the file."""
     file = Home.chosen().warehouse
     found = Identity.of(file) if file.exists() else None
     if st.session_state.setdefault("publication", found) != found:
@@ -63,7 +63,7 @@ def follow_publications() -> None:
 
 
 def warehouse_or_stop() -> Warehouse:
-    """Return the warehouse, or tell the visitor what to type and end the page."""
+    """Return the warehouse, or show the command that builds one and stop the page."""
     try:
         return open_warehouse()
     except WarehouseError as error:
@@ -73,7 +73,7 @@ def warehouse_or_stop() -> Warehouse:
 
 
 def warn_if_behind(warehouse: Warehouse) -> None:
-    """Tell the visitor of batches in the lake that the warehouse does not hold yet."""
+    """Warn of batches in the lake that the warehouse lacks."""
     behind = len(set(status.committed(Home.chosen())) - set(quality.built(warehouse)["lake_batches"]))
     if behind:
         batches = "1 batch that was" if behind == 1 else f"{behind} batches that were"
@@ -84,13 +84,13 @@ def warn_if_behind(warehouse: Warehouse) -> None:
 
 
 def narrowed(what: str, key: str, options: Mapping[str, str]) -> dict[str, str]:
-    """Return the options that a browser can hold, asking for words in them where there are more than `MOST_OPTIONS`.
+    """Return at most `MOST_OPTIONS` options; ask for a search text if there are more.
 
-    What the address or an earlier choice names under `key` stays.
+    Keep options that the URL or an earlier choice names under `key`.
 
     Args:
-        what: the options, in the plural.
-        key: of the choice that follows.
+        what: the name of the options, in the plural.
+        key: the key of the choice that follows.
         options: value -> text.
     """
     if len(options) <= MOST_OPTIONS:
@@ -116,7 +116,7 @@ def narrowed(what: str, key: str, options: Mapping[str, str]) -> dict[str, str]:
 def choose_one(
     label: str, key: str, options: Mapping[str, str], on_change: Callable[[], None] | None = None
 ) -> str | None:
-    """Offer `options` (value -> text) in a select box that the URL names by its text; say so if it names another."""
+    """Show `options` (value -> text) in a select box bound to the URL by text; report unknown texts in the URL."""
     _say_what_is_gone(key, options.values())
     return st.selectbox(
         label,
@@ -136,7 +136,7 @@ def choose_many(
     most: int | None = None,
     placeholder: str = "all",
 ) -> list[str]:
-    """Offer `options` (value -> text) to choose several of, bound to the URL like `choose_one`."""
+    """Show `options` (value -> text) to choose several from, bound to the URL like `choose_one`."""
     _say_what_is_gone(key, options.values())
     return st.multiselect(
         label,
@@ -159,7 +159,7 @@ def _say_what_is_gone(key: str, texts: Any) -> None:
 
 @st.fragment
 def offer_sql(questions: Collection[str]) -> None:
-    """Show a page's queries when the visitor opens them."""
+    """Show a page's queries once the visitor opens the expander, so that browsers do not highlight hidden SQL."""
     place = st.expander("The SQL behind this page", icon=":material/database:", key="behind", bind="query-params")
     if place.open:
         for question in questions:
@@ -168,7 +168,7 @@ def offer_sql(questions: Collection[str]) -> None:
 
 
 def reserved(pixels: int, *, horizontal: bool = False) -> DeltaGenerator:
-    """Return a container that is at least so high, also before what it holds is drawn, so that nothing below jumps."""
+    """Return a container of this minimum height even while empty, so that nothing below jumps."""
     row = st.container(horizontal=True, gap=None)
     held = row.container(horizontal=horizontal)
     row.container(width=1).space(pixels)
@@ -176,7 +176,7 @@ def reserved(pixels: int, *, horizontal: bool = False) -> DeltaGenerator:
 
 
 def _pixels(height: int | Literal["auto", "content"], rows: int) -> int:
-    """Return the height of a table, which Streamlit itself finds only when it is drawn."""
+    """Return the height of a table, which Streamlit itself knows only once it is drawn."""
     if not isinstance(height, str):
         return height
     return MOST_PIXELS if height == "auto" and rows > 10 else ROW_PIXELS * (rows + 1) + FRAME_PIXELS
@@ -185,13 +185,13 @@ def _pixels(height: int | Literal["auto", "content"], rows: int) -> int:
 def chart(
     drawn: alt.LayerChart, key: str, asked: Collection[str] = (), on_select: Callable[[], None] | None = None
 ) -> None:
-    """Show a chart with its title; its description is the text alternative. Below it: its data, image and SQL.
+    """Show a chart with its title, its description as text alternative, and below it its data and SQL.
 
     Args:
         drawn: the chart, as from `theme.titled`.
-        key: Streamlit's key, which names the files too.
-        asked: the questions whose answers it draws, as from `query_log.recorded`.
-        on_select: called when the visitor chooses something in the chart.
+        key: Streamlit's key, also the name of the files.
+        asked: the queries behind the chart, as from `query_log.recorded`.
+        on_select: called when the visitor selects something in the chart.
     """
     with st.container(gap="xxsmall", key=f"chart-{key}"):
         height: Any = drawn.height if isinstance(drawn.height, int) else "content"
@@ -210,16 +210,16 @@ def table(
     height: int | Literal["auto", "content"] = "auto",
     tinted: Sequence[bool] = (),
 ) -> None:
-    """Show rows as they are: cells are text, never markup; numbers sort as numbers.
+    """Show rows in the given order: cells are text, never markup; numbers sort as numbers.
 
     Args:
-        rows: what is shown, in order.
-        alt: what the table holds, for screen readers.
-        bounds: for columns of rates: the sign (≥, <, ...) of each row's figure, which stands before it.
+        rows: the rows.
+        alt: description of the table, for screen readers.
+        bounds: for columns of rates: the sign (≥, <, ...) before each row's figure.
         key: Streamlit's key.
         config: column_config by column.
         height: pixels; `auto` fits up to ten rows, `content` all.
-        tinted: for each row, whether it is set off from the others.
+        tinted: for each row, whether to highlight it.
     """
     shown: Any = rows.reset_index(drop=True)
     if bounds:
@@ -240,16 +240,16 @@ def table(
 
 
 def went_back() -> bool:
-    """Say whether the visitor came by the browser's Back or Forward, so that the address decides over what was chosen.
+    """Return whether the visitor came by the browser's Back or Forward, so that the URL overrides earlier choices.
 
-    Streamlit uses it for the widgets that it binds to the address, and has no public way to ask; its version is pinned.
+    Streamlit uses this for widgets bound to the URL, but has no public function for it; its version is pinned.
     """
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation
 
 
 class Shown(TypedDict, total=False):
-    """How a table to choose from is shown: as by `table`, and with `column_order` if not all columns are."""
+    """Display options of a table to choose from: those of `table`, and `column_order` to show only some columns."""
 
     alt: Required[str]
     config: Mapping[str, Any] | None
@@ -260,14 +260,14 @@ class Shown(TypedDict, total=False):
 def choose_row(
     rows: pd.DataFrame, ids: Sequence[str], name: str, *, otherwise: int | None = None, **shown: Unpack[Shown]
 ) -> int | None:
-    """Show rows to choose one of, and return its place; the address names it, as `name`, by how its id begins.
+    """Show rows to choose one from, and return its position; the URL parameter `name` holds the start of its id.
 
     Args:
-        rows: what is shown, in order; cells are text, never markup.
+        rows: the rows, in order; cells are text, never markup.
         ids: the key of each row.
-        name: the parameter of the address.
-        otherwise: the place of the row that is chosen where the address names none.
-        shown: how.
+        name: the URL parameter.
+        otherwise: the position of the default row, used if the URL names none.
+        shown: display options.
     """
     places = [] if otherwise is None else [otherwise]
     chosen = _choose(rows.reset_index(drop=True), ids, name, "single-row", places, shown)
@@ -282,7 +282,7 @@ def choose_rows(
     bounds: Mapping[str, Sequence[str]] | None = None,
     **shown: Unpack[Shown],
 ) -> list[int]:
-    """Show rows to choose any of, like `choose_row` with the bounds of `table`, and return their places in order."""
+    """Show rows to choose any from, like `choose_row` with the bounds of `table`; return their positions in order."""
     signed, columns = _with_bounds(rows.reset_index(drop=True), bounds or {})
     shown["config"] = columns | dict(shown.get("config") or {})
     return _choose(signed, ids, name, "multi-row", [], shown)
@@ -306,7 +306,7 @@ def _choose(
         on_select="rerun",
         selection_mode=mode,
         selection_default={"selection": {"rows": places if mode == "multi-row" else places[:1]}},
-        # other rows are another choice, as a place would mean another row; so is what Back brings
+        # other rows need a new widget, as positions would refer to other rows; so do choices after Back
         key=f"{name}-{zlib.crc32(' '.join(ids).encode())}-{times_back}",
         column_config=dict(shown.get("config") or {}),
         column_order=shown.get("column_order"),
@@ -325,9 +325,9 @@ def _choose(
 def _with_bounds(
     rows: pd.DataFrame, bounds: Mapping[str, Sequence[str]]
 ) -> tuple[pd.DataFrame, dict[str, ColumnConfig]]:
-    """Return the rows with the signs of bounds in columns of their own, and how its numbers are written.
+    """Return the rows with separate columns for the signs of bounds, and the number formats.
 
-    Display values of a pandas Styler could hold sign and figure in one cell; they take a hundred times as long.
+    A pandas Styler could show sign and figure in one cell, but takes a hundred times as long.
     """
     columns = {name: st.column_config.NumberColumn(format=_written(rows[name])) for name in rows.select_dtypes("float")}
     shown = rows.copy()
@@ -340,7 +340,7 @@ def _with_bounds(
 
 
 def _written(values: pd.Series[float]) -> str:
-    """Return the format in which a column reads like `wording.number`, as far as one format can."""
+    """Return the column format closest to `wording.number`."""
     sizes = values[values != 0].abs()
     if sizes.empty or sizes.min() >= 10:
         return "%,.0f"

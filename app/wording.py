@@ -1,4 +1,4 @@
-"""Labels: the one wording of figures and verdicts for tables, charts and pages."""
+"""The common wording of figures and verdicts for tables, charts and pages."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ VERDICTS: Final = {
     "too few runs": "too few runs to tell",
     "not testable": "not testable: fewer than two runs of one",
 }
-# Beside a mark that shows the rest.
+# For use beside a mark that shows the rest.
 SHORT_VERDICTS: Final = {
     "no evidence": "no clear difference",
     "too few runs": "too few runs",
     "not testable": "one run",
 }
-# What the range of a capacity is.
+# Kinds of ranges of a capacity.
 RANGES: Final = {"confidence": "95 % interval", "bracket": "bracket"}
-ORIGIN_SIGNS: Final = {"measured": "≥", "published": ""}  # before a figure whose status is not at hand
+ORIGIN_SIGNS: Final = {"measured": "≥", "published": ""}  # before a figure without a known status
 ORDERS: Final = {True: "in turn", False: "one after the other"}
 FACTORS: Final = {
     "threading": "Threads",
@@ -72,7 +72,7 @@ FAIRNESS: Final = {
     "unknown": "? one side does not say",
     "unfair": "⚠ unfair differences",
 }
-# What is read beside trials: the panel that it belongs to, and its name among the others there.
+# Metrics recorded beside trials: the panel and the name of the series there.
 WATCHED: Final = {
     "pdns.udp-in-errors": ("UDP errors per second", "receive buffer full"),
     "pdns.udp-recvbuf-errors": ("UDP errors per second", "receive buffer, by the server"),
@@ -99,7 +99,7 @@ WATCHED: Final = {
     "response_rate": ("Queries per second of the generator", "answered"),
     "failure_rate": ("Queries per second of the generator", "failed"),
 }
-# Whether a difference is real, as a sentence about it ends.
+# Endings of sentences that say whether a difference is real.
 REAL: Final = {
     "faster": "",
     "slower": "",
@@ -117,52 +117,52 @@ _MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>])")
 
 
 def is_known(value: Any) -> bool:
-    """Say whether a cell holds something: neither None nor NaN."""
+    """Return whether a cell holds a value: neither None nor NaN."""
     return value is not None and not (isinstance(value, float) and math.isnan(value))
 
 
 def known(value: Any) -> Any:
-    """Return what a cell holds, None where it holds nothing."""
+    """Return the value of a cell, or None if it is empty."""
     return value if is_known(value) else None
 
 
 def number(value: float) -> str:
-    """Return a rate as people read it: thousands in groups, three digits below ten."""
+    """Format a rate: grouped thousands, three digits below ten."""
     return f"{value:,.0f}" if abs(value) >= 10 or value == 0 else f"{value:.3g}"
 
 
 def bound(status: str | None, qualifier: str | None = None) -> str:
-    """Return the sign that belongs before a capacity: ≥, >, ≤, <, ≈ or nothing."""
+    """Return the sign before a capacity: ≥, >, ≤, <, ≈ or nothing."""
     return BOUNDS.get(status or "", "") or BOUNDS.get(qualifier or "", "")
 
 
 def rate(value: float | None, sign: str = "") -> str:
-    """Return a capacity with the sign of `bound`, e.g. `≥ 12,000`; a dash where there is none."""
+    """Return a capacity with the sign of `bound`, e.g. `≥ 12,000`; a dash if there is none."""
     return f"{sign} {number(value)}".strip() if value is not None and is_known(value) else "-"
 
 
 def figure(value: float | None, status: str | None, qualifier: str | None = None) -> str:
-    """Return a capacity as people are to take it: what passed at the last step is a lower bound, `≥ 8,488`."""
+    """Return a capacity with its sign: the rate of the last step that passed is a lower bound, `≥ 8,488`."""
     return rate(value, figure_sign(status, qualifier))
 
 
 def figure_sign(status: str | None, qualifier: str | None = None) -> str:
-    """Return the sign before a figure that is shown by itself; `bound` is that of figures of one kind, in a ratio."""
+    """Return the sign before a figure on its own; use `bound` for figures of one kind, as in a ratio."""
     return bound(status, qualifier) or ("≥" if status == "bracketed" else "")
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """Return the range from low to high; `≥` one end where the other is open, a dash where neither is known."""
+    """Return the range from low to high; `≥ low` if the upper end is open, a dash without a lower end."""
     if low is None or not is_known(low):
         return "-"
     return f"{number(low)} to {number(high)}" if high is not None and is_known(high) else f"≥ {number(low)}"
 
 
 def capacity_range(kind: str | None, low: float | None, high: float | None) -> str:
-    """Return in which range the rate at the loss limit lies, and how it is known; a dash where it is not.
+    """Return the range of the rate at the loss limit, with its kind; a dash if unknown.
 
-    `bracket 8,288 to 9,750`, `95 % interval 12,240 to 13,760`, `bracket ≥ 8,288`. The ends of a bracket are steps that
-    were tried; those of an interval are estimates, and rounded to what the interval tells.
+    `bracket 8,288 to 9,750`, `95 % interval 12,240 to 13,760`, `bracket ≥ 8,288`. The ends of a bracket are tested
+    steps; those of an interval are estimates, rounded to the interval's precision.
     """
     if kind not in RANGES or low is None or not is_known(low):
         return "-"
@@ -174,14 +174,14 @@ def capacity_range(kind: str | None, low: float | None, high: float | None) -> s
 
 
 def about(value: float, low: float | None, high: float | None) -> float:
-    """Return an estimate without the digits of which its range, at twenty times their unit, tells nothing."""
+    """Return an estimate without insignificant digits: those whose unit is below a twentieth of its range."""
     if low is None or high is None or not (is_known(low) and is_known(high)) or high <= low:
         return value
     return round(value, -math.floor(math.log10((high - low) / 20)))
 
 
 def widening(correlation: float | None) -> float:
-    """Return how many times as wide the likeness of neighbouring runs made an interval; 1 where it did not."""
+    """Return the factor by which correlation of neighbouring runs widened an interval; 1 if it did not."""
     likeness = min(max(correlation, 0), 0.9) if correlation is not None and is_known(correlation) else 0
     return math.sqrt((1 + likeness) / (1 - likeness))
 
@@ -192,7 +192,7 @@ def factor_interval(low: float | None, high: float | None) -> str:
 
 
 def change(ratio: float) -> str:
-    """Return how one rate stands to another, before the other's name: `8 % more than`, `2.4 times as much as`."""
+    """Return how a rate compares, before the other's name: `8 % more than`, `2.4 times as much as`."""
     if ratio >= 2:
         return f"{factor(ratio)} times as much as"
     percent = number(100 * abs(ratio - 1))
@@ -200,14 +200,14 @@ def change(ratio: float) -> str:
 
 
 def percent(ratio: float) -> str:
-    """Return a ratio as a change: `+8 %`, `-10 %`, `× 2.4` from twice as much on; a dash where there is none."""
+    """Return a ratio as a change: `+8 %`, `-10 %`, `× 2.4` from a factor of two on; a dash if there is none."""
     if not is_known(ratio):
         return "-"
     return f"× {factor(ratio)}" if ratio >= 2 else f"{100 * (ratio - 1):+.{0 if abs(ratio - 1) >= 0.1 else 1}f} %"
 
 
 def change_interval(low: float | None, high: float | None) -> str:
-    """Return the interval of a `change` in brackets, e.g. ` (95 %: +5 to +11 %)`; nothing where there is none."""
+    """Return the interval of a `change` in parentheses, e.g. ` (95 %: +5 to +11 %)`; empty if there is none."""
     if low is None or high is None or not (is_known(low) and is_known(high)):
         return ""
     if low >= 2:
@@ -216,12 +216,12 @@ def change_interval(low: float | None, high: float | None) -> str:
 
 
 def order(is_in_turn: bool | None) -> str | None:
-    """Return in which order the runs of a pair were measured; None where that is not known."""
+    """Return the order in which the runs of a pair were measured, or None if unknown."""
     return None if is_in_turn is None else ORDERS[is_in_turn]
 
 
 def drift(in_turn: Iterable[bool]) -> str:
-    """Return what to say of pairs that were not measured in turn; nothing where all were."""
+    """Return a note on pairs that were not measured in turn; empty if all were."""
     order = list(in_turn)
     if all(order):
         return ""
@@ -231,24 +231,24 @@ def drift(in_turn: Iterable[bool]) -> str:
 
 
 def widened(correlations: Mapping[str, float | None]) -> str:
-    """Return what to say of configurations, by label, whose neighbouring runs resemble each other; nothing of none."""
+    """Return a note on configurations, by label, whose neighbouring runs correlate; empty if there are none."""
     times = {label: widening(known(each)) for label, each in correlations.items()}
     wider = [f"{label} ({factor(each)} times)" for label, each in times.items() if each > 1]
     return f"Neighbouring runs resemble each other, which widened the interval of {', '.join(wider)}." if wider else ""
 
 
 def count(value: float | None) -> str:
-    """Return a whole number, or `?` where nobody said it."""
+    """Return a whole number, or `?` if unknown."""
     return f"{value:.0f}" if value is not None and is_known(value) else "?"
 
 
 def numbers(one: float | None, other: float | None) -> str:
-    """Return the numbers of runs behind a ratio, e.g. `9 and 5`; nothing where neither is known."""
+    """Return the numbers of runs behind a ratio, e.g. `9 and 5`; empty if neither is known."""
     return f"{count(one)} and {count(other)}" if is_known(one) or is_known(other) else ""
 
 
 def ratio(upper: float | None, lower: float | None, upper_sign: str = "", lower_sign: str = "") -> str:
-    """Return upper over lower, e.g. `≥ 1.62 ×`; `?` where both are bounds that pull apart nothing."""
+    """Return upper over lower, e.g. `≥ 1.62 ×`; `?` if their bounds leave the ratio open."""
     if not (is_known(upper) and is_known(lower)) or not upper or not lower:
         return "-"
     up, down = upper_sign in _UP or lower_sign in _DOWN, upper_sign in _DOWN or lower_sign in _UP
@@ -259,7 +259,7 @@ def ratio(upper: float | None, lower: float | None, upper_sign: str = "", lower_
 
 
 def times(upper: float | None, lower: float | None, upper_sign: str = "", lower_sign: str = "") -> str:
-    """Return upper over lower as a sentence begins, e.g. `At least 1.62 times`; empty where nothing can be said."""
+    """Return upper over lower as the start of a sentence, e.g. `At least 1.62 times`; empty if the ratio is open."""
     sign, _, figure = ratio(upper, lower, upper_sign, lower_sign).removesuffix(" ×").rpartition(" ")
     if figure in ("-", "?"):
         return ""
@@ -267,17 +267,17 @@ def times(upper: float | None, lower: float | None, upper_sign: str = "", lower_
 
 
 def span(low: float, high: float) -> str:
-    """Return whole numbers from low to high, e.g. `5 to 9`, or `9` where they are the same."""
+    """Return a range of whole numbers, e.g. `5 to 9`, or `9` if both are equal."""
     return count(low) if low == high else f"{count(low)} to {count(high)}"
 
 
 def factor(value: float) -> str:
-    """Return a ratio as people read it: three digits, but never a power of ten."""
+    """Format a ratio: three digits, never in scientific notation."""
     return f"{value:,.0f}" if value >= 999.5 else f"{value:.3g}"
 
 
 def run_label(run: Mapping[str, Any]) -> str:
-    """Return the text by which pages and their addresses name a run, from its row of `runs`."""
+    """Return the name of a run in pages and URLs, from its row of `runs`."""
     number = f"Run {run['repetition']}" if run["repetition"] is not None else "Run"
     start = f"{run['started_at']:%Y-%m-%d %H:%M}" if run["started_at"] else None
     figure = f"{rate(run['rate'], bound(run['status']))} {run['rate_unit'] or ''}".strip()
@@ -290,18 +290,18 @@ def quality(mark: str | None) -> str:
 
 
 def findings(names: Any) -> str:
-    """Return the names of findings as a sentence part."""
+    """Return the names of findings as part of a sentence."""
     return ", ".join(str(name).replace("_", " ") for name in names) if is_known(names) else ""
 
 
 def series(label: str, runs: int, changes: int) -> str:
-    """Return the text by which the page of trends and its addresses name a series of runs."""
+    """Return the name of a series of runs on the page of trends and in its URL."""
     counts = plural(runs, "run") + (f", {plural(changes, 'change')}" if changes else "")
     return f"{label} ({counts})"
 
 
 def loss_goal(name: str, limit: float | None, basis: str | None) -> str:
-    """Return a loss goal in words, e.g. `ISC (2.5 %)`: of the worst exchange, unless it says of what."""
+    """Return a loss goal as text, e.g. `ISC (2.5 %)`, with its basis unless that is the worst exchange."""
     name = name.upper() if len(name) <= 3 else name
     if limit is None or not is_known(limit):
         return "no limit named" if name == "unstated" else f"{name} (no limit named)"
@@ -310,7 +310,7 @@ def loss_goal(name: str, limit: float | None, basis: str | None) -> str:
 
 
 def watched(metric: str, unit: str | None, is_rate: bool) -> tuple[str, str]:
-    """Return the panel of a reading and its name there, e.g. `UDP errors per second`, `receive buffer full`."""
+    """Return the panel of a metric and its name there, e.g. `UDP errors per second`, `receive buffer full`."""
     if metric in WATCHED:
         return WATCHED[metric]
     parts = [unit if is_known(unit) else "", "per second" if is_rate else ""]
@@ -325,5 +325,5 @@ def plural(count: int, noun: str) -> str:
 
 
 def plain(text: Any) -> str:
-    """Return text from a file so that Markdown shows it as it is."""
+    """Escape text from a file so that Markdown shows it literally."""
     return _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))

@@ -1,6 +1,6 @@
 """Expectations of the data, and the gate that checks them.
 
-A build counts what fails; Great Expectations, which takes seconds to import, judges it in `dropline check`.
+A build counts failing rows; Great Expectations, which takes seconds to import, judges the counts in `dropline check`.
 """
 
 from dropline.expectations.gate import check_lake, check_marts

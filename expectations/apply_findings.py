@@ -1,4 +1,4 @@
-"""Findings about marts, written into quality_findings and onto the figures concerned."""
+"""Write findings about marts into quality_findings and onto the affected figures."""
 
 from __future__ import annotations
 
@@ -23,10 +23,7 @@ _SCHEMA: Final = pa.schema([(name, TEXT) for name in _COLUMNS])
 
 
 def mark(connection: duckdb.DuckDBPyConnection, findings: Sequence[Finding]) -> None:
-    """Write the findings that `check_marts` returned into the new warehouse, all or nothing.
-
-    `connection` has it open for writing.
-    """
+    """Write the findings of `check_marts` into the new warehouse, open for writing in `connection`: all or nothing."""
     if not findings:
         return
     columns = {name: [getattr(finding, name) for finding in findings] for name in _COLUMNS}

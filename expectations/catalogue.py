@@ -36,7 +36,7 @@ This page is written by `python -m dropline.expectations.catalogue`.
 
 
 def reason_of(code: str) -> str:
-    """Return why the expectation that gives the finding `code` is made."""
+    """Return the reason for the expectation behind the finding `code`."""
     return next(suite.expectations[code].why for suite in SUITES if code in suite.expectations)
 
 

@@ -1,4 +1,4 @@
-"""Failing rows of a suite, counted and kept by DuckDB in one scan of the suite's query."""
+"""Count and store the failing rows of a suite in one scan of its query by DuckDB."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SUBJECT: Final = ("batch", "campaign", "source_path", "trial_id", "configuratio
 
 
 def count_failing(connection: duckdb.DuckDBPyConnection, suite: Suite) -> dict[str, int]:
-    """Return how many rows fail each expectation of a suite, and keep them in a table for `findings`."""
+    """Return the number of rows that fail each expectation of a suite, and store them in a table for `findings`."""
     known, columns = _known(connection, suite)
     flags = ", ".join(
         f"coalesce(not ({each.holds}), false) as fails_{code}" for code, each in suite.expectations.items()
@@ -39,12 +39,12 @@ def count_failing(connection: duckdb.DuckDBPyConnection, suite: Suite) -> dict[s
 
 
 def failed(suites: Sequence[Suite], counts: Mapping[str, int]) -> set[str]:
-    """Return the expectations that rows fail, as validation.failed does without the seconds of its import."""
+    """Return the expectations with failing rows, like validation.failed but without its import of several seconds."""
     return {code for suite in suites for code in suite.expectations if counts[code]}
 
 
 def findings(connection: duckdb.DuckDBPyConnection, suite: Suite, failed: Collection[str]) -> Iterator[Finding]:
-    """Yield a finding for every row kept by `count_failing` that fails one of the expectations named in `failed`."""
+    """Yield a finding for every row stored by `count_failing` that fails one of the expectations in `failed`."""
     expectations = {code: each for code, each in suite.expectations.items() if code in failed}
     if not expectations:
         return
@@ -65,7 +65,7 @@ def _table(suite: Suite) -> str:
 
 
 def _known(connection: duckdb.DuckDBPyConnection, suite: Suite) -> tuple[str, list[str]]:
-    """Return the suite's query with null for NaN, which is no known value either, and its columns."""
+    """Return the suite's query with NaN replaced by null, as both mean unknown, and its columns."""
     relation = connection.sql(suite.query)
     typed = zip(relation.columns, relation.types, strict=True)
     numbers = [name for name, kind in typed if str(kind) in ("DOUBLE", "FLOAT")]
@@ -74,7 +74,7 @@ def _known(connection: duckdb.DuckDBPyConnection, suite: Suite) -> tuple[str, li
 
 
 class _Words(Formatter):
-    """Formats like str.format, but writes null as `unknown`, whatever its format."""
+    """Format like str.format, but write unknown values as `unknown`, whatever their format."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         return "unknown" if value is None else str(super().format_field(value, format_spec))

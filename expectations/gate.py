@@ -1,9 +1,9 @@
-"""The gate: checks every batch of the lake once, and every warehouse before publication.
+"""The gate: check every batch of the lake once, and every warehouse before publication.
 
 <quality>/findings/lake-<batch>.<digest>.parquet    the findings of a batch, and the digest of its suites
 <quality>/gate.json                                 the last result of every suite
 
-The digest in the name is the SHA-256 of the file, so that `dropline verify` can vouch for it.
+The digest in the name is the SHA-256 of the file, so that `dropline verify` can check it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _COLUMNS: Final = ("finding", "severity", "batch", "campaign", "source_path", "trial_id", "detail")
 _SCHEMA: Final = pa.schema([(name, TEXT) for name in _COLUMNS])
-_EMPTY: Final = "00000000-empty"  # has no findings; with it, there is a file to read
+_EMPTY: Final = "00000000-empty"  # a file without findings, so that there is always one to read
 
 
 def check_lake(
@@ -45,8 +45,11 @@ def check_lake(
 ) -> list[Finding]:
     """Check every batch that these suites have not checked; return the findings about current files.
 
-    A finding about a version of a file that a newer batch supersedes is kept but not returned: ingesting a repaired
-    file heals the gate. Raises duckdb.Error when a batch cannot be read.
+    Findings about a version of a file that a newer batch supersedes are stored but not returned: ingesting a repaired
+    file clears the gate.
+
+    Raises:
+        duckdb.Error: a batch cannot be read.
     """
     folder = quality / "findings"
     folder.mkdir(parents=True, exist_ok=True)
@@ -73,10 +76,11 @@ def check_marts(
 ) -> list[Finding]:
     """Check a warehouse file against the marts' suites and the batches that it was built from.
 
-    Raises duckdb.Error when the file cannot be read or lacks a table.
+    Raises:
+        duckdb.Error: the file cannot be read or lacks a table.
     """
     with _connected() as connection:
-        # Attached, not connected: this process may hold the file open with other settings.
+        # Attach instead of connect: this process may have the file open with other settings.
         connection.execute(f"attach {quoted(warehouse)} as warehouse (read_only)")
         connection.execute("use warehouse")
         _view(connection, "all_trials", Lake(lake).files("trials"))
@@ -91,7 +95,7 @@ def check_marts(
 def _check(
     connection: duckdb.DuckDBPyConnection, suites: Sequence[Suite], progress: Progress | None, judge: Judge
 ) -> list[Finding]:
-    """Count and keep the rows that fail, judge the counts, and return the rows as findings."""
+    """Count and store the failing rows, judge the counts, and return the rows as findings."""
     counts: dict[str, int] = {}
     for suite in suites:
         if progress:
@@ -103,13 +107,13 @@ def _check(
 
 def _connected() -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
-    connection.execute("set timezone = 'UTC'")  # the words of a finding do not depend on where it was found
-    connection.execute("set parquet_metadata_cache = true")  # every suite asks the same files again
+    connection.execute("set timezone = 'UTC'")  # the text of a finding must not depend on the local time zone
+    connection.execute("set parquet_metadata_cache = true")  # every suite reads the same files
     return connection
 
 
 def _open_batches(connection: duckdb.DuckDBPyConnection, lake: Path, batches: Mapping[str, str]) -> None:
-    """Make the tables of some batches, each in a folder of the lake, the relations that the lake's suites ask."""
+    """Create views of the batches' tables, each in a folder of the lake, for the queries of the lake's suites."""
     connection.register("asked", pa.table({"batch": list(batches)}))
     folders = set(batches.values())
     held = {commit for commit, folder in Lake(lake).commits().items() if folder in folders}
@@ -157,7 +161,7 @@ def _findings_files(folder: Path) -> list[Path]:
 
 def _forget_all_but(folder: Path, batches: Collection[str]) -> None:
     files = [*folder.glob("lake-*")]
-    times = Counter(batch_of(file) for file in files)  # killed between two, a gate leaves both
+    times = Counter(batch_of(file) for file in files)  # a gate killed between two files leaves both
     for file in files:
         whole = file.suffix == ".parquet" and times[batch_of(file)] == 1
         if not whole or batch_of(file) not in batches:
@@ -165,7 +169,7 @@ def _forget_all_but(folder: Path, batches: Collection[str]) -> None:
 
 
 def _checked(folder: Path, suites: str) -> set[str]:
-    """Return the batches that these very suites have checked."""
+    """Return the batches that exactly these suites have checked."""
     checked = set()
     for file in _findings_files(folder):
         try:
@@ -192,7 +196,7 @@ def _write_findings(folder: Path, batch: str, found: Sequence[Finding], suites: 
 
 
 def _record(quality: Path, part: str, suites: Sequence[Suite], found: Sequence[Finding]) -> None:
-    """Put the results of one part, `lake` or `marts`, into gate.json."""
+    """Write the results of one part, `lake` or `marts`, to gate.json."""
     counts = Counter(finding.finding for finding in found)
     results = []
     for suite in suites:

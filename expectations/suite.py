@@ -1,4 +1,4 @@
-"""Expectations, suites of them, and findings: plain data, cheap to import."""
+"""Expectations, suites and findings: plain data, cheap to import."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _QUERIES: Final = Path(__file__).parent / "queries"
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """One thing that every row of a suite's query must meet.
+    """A condition that every row of a suite's query must meet.
 
     Attributes:
-        severity: `critical` stops the build; `warning` marks the figures concerned; `info` is shown beside them.
-        holds: SQL over the columns of the query; a row fails where it is false, not where a value is unknown.
-        detail: what to say of a failing row; a format string over the columns of the query.
+        severity: `critical` stops the build; `warning` marks the affected figures; `info` is shown beside them.
+        holds: SQL over the columns of the query; a row fails if this is false, not if it is null.
+        detail: message about a failing row; a format string over the columns of the query.
         why: the physical or logical reason, one sentence.
 
     """
@@ -40,9 +40,9 @@ class Expectation:
 class Suite:
     """Suite: a query, and the expectations that its rows must meet, by the code of their finding.
 
-    The query returns `campaign`, `source_path`, `trial_id` and, for marts, `configuration_id` and `loss_goal`, which
-    identify the subject of a finding. For a long table it may leave the first two to `origins`, a table that has them
-    by `batch` and `trial_id`; only failing rows are joined to it.
+    The query returns the subject of a finding: `campaign`, `source_path`, `trial_id` and, for marts, `configuration_id`
+    and `loss_goal` if any. For a long table it may leave the first two to `origins`, a table that has them by `batch`
+    and `trial_id`; only failing rows are joined to it.
     """
 
     name: str
@@ -53,9 +53,9 @@ class Suite:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One row that fails an expectation. `detail` names the numbers.
+    """One row that fails an expectation. `detail` states the numbers.
 
-    `loss_goal` is the goal of the capacity concerned; None concerns all capacities of the configuration.
+    `loss_goal` is the goal of the affected capacity; None means all capacities of the configuration.
     """
 
     finding: str
@@ -75,7 +75,7 @@ def sql(name: str) -> str:
 
 
 def suite(name: str, origins: str = "") -> Suite:
-    """Return the suite of the query in queries/<name>.sql and of the expectations beside it, in <name>.yml."""
+    """Return the suite of the query in queries/<name>.sql and the expectations in <name>.yml beside it."""
     declared = yaml.load((_QUERIES / f"{name}.yml").read_text("utf-8"), yaml.CSafeLoader)
     return Suite(name, sql(name), {code: _expectation(**each) for code, each in declared.items()}, origins)
 
@@ -86,19 +86,19 @@ def _expectation(*, detail: str, why: str, **condition: str) -> Expectation:
 
 
 def fingerprint(suites: Iterable[Suite]) -> str:
-    """Return the digest of all that decides about findings: another digest means checking again."""
+    """Return the digest of everything that affects findings; a new digest requires a new check."""
     text = json.dumps([asdict(suite) for suite in suites], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-# The queries see several batches at a time. Each row belongs to one `batch` and is joined to rows of that batch only: a
-# trial may be in several. Beside the tables of the lake they see `known_hosts` (host_id, nic_speed_mbps, cpu_threads).
+# The queries read several batches at a time. Each row belongs to one `batch` and is joined to rows of that batch only,
+# as a trial may be in several. They also read `known_hosts` (host_id, nic_speed_mbps, cpu_threads).
 LAKE: Final[tuple[Suite, ...]] = (
     *(suite("lake/trials"), suite("lake/exchanges"), suite("lake/intervals", origins="trials")),
     *(suite("lake/observations"), suite("lake/cpu"), suite("lake/hosts"), suite("lake/server_configs")),
     *(suite("lake/raw_files"), suite("lake/rejects"), suite("lake/campaigns"), suite("lake/figures")),
 )
-# The queries see the tables of a warehouse and, of the lake that it was built from, the current rows: `lake_trials`
+# The queries read the tables of a warehouse and the current rows of the lake that it was built from: `lake_trials`
 # (trial_id) and `lake_findings` (finding, severity, trial_id).
 MARTS: Final[tuple[Suite, ...]] = (
     *(suite("marts/trials"), suite("marts/copies"), suite("marts/trial_counters"), suite("marts/configurations")),

@@ -1,4 +1,4 @@
-"""Great Expectations in `dropline check`: judges what DuckDB has counted. No other module imports it."""
+"""Judge DuckDB's counts with Great Expectations, for `dropline check`. No other module imports it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ if TYPE_CHECKING:
 
 
 def failed(suites: Sequence[Suite], counts: Mapping[str, int]) -> set[str]:
-    """Return the expectations with failing rows; `counts` has the number of each.
+    """Return the expectations whose number of failing rows, in `counts`, is not 0.
 
-    All are rows of one frame: one Great Expectations expectation each would take a hundred times as long. Raises
-    RuntimeError if it cannot judge one.
+    They are the rows of one frame: one expectation of Great Expectations for each would take a hundred times as long.
+
+    Raises:
+        RuntimeError: Great Expectations could not judge one.
     """
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     import great_expectations as gx
     import pandas as pd
 
-    # It sets this logger to INFO itself and logs a temporary folder each time.
+    # Great Expectations sets this logger to INFO and reports a temporary folder each time.
     logging.getLogger("great_expectations.data_context.types.base").setLevel(logging.WARNING)
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False}

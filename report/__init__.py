@@ -1,4 +1,4 @@
-"""The report: what a warehouse says about campaigns, as one file to attach to a release."""
+"""The report on campaigns of a warehouse, as one file to attach to a release."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FORMATS: Final = ("html", "markdown")
 def make(warehouse: Warehouse, campaigns: Sequence[str] = (), form: str = "html") -> str:
     """Return the report on some campaigns, or on all measured ones, in one of `FORMATS`.
 
-    The same warehouse always gives the same text.
+    The text is reproducible: it depends on the warehouse only.
 
     Raises:
         ReportError: a campaign is not in the warehouse.

@@ -1,4 +1,4 @@
-"""Capacities in the report: in the shape of ISC's articles, one by one, and beside published figures."""
+"""Capacities in the report: tables as in ISC's articles, single figures, and comparison with published figures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MARKS: Final = {"warn": " ⚠", "suspect": " ✖"}
 
 
 def figures(scope: Scope) -> list[Row]:
-    """Return one capacity per configuration, at ISC's loss goal where it has one, with `sign` and `shown`."""
+    """Return one capacity per configuration, at ISC's loss goal if available, with `sign` and `shown`."""
     headline = printable(queries.capacities(scope.warehouse, HEADLINE_GOAL, scope.ids))
     have = {row["configuration_id"] for row in headline}
     others = [
@@ -50,7 +50,7 @@ def sections(scope: Scope, figures: Sequence[Row]) -> Iterable[Section]:
 
 
 def _alike(rows: Sequence[Row]) -> list[list[Row]]:
-    """Part figures into those that belong in one table; campaigns share one unless their figures share a cell."""
+    """Split figures by table; campaigns share a table unless their figures would share a cell."""
 
     def conditions(row: Row) -> str:
         same = ("origin", "product", "product_version", "testbed", "scenario", "method", "tool", "loss_goal")
@@ -65,9 +65,9 @@ def _alike(rows: Sequence[Row]) -> list[list[Row]]:
 
 
 def _matrices(rows: Sequence[Row]) -> list[Block]:
-    """Return the tables of one part, one per protocol: set-ups down, backends across, as ISC's articles have them.
+    """Return the tables of one part, one per protocol: set-ups down, backends across, as in ISC's articles.
 
-    Where no figure has another beside or below it there is no table; a part without tables says nothing.
+    Omit tables in which no figure shares a row or a column with another.
     """
     tables = [
         _matrix(protocol, some)
@@ -78,7 +78,7 @@ def _matrices(rows: Sequence[Row]) -> list[Block]:
 
 
 def _matrix(protocol: str, rows: Sequence[Row]) -> Table:
-    backends = sorted({row["backend"] or "" for row in rows})  # by name, which is the order of the articles
+    backends = sorted({row["backend"] or "" for row in rows})  # by name, as in the articles
     set_ups = grouped(sorted(rows, key=_set_up_order), _set_up)
     return Table.of(
         f"{joined(rows[0]['product'], rows[0]['product_version'], protocol)}, {rows[0]['rate_unit']}",
@@ -94,14 +94,14 @@ def _matrix(protocol: str, rows: Sequence[Row]) -> Table:
 
 
 def _cell(rows: Sequence[Row]) -> Cell:
-    """Return the figures of a cell, fastest first; their interval and runs where there is but one."""
+    """Return the figures of a cell, fastest first; a single figure with its interval and runs."""
     ordered = sorted(rows, key=lambda row: -(row["value"] or 0))
     text = " / ".join(row["shown"] + MARKS.get(row["quality"], "") for row in ordered)
     return Cell(text or "-", spread(rows[0]) if len(rows) == 1 else "")
 
 
 def spread(row: Row) -> str:
-    """Return range and runs of a figure, e.g. `bracket 8,288 to 9,750; 3 of 5 runs`; nothing of a published one."""
+    """Return range and runs of a figure, e.g. `bracket 8,288 to 9,750; 3 of 5 runs`; empty for published ones."""
     interval = wording.capacity_range(row["interval_kind"], row["ci_low"], row["ci_high"])
     return "; ".join(part for part in (interval if interval != "-" else "", _runs(row)) if part)
 
@@ -128,9 +128,9 @@ def _conditions(rows: Sequence[Row]) -> str:
 
 
 def _set_up(row: Row) -> str:
-    """Return HA mode and threading in the words of ISC's articles, e.g. `Hot standby, multi-threaded ×4`.
+    """Return HA mode and threading in the terms of ISC's articles, e.g. `Hot standby, multi-threaded ×4`.
 
-    Other parts of the name, such as the folder of its files, follow.
+    Append other parts of the configuration's name, such as the folder of its files.
     """
     threads = f" ×{row['threads']}" if row["threading"] == "multi" and row["threads"] else ""
     threading = THREADING.get(row["threading"] or "", row["threading"] or "")
@@ -178,7 +178,7 @@ def _list(scope: Scope, rows: Sequence[Row], unit: str) -> Iterable[Block]:
 
 
 def beside_published(scope: Scope, figures: Sequence[Row]) -> Section:
-    """Return the measured figures for which a published one of the same kind exists."""
+    """Return the measured figures with a published counterpart of the same kind."""
     pairs = [row for row in figures if row.get("published_rate") is not None]
     sources = {
         row["campaign"]: row

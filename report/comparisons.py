@@ -24,9 +24,9 @@ FACTORS: Final = {
 
 
 def pairs(scope: Scope, figures: Sequence[Row]) -> list[Row]:
-    """Return the pairs that differ in one factor, with fairness and ratio as text.
+    """Return the pairs that differ in one factor, each with its fairness and its ratio as text.
 
-    The ratio is that of the interval and the verdict: of the rates at the limit if both were estimated.
+    Interval and verdict refer to this ratio: that of the rates at the limit if both were estimated.
     """
     of = {row["configuration_id"]: row for row in figures}
     rows = scope.rows("pairs")
@@ -99,7 +99,7 @@ def _fairness(row: Row) -> Cell:
 
 
 def what_was_shown(found: Sequence[Row]) -> Iterable[Block]:
-    """Say how many comparisons have a verdict, and which."""
+    """Summarise the comparisons: the number of each verdict, and those with evidence of a difference."""
     if not found:
         return
     shown = [row for row in found if row["verdict"] in TONES]

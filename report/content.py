@@ -1,4 +1,4 @@
-"""Content of the report, from the summary to the findings, as sections."""
+"""Contents of the report, from the summary to the findings, as sections."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ METHOD: Final = Path(__file__).with_name("method.txt")
 
 
 def report(warehouse: Warehouse, campaigns: Sequence[str] = ()) -> Report:
-    """Return the report on some campaigns; without any, on all that were measured, else on all.
+    """Return the report on some campaigns; by default on all measured ones, or on all if none was measured.
 
     Raises:
         ReportError: a campaign is not in the warehouse.

@@ -1,4 +1,4 @@
-"""Loss curves of the report, and the seconds of the trials that give the capacities."""
+"""Loss curves of the report, and second-by-second charts of the trials behind the capacities."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BASES: Final = {"worst_exchange": "worst exchange", "lease": "whole leases", "pa
 
 
 def loss(scope: Scope, figures: Sequence[Row]) -> Section:
-    """Return a chart of each measured configuration whose ramp has more than one step."""
+    """Return a chart per measured configuration with more than one step."""
     charts = []
     for basis in BASES:
         some = [row for row in figures if row["origin"] == "measured" and row["loss_basis"] == basis]
@@ -63,7 +63,7 @@ def _curve(scope: Scope, figure: Row, runs: Sequence[Row], medians: Sequence[Row
 
 
 def seconds(scope: Scope) -> Section:
-    """Return a chart of each exchange of the trials that give the capacities, where interim lines were printed."""
+    """Return a chart per exchange of the trials behind the capacities, if they have interim lines."""
     decisive = scope.rows("decisive_trials")
     by_id = {row["configuration_id"]: row for row in decisive}
     charts = [chart for each in scope.ids if each in by_id for chart in _of_trial(scope, by_id[each])]

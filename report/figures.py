@@ -1,4 +1,4 @@
-"""Geometry of the report's charts: where ticks, lines and points go in chart.svg."""
+"""Geometry of the report's charts: positions of ticks, lines and points in chart.svg."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 WIDTH: Final = 460
 HEIGHT: Final = 250
 LEFT, RIGHT, TOP, FLOOR = 62, WIDTH - 26, 26, HEIGHT - 44  # the plot
-_LINEAR_BELOW: Final = 0.002  # no loss at all has its place on the logarithmic axis
+_LINEAR_BELOW: Final = 0.002  # gives zero loss a place on the logarithmic axis
 
 
 def plot(chart: Chart) -> dict[str, Any]:
-    """Return the variables of chart.svg for a chart with at least one point."""
+    """Return the values that chart.svg needs to draw a chart; at least one series must have a point."""
     points = [point for series in chart.series for point in series.points]
     top = max(x for x, _, _ in points)
     ticks_x = nice(top)
@@ -51,7 +51,7 @@ def plot(chart: Chart) -> dict[str, Any]:
 
 
 def nice(top: float, about: int = 5) -> list[float]:
-    """Return about so many round numbers from 0 to at least `top`, in steps of 1, 2 or 5 times a power of ten."""
+    """Return round numbers from 0 to about `top`, in about `about` steps of 1, 2 or 5 times a power of ten."""
     step = max(1.0, top / about)
     power = 10.0 ** math.floor(math.log10(step))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= step * 0.999)

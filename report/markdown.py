@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from dropline.report.sections import Block, Cell, Report
 
-# What has a meaning within a line; dots and hyphens have none there, and figures stay readable in the source.
+# Markup characters within a line. Dots and hyphens are none there; unescaped, figures stay readable in the source.
 _MEANT: Final = re.compile(r"([\\`*_\[\]<>|~$&#@])")
 
 

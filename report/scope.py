@@ -24,12 +24,12 @@ _QUERIES: Final = Path(__file__).parent / "queries"
 
 
 class ReportError(DroplineError):
-    """The report that was asked for cannot be made."""
+    """The requested report cannot be made."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What the report is about: campaigns, as the warehouse writes them, and their configurations."""
+    """The subject of a report: campaigns, as named in the warehouse, and their configurations."""
 
     warehouse: Warehouse
     campaigns: list[str]
@@ -37,14 +37,14 @@ class Scope:
     labels: Mapping[str, str]
 
     def rows(self, name: str) -> list[Row]:
-        """Return the answer to queries/<name>.sql, which names `$campaigns` or `$ids`."""
+        """Return the rows of queries/<name>.sql, which uses `$campaigns` or `$ids`."""
         sql = (_QUERIES / f"{name}.sql").read_text("utf-8")
         known = {"campaigns": self.campaigns, "ids": [*self.ids, ""]}
         return printable(self.warehouse.query(sql, {name: some for name, some in known.items() if f"${name}" in sql}))
 
 
 def chosen(warehouse: Warehouse, wanted: Sequence[str]) -> Scope:
-    """Return the scope of the campaigns wanted; of all measured ones, else of all, where none is.
+    """Return the scope of the wanted campaigns; by default all measured ones, or all if none was measured.
 
     Raises:
         ReportError: a campaign is not in the warehouse.
@@ -73,7 +73,7 @@ def chosen(warehouse: Warehouse, wanted: Sequence[str]) -> Scope:
 
 
 def _labels(rows: Sequence[Row], names_campaign: bool) -> dict[str, str]:
-    """Return a text for each configuration that no other has."""
+    """Return a unique text for each configuration."""
     texts = {
         row["configuration_id"]: f"{row['configuration']} ({row['campaign']})"
         if names_campaign
@@ -85,12 +85,12 @@ def _labels(rows: Sequence[Row], names_campaign: bool) -> dict[str, str]:
 
 
 def printable(table: pa.Table) -> list[Row]:
-    """Return the rows of an answer as `shown`."""
+    """Return the rows of a result, with values made printable by `shown`."""
     return [{name: shown(value) for name, value in row.items()} for row in table.to_pylist()]
 
 
 def shown(value: Any) -> Any:
-    """Return a value with a blank for each character that steers a terminal or the direction of a text."""
+    """Return a value with a blank for each character that controls the terminal or the text direction."""
     if isinstance(value, str):
         return "".join(char if char.isprintable() else " " for char in value)
     if isinstance(value, list | tuple):
@@ -99,7 +99,7 @@ def shown(value: Any) -> Any:
 
 
 def grouped(rows: Iterable[Row], key: Callable[[Row], str]) -> dict[str, list[Row]]:
-    """Return the rows by their key, both in the order in which they come."""
+    """Return the rows by key, keeping the order of both."""
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(key(row), []).append(row)
@@ -107,12 +107,12 @@ def grouped(rows: Iterable[Row], key: Callable[[Row], str]) -> dict[str, list[Ro
 
 
 def joined(*parts: str | None) -> str:
-    """Return the parts that there are, with blanks between."""
+    """Return the non-empty parts, joined by blanks."""
     return " ".join(part for part in parts if part)
 
 
 def number(value: float | None) -> str:
-    """Return a number as `wording.number` does; a dash for none."""
+    """Return a number formatted by `wording.number`; a dash for none."""
     return wording.number(float(value)) if value is not None else "-"
 
 
@@ -122,15 +122,15 @@ def percent(ratio: float | None) -> str:
 
 
 def day(date: date | None) -> str:
-    """Return a date as ISO 8601 has it; a dash for none."""
+    """Return a date in ISO 8601 format; a dash for none."""
     return f"{date:%Y-%m-%d}" if date else "-"
 
 
 def moment(time: datetime | None) -> str:
-    """Return a time of the warehouse, which is UTC, to the minute; a dash for none."""
+    """Return a time of the warehouse (UTC) to the minute; a dash for none."""
     return f"{time:%Y-%m-%d %H:%M} UTC" if time else "-"
 
 
 def web(url: str | None) -> str:
-    """Return an address that may become a link: nothing but http and https."""
+    """Return a URL if it may become a link, which requires http or https; else an empty text."""
     return url if url and url.lower().startswith(("https://", "http://")) and " " not in url else ""

@@ -16,7 +16,7 @@ _FIGURE: Final = re.compile(r"[≥≤<>≈] ?\d|[-+]?\d[\d,.]*( |$)|-$|\?$|$")
 class Cell(NamedTuple):
     """A text in a table.
 
-    `detail` is printed below it, smaller; `tone` is `good` or `bad` if a test has shown it; `url` is the source.
+    `detail` goes below it in small print; `tone` is `good` or `bad` if a test has shown it; `url` is a source.
     """
 
     text: str
@@ -35,14 +35,14 @@ class Table:
 
     @classmethod
     def of(cls, caption: str, rows: Iterable[Mapping[str, Cell | str]]) -> Table:
-        """Build a table of rows that have the same names; columns without any content are left out."""
+        """Build a table of rows with the same keys; omit empty columns."""
         cells = [{name: cell if isinstance(cell, Cell) else Cell(cell) for name, cell in row.items()} for row in rows]
         names = [name for name in (cells[0] if cells else ()) if any(row[name].text not in EMPTY for row in cells)]
         return cls(caption, tuple(names), tuple(tuple(row[name] for name in names) for row in cells))
 
     @property
     def figures(self) -> list[bool]:
-        """Say for each column whether it holds figures only; these are set flush right."""
+        """Return for each column whether it holds figures only; these are aligned right."""
         columns = zip(*self.rows, strict=True)
         return [all(_FIGURE.match(cell.text) for cell in column) for column in columns]
 
@@ -91,7 +91,7 @@ Block = Paragraph | Points | Table | Chart
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A chapter; `key` is its name in addresses."""
+    """A chapter; `key` is its anchor."""
 
     key: str
     title: str

@@ -1,4 +1,4 @@
-"""Chart of where the requests of a trial went: answered, or lost on which part of the way."""
+"""Chart of where the requests of a trial went: answered, or lost at which point."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ ANSWERED: Final = "answered"
 
 
 def requests(parts: pd.DataFrame, what: str, finding: str, detail: str) -> alt.LayerChart:
-    """Draw one bar per destination of requests; answered and lost requests differ in colour.
+    """Draw one bar per place where requests ended, answered and lost ones in different colours.
 
     Args:
-        parts: the columns of `REQUIRED`: where, how many, their share of those sent (0..1), both in words.
+        parts: the columns of `REQUIRED`: where, how many, their share of those sent (0..1), and both as text.
         what: queries, requests.
         finding: the title.
         detail: the subtitle.
@@ -30,7 +30,7 @@ def requests(parts: pd.DataFrame, what: str, finding: str, detail: str) -> alt.L
             "requests:Q",
             title=what.capitalize(),
             axis=theme.RATE_AXIS,
-            # room for the figure beside the longest bar
+            # space for the figure beside the longest bar
             scale=alt.Scale(domain=[0, 1.6 * max(float(parts["requests"].max()), 1)]),
         ),
         y=alt.Y("place:N", sort=None, title=None, axis=theme.ROW_AXIS),

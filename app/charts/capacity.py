@@ -1,4 +1,4 @@
-"""Chart of capacities with their intervals, single runs beside them."""
+"""Chart of capacities with their intervals and single runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REQUIRED: Final = (
     "runs",
     "quality",
 )
-_OPEN: Final = 1.06  # how far beyond all that is known a range that is open upwards is drawn
+_OPEN: Final = 1.06  # how far ranges without an upper end extend beyond the highest value
 
 
 def capacities(
@@ -42,11 +42,10 @@ def capacities(
     """Draw a dot per `row`, with its figure.
 
     Args:
-        table: the columns of `REQUIRED`; `shown` is the figure in words, with its bound, `interval` its range; rates
+        table: the columns of `REQUIRED`; `shown` is the figure as text, with its bound, `interval` its range; rates
             in `unit`.
         unit: unit of the rates, for the axis.
-        singles: single runs with row, label, backend, rate and run (in words).
-        colours: of the labels, as from `theme.told_apart`; else those of the table.
+        singles: single runs with row, label, backend, rate and run (as text).
     """
     table = theme.with_backends(table.loc[:, list(REQUIRED)].dropna(subset=["rate"]))
     table = table.assign(
@@ -81,7 +80,7 @@ def capacities(
                 "origin:N",
                 scale=alt.Scale(domain=list(theme.ORIGINS), range=["circle", "diamond"]),
                 title="Figure",
-                legend=None,  # see the subtitle
+                legend=None,  # the subtitle explains it
             ),
             fillOpacity=alt.condition("datum.origin === 'measured'", alt.value(1), alt.value(0)),
             fill=colour,
@@ -98,7 +97,7 @@ def capacities(
 
 
 def _ranges(table: pd.DataFrame, shared: dict[str, Any]) -> list[Any]:
-    """Return the layers of the ranges: an interval is a line, a bracket a light bar, an open end an arrow."""
+    """Return the layers of the ranges: intervals as lines, brackets as light bars, open ends as arrows."""
     known = table.dropna(subset=["ci_low"])
     far = _OPEN * table[["rate", "ci_high"]].max().max()
     known = known.assign(range_high=known["ci_high"].fillna(far))
@@ -124,7 +123,7 @@ def _finding(table: pd.DataFrame, unit: str) -> tuple[str, str]:
     own = table[table["origin"] == "measured"]
     several = "Filled: measured, hollow: published figure" if 0 < len(own) < len(table) else "Dot: the figure"
     table = own if len(own) else table
-    # nothing is known below a bound
+    # upper bounds may hide any value
     reached = table[~table["shown"].str.startswith(("<", "≤"))]
     first = table.loc[(reached if len(reached) else table)["rate"].idxmax()]
     drawn = f"{_runs(table)}{several}{_told(table)}"
@@ -135,7 +134,7 @@ def _finding(table: pd.DataFrame, unit: str) -> tuple[str, str]:
 
 
 def _told(table: pd.DataFrame) -> str:
-    """Return what the marks of the ranges mean, those that are there."""
+    """Return the meaning of the range marks in use."""
     known = table.dropna(subset=["ci_low"])
     kinds = set(known["interval_kind"])
     marks = {
@@ -147,7 +146,7 @@ def _told(table: pd.DataFrame) -> str:
 
 
 def _runs(table: pd.DataFrame) -> str:
-    """Return the number of runs behind each figure, where it is known."""
+    """Return the number of runs per figure, if known."""
     runs = table["runs"].dropna()
     if runs.empty:
         return ""

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 REQUIRED: Final = ("kind", "count")
-_ROOM: Final = 1.15  # beyond the longest bar, for its number
+_ROOM: Final = 1.15  # space beyond the longest bar, for its number
 
 
 def by_kind(table: pd.DataFrame, finding: str, detail: str, unit: str) -> alt.LayerChart:
     """Draw one bar per kind, in the order of the table.
 
     Args:
-        table: the columns of `REQUIRED`: a kind, in words, and how many there are of it.
+        table: the columns of `REQUIRED`: a kind, as text, and its count.
         finding: the title.
         detail: what is counted.
         unit: the title of the axis.

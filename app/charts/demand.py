@@ -20,9 +20,9 @@ def against_capacities(steps: pd.DataFrame, capacities: pd.DataFrame, finding: s
     """Draw the need over the time after the event, and each capacity as a line across, with its range as a band.
 
     Args:
-        steps: the columns of `STEPS`: from when on, in seconds, how many leases per second are needed, until the last
-            row.
-        capacities: the columns of `CAPACITIES`: rates in leases per second, and the figure in words.
+        steps: the columns of `STEPS`: start in seconds, and leases per second needed from then on; the last row is the
+            end.
+        capacities: the columns of `CAPACITIES`: rates in leases per second, and the figure as text.
         finding: the title.
         detail: the subtitle.
     """

@@ -17,13 +17,13 @@ ENDS: Final = {"smaller": theme.SPARE_COLOURS[4], "larger": theme.BACKEND_COLOUR
 
 
 def tornado(table: pd.DataFrame, needed_lps: float, swing: float) -> alt.LayerChart:
-    """Draw two bars per input, from the need to what it becomes; the first input is the strongest.
+    """Draw two bars per input, from the need to its varied value, in the order of the table.
 
     Args:
         table: the columns of `REQUIRED`: the input with its unit, `smaller` or `larger`, the input's value there, and
             leases per second needed there; two rows per input, strongest first.
-        needed_lps: what is needed with the inputs as they are.
-        swing: by which share the inputs are varied.
+        needed_lps: the need with the inputs as given.
+        swing: share by which the inputs are varied.
     """
     bars = table.loc[:, list(REQUIRED)].assign(needed=needed_lps, shown=[wording.number(each) for each in table["lps"]])
     strongest = bars[bars["input"] == bars["input"].iloc[0]].set_index("end")

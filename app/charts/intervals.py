@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 REQUIRED: Final = ("t_s", "exchange", "series", "packets_per_s")
-_FEW: Final = 120  # up to so many values each is marked by a point
+_FEW: Final = 120  # up to this number of values draw a point for each
 _HEIGHT: Final = 250  # pixels
 
 
@@ -25,8 +25,8 @@ def second_by_second(
     Args:
         intervals: the columns of `REQUIRED`, one exchange; `series` is sent, received or drops; t_s in seconds since
             the start.
-        span_s: first and last second of the axis, where other charts share it.
-        pauses: what `pauses` returns; shaded.
+        span_s: first and last second of the axis, if other charts share it.
+        pauses: the result of `pauses`; shaded.
     """
     intervals = intervals.loc[:, list(REQUIRED)]
     series = list(theme.SERIES_COLOURS)
@@ -60,14 +60,14 @@ def second_by_second(
 
 
 def pauses(intervals: pd.DataFrame) -> pd.DataFrame:
-    """Return the stretches (begin_s, end_s) in which an exchange had fewer than half its median answers per second.
+    """Return the periods (begin_s, end_s) in which an exchange had fewer than half its median answers per second.
 
-    A database that pauses for a checkpoint shows so, while the generator goes on.
+    A database checkpoint causes such pauses, while the generator goes on.
     """
     answers = intervals[intervals["series"] == "received"].sort_values("t_s")
     begins = answers["t_s"].shift(fill_value=0.0)
     is_low = answers["packets_per_s"] < 0.5 * answers["packets_per_s"].median()
-    stretch = (~is_low).cumsum()  # neighbours that are low share the number
+    stretch = (~is_low).cumsum()  # low neighbours share a number
     return (
         answers.assign(begin_s=begins, stretch=stretch)[is_low]
         .groupby("stretch")
@@ -77,7 +77,7 @@ def pauses(intervals: pd.DataFrame) -> pd.DataFrame:
 
 
 def shades(pauses: pd.DataFrame | None) -> list[Any]:
-    """Return a layer that shades stretches of time; none where there are none."""
+    """Return a layer that shades the periods, or no layer if there are none."""
     if pauses is None or pauses.empty:
         return []
     rects = alt.Chart(pauses.loc[:, ["begin_s", "end_s"]]).mark_rect(color=theme.PAUSE_COLOUR, opacity=0.22)
@@ -85,13 +85,13 @@ def shades(pauses: pd.DataFrame | None) -> list[Any]:
 
 
 def time_axis(span_s: Sequence[float] | None, title: str | None = None) -> alt.X:
-    """Return the time axis of a trial, in seconds since its start; over `span_s` where charts share it."""
+    """Return the time axis of a trial, in seconds since its start; over `span_s` if charts share it."""
     scale = alt.Scale(domain=list(span_s), nice=False) if span_s else alt.Undefined
     return alt.X("t_s:Q", title=title, axis=theme.TIME_AXIS, scale=scale)
 
 
 def _where_loss_begins(intervals: pd.DataFrame) -> list[Any]:
-    """Return the layers of a line at the first second in which packets were lost; none where none were."""
+    """Return the layers of a line at the first second with lost packets; empty without losses."""
     first = _drops(intervals)["t_s"].min()
     if pd.isna(first):
         return []

@@ -27,24 +27,24 @@ _BAR: Final = 13  # pixels
 _AXIS: Final = alt.Axis(format=",.4~f", tickCount=4, grid=False)
 _INKED: Final = {"color": alt.value(theme.INK)}
 _TICKS: Final = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20]
-_FINE_TICKS: Final = [0.5, 0.65, 0.8, 1, 1.25, 1.5, 2]  # where all ratios are near 1, and the screen is wide
+_FINE_TICKS: Final = [0.5, 0.65, 0.8, 1, 1.25, 1.5, 2]  # for ratios near 1 on a wide screen
 _TEXT: Final = {"align": "left", "dx": 7, "fontSize": 12}
 
 
 def _with_room(end: float) -> alt.ExprRef:
-    """Return the end of an axis that leaves room for the last label; a phone needs more."""
+    """Return the end of an axis with space for a label after its last mark; a phone needs more space."""
     return alt.ExprRef(f"{end} * (containerSize()[0] < 500 ? 1.75 : 1.3)")
 
 
 def capacities(rows: pd.DataFrame, unit: str, finding: str, detail: str) -> alt.LayerChart:
-    """Draw what each set-up holds: a bar to the last step that passed, and the range in which the limit lies.
+    """Draw the capacity of each set-up: a bar to the last step that passed, and the range of the rate at the limit.
 
     Args:
-        rows: the columns of `REQUIRED`, a set-up each, in order. Published figures of the same `row` are drawn beside
-            the measured one.
+        rows: the columns of `REQUIRED`, one set-up per row, in order. Published figures of the same `row` are drawn
+            beside the measured one.
         unit: unit of the rates.
         finding: the title.
-        detail: what stands below it.
+        detail: the subtitle.
     """
     rows = rows.loc[:, list(REQUIRED)]
     rows = rows.assign(
@@ -52,7 +52,7 @@ def capacities(rows: pd.DataFrame, unit: str, finding: str, detail: str) -> alt.
         start=0.0,
         end=rows[["rate", "ci_high"]].max(axis="columns"),
     )
-    rows["end"] = rows.groupby("row")["end"].transform("max")  # of the published diamond beside it, too
+    rows["end"] = rows.groupby("row")["end"].transform("max")  # includes the published diamond beside it
     own, published = (rows[rows["origin"] == origin] for origin in theme.ORIGINS)
     alone = published[~published["row"].isin(own["row"])]
     y = alt.Y("row:N", sort=list(dict.fromkeys(rows["row"])), title=None, axis=theme.ROW_AXIS)
@@ -106,15 +106,15 @@ def _marks(rows: pd.DataFrame, mark: alt.MarkDef, shared: dict[str, Any], *ends:
 
 
 def ratios(pairs: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
-    """Draw the ratio of each pair around 1, with its interval and its verdict in words.
+    """Draw the ratio of each pair around 1, with its interval and its verdict as text.
 
     Args:
         pairs: the columns of `PAIRS`; `shown` is the ratio with its verdict.
         finding: the title.
-        detail: what stands below it.
+        detail: the subtitle.
     """
     pairs = pairs.loc[:, list(PAIRS)]
-    # a column of text, right of the line at 1
+    # text has its own column, right of the line at 1
     end = pairs[["ratio", "ci_high"]].max(axis="columns").clip(lower=1)
     pairs = pairs.assign(colour=pairs["verdict"].map(VERDICT_COLOURS).fillna(theme.NEUTRAL), end=end)
     first, last = min(pairs[["ratio", "ci_low"]].min().min(), 1) / 1.15, max(pairs["end"].max(), 1)

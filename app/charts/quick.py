@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 REQUIRED: Final = ("x", "y")
 MOST_POINTS: Final = 5000
 _HEIGHT: Final = 380  # pixels
-_MOST_ROWS: Final = 40  # of texts one below the other
+_MOST_ROWS: Final = 40  # of text labels
 _COLOURS: Final = (*theme.BACKEND_COLOURS.values(), *theme.SPARE_COLOURS)
 
 
@@ -24,15 +24,15 @@ def points(table: pd.DataFrame, x: str, y: str, colour: str | None = None) -> al
     Args:
         table: the columns of `REQUIRED`, and `colour` if it has a name; `y` holds numbers. Rows without both are
             left out, and at most `MOST_POINTS` are drawn.
-        x: what the column x is called; `y` and `colour` likewise. Names may hold any characters.
+        x: display name of the column x; likewise `y` and `colour`. Names may hold any characters.
         y: see x.
-        colour: see x; a column named backend has the colours that backends have everywhere.
+        colour: see x; a column named backend gets the usual colours of backends.
     """
     whole = table.dropna(subset=list(REQUIRED))
     drawn = whole.head(MOST_POINTS)
     numbers = drawn["x"].dtype.kind in "iufM"
     across = alt.X("x", type="temporal" if drawn["x"].dtype.kind == "M" else "quantitative", title=x)
-    # Text goes on the vertical axis, where it has room.
+    # Texts go on the vertical axis, which has space for them.
     labels = alt.Y("x", type="nominal", title=None, sort=None, axis=theme.ROW_AXIS)  # the chart's title names it
     values = "y", "quantitative"
     chart = alt.Chart(drawn).mark_point(filled=True, size=45, opacity=0.75, color=theme.BACKEND_COLOURS["memfile"])

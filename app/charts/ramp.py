@@ -19,12 +19,12 @@ REQUIRED: Final = (
     *("label", "line", "backend", "offered_rate", "achieved_rate", "loss_ratio"),
     *("lowest_loss_ratio", "highest_loss_ratio", "runs"),
 )
-CHOSEN: Final = "chosen_limit"  # the selection that holds `limit`, a ratio, once a limit was clicked or dragged
+CHOSEN: Final = "chosen_limit"  # the selection with `limit`, a ratio, after a click or a drag
 TICKS: Final = (0, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1)
 _HEIGHT: Final = 460  # pixels
 _LEGEND_ROW: Final = 30
-_LINEAR_BELOW: Final = 0.002  # symlog: no loss at all has its place on the axis
-# Limits to choose, each up to a ratio by a step: about as many pixels apart as a pointer can tell.
+_LINEAR_BELOW: Final = 0.002  # symlog: the axis includes zero loss
+# Selectable limits as (upper end, step): about as many pixels apart as a pointer can resolve.
 _CHOICES: Final = ((0.01, 0.0005), (0.05, 0.001), (0.2, 0.005), (1.0, 0.01))
 
 
@@ -41,13 +41,12 @@ def loss_over_rate(
     """Draw one line per `line`, with the limit of the loss goal across.
 
     Args:
-        steps: the columns of `REQUIRED`; rates in `unit`, loss ratios 0..1: of the line, and of the runs behind it.
+        steps: the columns of `REQUIRED`; rates in `unit`, loss ratios 0..1 of the line and of its runs.
         limit: the loss goal's limit as a ratio; None draws no limit.
-        basis: which loss, in words.
+        basis: the kind of loss, as text.
         unit: unit of the rates.
         finding: the title.
-        colours: of the labels, as from `theme.told_apart`; else those of the steps.
-        choosable: whether a click or a drag chooses a limit, in the selection `CHOSEN`.
+        choosable: let a click or a drag choose a limit, reported by the selection `CHOSEN`.
     """
     steps = theme.with_backends(steps.loc[:, list(REQUIRED)])
     top = float(min(1.0, max([*steps["loss_ratio"], 2 * (limit or 0), 0.05])))
@@ -58,7 +57,7 @@ def loss_over_rate(
         axis=alt.Axis(values=[tick for tick in TICKS if tick <= top], format=".1~%"),
     )
     lines = list(dict.fromkeys(steps["label"]))
-    height = _HEIGHT + _LEGEND_ROW * len(lines)  # the legend takes its room from the chart
+    height = _HEIGHT + _LEGEND_ROW * len(lines)  # the legend takes its space from the chart
     many = len(lines) > len(theme.LINE_DASHES)
     symbol = {} if many else {"symbolType": "stroke"}
     legend = alt.Legend(
@@ -89,7 +88,7 @@ def loss_over_rate(
         base.mark_line(strokeWidth=1.8, opacity=0.85).encode(
             strokeDash=alt.StrokeDash("label:N", scale=_in_turn(lines, theme.LINE_DASHES), **by_label)
         ),
-        # lines that share a dash differ in their points
+        # lines with the same dash differ in their points
         points.encode(shape=alt.Shape("label:N", scale=_in_turn(lines, theme.POINT_SHAPES, 4), **by_label))
         if many
         else points,
@@ -115,7 +114,7 @@ def loss_over_rate(
 
 
 def _runs(steps: pd.DataFrame) -> str:
-    """Return the meaning of a line: its number of runs and its bars."""
+    """Return the meaning of a line and its bars, with the number of runs."""
     if steps["runs"].max() <= 1:
         return f"Loss over the offered rate, n = {wording.plural(steps['line'].nunique(), 'run')}"
     runs = steps.groupby("label")["runs"].max()
@@ -123,7 +122,7 @@ def _runs(steps: pd.DataFrame) -> str:
 
 
 def _choice(top: float) -> list[alt.Chart]:
-    """Return what takes clicks and drags, unseen, and the limit under the pointer."""
+    """Return an invisible layer that takes clicks and drags, and the limit under the pointer."""
     drag = "[@limits_marks:pointerdown, window:pointerup] > @limits_marks:pointermove"
     chosen = alt.selection_point(
         name=CHOSEN, fields=["limit"], on=f"@limits_marks:click, {drag}", toggle=False, clear=False, empty=False
@@ -137,7 +136,7 @@ def _choice(top: float) -> list[alt.Chart]:
 
 
 def _bands(top: float) -> Iterator[dict[str, float]]:
-    """Yield the limits that can be chosen, and from where to where on the axis a click means each."""
+    """Yield the selectable limits, each with the range of the axis where a click selects it."""
     limits = [0.0]
     for end, step in _CHOICES:
         while limits[-1] + step / 2 < min(end, top):
@@ -148,5 +147,5 @@ def _bands(top: float) -> Iterator[dict[str, float]]:
 
 
 def _in_turn(names: list[str], looks: Sequence[Any], each: int = 1) -> alt.Scale:
-    """Return a scale that gives the looks to the names in turn, one look to `each` neighbours."""
+    """Return a scale that assigns the looks to the names in turn, one look to `each` neighbours."""
     return alt.Scale(domain=names, range=[looks[place // each % len(looks)] for place in range(len(names))])

@@ -16,11 +16,11 @@ POINTS: Final = ("threads", "rate", "fitted_rate", "efficiency_ratio", "is_above
 
 
 def thread_scaling(points: pd.DataFrame, backend: str | None, unit: str, finding: str) -> alt.LayerChart:
-    """Draw the rate over the threads, with the fitted law where there is one.
+    """Draw the rate over the threads, with the fitted law if there is one.
 
     Args:
         points: the columns of `POINTS`, one row per thread count.
-        backend: sets their colour.
+        backend: the backend, for the colour.
         unit: unit of the rates.
         finding: the title.
     """

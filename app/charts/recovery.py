@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from dropline.inference.recovery import Course
 
-MOST_POINTS: Final = 300  # that a line is drawn of
+MOST_POINTS: Final = 300  # per line
 _TICKS: Final = {
     1: "1 s",
     10: "10 s",
@@ -37,7 +37,7 @@ _REQUESTS: Final = {
 
 
 def points(course: Course) -> pd.DataFrame:
-    """Return t_s, the middle of each period, and the series: clients waiting at its end, and requests per second."""
+    """Return t_s, the middle of each period, with the clients waiting at its end and the requests per second."""
     ends = np.unique(
         np.append(np.arange(0, course.served.size, -(-course.served.size // MOST_POINTS)), course.served.size)
     )
@@ -58,17 +58,17 @@ def points(course: Course) -> pd.DataFrame:
 
 
 def waiting(drawn: pd.DataFrame, finding: str) -> alt.LayerChart:
-    """Draw how many clients wait, without and with a lease; `drawn` as from `points`."""
+    """Draw the number of waiting clients, without and with a lease; `drawn` as from `points`."""
     return _lines(drawn, _WAITING, "Clients that wait", finding, "Clients without an answer")
 
 
 def requests(drawn: pd.DataFrame, finding: str) -> alt.LayerChart:
-    """Draw how many requests and answers there are per second; `drawn` as from `points`."""
+    """Draw requests and answers per second; `drawn` as from `points`."""
     return _lines(drawn, _REQUESTS, "Requests per second", finding, "Requests of clients, and those answered")
 
 
 def time_axis(table: pd.DataFrame) -> alt.Axis:
-    """Return the logarithmic time axis of a table with `t_s`, in units that people use."""
+    """Return the logarithmic time axis of a table with `t_s`, in everyday units."""
     ticks = [each for each in _TICKS if table["t_s"].min() <= each <= table["t_s"].max()]
     return alt.Axis(values=ticks, labelExpr=f"{json.dumps(_TICKS)}[datum.value]", labelFlush=False, grid=False)
 

@@ -1,4 +1,4 @@
-"""Charts of telemetry on the time axis of a trial, one low panel per kind of reading."""
+"""Charts of telemetry on the time axis of a trial, one low panel per kind of metric."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 REQUIRED: Final = ("t_s", "name", "value")
 _HEIGHT: Final = 150  # pixels, with title and axis
 _LEGEND: Final = 30
-_FEW: Final = 250  # up to so many values each is marked by a point
+_FEW: Final = 250  # up to this number of values draw a point for each
 
 
 def over_time(
@@ -26,17 +26,17 @@ def over_time(
     """Draw the readings of one panel.
 
     Args:
-        readings: the columns of `REQUIRED`: seconds since the start of the trial, which reading, its value.
-        panel: what they are, with unit; the title begins with it.
+        readings: the columns of `REQUIRED`: seconds since the start of the trial, name of the metric, value.
+        panel: kind of the metrics, with unit; the title begins with it.
         span_s: first and last second of the axis, shared with the other panels.
-        pauses: begin_s and end_s of what is shaded.
+        pauses: begin_s and end_s of the shaded periods.
     """
     readings = readings.loc[:, list(REQUIRED)]
     names = list(dict.fromkeys(readings["name"]))
     colours = [theme.DISTINCT_COLOURS[i % len(theme.DISTINCT_COLOURS)] for i in range(len(names))]
     legend = alt.Legend(orient="top", title=None, symbolType="stroke", symbolSize=300) if len(names) > 1 else None
     base = alt.Chart(readings)
-    are_events = readings["value"].nunique() == 1  # present or not: nothing in between
+    are_events = readings["value"].nunique() == 1  # single events: draw no line between them
     points = alt.OverlayMarkDef(size=20) if len(readings) < _FEW else False
     lines = (
         base.mark_point(filled=True, size=50) if are_events else base.mark_line(strokeWidth=1.8, point=points)

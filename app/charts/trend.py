@@ -23,9 +23,9 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str, finding: 
 
     Args:
         points: the columns of `REQUIRED`, one row per run; `rate` is its crossing between `low` and `high`, or a bound;
-            `segment` counts the levels, `kind` is one of `KINDS`, `changed` says what else changed with this run
-            (empty: nothing), `shown_change` the change of level in words (empty: none).
-        backend: sets the colour of the runs.
+            `segment` numbers the levels, `kind` is one of `KINDS`, `changed` names other changes with this run
+            (empty: none), `shown_change` is the change of level as text (empty: none).
+        backend: the backend, for the colour of the runs.
         unit: unit of the rates.
         finding: the title.
     """

@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 KNOWN: Final = ("configuration_id", "configuration", "backend", "offered_rate", "loss_ratio", "runs")
 TRIED: Final = ("trial", "offered_rate", "loss_ratio")
 _HEIGHT: Final = 400  # pixels
-_LINEAR_BELOW: Final = 0.002  # symlog: no loss at all has its place on the axis
+_LINEAR_BELOW: Final = 0.002  # symlog: the axis includes zero loss
 _AXIS: Final = alt.Axis(format="~s", tickCount=6, labelOverlap=True)
-_COLOUR, _EDGE = "#e69f00", "#222222"  # bright on dark ground, edged on light ground
-_MOST_POINTS: Final = 1500  # of known curves: more take a browser a second, and cover each other
-_NAMED: Final = 3  # trials that have room for a name each
+_COLOUR, _EDGE = "#e69f00", "#222222"  # bright on a dark background, edged on a light one
+_MOST_POINTS: Final = 1500  # of known curves: more take a browser a second and overlap
+_NAMED: Final = 3  # trials with names beside them that do not overlap
 
 
 def among_known(known: pd.DataFrame, tried: pd.DataFrame, limit: float, unit: str, finding: str) -> alt.LayerChart:
     """Draw a thin line per known configuration, a diamond per trial of the file, and the limit of the loss goal.
 
-    Steps are marked if there are few enough.
+    Mark the steps of the lines if there are few enough to distinguish.
 
     Args:
         known: the columns of `KNOWN`; rates in `unit`, loss ratio 0..1.
-        tried: the columns of `TRIED`, likewise, offered above 0; `trial` is its name in words.
+        tried: the columns of `TRIED`, likewise, offered above 0; `trial` is its name.
         limit: the loss goal's limit as a ratio.
         unit: unit of the rates.
         finding: the title.

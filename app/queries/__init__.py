@@ -1,4 +1,4 @@
-"""Queries of the pages, one function each; every answer is an Arrow table with the columns of the marts."""
+"""Queries of the pages, one function each; results are Arrow tables with the columns of the marts."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 USUAL_GOALS: Final[Mapping[str, Any]] = {
     "dhcp_units": ["leases/s", "exchanges/s"],
     "dhcp_goal": "isc",
-    "other_goal": "permille",  # of DNS, as its operators ask for, and of load balancers
+    "other_goal": "permille",  # for DNS, as its operators ask for, and for load balancers
 }
-MOST_ROWS: Final = 5000  # what a browser draws without pain
+MOST_ROWS: Final = 5000  # that a browser draws smoothly
 
 
 def totals(warehouse: Warehouse) -> dict[str, int]:
@@ -27,33 +27,33 @@ def totals(warehouse: Warehouse) -> dict[str, int]:
 
 
 def labels(warehouse: Warehouse) -> dict[str, str]:
-    """Return a text for each configuration_id that no other has; measured first, then by text."""
+    """Return a unique text for each configuration_id; measured first, then by text."""
     table = warehouse.query(text("labels"))
     return dict(zip(*(table[name].to_pylist() for name in table.column_names), strict=True))
 
 
 def loss_goals(warehouse: Warehouse, rate_units: Sequence[str | None] = ()) -> list[dict[str, Any]]:
-    """Return the loss goals (loss_goal, loss_limit, loss_basis, description), the usual one of the units first."""
+    """Return the loss goals (loss_goal, loss_limit, loss_basis, description), the units' usual goal first."""
     return _rows(warehouse.query(text("loss_goals"), {"usual": usual_goal(*rate_units)}))
 
 
 def usual_goal(*rate_units: str | None) -> str:
-    """Return the loss goal at which rates of these units are usually given: ISC's as soon as DHCP is among them."""
+    """Return the usual loss goal for rates in these units: ISC's if DHCP is among them."""
     others = rate_units and None not in rate_units and not {*rate_units} & {*USUAL_GOALS["dhcp_units"]}
     return str(USUAL_GOALS["other_goal" if others else "dhcp_goal"])
 
 
 def rate_units(warehouse: Warehouse, configuration_ids: Sequence[str]) -> list[str]:
-    """Return the units in which these configurations are measured."""
+    """Return the units of these configurations' rates."""
     found = warehouse.query(text("rate_units"), {"ids": list(configuration_ids)})
     return cast("list[str]", found["rate_unit"].to_pylist())
 
 
 def capacities(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence[str] | None = None) -> pa.Table:
-    """Return what the configurations sustain within a loss goal, fastest measured first.
+    """Return the capacities of the configurations within a loss goal, fastest measured first.
 
-    Beside the columns of `capacity`: `published_rate`, `published_version`, `published_campaign`, the latest published
-    figure that is equal in product, protocol, backend, threading, HA mode and unit.
+    Besides the columns of `capacity`: `published_rate`, `published_version`, `published_campaign` of the latest
+    published figure with the same product, protocol, backend, threading, HA mode and unit.
     """
     return warehouse.query(
         text("capacities"),
@@ -62,15 +62,15 @@ def capacities(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence
 
 
 def other_rates(warehouse: Warehouse) -> pa.Table:
-    """Return the capacities that leases_per_second leaves out: other units, and figures without ISC's loss goal.
+    """Return the capacities that leases_per_second omits: other units, and figures without ISC's loss goal.
 
-    They are at the usual loss goal of their unit, see `usual_goal`.
+    Use the usual loss goal of their unit, see `usual_goal`.
     """
     return warehouse.query(text("other_rates"), USUAL_GOALS)
 
 
 def throughputs(warehouse: Warehouse) -> pa.Table:
-    """Return what came back from DNS servers under a load without a set rate, fastest first."""
+    """Return the throughput of DNS servers under a load without a set rate, fastest first."""
     return warehouse.query(text("throughputs"))
 
 
@@ -87,9 +87,8 @@ def loss_by_rate(
 ) -> pa.Table:
     """Return loss ratio (0..1) and achieved rate over the offered rate.
 
-    One row per run and step, or per configuration and step (the median run, and lowest_loss_ratio and
-    highest_loss_ratio of any); more rows than a chart can hold are never returned: above that the runs are always
-    summed up.
+    One row per run and step, or per configuration and step (the median run, with lowest_loss_ratio and
+    highest_loss_ratio of all runs), always the latter if single runs would be too many rows for a chart.
     """
     return warehouse.query(
         text("loss_by_rate"),
@@ -104,7 +103,7 @@ def loss_by_rate(
 
 
 def factors(warehouse: Warehouse, configuration_ids: Sequence[str]) -> pa.Table:
-    """Return what each configuration is: its own dimensions, its server's settings and its host's hardware."""
+    """Return the factors of each configuration: its own dimensions, its server's settings and its host's hardware."""
     return warehouse.query(
         text("factors"),
         {"ids": list(configuration_ids)},
@@ -112,9 +111,9 @@ def factors(warehouse: Warehouse, configuration_ids: Sequence[str]) -> pa.Table:
 
 
 def are_in_turn(warehouse: Warehouse, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bool]:
-    """Return for pairs of configurations whether their runs alternate or all of one came first.
+    """Return per pair of configurations whether their runs alternate, not all of one before all of the other.
 
-    Pairs of which one has fewer than two runs, or runs without a time, are left out.
+    Omit pairs where one has fewer than two runs, or runs without a time.
     """
     found = warehouse.query(
         text("are_in_turn"),
@@ -132,7 +131,7 @@ def runs(warehouse: Warehouse, configuration_id: str | None = None) -> pa.Table:
 
 
 def run_verdict(warehouse: Warehouse, run_id: str, loss_goal: str) -> dict[str, Any]:
-    """Return the row of `run_capacity` for a run and a loss goal; empty where no step has a loss ratio."""
+    """Return the row of `run_capacity` for a run and a loss goal; empty if no step has a loss ratio."""
     return _row(
         warehouse.query(
             text("run_verdict"),
@@ -150,7 +149,7 @@ def trials(warehouse: Warehouse, run_id: str) -> pa.Table:
 
 
 def exchanges(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
-    """Return the exchanges of a trial, which its `batch` finds sooner, in the order of the protocol."""
+    """Return the exchanges of a trial in the order of the protocol; `batch` speeds up the search."""
     return warehouse.query(
         text("exchanges"),
         {"id": trial_id, "batch": batch},
@@ -160,7 +159,7 @@ def exchanges(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
 def intervals(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
     """Return t_s, exchange, series (sent, received, drops) and packets per second of a trial.
 
-    Where the interim lines are more than a chart can hold, neighbours are averaged.
+    Average neighbouring interim lines if there are too many for a chart.
     """
     return warehouse.query(
         text("intervals"),

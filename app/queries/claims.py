@@ -18,9 +18,9 @@ def claims(warehouse: Warehouse) -> pa.Table:
 
 
 def figures(warehouse: Warehouse, claim_id: str) -> pa.Table:
-    """Return the published figures behind a claim, each with its configuration.
+    """Return the published figures that a claim is checked against, each with its configuration.
 
-    Beside the columns of `published_figures`: `configuration_id`, null if the figure is no rate (a time, a ratio).
+    Besides the columns of `published_figures`: `configuration_id`, null for figures other than rates (times, ratios).
     """
     return warehouse.query(
         text("claims_figures"),

@@ -21,7 +21,7 @@ _GIVEN: Final = {
     "facts": "explore_facts",
     "met": "explore_met",
 }
-MOST_FOUND: Final = 500  # that a page shows at once
+MOST_FOUND: Final = 500  # per page
 MOST_BESIDE: Final = 5  # of each other kind
 FACETS: Final = (
     *("protocol", "product", "backend", "campaign", "version", "threading", "threads", "ha", "testbed", "scenario"),
@@ -32,14 +32,14 @@ FACETS: Final = (
 def facets(warehouse: Warehouse, loss_goal: str | None, search: str, chosen: Mapping[str, Sequence[str]]) -> pa.Table:
     """Count the configurations by every value of every facet: facet, value, configurations.
 
-    A facet counts what the search and the choices in all other facets leave, ignoring the choices in itself;
-    values without matches are there with 0. Sorted by total frequency, then by value.
+    A facet counts the matches of the search and of the choices in all other facets, ignoring choices in itself; values
+    without matches count 0. The most frequent values overall come first, then by value.
 
     Args:
         warehouse: the warehouse.
-        loss_goal: whose quality is counted; the usual one of each unit, unless it is given.
-        search: words; a configuration is found if its texts hold all of them, in whatever case.
-        chosen: by facet (FACETS), the accepted values.
+        loss_goal: the goal of the counted quality; None for each unit's usual goal.
+        search: words; a configuration matches if its texts contain all of them, ignoring case.
+        chosen: by facet (FACETS) the accepted values.
     """
     return warehouse.query(
         text("explore_facets", **_GIVEN),
@@ -50,11 +50,11 @@ def facets(warehouse: Warehouse, loss_goal: str | None, search: str, chosen: Map
 def configurations(
     warehouse: Warehouse, loss_goal: str | None, search: str, chosen: Mapping[str, Sequence[str]]
 ) -> pa.Table:
-    """Return the configurations that meet the search and every facet, measured and fast ones first, at most 500.
+    """Return the configurations that match the search and every facet, measured and fast ones first, at most 500.
 
-    Beside what a configuration is: `matches` (how many there are in all), `loss_limit` and `loss_basis`, and of
-    `capacity` the rate with its bounds, range and estimate, status, qualifier, quality and findings; empty where it has
-    no figure at this goal. A published figure that names no limit is there at every goal, with an empty limit.
+    Besides the columns of a configuration: `matches` (the total), `loss_limit` and `loss_basis`, and from `capacity`
+    the rate with its bounds, range and estimate, status, qualifier, quality and findings, empty without a figure at
+    this goal. Published figures without a stated limit appear at every goal, with an empty limit.
     """
     return warehouse.query(
         text("explore_configurations", **_GIVEN),
@@ -63,7 +63,7 @@ def configurations(
 
 
 def beside(warehouse: Warehouse, search: str) -> list[dict[str, Any]]:
-    """Return the campaigns, machines and runs that hold all words: kind, id, label, configuration_id (of a run)."""
+    """Return the campaigns, machines and runs that contain all words: kind, id, label, configuration_id (of a run)."""
     found = warehouse.query(
         text("explore_beside", machines="machines_hosts"), {"words": search.lower().split(), "most": MOST_BESIDE}
     )
@@ -72,7 +72,7 @@ def beside(warehouse: Warehouse, search: str) -> list[dict[str, Any]]:
 
 
 def pairs(warehouse: Warehouse, configuration_id: str) -> pa.Table:
-    """Return in which factors a configuration has a partner that differs in nothing else: factor, pairs."""
+    """Return the factors with partners that differ from a configuration in nothing else: factor, pairs."""
     return warehouse.query(
         text("explore_pairs"),
         {"id": configuration_id},

@@ -1,4 +1,4 @@
-"""The SQL of the pages: a file per question, in which `$name` is a parameter."""
+"""The SQL of the pages: one file per query, with parameters written `$name`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _WITH: Final = re.compile(r"\A(?:--.*\n)*(?:with\s+)?")  # DuckDB allows a comma
 
 @cache
 def text(name: str, **given: str) -> str:
-    """Return the question in the file `name`.sql.
+    """Return the query in the file `name`.sql.
 
     Args:
         name: the file.
-        given: further tables that it reads, each the file of a question; in this order.
+        given: the tables that it reads besides those of the warehouse, each the file of a query; in this order.
     """
     question = FOLDER.joinpath(f"{name}.sql").read_text("utf-8")
     tables = [f"{table} as (\n\n{textwrap.indent(text(file), '    ')}\n),\n\n" for table, file in given.items()]

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def loss_curves(warehouse: Warehouse, tool: str, protocol: str | None, rate_unit: str | None) -> pa.Table:
-    """Return the loss of the worst exchange (0..1) over the offered rate, a row per configuration and step.
+    """Return the loss of the worst exchange (0..1) over the offered rate, one row per configuration and step.
 
-    Beside offered_rate and loss_ratio (the medians of the runs): configuration_id, configuration, backend and runs.
+    Columns: offered_rate and loss_ratio (medians of the runs), configuration_id, configuration, backend and runs.
     """
     return warehouse.query(
         text("tried_loss_curves"),

@@ -15,10 +15,10 @@ MOST_RATIOS: Final = 60
 
 
 def configurations(warehouse: Warehouse, needed_lps: float, protocol: str) -> pa.Table:
-    """Return the capacities of a protocol against the need, most headroom first, without a figure last.
+    """Return the capacities of a protocol against the need, most headroom first, those without a figure last.
 
-    Beside the columns of `capacity`: lps, headroom_ratio, missing_lps (0 where the need is met) and meeting_probability
-    (0..1, null without repeated runs) as `configurations_meeting` gives them.
+    Besides the columns of `capacity`: lps, headroom_ratio, missing_lps (0 if the need is met) and meeting_probability
+    (0..1, null without repeated runs) from `configurations_meeting`.
     """
     return warehouse.query(
         text("planner_configurations"),
@@ -27,7 +27,7 @@ def configurations(warehouse: Warehouse, needed_lps: float, protocol: str) -> pa
 
 
 def ha_ratios(warehouse: Warehouse, protocol: str) -> pa.Table:
-    """Return what high availability leaves of the leases per second, measured ones with most runs first.
+    """Return the share of leases per second left with high availability, measured ones with most runs first.
 
     At most 60 rows: ratio, ci_low, ci_high, runs_without_ha, runs_with_ha, verdict, product, product_version,
     backend, threading, threads, ha_mode, origin, campaign.
@@ -39,7 +39,7 @@ def ha_ratios(warehouse: Warehouse, protocol: str) -> pa.Table:
 
 
 def goodputs(warehouse: Warehouse, protocol: str) -> pa.Table:
-    """Return what set-ups answered when more was asked than they can do, fastest first.
+    """Return the answers of set-ups under overload, fastest first.
 
     Columns: configuration_id, configuration, campaign, lps, and goodput: a list of asked_ratio and answered_ratio, both
     over the capacity at the goal `isc`, median over the runs, for the first step beyond it, the second, ...
@@ -51,11 +51,11 @@ def goodputs(warehouse: Warehouse, protocol: str) -> pa.Table:
 
 
 def renewal_costs(warehouse: Warehouse, protocol: str) -> pa.Table:
-    """Return what a renewal costs over a new lease, from ramps with renewals beside others that differ in nothing else.
+    """Return the cost of a renewal relative to a new lease, from pairs of ramps that differ only in renewals.
 
-    A server that gives C new leases per second, or c beside f renewals (perfdhcp -f), spends (C - c) / f of a new lease
-    on each. Columns: ratio, lps_without, lps_with, renewals_per_s, product, product_version, backend, threading,
-    threads, ha_mode, campaign; most renewals first, at most 60 rows.
+    A server that grants C new leases per second, or c with f renewals per second (perfdhcp -f), spends (C - c) / f of a
+    new lease on each renewal. Columns: ratio, lps_without, lps_with, renewals_per_s, product, product_version, backend,
+    threading, threads, ha_mode, campaign; most renewals first, at most 60 rows.
     """
     return warehouse.query(
         text("planner_renewal_costs"),

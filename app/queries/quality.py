@@ -27,7 +27,7 @@ def findings(
     subjects: Sequence[str] = (),
     campaigns: Sequence[str] = (),
 ) -> pa.Table:
-    """Return the findings that meet every filter, gravest first, at most 5,000; an empty filter lets all pass."""
+    """Return the findings that match every filter, gravest first, at most 5,000; an empty filter matches all."""
     return warehouse.query(
         text("quality_findings"),
         {
@@ -41,15 +41,15 @@ def findings(
 
 
 def rejects(warehouse: Warehouse) -> pa.Table:
-    """Return the rejects, the most frequent reason first.
+    """Return the rejects, the reason with most files first.
 
-    One row per reason and campaign: reject_id, detail (line, reason and what to do), campaign, files, source_paths.
+    One row per reason and campaign: reject_id, detail (line, reason and advice), campaign, files, source_paths.
     """
     return warehouse.query(text("quality_rejects"))
 
 
 def campaigns(warehouse: Warehouse) -> pa.Table:
-    """Return the measured campaigns, that with the newest trial first."""
+    """Return the measured campaigns, the one with the newest trial first."""
     return warehouse.query(text("quality_campaigns"))
 
 

@@ -25,5 +25,5 @@ def scaling(warehouse: Warehouse) -> pa.Table:
 
 
 def scaling_points(warehouse: Warehouse, family_id: str) -> pa.Table:
-    """Return the thread counts of a family with the rate of each and the fitted one."""
+    """Return the thread counts of a family with their measured and fitted rates."""
     return warehouse.query(text("ratio_pairs_scaling_points"), {"family": family_id})

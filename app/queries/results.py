@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 def capacities(warehouse: Warehouse, loss_goal: str | None = None) -> pa.Table:
     """Return the capacity of each configuration, measured first and fastest first, with the CPUs of its machine.
 
-    None means the usual loss goal of each unit. Published figures without a limit are included for units other than
-    those of DHCP.
+    Without a loss goal use each unit's usual goal. Include published figures without a stated limit, except in units
+    of DHCP.
     """
     return warehouse.query(text("results_capacities"), {**USUAL_GOALS, "loss_goal": loss_goal})
 
 
 def pairs(warehouse: Warehouse) -> pa.Table:
-    """Return what threads and HA bring: a row for each pair of configurations that differ in one of them alone."""
+    """Return the effect of threads and HA: one row per pair of configurations that differ in only one of them."""
     return warehouse.query(text("results_pairs"))
 
 
 def fresh_findings(warehouse: Warehouse) -> pa.Table:
-    """Return what weakens figures in the campaigns of the newest batch: severity, finding, findings, campaigns."""
+    """Return findings that weaken figures of the newest batch's campaigns: severity, finding, findings, campaigns."""
     return warehouse.query(text("results_fresh_findings"))
 
 
 def freshness(warehouse: Warehouse) -> dict[str, Any]:
-    """Return last_started_at (UTC; of the newest trial), last_batch and its campaigns; None and empty without any."""
+    """Return last_started_at (newest trial, UTC), last_batch and its campaigns; None or empty if there are none."""
     table = warehouse.query(text("results_freshness"))
     return dict(table.to_pylist()[0])

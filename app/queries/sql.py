@@ -1,4 +1,4 @@
-"""Worked questions, tables, columns and functions of the SQL page, with their meaning."""
+"""Example queries, tables, columns and functions for the SQL page, with their descriptions."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _REF: Final = re.compile(r"\{\{ ref\('(\w+)'\) \}\}")
 
 
 def examples() -> dict[str, str]:
-    """Return the questions of `analyses/` as plain SQL, keyed by the first line of each.
+    """Return the queries of `analyses/` as plain SQL for the warehouse, by their first lines.
 
-    A model is a table of its name in the warehouse, so a dbt `ref` becomes that name.
+    Models are tables of the same name in the warehouse, so that a dbt `ref` becomes just that name.
     """
     texts = [_REF.sub(r"\1", path.read_text("utf-8")) for path in sorted(ANALYSES.glob("*.sql"))]
     return {text.partition("\n")[0].removeprefix("--").strip(): text for text in texts}
 
 
 def schema(warehouse: Warehouse) -> dict[str, Any]:
-    """Return the completion data as JSON types: tables with comment and columns, and functions.
+    """Return the schema for completion as JSON values: the tables with comment and columns, and the functions.
 
-    A column is name, type and comment; a function is its call, its comment, whether it is a table function, and
-    whether the warehouse defines it.
+    A column is name, type and comment; a function is its call, its comment, whether it belongs in FROM, and whether it
+    is the warehouse's own.
     """
     columns: dict[str, list[list[str]]] = defaultdict(list)
     for row in warehouse.query(text("sql_columns")).to_pylist():

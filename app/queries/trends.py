@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 def series(warehouse: Warehouse, loss_goal: str | None) -> pa.Table:
     """Return each series of runs within a loss goal, those with changes and many runs first.
 
-    Without a goal it is the usual one of each unit.
+    Without a goal use each unit's usual goal.
 
-    Columns: series_id, label (series with its tool and, where they differ, method), runs, versions, changes, dips.
+    Columns: series_id, label (series with its tool and, if they differ, method), runs, versions, changes, dips.
     """
     return warehouse.query(
         text("trends_series"),
@@ -27,12 +27,12 @@ def series(warehouse: Warehouse, loss_goal: str | None) -> pa.Table:
 
 
 def points(warehouse: Warehouse, series_id: str) -> pa.Table:
-    """Return the runs of a series in the order of time, with all columns of `trends`."""
+    """Return the runs of a series in order of time, with all columns of `trends`."""
     return warehouse.query(text("trends_points"), {"series": series_id})
 
 
 def series_of(warehouse: Warehouse, configuration_id: str, loss_goal: str | None) -> str | None:
-    """Return the id of a configuration's series, or None if no run has a capacity."""
+    """Return the id of the series that contains a configuration's runs, or None if no run has a capacity."""
     found = warehouse.query(
         text("trends_series_of"),
         {**USUAL_GOALS, "id": configuration_id, "loss_goal": loss_goal},

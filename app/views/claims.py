@@ -80,7 +80,7 @@ def _verdicts(values: pd.Series[str]) -> dict[str, str]:
 
 
 def _agree(claims: pd.DataFrame) -> pd.Series[bool]:
-    """Say of each claim whether the maintainers say what the rule says, as docs/explanation/claims.md counts it."""
+    """Return per claim whether the maintainers agree with the rule, as docs/explanation/claims.md counts it."""
     alike = {("holds", "holds_with_caveat"), ("overstated", "does_not_hold"), ("understated", "does_not_hold")}
     pairs = zip(claims["verdict"], claims["reviewed_verdict"], strict=True)
     return pd.Series([rule == review or (rule, review) in alike for rule, review in pairs], index=claims.index)
@@ -137,7 +137,7 @@ def _recomputed(claim: Mapping[str, Any]) -> str:
 
 
 def _span(low: float | None, high: float | None, unit: str | None) -> str:
-    """Return both ends with their unit, or the known one, or an empty text."""
+    """Return the known ends of a range with their unit; empty if there are none."""
     ends = dict.fromkeys(_figure(each) for each in (low, high) if each is not None and wording.is_known(each))
     return f"{' to '.join(ends)} {unit or ''}".strip() if ends else ""
 

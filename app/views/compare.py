@@ -29,12 +29,12 @@ BEGINNINGS: Final = {
     "ha_mode": "To begin with: the widest fair pair. With high availability against without, all else the same.",
     "backend": "To begin with: the widest fair pair. Two backends, all else the same.",
 }
-# The sign alone has a colour: names come from files, and stay out of a directive of Markdown.
+# Colour the sign only: names come from files and must stay out of Markdown directives.
 SIGNS: Final = {"faster": ":blue[▲] ", "slower": ":orange[▼] "}
 
 
 class Limit(NamedTuple):
-    """What may be lost, and the name of the loss goal that says so; none for a limit of one's own."""
+    """A loss limit, and the name of its loss goal; None for a custom limit."""
 
     ratio: float | None
     basis: str
@@ -92,7 +92,7 @@ def main() -> None:
 
 
 def _begin(warehouse: Warehouse) -> None:
-    """Choose the most telling pair for a visitor without a choice, and say why."""
+    """Choose the most informative pair for a visitor without a choice, and explain it."""
     if "configurations" not in st.session_state and "configurations" not in st.query_params:
         found = comparing.beginning(warehouse)
         st.session_state["begun"] = found
@@ -105,7 +105,7 @@ def _begin(warehouse: Warehouse) -> None:
 def _difference(
     frame: pd.DataFrame, verdicts: pd.DataFrame | None, labels: Mapping[str, str], one: str, other: str
 ) -> str:
-    """Return how much more or less the other gives than the one, and whether that is real; coloured only if it is."""
+    """Return how much the other differs from the one, and whether that is real; coloured only if it is."""
     names = wording.plain(labels[other]), wording.plain(labels[one])
     known = frame.set_index("configuration_id")
     if not {one, other} <= set(known.index) or known.loc[one, "rate_unit"] != known.loc[other, "rate_unit"]:
@@ -128,7 +128,7 @@ def _difference(
 
 
 def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
-    """Let the visitor take a loss goal or set limit and basis; these decide, the goal is the short way to them."""
+    """Let the visitor choose a limit and basis, directly or by a loss goal that sets both."""
     texts = {name: wording.loss_goal(name, goal["loss_limit"], goal["loss_basis"]) for name, goal in goals.items()}
     loss_goals.follow_old_address("goal", texts)
     named = _named(goals)
@@ -183,7 +183,7 @@ def _take(goal: Mapping[str, Any]) -> None:
 
 
 def _follow_selection(goals: Mapping[str, dict[str, Any]]) -> None:
-    """The usual goal of the former choice gives way to that of the present one."""
+    """Replace the usual goal of the earlier choice by that of the current one."""
     usual = next(iter(goals))
     before = st.session_state.get("usual", usual)
     st.session_state["usual"] = usual
@@ -193,7 +193,7 @@ def _follow_selection(goals: Mapping[str, dict[str, Any]]) -> None:
 
 
 def _apply_address(goals: Mapping[str, dict[str, Any]], texts: Mapping[str, str]) -> None:
-    """An address with a goal need not repeat its limit; one with a limit has a goal of its own."""
+    """Apply the goal or the limit in the URL; a goal implies its limit, and a limit drops any other goal."""
     asked = next((goals[name] for name, text in texts.items() if text == st.query_params.get("goal")), None)
     if "limit" in st.session_state:
         return
@@ -215,7 +215,7 @@ def _find_goal(named: Mapping[tuple[float | None, str], str]) -> None:
 
 
 def _take_from_chart(key: str, named: Mapping[tuple[float | None, str], str]) -> None:
-    """Set the limit that was clicked or dragged to in the curves."""
+    """Set the limit that the visitor clicked or dragged in the curves."""
     for picked in st.session_state[key].selection.get(ramp.CHOSEN, []):
         st.session_state["limit"] = _percent(picked["limit"])
         _find_goal(named)
@@ -323,7 +323,7 @@ def _draw_ramps(
     if limit.ratio is None:
         widgets.chart(drawn, "ramps", asked)
         return
-    key = f"ramps-{_percent(limit.ratio):g}"  # the same limit may be chosen again after another
+    key = f"ramps-{_percent(limit.ratio):g}"  # lets the visitor choose the same limit again after another
     widgets.chart(drawn, key, asked, on_select=partial(_take_from_chart, key, _named(goals)))
     st.caption("Drag the red line, or click, to change the limit.")
 

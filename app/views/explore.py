@@ -1,4 +1,4 @@
-"""Page Runs: which configurations are there, and what do they sustain?"""
+"""Page Runs: which configurations exist, and what rates do they sustain?"""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ FACETS: Final = {
     "unit": "Unit",
     "quality": "Quality",
 }
-ACROSS: Final = 4  # facets beside each other; the first row is always in sight
-NAMED: Final = 4  # values listed below a facet
+ACROSS: Final = 4  # facets per row; the first row is always visible
+NAMED: Final = 4  # values with counts below a facet
 QUALITIES: Final = wording.QUALITIES | {wording.NOT_STATED: "no figure"}
 
 
@@ -70,9 +70,9 @@ def main() -> None:
 
 
 def _choose_facets(warehouse: Warehouse, goal: str | None, search: str) -> dict[str, list[str]]:
-    """Offer every facet and, below it, how many configurations its values would leave.
+    """Show every facet and, below it, how many configurations each value would leave.
 
-    The counts are drawn after the choices, on which they depend; a count within an option would change the option.
+    Draw the counts after the choices they depend on; a count within an option's text would change the option.
     """
     everything = explore.facets(warehouse, goal, "", {}).to_pandas()
     values = {facet: list(part["value"]) for facet, part in everything.groupby("facet")}
@@ -109,7 +109,7 @@ def _counts(facet: str, counts: pd.DataFrame) -> str:
 
 
 def _answer(frame: pd.DataFrame) -> None:
-    """Say which of the results is fastest, and by how much, if all share protocol and unit."""
+    """Show the fastest match and its lead if all matches share one protocol and unit."""
     rated = frame.dropna(subset=["rate"])
     own = rated[rated["origin"] == "measured"]
     rated = own if len(own) else rated

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One of the two things that are shown alike: hosts and server configurations."""
+    """Hosts or server configurations, which the page shows alike."""
 
     word: str
-    key: str  # column of its id, and parameter of used_by
+    key: str  # id column, and parameter of used_by
     facts: Callable[..., pa.Table]
-    without: str  # what to do when there is none
+    without: str  # advice if there is none
 
 
 HOST = Kind(
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def _answer(rows: pd.DataFrame) -> str:
-    """Say which machines were measured on."""
+    """Return a summary of the measured machines."""
     own = rows[rows["origin"] == "measured"]
     beside = f" Published sources describe {len(rows) - len(own)} more." if len(rows) > len(own) else ""
     kinds = {_described(host) for _, host in own.iterrows()}

@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 MESSAGES: Final = "Two for a renewal, four for a new lease, and the repetitions of clients that wait."
 OWN: Final = "my own numbers"
-FIRST: Final = "power-cut"  # what the page opens with
+FIRST: Final = "power-cut"  # the initial preset
 ASKED: Final = (
     "clients",
     "lease_s",
     "down_clients",
     "recovery_s",
     "outage_s",
-)  # of everybody; the rest are assumptions
+)  # main inputs; the rest are assumptions
 FIELD_WIDTH: Final = 165  # pixels: two beside each other on a phone
 MOST_DRAWN: Final = 5  # capacities beside the demand
-APART: Final = 2  # by how many times these differ, so that their names do not overlap
+APART: Final = 2  # minimum ratio between them, so that their names do not overlap
 
 
 def main() -> None:
@@ -90,7 +90,7 @@ def _apply_preset() -> None:
 
 
 def _apply_address() -> None:
-    """Fill in the preset of the address; without one, the initial preset."""
+    """Fill in the preset that the URL names; without parameters, the initial preset."""
     asked = st.query_params.get("preset", "")
     named = next((name for name, preset in planner.PRESETS.items() if preset.title == asked), None)
     if not {"preset", *planner.BY_NAME} & {*st.query_params, *st.session_state}:
@@ -106,7 +106,7 @@ def _fill(name: str, value: float) -> None:
 
 
 def _ask_all() -> tuple[dict[str, float], float | None, planner.Measured | None]:
-    """Ask for all inputs, what everybody knows of his site in one row, and how fast the server is."""
+    """Ask for all inputs, the main ones in one row, and for the server's speed."""
     inputs: dict[str, float] = {}
     with st.container(horizontal=True):
         for name in ASKED:
@@ -127,7 +127,7 @@ def _ask_all() -> tuple[dict[str, float], float | None, planner.Measured | None]
 
 
 def _suggest(name: str, ip_version: float) -> None:
-    """Offer a measured value for an input."""
+    """Offer measured values for an input."""
     measured, in_words, short, meaning = SUGGESTED[name]
     warehouse = _warehouse()
     found = measured(warehouse, f"DHCPv{ip_version:.0f}").to_pylist() if warehouse else []
@@ -184,7 +184,7 @@ def _renewal_in_words(pair: dict[str, Any]) -> str:
     )
 
 
-# For an input: the measurement as text, the short name of its field, and the meaning of the ratio.
+# Input -> query for measured values, their text, the short name of the field, and the meaning of the ratio.
 SUGGESTED: Final[dict[str, tuple[Callable[..., pa.Table], Callable[[dict[str, Any]], str], str, str]]] = {
     "ha_ratio": (ha_ratios, _ha_in_words, "ha", "LPS with HA over LPS without"),
     "renewal_cost_ratio": (renewal_costs, _renewal_in_words, "renewal", "Cost of a renewal over that of a new lease"),
@@ -215,7 +215,7 @@ def _ask(parameter: planner.Parameter, width: int | Literal["stretch"] = "stretc
 
 
 def _ask_server(ip_version: float) -> tuple[float | None, planner.Measured | None]:
-    """Ask for the capacity of the server whose course is drawn."""
+    """Ask for the speed of the server whose course after the event is drawn."""
     left, right = st.columns(2)
     with left:
         typed = st.number_input(
@@ -234,7 +234,7 @@ def _ask_server(ip_version: float) -> tuple[float | None, planner.Measured | Non
 
 
 def _choose_setup(ip_version: float) -> planner.Measured | None:
-    """Offer the set-ups whose answers beyond their capacity are known."""
+    """Offer the set-ups with known behaviour beyond their capacity."""
     warehouse = _warehouse()
     found = goodputs(warehouse, f"DHCPv{ip_version:.0f}").to_pylist() if warehouse else []
     if not found:
@@ -265,7 +265,7 @@ def _known(warehouse: Warehouse | None, needed_lps: float, protocol: str) -> pd.
 
 
 def _against_capacities(found: planner.Answer, frame: pd.DataFrame | None) -> alt.LayerChart:
-    """Return the need after the event against a few capacities, measured here before published ones."""
+    """Return the chart of the need after the event against a few capacities, measured ones before published ones."""
     steps = pd.DataFrame(planner.demand(found), columns=list(demand.STEPS))
     rates: list[dict[str, Any]] = []
     if frame is not None:
@@ -315,7 +315,7 @@ def _offer(found: planner.Answer, drawn: alt.LayerChart) -> None:
 
 
 def _printed(found: planner.Answer, drawn: alt.LayerChart) -> str:
-    from dropline.app import printed  # what draws the picture is large
+    from dropline.app import printed  # imports the large chart renderer
 
     return printed.page(found, drawn)
 

@@ -70,7 +70,7 @@ def _metrics(warehouse: Warehouse, found: pd.DataFrame, suites: list[dict[str, A
 
 
 def _answer(found: pd.DataFrame, measured: Collection[str]) -> str:
-    """Say what weakens the visitor's own figures."""
+    """Return what weakens the visitor's own figures."""
     grave = found[found["severity"] != "info"]
     own = grave[grave["campaign"].isin(measured)]
     kinds = own.groupby("finding", sort=False)["findings"].sum().sort_values(ascending=False, kind="stable")

@@ -1,4 +1,4 @@
-"""Page Results: which set-up holds most, what do threads and HA bring, and what changed?"""
+"""Page Results: which set-up is fastest, what do threads and HA gain, and what changed?"""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from dropline.app.warehouse import Warehouse
 
-OWN: Final = "only_"  # begins what only this page has in its address; pages that share a name take it from each other
-MOST_PANELS: Final = 6  # places for them
+OWN: Final = "only_"  # prefix of this page's own URL parameters; pages share those of the same name
+MOST_PANELS: Final = 6  # reserved containers
 MOST_ROWS: Final = 12  # of a panel
 MOST_THROUGHPUTS: Final = 1000
-MOST_PUBLISHED: Final = 8  # beside the own ones
+MOST_PUBLISHED: Final = 8  # besides the measured ones
 QUERIES: Final = "queries/s"
 FILTERS: Final = {
     "protocol": "Protocol",
@@ -87,13 +87,13 @@ def main() -> None:
 
 
 def _filtered(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Offer the filters, and return what meets them and which are set: they are out of sight."""
+    """Show the filters; return the matching rows, and the filters in use, as these are hidden."""
     kept, named = pd.Series(True, index=frame.index), []
     for name, label in FILTERS.items():
         values = frame[name].fillna(wording.NOT_STATED)
         options = {value: value for value in sorted(values.unique())}
         key = f"{OWN}{name}"
-        if earlier := [each for each in st.query_params.get_all(name) if each in options]:  # of an older address
+        if earlier := [each for each in st.query_params.get_all(name) if each in options]:  # from an older URL
             st.session_state.setdefault(key, earlier)
             del st.query_params[name]
         chosen = widgets.choose_many(label, key, widgets.narrowed(f"{label.lower()}s", key, options))
@@ -104,7 +104,7 @@ def _filtered(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _panels(found: pd.DataFrame, places: Sequence[DeltaGenerator], asked: Collection[str]) -> int:
-    """Draw a panel per protocol and unit, most runs first, and return the number of set-ups."""
+    """Draw a panel per protocol and unit, those with most runs first, and return the number of set-ups drawn."""
     found = found.assign(protocol=found["protocol"].fillna(""), weight=found["runs"].fillna(0))
     found.loc[found["origin"] == "published", "weight"] = 0
     kinds = found.groupby(["protocol", "rate_unit"])["weight"].agg(["sum", "size"])
@@ -118,7 +118,7 @@ def _panels(found: pd.DataFrame, places: Sequence[DeltaGenerator], asked: Collec
 
 
 def _panel(found: pd.DataFrame, protocol: str, unit: str, asked: Collection[str]) -> int:
-    """Draw the answer and the chart of a protocol's set-ups, and return their number."""
+    """Draw the headline and the capacities of a protocol's set-ups, and return the number of set-ups drawn."""
     measured, published = (found[found["origin"] == each] for each in theme.ORIGINS)
     own = measured.head(MOST_ROWS).to_dict("records")
     drawn = headlines.named(own, published.to_dict("records"), MOST_PUBLISHED if own else MOST_ROWS)
@@ -150,11 +150,11 @@ def _panel(found: pd.DataFrame, protocol: str, unit: str, asked: Collection[str]
 
 
 def _no_more() -> None:
-    """Rerun the page on a click; the state holds its result."""
+    """Make a click rerun the page, which reads the selection from the state."""
 
 
 def _lead_on(drawn: Sequence[headlines.Row], best: headlines.Row | None, key: str) -> None:
-    """Link to the runs of the clicked set-up, and to its comparison with the fastest."""
+    """Link to the runs of the set-up whose bar was clicked, and to its comparison with the fastest."""
     picked = st.session_state.get(key, {}).get("selection", {}).get(panel.PICKED, [])
     ids = {each.get("configuration_id") for each in picked}
     for row in [row for row in drawn if row["configuration_id"] in ids][:1]:
@@ -171,7 +171,7 @@ def _lead_on(drawn: Sequence[headlines.Row], best: headlines.Row | None, key: st
 
 
 def _told(rows: pd.DataFrame) -> str:
-    """Return what the marks mean, those that are there."""
+    """Return the meaning of the marks in use."""
     own = rows[rows["origin"] == "measured"]
     kinds = set(own.dropna(subset=["ci_low"])["interval_kind"])
     marks = {
@@ -184,7 +184,7 @@ def _told(rows: pd.DataFrame) -> str:
 
 
 def _effects(warehouse: Warehouse, found: Collection[str], places: Sequence[DeltaGenerator]) -> None:
-    """Draw what threads and HA bring to the set-ups on the page."""
+    """Draw the effect of threads and HA on the set-ups of the page."""
     with query_log.recorded() as asked:
         pairs = results.pairs(warehouse).to_pandas()
     pairs = pairs[pairs["configuration_id"].isin(found)]
@@ -213,7 +213,7 @@ def _effects(warehouse: Warehouse, found: Collection[str], places: Sequence[Delt
 
 
 def _version_changes(warehouse: Warehouse, goal: str | None) -> None:
-    """Say what changed with the newest version, where two were measured."""
+    """Show what changed with the newest version, if two were measured."""
     for known in comparing.versions(warehouse, goal)[:1]:
         verdicts = comparing.version_changes(warehouse, goal, known)["verdict"].to_pylist()
         since = f"{known['product']} {known['version']} against {known['previous_version']}"
@@ -222,7 +222,7 @@ def _version_changes(warehouse: Warehouse, goal: str | None) -> None:
 
 
 def _throughputs(warehouse: Warehouse, labels: Mapping[str, str]) -> None:
-    """Show the throughput under an unpaced load, apart from sustained rates."""
+    """Show throughput under unpaced load, kept apart from sustained rates."""
     frame = queries.throughputs(warehouse).to_pandas()
     if frame.empty:
         return
@@ -256,7 +256,7 @@ def _throughputs(warehouse: Warehouse, labels: Mapping[str, str]) -> None:
 
 
 def _foot(warehouse: Warehouse, totals: Mapping[str, int]) -> None:
-    """Say how much there is, how fresh it is, and what speaks against it."""
+    """Show totals, freshness and findings."""
     fresh = results.freshness(warehouse)
     counts = [wording.plural(totals[each], each[:-1]) for each in ("configurations", "runs", "trials", "findings")]
     said = [" · ".join(counts), f"Built on {warehouse.identity.published_at:%d %b %Y, %H:%M} UTC"]

@@ -165,7 +165,7 @@ def _choose_trial(trials: pd.DataFrame, run: dict[str, Any], verdict: dict[str, 
 
 
 def _show_trial(trial: pd.Series[Any]) -> DeltaGenerator:
-    """Say what the trial is, and return the place for its charts: beside its raw text, where the visitor wants that."""
+    """Describe the trial and return the container for its charts, beside its raw text if the visitor asks for that."""
     st.header("Selected trial")
     st.text(f"{trial['source_path']}, report {trial['report_index'] + 1}, line {wording.count(trial['source_line'])}")
     if wording.is_known(trial["command"]):
@@ -182,7 +182,7 @@ def _show_trial(trial: pd.Series[Any]) -> DeltaGenerator:
 
 
 def _show_accounting(warehouse: Warehouse, trial_id: str) -> None:
-    """Say where the requests of a trial went, as far as its counters show."""
+    """Show where the requests of a trial went, as far as the counters beside it show."""
     with query_log.recorded() as asked:
         account = watching.accounting(warehouse, trial_id)
     sent = account.get("sent")
@@ -234,7 +234,7 @@ def _both_ratios(account: Mapping[str, Any]) -> str:
 
 
 def _draw_seconds(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
-    """Draw each exchange second by second, with telemetry on the same time axis."""
+    """Draw each exchange second by second and, on the same time axis, the recorded metrics."""
     with query_log.recorded() as asked:
         seconds = queries.intervals(warehouse, trial["trial_id"], trial["batch"]).to_pandas()
     with query_log.recorded() as asked_beside:
@@ -247,7 +247,7 @@ def _draw_seconds(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
     span = [min(0.0, float(times.min())), max(float(times.max()), 1.0)]
     exchanges = {str(name): part for name, part in seconds.groupby("exchange", sort=False)}
     pauses = {name: intervals.pauses(part) for name, part in exchanges.items()}
-    # without readings nothing else shares their time axis
+    # without telemetry no other chart shares their time axis
     places = itertools.cycle(st.columns(min(len(exchanges), 2)) if readings.empty else [st.container()])
     for place, (name, part) in zip(places, exchanges.items(), strict=False):
         with place:
@@ -290,7 +290,7 @@ def _show_exchanges(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
 
 
 def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
-    """Draw the distribution if single answers or percentiles are known, else say what is."""
+    """Draw the distribution if single answers or percentiles are known; otherwise show the known figures."""
     with query_log.recorded() as asked:
         shares = watching.response_shares(warehouse, trial["trial_id"], trial["batch"]).to_pandas()
     probes = watching.probe_times(warehouse, trial["trial_id"], trial["batch"])

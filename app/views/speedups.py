@@ -1,4 +1,4 @@
-"""Page Speed-ups: what do threads, HA, the backend and the IP version bring or cost?"""
+"""Page Speed-ups: what do threads, HA, the backend and the IP version gain or cost?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dropline.app.warehouse import Warehouse
 
 _SCALING: Final = "Thread scaling"
-_MOST: Final = 60  # pairs that a chart shows
+_MOST: Final = 60  # pairs in a chart
 
 
 def main() -> None:
@@ -101,7 +101,7 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
 
 
 def _names(pairs: pd.DataFrame, factor: str) -> list[str]:
-    """Return a short name for each pair, of what not all of them share; no two are the same."""
+    """Return a short unique name for each pair, made of what they do not all share."""
     parts = pairs[["product", "protocol", "backend", "ha_mode", "what", "reference"]].astype(object)
     parts = parts.where(parts.notna() & (parts != "none"), "")
     parts["reference"] = "over " + parts["reference"]
@@ -115,7 +115,7 @@ def _names(pairs: pd.DataFrame, factor: str) -> list[str]:
 
 
 def _effect(pairs: pd.DataFrame) -> str:
-    """Return how large the ratios are, measured and published apart."""
+    """Return the size of the ratios, separately for measured and published ones."""
     spans = [
         f"{origin.capitalize()}: {wording.factor(part.min())}"
         + (f" to {wording.factor(part.max())} times" if len(part) > 1 else " times")
@@ -125,7 +125,7 @@ def _effect(pairs: pd.DataFrame) -> str:
 
 
 def _told_apart(pairs: pd.DataFrame) -> str:
-    """Return how many of the differences are real, and how many cannot be tested."""
+    """Return how many differences are real, and how many cannot be tested."""
     counts = pairs["verdict"].value_counts()
     said = [f"{counts[each]} {each}" for each in headlines.DECIDED if each in counts]
     if untested := int(counts.get("not testable", 0)):

@@ -1,4 +1,4 @@
-"""Page SQL: what does the warehouse say to a question of your own?"""
+"""Page SQL: the visitor's own queries to the warehouse."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ order by lps desc
 limit 20"""
 EDITOR_PIXELS: Final = 360
 NO_COLOUR: Final = "no colour"
-MOST_BARS: Final = 12  # of a picture in the gallery
-MOST_REMEMBERED: Final = 30  # questions of a visit
+MOST_BARS: Final = 12  # of a thumbnail in the gallery
+MOST_REMEMBERED: Final = 30  # queries per visit
 
 
 def main() -> None:
@@ -63,20 +63,20 @@ def _edit_and_answer() -> None:
 
 
 def _run() -> None:
-    """Answer the question in the editor, and leave it there."""
+    """Run the text in the editor and leave it there."""
     st.session_state["asked"] = text = editor.asked()
     before = [each for each in st.session_state.get("asked_before", []) if each != text]
     st.session_state["asked_before"] = [text, *before][:MOST_REMEMBERED]
 
 
 def _take(text: str) -> None:
-    """Put a question into the editor and answer it."""
+    """Put a query into the editor and run it."""
     st.session_state["asked"] = text
     st.session_state["revision"] = st.session_state.get("revision", 0) + 1
 
 
 def _offer(warehouse: Warehouse) -> None:
-    """Offer the worked questions, and what the visitor asked before."""
+    """Offer the worked examples and the visitor's earlier queries."""
     examples = sql.examples()
     gallery = st.expander(f"{len(examples)} worked questions", on_change="rerun", key="questions")
     if gallery.open:
@@ -120,7 +120,7 @@ def _schema(identity: Identity) -> dict[str, Any]:
 
 @st.cache_data(max_entries=2, ttl=3600, show_spinner="Drawing the answers ...")
 def _pictures(identity: Identity) -> list[list[float]]:
-    """Return the last column of numbers of each worked answer, its first rows, as shares of the largest."""
+    """Return the first rows of each example's last numeric column, as shares of the largest value."""
     warehouse, pictures = widgets.open_warehouse(), []
     for text in sql.examples().values():
         numbers = (
@@ -140,7 +140,7 @@ def _put_into_address(text: str) -> None:
 
 @st.cache_data(max_entries=16, ttl=600, show_spinner="Asking the warehouse ...")
 def _answer(identity: Identity, text: str) -> Answer | str:
-    """Return the answer or the error; cached, so that choices of the chart ask nothing again."""
+    """Return the answer, or why there is none; cached, so that the chart's choices do not run the query again."""
     try:
         return sql_console.ask(identity.path, text)
     except (Refused, TooMuch) as error:
@@ -177,7 +177,7 @@ def _show(answer: Answer) -> None:
 
 
 def _presentable(rows: pa.Table) -> pa.Table:
-    """Return the rows with names of their own, and as text what neither a grid nor a file can hold."""
+    """Return the rows with unique column names, and with types that a grid or a file cannot hold as text."""
     names: list[str] = []
     for name in rows.column_names:
         names.append(name if name not in names else f"{name}_{len(names) + 1}")
@@ -208,7 +208,7 @@ def _draw(frame: pd.DataFrame) -> None:
         others = dict(sorted(plain.items(), key=lambda item: len(numbers) == 1 and item[0] in numbers))
         x = widgets.choose_one("Across", "x", others)
     with middle:
-        first = dict(sorted(numbers.items(), key=lambda item: item[0] == x))  # not itself, if there is another
+        first = dict(sorted(numbers.items(), key=lambda item: item[0] == x))  # the x column last
         y = widgets.choose_one("Value", "y", first)
     with right:
         colour = widgets.choose_one("Colour", "colour", {NO_COLOUR: NO_COLOUR, **plain})

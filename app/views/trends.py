@@ -1,4 +1,4 @@
-"""Page Trends: how does a capacity move over versions and time, and what else changed?"""
+"""Page Trends: how does a capacity change over versions and time, and what else changed?"""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from dropline.app.queries import trends
 if TYPE_CHECKING:
     from dropline.app.warehouse import Warehouse
 
-_FEWEST = 4  # runs: fewer show no change, inference.changes
-_LINKS = 6  # links to outliers
+_FEWEST = 4  # runs: inference.changes finds no change in fewer
+_LINKS = 6  # to runs with a dip or a change
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Page Add results: what does a raw file say, and how does it compare with known results?"""
+"""Page Add results: what does a raw file contain, and how does it compare with known results?"""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _may_keep() -> bool:
 
 @st.cache_data(max_entries=8, ttl=600, show_spinner="Reading the file ...")
 def _explained(name: str, data: bytes) -> dict[str, Any] | str:
-    """Return what the file is and says, or why it cannot be looked at."""
+    """Return the explanation of the file, or why it cannot be examined."""
     try:
         return uploads.explain(name, data)
     except (Refused, TooMuch) as error:
@@ -79,7 +79,7 @@ def _say_what_it_is(name: str, size: int, found: dict[str, Any]) -> None:
 
 
 def _visible(text: str) -> str:
-    """Return untrusted text on one line, without invisible characters."""
+    """Return untrusted text without invisible characters, to show it literally in one line."""
     return "".join(char if char.isprintable() else "?" for char in text)
 
 
@@ -130,7 +130,7 @@ def _show_trials(found: dict[str, Any]) -> None:
 
 
 def _place(trials: list[dict[str, Any]]) -> None:
-    """Compare the trials of the first kind with known results."""
+    """Show the trials of the first kind among known results."""
     if not trials:
         return
     try:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from dropline.app.warehouse import Warehouse
 
-MOST: int = 60  # set-ups that the chart shows
+MOST: int = 60  # set-ups in the chart
 
 
 def main() -> None:
