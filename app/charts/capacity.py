@@ -46,6 +46,7 @@ def capacities(
             in `unit`.
         unit: unit of the rates, for the axis.
         singles: single runs with row, label, backend, rate and run (as text).
+        colours: of the labels, as from `theme.told_apart`; else those of the table.
     """
     table = theme.with_backends(table.loc[:, list(REQUIRED)].dropna(subset=["rate"]))
     table = table.assign(

@@ -46,6 +46,7 @@ def loss_over_rate(
         basis: the kind of loss, as text.
         unit: unit of the rates.
         finding: the title.
+        colours: of the labels, as from `theme.told_apart`; else those of the steps.
         choosable: let a click or a drag choose a limit, reported by the selection `CHOSEN`.
     """
     steps = theme.with_backends(steps.loc[:, list(REQUIRED)])
