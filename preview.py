@@ -39,7 +39,7 @@ _RUNS: Final = """
     inner join (
         select run_id, count(distinct source_path) as files
         from int_trials__measured
-        where twin_of is null
+        where duplicate_of is null
         group by run_id
     ) using (run_id)
     group by campaign, configuration_id

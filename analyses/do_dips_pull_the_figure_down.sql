@@ -32,7 +32,7 @@ with_dips as (
         capacity.configuration,
         capacity.campaign,
         capacity.runs,
-        capacity.runs_dipping,
+        capacity.outlier_runs,
         capacity.rate,
         capacity.rate_interpolated,
         capacity.rate / capacity.rate_interpolated - 1 as pulled_ratio,
@@ -47,4 +47,4 @@ with_dips as (
 )
 
 select * from with_dips
-order by runs_dipping desc, pulled_ratio asc, configuration asc
+order by outlier_runs desc, pulled_ratio asc, configuration asc

@@ -14,9 +14,9 @@ missing_runs as (
     select
         configuration,
         campaign,
-        runs_undisturbed,
+        runs_without_outliers,
         runs_for_2_percent,
-        greatest(0, runs_for_2_percent - runs_undisturbed) as more_runs,
+        greatest(0, runs_for_2_percent - runs_without_outliers) as more_runs,
         detectable_ratio,
         resolution / rate as resolution_ratio
     from capacity

@@ -69,7 +69,7 @@ judged_runs as (
         *,
         -- whatever lies below a run that dips, dips too
         max(case when is_far_below then height_place else 0 end) over (partition by configuration_id, loss_goal)
-        >= height_place as is_dipping
+        >= height_place as is_outlier
     from with_dips
 
 ),
@@ -79,9 +79,9 @@ deviations as (
     select
         *,
         case
-            when is_dipping then 0
+            when is_outlier then 0
             else
-                rate_interpolated - avg(case when not is_dipping then rate_interpolated end)
+                rate_interpolated - avg(case when not is_outlier then rate_interpolated end)
                     over (partition by configuration_id, loss_goal)
         end as deviation
     from judged_runs
@@ -106,28 +106,28 @@ summarised as (
         any_value(loss_limit) as loss_limit,
         any_value(loss_basis) as loss_basis,
         {{ rates_of_runs() }},
-        count(*) filter (where is_dipping) as runs_dipping,
-        count(*) filter (where not is_dipping) as runs_undisturbed,
+        count(*) filter (where is_outlier) as outlier_runs,
+        count(*) filter (where not is_outlier) as runs_without_outliers,
         median(step) filter (where is_kept) as resolution,
         case
-            when count(*) filter (where not is_dipping and rate_interpolated is null) = 0
-                then avg(rate_interpolated) filter (where not is_dipping)
+            when count(*) filter (where not is_outlier and rate_interpolated is null) = 0
+                then avg(rate_interpolated) filter (where not is_outlier)
         end as rate_interpolated,
-        {{ spread_of('rate_interpolated', 'not is_dipping') }} as stdev_interpolated,
-        avg(crossing_low) filter (where not is_dipping) as crossing_low,
-        {{ spread_of('crossing_low', 'not is_dipping') }} as crossing_low_stdev,
+        {{ spread_of('rate_interpolated', 'not is_outlier') }} as stdev_interpolated,
+        avg(crossing_low) filter (where not is_outlier) as crossing_low,
+        {{ spread_of('crossing_low', 'not is_outlier') }} as crossing_low_stdev,
         case
-            when count(*) filter (where not is_dipping and crossing_high is null) = 0
-                then avg(crossing_high) filter (where not is_dipping)
+            when count(*) filter (where not is_outlier and crossing_high is null) = 0
+                then avg(crossing_high) filter (where not is_outlier)
         end as crossing_high,
-        {{ spread_of('crossing_high', 'not is_dipping') }} as crossing_high_stdev,
+        {{ spread_of('crossing_high', 'not is_outlier') }} as crossing_high_stdev,
         avg(crossing_low) as crossing_low_with_dips,
         {{ spread_of('crossing_low', 'true') }} as crossing_low_with_dips_stdev,
-        min(case when status = 'bracketed' then bracket_low else crossing_low end) filter (where not is_dipping)
+        min(case when status = 'bracketed' then bracket_low else crossing_low end) filter (where not is_outlier)
             as bracket_low,
-        max(case when crossing_high is not null then bracket_high end) filter (where not is_dipping) as bracket_high,
+        max(case when crossing_high is not null then bracket_high end) filter (where not is_outlier) as bracket_high,
         case
-            when count(*) filter (where not is_dipping) >= 8 and count(*) = count(started_at)
+            when count(*) filter (where not is_outlier) >= 8 and count(*) = count(started_at)
                 then sum(deviation * next_deviation) / nullif(sum(deviation * deviation), 0)
         end as run_correlation
     from in_time
@@ -153,8 +153,8 @@ with_errors as (
 
     select
         *,
-        widening * crossing_low_stdev / sqrt(runs_undisturbed) as crossing_low_error,
-        widening * crossing_high_stdev / sqrt(runs_undisturbed) as crossing_high_error,
+        widening * crossing_low_stdev / sqrt(runs_without_outliers) as crossing_low_error,
+        widening * crossing_high_stdev / sqrt(runs_without_outliers) as crossing_high_error,
         widening * crossing_low_with_dips_stdev / sqrt(runs) as crossing_low_with_dips_error,
         case
             when rate_interpolated is not null and resolution <= 5 * stdev_interpolated then 'confidence'
@@ -171,7 +171,7 @@ with_nearness as (
         *,
         case
             -- two runs do not tell how far apart the ends are
-            when runs_undisturbed = 2 then 1
+            when runs_without_outliers = 2 then 1
             else greatest(0, 1 - (crossing_high - crossing_low) / nullif(
                 3 * greatest(crossing_low_error, crossing_high_error, crossing_low_with_dips_error), 0
             ))
@@ -200,7 +200,7 @@ with_bounds as (
         end as ci_high
     from with_nearness
     left join student_t as undisturbed
-        on undisturbed.degrees_of_freedom = {{ tabulated_degrees_of_freedom("(with_nearness.runs_undisturbed - 1)") }}
+        on undisturbed.degrees_of_freedom = {{ tabulated_degrees_of_freedom("(with_nearness.runs_without_outliers - 1)") }}
     left join student_t as every_run
         on every_run.degrees_of_freedom = {{ tabulated_degrees_of_freedom("(with_nearness.runs - 1)") }}
 

@@ -327,12 +327,12 @@ judged as (
         *,
         -- the lower end of the interval or bracket counts, where there is one
         coalesce(ci_low, lps) as sure_lps,
-        runs_undisturbed - 1 as degrees,
+        runs_without_outliers - 1 as degrees,
         -- Student's prediction for one more run; a bracket has no spread to predict from
         case
             when interval_kind = 'confidence'
                 then (lps_interpolated - required_lps)
-                    / nullif(lps_interpolated_stdev * sqrt(1 + 1 / runs_undisturbed), 0)
+                    / nullif(lps_interpolated_stdev * sqrt(1 + 1 / runs_without_outliers), 0)
         end as deviate
     from leases_per_second
 

@@ -5,11 +5,11 @@
     {{ side }}.crossing_low_error as {{ side }}_low_error,
     {{ side }}.crossing_high as {{ side }}_high,
     {{ side }}.crossing_high_error as {{ side }}_high_error,
-    {{ side }}.runs_undisturbed as {{ side }}_undisturbed_runs
+    {{ side }}.runs_without_outliers as {{ side }}_undisturbed_runs
 {%- endmacro %}
 
-{#- In what the two capacities of any pair agree: pairs are within a kin, and the kin of another campaign is untouched. -#}
-{% macro kin_columns() -%}
+{#- Columns that the two capacities of a pair share, whatever the factor: the parts of `comparable_key`. -#}
+{% macro comparable_columns() -%}
     {{ return([
         'product', 'product_version', 'scenario', 'testbed', 'tool', 'method', 'unnamed_folder', 'rate_unit', 'origin',
         'loss_goal',
@@ -30,7 +30,7 @@
     with its square.
 -#}
 {% macro paired_capacities(factors) -%}
-    {%- set shared = kin_columns() + ['protocol', 'backend', 'threading', 'threads', 'ha_mode'] -%}
+    {%- set shared = comparable_columns() + ['protocol', 'backend', 'threading', 'threads', 'ha_mode'] -%}
     {%- for factor in factors %}
 {{ factor.name }}_peers as (
 
@@ -126,7 +126,7 @@
         '{{ factor.name }}' as factor,
         treatment.loss_goal,
         treatment.rate_unit,
-        treatment.kin_key,
+        treatment.comparable_key,
         baseline.configuration_id as baseline_configuration_id,
         treatment.configuration_id as treatment_configuration_id,
         baseline.rate as baseline_rate,

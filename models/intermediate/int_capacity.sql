@@ -34,8 +34,8 @@ capacities as (
         rate_median,
         rate_mean,
         rate_stdev,
-        runs_dipping,
-        runs_undisturbed,
+        outlier_runs,
+        runs_without_outliers,
         rate_interpolated,
         stdev_interpolated,
         crossing_low,
@@ -68,8 +68,8 @@ capacities as (
         null as rate_median,
         null as rate_mean,
         null as rate_stdev,
-        null as runs_dipping,
-        null as runs_undisturbed,
+        null as outlier_runs,
+        null as runs_without_outliers,
         null as rate_interpolated,
         null as stdev_interpolated,
         null as crossing_low,
@@ -109,13 +109,13 @@ described as (
 
 ),
 
-with_kin as (
+with_comparable_key as (
 
     select
         *,
-        {{ surrogate_key(kin_columns() | join(', ')) }} as kin_key
+        {{ surrogate_key(comparable_columns() | join(', ')) }} as comparable_key
     from described
 
 )
 
-select * from with_kin
+select * from with_comparable_key

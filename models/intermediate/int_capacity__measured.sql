@@ -59,7 +59,7 @@ runs_that_show as (
             ) as runs_for_{{ percent }}_percent,
         {%- endfor %}
         any_value(interval_constants.detectable_stdevs) filter (
-            where interval_constants.runs = least(with_bounds.runs_undisturbed, 200)
+            where interval_constants.runs = least(with_bounds.runs_without_outliers, 200)
         ) * any_value(with_bounds.variation) as detectable_ratio
     from with_bounds
     cross join interval_constants

@@ -78,7 +78,7 @@ trials_at_one_rate as (
         {{ value_at_highest('requests_sent', 'loss_worst_exchange') }} as sent_at_highest,
         count(server_config_id) = count(*) and count(distinct server_config_id) = 1 as has_one_server_config
     from trials
-    where completed and offered_rate is not null and loss_worst_exchange is not null and twin_of is null
+    where completed and offered_rate is not null and loss_worst_exchange is not null and duplicate_of is null
     group by run_id, offered_rate
     having count(*) > 1
 
@@ -292,7 +292,7 @@ trial_findings as (
         'info' as severity,
         'Another file of the same process or run tells of this trial, too; that one counts.' as detail
     from trials
-    where twin_of is not null
+    where duplicate_of is not null
     union all
     select
         trial_id,

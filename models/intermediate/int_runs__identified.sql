@@ -29,7 +29,7 @@ runs as (
         min(test_period_s) as shortest_period_s,
         max(duration_s) as longest_period_s
     from trials
-    where twin_of is null
+    where duplicate_of is null
     group by run_id, campaign
 
 ),

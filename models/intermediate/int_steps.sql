@@ -26,7 +26,7 @@ steps as (
         2 * count(*) filter (where is_pace_lost) >= count(*) as is_pace_lost,
         2 * count(*) filter (where is_unsustained) >= count(*) as is_unsustained
     from trials
-    where completed and offered_rate is not null and twin_of is null
+    where completed and offered_rate is not null and duplicate_of is null
     group by run_id, campaign, offered_rate
 
 )

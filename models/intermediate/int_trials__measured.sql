@@ -141,11 +141,11 @@ files_of_tool_runs as (
 
 ),
 
-twins as (
+duplicates as (
 
     select
         told.trial_id,
-        same_report.trial_id as twin_of
+        same_report.trial_id as duplicate_of
     from told
     inner join files_of_processes
         on told.campaign = files_of_processes.campaign
@@ -163,7 +163,7 @@ twins as (
     union all
     select
         files_of_tool_runs.trial_id,
-        min(counted.trial_id) as twin_of
+        min(counted.trial_id) as duplicate_of
     from files_of_tool_runs
     inner join files_of_tool_runs as counted
         on files_of_tool_runs.campaign = counted.campaign
@@ -212,13 +212,13 @@ own_runs as (
 
 ),
 
-runs_of_twins as (
+runs_of_duplicates as (
 
     select
         own_runs.trial_id,
         own_runs.run_id
     from own_runs
-    where own_runs.trial_id in (select twins.twin_of from twins)
+    where own_runs.trial_id in (select duplicates.duplicate_of from duplicates)
 
 ),
 
@@ -226,12 +226,12 @@ with_runs as (
 
     select
         {{ all_but('own_runs', 'run_id') }},
-        twins.twin_of,
-        -- a twin stands in the run of the trial that counts
-        coalesce(runs_of_twins.run_id, own_runs.run_id) as run_id
+        duplicates.duplicate_of,
+        -- a duplicate belongs to the run of the trial that counts
+        coalesce(runs_of_duplicates.run_id, own_runs.run_id) as run_id
     from own_runs
-    left join twins on own_runs.trial_id = twins.trial_id
-    left join runs_of_twins on twins.twin_of = runs_of_twins.trial_id
+    left join duplicates on own_runs.trial_id = duplicates.trial_id
+    left join runs_of_duplicates on duplicates.duplicate_of = runs_of_duplicates.trial_id
 
 ),
 
@@ -241,7 +241,7 @@ with_pool as (
         with_runs.trial_id,
         with_runs.run_id,
         with_runs.unnamed_folder,
-        with_runs.twin_of,
+        with_runs.duplicate_of,
         case
             when with_runs.server_wiped = false
                 then sum(exchange_totals.completed_exchanges) over (
@@ -265,7 +265,7 @@ joined as (
         trials.*,
         with_pool.run_id,
         with_pool.unnamed_folder,
-        with_pool.twin_of,
+        with_pool.duplicate_of,
         -- an offer is no lease
         case when coalesce(trials.rate_unit <> 'exchanges/s', true) then with_pool.exchanges_since_wiped end
             as exchanges_since_wiped,

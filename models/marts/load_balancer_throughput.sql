@@ -22,7 +22,7 @@ testbeds as (
 trials as (
 
     select * from {{ ref('int_trials__measured') }}
-    where rate_unit not in ('leases/s', 'exchanges/s', 'queries/s', 'frames/s') and completed and twin_of is null
+    where rate_unit not in ('leases/s', 'exchanges/s', 'queries/s', 'frames/s') and completed and duplicate_of is null
 
 ),
 

@@ -3,7 +3,7 @@ with
 trials as (
 
     select * from {{ ref('int_trials__measured') }}
-    where rate_unit = 'queries/s' and twin_of is null and completed
+    where rate_unit = 'queries/s' and duplicate_of is null and completed
 
 ),
 

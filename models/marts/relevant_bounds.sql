@@ -3,7 +3,7 @@ with
 trials as (
 
     select * from {{ ref('int_trials__measured') }}
-    where completed and offered_rate is not null and twin_of is null
+    where completed and offered_rate is not null and duplicate_of is null
 
 ),
 

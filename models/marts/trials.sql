@@ -96,7 +96,7 @@ select
     trials.completed,
     trials.server_wiped,
     trials.requests_planned,
-    trials.twin_of,
+    trials.duplicate_of,
     trials.details,
     trials.warnings,
     told.context_sources,

@@ -63,7 +63,7 @@ def test_a_limit_of_ones_own_gives_what_the_named_goal_gives(warehouse: Warehous
                 row["status"],
                 row["runs"],
             )
-            if not row["runs_dipping"]:
+            if not row["outlier_runs"]:
                 assert (same["ci_low"], same["ci_high"]) == (
                     pytest.approx(row["ci_low"]),
                     pytest.approx(row["ci_high"]),

@@ -228,14 +228,14 @@ def meeting(rows: list[tuple[Any, ...]], required: float) -> list[dict[str, Any]
     database.execute("""
         create table leases_per_second (
             lps double, ci_low double, ci_high double, lps_interpolated double, lps_interpolated_stdev double,
-            runs_undisturbed bigint, interval_kind varchar, status varchar, configuration varchar, origin varchar,
+            runs_without_outliers bigint, interval_kind varchar, status varchar, configuration varchar, origin varchar,
             campaign varchar, protocol varchar, backend varchar, threading varchar, threads integer, ha_mode varchar,
             quality varchar, configuration_id varchar
         )""")
     for number, row in enumerate(rows):
         database.execute(
             "insert into leases_per_second by name select $1 as lps, $2 as ci_low, $3 as lps_interpolated, "
-            "$4 as lps_interpolated_stdev, $5 as runs_undisturbed, $6 as interval_kind, $7 as configuration_id",
+            "$4 as lps_interpolated_stdev, $5 as runs_without_outliers, $6 as interval_kind, $7 as configuration_id",
             [*row, f"{number:04}"],
         )
     database.execute(functions.configurations_meeting_function())  # type: ignore[attr-defined]

@@ -71,7 +71,7 @@ def test_an_interval_misses_in_at_most_one_of_twenty_cases_however_far_its_ends_
 def test_an_interval_runs_from_students_end_of_the_low_estimates_to_that_of_the_high_ones(sql, estimates):
     found = sql(
         """select configuration_id, loss_goal, ci_low, ci_high from capacity
-        where interval_kind = 'confidence' and runs_dipping = 0 and coalesce(run_correlation, 0) <= 0"""
+        where interval_kind = 'confidence' and outlier_runs = 0 and coalesce(run_correlation, 0) <= 0"""
     )
     assert len(found) >= 20
     for configuration, goal, low, high in found:
@@ -88,7 +88,7 @@ def test_a_bracket_runs_from_the_lowest_passing_to_the_highest_exceeding_step(sq
             select configuration_id, min(last_passing_rate) as low, max(first_exceeding_rate) as high
             from run_capacity where loss_goal = 'isc' group by configuration_id
         ) as steps using (configuration_id)
-        where loss_goal = 'isc' and interval_kind = 'bracket' and status = 'bracketed' and runs_dipping = 0
+        where loss_goal = 'isc' and interval_kind = 'bracket' and status = 'bracketed' and outlier_runs = 0
         group by all"""
     )
     assert len(found) >= 3
@@ -99,7 +99,7 @@ def test_a_bracket_runs_from_the_lowest_passing_to_the_highest_exceeding_step(sq
 def test_runs_that_resemble_their_neighbours_widen_the_interval(sql, estimates):
     found = sql(
         """select configuration_id, loss_goal, run_correlation, ci_high from capacity
-        where run_correlation > 0 and interval_kind = 'confidence' and runs_dipping = 0"""
+        where run_correlation > 0 and interval_kind = 'confidence' and outlier_runs = 0"""
     )
     assert found
     for configuration, goal, correlation, high in found:
@@ -123,7 +123,7 @@ def test_the_number_of_runs_needed_is_the_least_with_80_percent_power(sql, perce
 
 def test_the_detectable_ratio_has_80_percent_power_between_two_sets_of_these_runs(sql):
     found = sql(
-        """select runs_undisturbed, stdev_interpolated / rate_interpolated, detectable_ratio
+        """select runs_without_outliers, stdev_interpolated / rate_interpolated, detectable_ratio
         from capacity where stdev_interpolated > 0"""
     )
     assert len(found) >= 30
@@ -148,7 +148,7 @@ def welch(above, below):
 @pytest.mark.parametrize("table", RATIOS)
 def test_a_ratio_has_the_interval_and_p_value_of_welchs_test_of_its_nearer_ends(sql, estimates, table):
     _, treatment, baseline, goal = RATIOS[table]
-    dipping = {row[:2] for row in sql("select configuration_id, loss_goal from capacity where runs_dipping > 0")}
+    dipping = {row[:2] for row in sql("select configuration_id, loss_goal from capacity where outlier_runs > 0")}
     correlated = {row[:2] for row in sql("select configuration_id, loss_goal from capacity where run_correlation > 0")}
     rows = sql(
         f"""select {treatment}, {baseline}, {goal}, ci_low, ci_high, p_value

@@ -12,7 +12,7 @@ tested as (
         string_agg(distinct hosts.kernel, ', ' order by hosts.kernel) as kernel_names
     from trials
     left join hosts on trials.host_id = hosts.host_id
-    where trials.twin_of is null
+    where trials.duplicate_of is null
     group by trials.campaign, trials.configuration_id
 )
 
