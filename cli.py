@@ -218,7 +218,7 @@ def watch(
     ],
     settle: Annotated[
         float, typer.Option(min=0, help="Seconds for which nothing has changed before it is read.", metavar="SECONDS")
-    ] = 0.5,
+    ] = 0.3,
 ) -> None:
     """Follow a folder while you measure: ingest and publish what comes into it; Ctrl-C ends it.
 

@@ -13,9 +13,12 @@ import hashlib
 import json
 import os
 import re
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
+from graphlib import TopologicalSorter
 from importlib.metadata import version
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import duckdb
@@ -27,7 +30,7 @@ from dropline.ingest.schema import TABLES
 from dropline.quoting import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from dropline.transform import Places
 
@@ -36,6 +39,7 @@ _DECIDES: Final = ("dbt_project.yml", "profiles.yml", "models", "macros", "seeds
 _KINDS: Final = frozenset({".sql", ".yml", ".csv", ".py", ".md"})
 _WRITES: Final = frozenset({"create", "insert", "alter", "comment", "drop", "update", "delete"})
 _SIGNATURE: Final = re.compile(r"\A\s*/\*.*?\*/", re.DOTALL)  # dbt signs each statement
+_THREADS: Final = 2  # most tables are too small for DuckDB's own threads
 _SEED: Final = "copy {table} from '@project@/{file}' (format csv, header true)"
 
 
@@ -56,10 +60,12 @@ def play(project: Path, places: Places, up_to: str | None = None) -> bool:
     """
     try:
         with closing(_opened(project, places)) as connection:
-            nodes = _kept(project, places, _digest(connection, project, places))
-            if not nodes or not all(_made(connection, project, places, node) for node in _leading(nodes, up_to)):
+            nodes = _leading(_kept(project, places, _digest(connection, project, places)), up_to)
+            if not nodes or not _played(nodes, connection, places.database.stem):
                 return False
-            for database in (places.database.stem, "scratch"):  # a database that is closed hides what went wrong
+            if not up_to:  # nobody reads the intermediate tables
+                connection.execute("pragma disable_checkpoint_on_shutdown")
+            for database in (places.database.stem, *(("scratch",) if up_to else ())):  # closing hides errors
                 connection.execute(f'checkpoint "{database}"')
             return True
     except Exception:
@@ -106,8 +112,19 @@ def _python(places: Places, node: Any) -> str:
 def _kept(project: Path, places: Places, digest: str) -> list[Node]:
     for file in (places.work / NAME, project / NAME):
         if file.exists() and (kept := json.loads(file.read_bytes()))["digest"] == digest:
-            return [Node(*node) for node in kept["nodes"]]
+            return [_placed(Node(*node), project, places) for node in kept["nodes"]]
     return []
+
+
+def _placed(node: Node, project: Path, places: Places) -> Node:
+    """Return a node with the paths of this build in its statements."""
+    paths = (("@lake@", places.lake), ("@quality@", places.quality), ("@project@", project))
+    statements = []
+    for statement in node.statements:
+        for token, path in paths:
+            statement = statement.replace(token, _inside(path))
+        statements.append(statement)
+    return node._replace(statements=statements)
 
 
 def _leading(nodes: Sequence[Node], up_to: str | None) -> list[Node]:
@@ -122,17 +139,70 @@ def _leading(nodes: Sequence[Node], up_to: str | None) -> list[Node]:
     return [node for node in nodes if node.name in wanted]
 
 
-def _made(connection: duckdb.DuckDBPyConnection, project: Path, places: Places, node: Node) -> bool:
+def _played(nodes: Sequence[Node], connection: duckdb.DuckDBPyConnection, database: str) -> bool:
+    """Execute the nodes on several threads, tests last; return whether all tests pass."""
+    cursors = [connection.cursor() for _ in range(_THREADS)]
+    idle: SimpleQueue[duckdb.DuckDBPyConnection] = SimpleQueue()
+    for cursor in cursors:
+        cursor.execute(f'use "{database}"')
+        idle.put(cursor)
+    with ThreadPoolExecutor(_THREADS) as pool:
+        # Python models import much, which takes no time beside the first tables.
+        models = {node.name: pool.submit(_loaded, node.python) for node in nodes if node.python}
+
+        def made(node: Node) -> bool:
+            cursor = idle.get()
+            try:
+                return _made(cursor, node, models.get(node.name))
+            finally:
+                idle.put(cursor)
+
+        try:
+            tests = {node.name: node for node in nodes if node.name.startswith("test.")}
+            rest = [node for node in nodes if node.name not in tests]
+            return _in_order(rest, made, pool) and all(pool.map(made, tests.values()))
+        except BaseException:
+            for cursor in cursors:
+                cursor.interrupt()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
+            for cursor in cursors:
+                cursor.close()
+
+
+def _in_order(nodes: Iterable[Node], made: Callable[[Node], bool], pool: ThreadPoolExecutor) -> bool:
+    """Make the nodes, each as soon as its parents are made, and hooks at the end."""
+    named = {node.name: node for node in nodes}
+    models = {name: {*node.parents} & named.keys() for name, node in named.items() if not name.startswith("operation.")}
+    order = TopologicalSorter(models | {name: {*models} for name in named.keys() - models.keys()})
+    order.prepare()
+    running: dict[Future[bool], str] = {}
+    while order.is_active():
+        running |= {pool.submit(made, named[name]): name for name in order.get_ready()}
+        for done in wait(running, return_when=FIRST_COMPLETED).done:
+            if not done.result():
+                return False
+            order.done(running.pop(done))
+    return True
+
+
+def _loaded(python: str) -> dict[str, Any]:
+    import pyarrow.dataset  # noqa: F401 - through it DuckDB reads the rows of a model
+
+    module: dict[str, Any] = {}
+    exec(python, module)  # noqa: S102 - the project's own model
+    return module
+
+
+def _made(connection: duckdb.DuckDBPyConnection, node: Node, model: Future[dict[str, Any]] | None) -> bool:
     """Execute a node in a transaction of its own, as dbt does; return False for a test that fails."""
     connection.begin()
-    if node.python:
-        module: dict[str, Any] = {}
-        exec(node.python, module)  # noqa: S102 - the project's own model
-        model = module["dbtObj"](lambda table: connection.query(f"select * from {table}"))  # noqa: S608 - its own tables
-        module["materialize"](module["model"](model, connection), connection)
+    if model:
+        module = model.result()
+        relations = module["dbtObj"](lambda table: connection.query(f"select * from {table}"))  # noqa: S608 - its own tables
+        module["materialize"](module["model"](relations, connection), connection)
     for statement in node.statements:
-        for place, token in ((places.lake, "@lake@"), (places.quality, "@quality@"), (project, "@project@")):
-            statement = statement.replace(token, _inside(place))
         rows = connection.execute(statement)
         if node.name.startswith("test."):
             [(_, _, is_wrong)] = rows.fetchall()
@@ -148,7 +218,7 @@ def _opened(project: Path, places: Places) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(config=profile["config_options"])
     for name, value in profile["settings"].items():
         rendered = Template(str(value)).render(env_var=os.environ.get)
-        connection.execute(f"set {name} = {quoted(rendered)}")
+        connection.execute(f"set global {name} = {quoted(rendered)}")
     for name, file in ((places.database.stem, places.database), ("scratch", places.scratch)):
         connection.execute(f'attach {quoted(file)} as "{name}" (recovery_mode no_wal_writes)')
     connection.execute(f'use "{places.database.stem}"')

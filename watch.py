@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from dropline.paths import Home
 
-SETTLE_S: Final = 0.5
-LOOK_S: Final = 0.2
+SETTLE_S: Final = 0.3
+LOOK_S: Final = 0.1
 _SHOWN_FIGURES: Final = 3
 _FIGURES: Final = """
     select configuration || coalesce(format(' {:,.0f} ', rate) || rate_unit, ' no rate yet') as figure
