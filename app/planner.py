@@ -354,8 +354,14 @@ class Measured(NamedTuple):
         return cls(row["configuration"], row["lps"], points)
 
 
+FIGURES: Final = (  # of a configuration
+    *("configuration", "campaign", "origin", "lps", "ci_low", "ci_high", "headroom_ratio", "missing_lps"),
+    *("meeting_probability", "status", "quality", "configuration_id"),
+)
+
+
 class Answer(NamedTuple):
-    """All results of the calculator; `configurations` is None without a warehouse."""
+    """All results of the calculator; `configurations`, with the columns FIGURES, is None without a warehouse."""
 
     inputs: dict[str, float]
     loads: dict[str, float]
@@ -398,7 +404,8 @@ def answer(
     found = Answer(values, loads, influences(calculator, values), at, after, None)
     if known is None:
         return found
-    return found._replace(configurations=configurations(known, loads["needed_lps"], found.protocol).to_pylist())
+    rows = configurations(known, loads["needed_lps"], found.protocol).select(FIGURES).to_pylist()
+    return found._replace(configurations=rows)
 
 
 def opened(file: Path) -> Warehouse | None:
@@ -472,12 +479,6 @@ def demand(found: Answer) -> list[tuple[float, float]]:
     ]
 
 
-_FIGURES: Final = (
-    *("configuration", "campaign", "origin", "lps", "ci_low", "ci_high", "headroom_ratio", "missing_lps"),
-    *("meeting_probability", "status", "quality", "configuration_id"),
-)
-
-
 def as_json(found: Answer) -> str:
     """Return an answer as JSON, with a summary of the course."""
     rows = found.configurations
@@ -486,7 +487,7 @@ def as_json(found: Answer) -> str:
         "loads": found.loads,
         "influences": [each._asdict() for each in found.influences],
         "after": {"measured_lps": found.measured_lps} | summed_up(found.course),
-        "configurations": rows if rows is None else [{name: row[name] for name in _FIGURES} for row in rows],
+        "configurations": rows if rows is None else [{name: row[name] for name in FIGURES} for row in rows],
     }
     return json.dumps(content, indent=1)
 

@@ -49,9 +49,9 @@ FLAGS: Final = ["--no-sandbox", "--disable-gpu", "--disable-background-networkin
 FIGURES: Final = ", ".join(
     f"[data-testid={name}]" for name in ("stDataFrame", "stVegaLiteChart", "stMetric", "stTextInput", "stFileUploader")
 )
-STARTS_WITHIN_S: Final = 60
+STARTS_WITHIN_S: Final = 15
 PAINT, WHOLE, SHIFT = "paint", "whole", "shift"
-LIMITS: Final = {PAINT: "2", WHOLE: "", SHIFT: "0.1"}  # promised 95th percentiles; of an interaction:
+LIMITS: Final = {PAINT: "1", WHOLE: "", SHIFT: "0.1"}  # promised 95th percentiles; of an interaction:
 FOLLOWS_WITHIN_S: Final = "0.5"
 FILE: Final = ROOT / "examples/kea-2.2-backends/runs/v4_mt4_memfile_none/rep1/rate10000.txt"
 ROW: Final = 35  # pixels
@@ -143,7 +143,7 @@ PAGES: Final[dict[str, tuple[str, dict[str, Callable[[Page, int], None]]]]] = {
         "",
         {
             "another trial": _tick("Trials of the run; choose one to see its exchanges and seconds"),
-            "show the text": _toggle("Show its text"),
+            "show the text": _toggle("Raw text beside the charts"),
         },
     ),
     "speedups": ("", {"open another tab": _open_tab(("Backends", "Threads"))}),

@@ -48,7 +48,7 @@ def requests(parts: pd.DataFrame, what: str, finding: str, detail: str) -> alt.L
     return theme.titled(
         (
             base.mark_bar(size=16, cornerRadiusEnd=2).encode(color=colour),
-            base.mark_text(align="left", dx=5, color=theme.INK).encode(text="shown:N"),
+            base.mark_text(align="left", dx=5, color=theme.INK).encode(text=alt.Text("shown:N")),
         ),
         finding,
         detail,

@@ -72,7 +72,7 @@ def capacities(
         layers.append(
             alt.Chart(theme.with_backends(singles)[["row", "backend", "label", "rate", "run"]])
             .mark_tick(thickness=1.5, size=14, opacity=0.7)
-            .encode(x="rate:Q", y=y, color=colour, tooltip=["run:N", alt.Tooltip("rate:Q", format=",.0f")])
+            .encode(x=alt.X("rate:Q"), y=y, color=colour, tooltip=["run:N", alt.Tooltip("rate:Q", format=",.0f")])
         )
     layers.append(
         base.mark_point(size=110, strokeWidth=2, opacity=1).encode(
@@ -90,7 +90,7 @@ def capacities(
     )
     layers.append(
         base.mark_text(align="left", dx=10, dy=-9, fontSize=11).encode(
-            x="rate:Q", text="shown:N", color=alt.value(theme.INK)
+            x=alt.X("rate:Q"), text=alt.Text("shown:N"), color=alt.ColorValue(theme.INK)
         )
     )
     finding, detail = _finding(table, unit)

@@ -34,7 +34,7 @@ def tornado(table: pd.DataFrame, needed_lps: float, swing: float) -> alt.LayerCh
         .mark_bar(size=16)
         .encode(
             x=alt.X("needed:Q", title="Leases per second needed", axis=theme.RATE_AXIS, scale=alt.Scale(zero=False)),
-            x2="lps:Q",
+            x2=alt.X2("lps:Q"),
             y=alt.Y("input:N", sort=None, title=None, axis=theme.ROW_AXIS),
             color=alt.Color(
                 "end:N", scale=alt.Scale(domain=list(ENDS), range=list(ENDS.values())), title="Input", legend=legend
@@ -46,7 +46,7 @@ def tornado(table: pd.DataFrame, needed_lps: float, swing: float) -> alt.LayerCh
             ],
         )
     )
-    rule = alt.Chart(bars.head(1)).mark_rule(color=theme.NEUTRAL).encode(x="needed:Q")
+    rule = alt.Chart(bars.head(1)).mark_rule(color=theme.NEUTRAL).encode(x=alt.X("needed:Q"))
     return theme.titled(
         (drawn, rule),
         f"{bars['input'].iloc[0]} matters most: {before['shown']} to {after['shown']} leases/s",

@@ -81,7 +81,7 @@ def shades(pauses: pd.DataFrame | None) -> list[Any]:
     if pauses is None or pauses.empty:
         return []
     rects = alt.Chart(pauses.loc[:, ["begin_s", "end_s"]]).mark_rect(color=theme.PAUSE_COLOUR, opacity=0.22)
-    return [rects.encode(x="begin_s:Q", x2="end_s:Q")]
+    return [rects.encode(x=alt.X("begin_s:Q"), x2=alt.X2("end_s:Q"))]
 
 
 def time_axis(span_s: Sequence[float] | None, title: str | None = None) -> alt.X:
@@ -100,8 +100,8 @@ def _where_loss_begins(intervals: pd.DataFrame) -> list[Any]:
     side = {"align": "right", "dx": -5} if is_late else {"align": "left", "dx": 5}
     words = place.mark_text(fontSize=12, color=theme.INK, **side)
     return [
-        place.mark_rule(color=theme.LIMIT_COLOUR, strokeDash=[4, 3]).encode(x="t_s:Q"),
-        words.encode(x="t_s:Q", y=alt.value(alt.ExprRef("height / 2")), text="text:N"),
+        place.mark_rule(color=theme.LIMIT_COLOUR, strokeDash=[4, 3]).encode(x=alt.X("t_s:Q")),
+        words.encode(x=alt.X("t_s:Q"), y=alt.YValue(alt.ExprRef("height / 2")), text=alt.Text("text:N")),
     ]
 
 

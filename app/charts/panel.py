@@ -25,7 +25,7 @@ VERDICT_COLOURS: Final = {
 }
 _BAR: Final = 13  # pixels
 _AXIS: Final = alt.Axis(format=",.4~f", tickCount=4, grid=False)
-_INKED: Final = {"color": alt.value(theme.INK)}
+_INKED: Final = {"color": alt.ColorValue(theme.INK)}
 _TICKS: Final = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20]
 _FINE_TICKS: Final = [0.5, 0.65, 0.8, 1, 1.25, 1.5, 2]  # for ratios near 1 on a wide screen
 _TEXT: Final = {"align": "left", "dx": 7, "fontSize": 12}
@@ -77,17 +77,25 @@ def capacities(rows: pd.DataFrame, unit: str, finding: str, detail: str) -> alt.
     bracket, estimate = (own[own["interval_kind"] == kind] for kind in ("bracket", "confidence"))
     ink = {"color": theme.INK, "opacity": 0.75}
     layers = [
-        _marks(own, alt.MarkDef("bar", height=_BAR, cursor="pointer"), shared, x, "rate:Q"),
-        _marks(bracket, alt.MarkDef("bar", height=_BAR, opacity=0.3), shared, "ci_low:Q", "ci_high:Q"),
-        _marks(estimate, alt.MarkDef("rule", strokeWidth=1.5, **ink), shared | _INKED, "ci_low:Q", "ci_high:Q"),
+        _marks(own, alt.MarkDef("bar", height=_BAR, cursor="pointer"), shared, x, alt.X2("rate:Q")),
+        _marks(bracket, alt.MarkDef("bar", height=_BAR, opacity=0.3), shared, alt.X("ci_low:Q"), alt.X2("ci_high:Q")),
+        _marks(
+            estimate,
+            alt.MarkDef("rule", strokeWidth=1.5, **ink),
+            shared | _INKED,
+            alt.X("ci_low:Q"),
+            alt.X2("ci_high:Q"),
+        ),
         *(
-            _marks(estimate, alt.MarkDef("tick", thickness=1.5, size=9, **ink), shared | _INKED, end)
+            _marks(estimate, alt.MarkDef("tick", thickness=1.5, size=9, **ink), shared | _INKED, alt.X(end))
             for end in ("ci_low:Q", "ci_high:Q")
         ),
-        _marks(published, alt.MarkDef("point", shape="diamond", size=90, strokeWidth=2, fill=None), shared, "rate:Q"),
+        _marks(
+            published, alt.MarkDef("point", shape="diamond", size=90, strokeWidth=2, fill=None), shared, alt.X("rate:Q")
+        ),
         *(
             alt.Chart(part, mark=alt.MarkDef("text", **_TEXT)).encode(
-                y=y, x="end:Q", text="shown:N", color=alt.value(theme.INK)
+                y=y, x=alt.X("end:Q"), text=alt.Text("shown:N"), color=alt.ColorValue(theme.INK)
             )
             for part in (own, alone)
             if len(part)
@@ -99,10 +107,10 @@ def capacities(rows: pd.DataFrame, unit: str, finding: str, detail: str) -> alt.
 
 
 def _marks(rows: pd.DataFrame, mark: alt.MarkDef, shared: dict[str, Any], *ends: Any) -> Any:
-    rows = rows.dropna(subset=[end.partition(":")[0] for end in ends if isinstance(end, str)])
+    rows = rows.dropna(subset=[end.shorthand.partition(":")[0] for end in ends])
     if rows.empty:
         return None
-    return alt.Chart(rows, mark=mark).encode(**shared, **dict(zip(("x", "x2"), ends, strict=False)))
+    return alt.Chart(rows, mark=mark).encode(*ends, **shared)
 
 
 def ratios(pairs: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
@@ -138,13 +146,13 @@ def ratios(pairs: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
     )
     colour = alt.Color("colour:N", scale=None)
     tooltip = [alt.Tooltip("row:N", title="Set-up"), alt.Tooltip("shown:N", title="Ratio")]
-    one = alt.Chart({"values": [{"one": 1}]}).mark_rule(color=theme.NEUTRAL, strokeDash=[4, 3]).encode(x="one:Q")
+    one = alt.Chart({"values": [{"one": 1}]}).mark_rule(color=theme.NEUTRAL, strokeDash=[4, 3]).encode(x=alt.X("one:Q"))
     bars = _marks(
         pairs,
         alt.MarkDef("bar", height=_BAR - 4, opacity=0.35),
         {"y": y, "color": colour, "tooltip": tooltip},
-        "ci_low:Q",
-        "ci_high:Q",
+        alt.X("ci_low:Q"),
+        alt.X2("ci_high:Q"),
     )
     base = alt.Chart(pairs)
     dots = base.mark_point(size=80, strokeWidth=2).encode(
@@ -155,6 +163,8 @@ def ratios(pairs: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
         fillOpacity=alt.condition("datum.origin === 'measured'", alt.value(1), alt.value(0)),
         tooltip=tooltip,
     )
-    texts = base.mark_text(**_TEXT).encode(y=y, x="end:Q", text="shown:N", color=alt.value(theme.INK))
+    texts = base.mark_text(**_TEXT).encode(
+        y=y, x=alt.X("end:Q"), text=alt.Text("shown:N"), color=alt.ColorValue(theme.INK)
+    )
     layers = [one, *([bars] if bars is not None else []), dots, texts]
     return theme.titled(layers, finding, detail, alt.Step(theme.ROW_HEIGHT))

@@ -73,7 +73,7 @@ def loss_over_rate(
         x=alt.X("offered_rate:Q", title=f"Offered rate ({unit})", axis=theme.RATE_AXIS),
         y=y,
         color=theme.label_colours(steps, by_label["legend"], colours),
-        detail="line:N",
+        detail=alt.Detail("line:N"),
         tooltip=[
             alt.Tooltip("label:N", title="Configuration"),
             alt.Tooltip("line:N", title="Run"),
@@ -93,7 +93,7 @@ def loss_over_rate(
         points.encode(shape=alt.Shape("label:N", scale=_in_turn(lines, theme.POINT_SHAPES, 4), **by_label))
         if many
         else points,
-        spread.encode(y="lowest_loss_ratio:Q", y2="highest_loss_ratio:Q"),
+        spread.encode(y=alt.Y("lowest_loss_ratio:Q"), y2=alt.Y2("highest_loss_ratio:Q")),
     ]
     detail = f"{_runs(steps)}. The axis is logarithmic above 0.2 %"
     if limit is None:
@@ -105,8 +105,8 @@ def loss_over_rate(
         [
             *(_choice(top) if choosable else ()),
             *curves,
-            line.encode(y="limit:Q"),
-            text.encode(y="limit:Q", x=alt.value(0), text="text:N"),
+            line.encode(y=alt.Y("limit:Q")),
+            text.encode(y=alt.Y("limit:Q"), x=alt.XValue(0), text=alt.Text("text:N")),
         ],
         finding,
         f"{detail}; red: the limit of {100 * limit:g} %",
@@ -130,9 +130,9 @@ def _choice(top: float) -> list[alt.Chart]:
     )
     base = alt.Chart({"values": list(_bands(top))})
     bands = base.mark_rect(opacity=0, cursor="row-resize", aria=False).encode(
-        y="low:Q", y2="high:Q", tooltip=alt.Tooltip("limit:Q", title="Set the limit to", format=".2~%")
+        y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), tooltip=alt.Tooltip("limit:Q", title="Set the limit to", format=".2~%")
     )
-    line = base.mark_rule(color=theme.LIMIT_COLOUR, strokeWidth=2, aria=False).encode(y="limit:Q")
+    line = base.mark_rule(color=theme.LIMIT_COLOUR, strokeWidth=2, aria=False).encode(y=alt.Y("limit:Q"))
     return [bands.properties(name="limits").add_params(chosen), line.transform_filter(chosen)]
 
 

@@ -49,4 +49,4 @@ def thread_scaling(points: pd.DataFrame, backend: str | None, unit: str, finding
     detail = (
         f"{len(points)} thread counts{counts}; line: the Universal Scalability Law; triangle: more threads than cores"
     )
-    return theme.titled((law.encode(x=x, y="fitted_rate:Q"), dots), finding, detail, 320)
+    return theme.titled((law.encode(x=x, y=alt.Y("fitted_rate:Q")), dots), finding, detail, 320)

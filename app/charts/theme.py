@@ -137,9 +137,9 @@ class Titled(alt.LayerChart):  # type: ignore[misc]  # mypy does not follow Alta
     Vega-Lite evaluates an expression in a subtitle as in a title; only its schema does not allow it.
     """
 
-    def to_dict(self, *args: Any, **options: Any) -> dict[str, Any]:
-        """Return the specification."""
-        drawn: dict[str, Any] = super().to_dict(*args, **options)
+    def to_dict(self, validate: bool = False, **options: Any) -> dict[str, Any]:
+        """Return the specification; the tests validate it, which takes longer than drawing."""
+        drawn: dict[str, Any] = super().to_dict(validate, **options)
         finding, detail = (" ".join(drawn["title"][name]) for name in ("text", "subtitle"))
         texts = [json.dumps(_lines(finding, _TITLE_WIDTH)), json.dumps(_lines(detail, _DETAIL_WIDTH))]
         for pixels, *widths in reversed(_WIDTHS):
@@ -183,12 +183,17 @@ def titled(layers: Iterable[Any], finding: str, detail: str, height: int | alt.S
     elif height is not None:
         size = {"height": height}
     words = {"labelColor": INK, "titleColor": INK}
-    # Rules mark a place that the description names; a layer that has none would be an image without a name.
-    # A saved image takes the ink on black; without a ground of its own it can be read wherever it is put.
-    chart = Titled(layer=list(layers)).configure(background="transparent")
     lines = {"gridColor": NEUTRAL, "gridOpacity": 0.25, "domainColor": NEUTRAL}
-    styled = chart.configure_axis(**words, **lines).configure_legend(**words).configure_rule(aria=False)
-    whole: Titled = styled.properties(
+    return Titled(
+        layer=list(layers),
+        # Rules mark a place that the description names; a layer that has none would be an image without a name.
+        # A saved image takes the ink on black; without a ground of its own it can be read wherever it is put.
+        config=alt.Config(
+            background="transparent",
+            axis=alt.AxisConfig(**words, **lines),
+            legend=alt.LegendConfig(**words),
+            rule=alt.MarkConfig(aria=False),
+        ),
         title=alt.TitleParams(
             text=_lines(finding, _TITLE_WIDTH),
             subtitle=_lines(detail, _DETAIL_WIDTH),
@@ -206,4 +211,3 @@ def titled(layers: Iterable[Any], finding: str, detail: str, height: int | alt.S
         width="container",
         **size,
     )
-    return whole

@@ -55,8 +55,10 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str, finding: 
         opacity=alt.condition("datum.kind == 'run'", alt.value(0.9), alt.value(0.45)),
         tooltip=tooltip,
     )
-    crossings = base.mark_rule(color=colour, opacity=0.35).encode(x=x, y="low:Q", y2="high:Q")
-    levels = base.mark_line(strokeWidth=2, color=colour, opacity=0.6).encode(x=x, y="level:Q", detail="segment:N")
+    crossings = base.mark_rule(color=colour, opacity=0.35).encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
+    levels = base.mark_line(strokeWidth=2, color=colour, opacity=0.6).encode(
+        x=x, y=alt.Y("level:Q"), detail=alt.Detail("segment:N")
+    )
     environment = (
         base.transform_filter("datum.changed != ''")
         .mark_rule(strokeDash=[2, 3], color=theme.PAUSE_COLOUR, strokeWidth=1.5)
@@ -70,7 +72,7 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str, finding: 
     texts = (
         base.transform_filter("datum.shown_change != ''")
         .mark_text(align="left", dx=5, color=theme.INK, fontSize=12)
-        .encode(x=x, y=alt.value(8), text="shown_change:N")
+        .encode(x=x, y=alt.YValue(8), text=alt.Text("shown_change:N"))
     )
     marks = {
         "line: their level without dips": points["level"].notna().any(),

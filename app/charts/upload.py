@@ -57,7 +57,7 @@ def among_known(known: pd.DataFrame, tried: pd.DataFrame, limit: float, unit: st
             x=x,
             y=y,
             color=theme.backend_legend(known["backend"].fillna("")),
-            detail="configuration_id:N",
+            detail=alt.Detail("configuration_id:N"),
             tooltip=[alt.Tooltip("configuration:N", title="Known"), *of_step],
         )
     )
@@ -65,11 +65,13 @@ def among_known(known: pd.DataFrame, tried: pd.DataFrame, limit: float, unit: st
     own = alt.Chart(tried).encode(x=x, y=y, tooltip=[alt.Tooltip("trial:N", title="This file"), *figures])
     layers = [
         curves,
-        rule.encode(y="limit:Q"),
+        rule.encode(y=alt.Y("limit:Q")),
         own.mark_point(shape="diamond", size=320, filled=True, opacity=1, color=_COLOUR, stroke=_EDGE, strokeWidth=1.5),
     ]
     if len(tried) <= _NAMED:
-        layers.append(own.mark_text(dy=-20, color=theme.INK, fontSize=12, fontWeight="bold").encode(text="trial:N"))
+        layers.append(
+            own.mark_text(dy=-20, color=theme.INK, fontSize=12, fontWeight="bold").encode(text=alt.Text("trial:N"))
+        )
     runs = f"{known['configuration_id'].nunique()} known configurations, median of the runs"
     detail = f"Diamonds: this file, n = {len(tried)}; lines: {runs}; red: the limit of {100 * limit:g} %"
     return theme.titled(layers, finding, detail, _HEIGHT)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import pandas as pd
+import pyarrow.compute as pc
 import streamlit as st
 
 from dropline.app import planner, queries, view_tables, widgets, wording
@@ -34,6 +36,7 @@ ASKED: Final = (
     "outage_s",
 )  # main inputs; the rest are assumptions
 FIELD_WIDTH: Final = 165  # pixels: two beside each other on a phone
+MOST_ROWS: Final = 500  # of a table of configurations
 MOST_DRAWN: Final = 5  # capacities beside the demand
 APART: Final = 2  # minimum ratio between them, so that their names do not overlap
 
@@ -59,14 +62,14 @@ def main() -> None:
         st.info("Enter the number of clients, or of those that come, to see who can serve them.")
         return
     st.markdown(wording.plain(" ".join(planner.headline(found))))
-    frame = _known(warehouse, needed, found.protocol)
-    drawn = _against_capacities(found, frame)
+    known = configurations(warehouse, needed, found.protocol) if warehouse else None
+    drawn = _against_capacities(found, known)
     widgets.chart(drawn, "demand", [planner.sql(found.inputs)])
     _offer(found, drawn)
     _show_parts(found)
     _show_influences(found)
     _show_course(found)
-    _show_configurations(frame, found)
+    _show_configurations(warehouse, known, found)
 
 
 @st.cache_resource(show_spinner=False)
@@ -258,33 +261,34 @@ def _show_totals(needed: Mapping[str, float]) -> None:
         st.metric("Messages per second", wording.number(needed["peak_messages_per_s"]), border=True, help=MESSAGES)
 
 
-def _known(warehouse: Warehouse | None, needed_lps: float, protocol: str) -> pd.DataFrame | None:
-    if warehouse is None:
-        return None
-    return view_tables.capacities(configurations(warehouse, needed_lps, protocol), queries.labels(warehouse))
-
-
-def _against_capacities(found: planner.Answer, frame: pd.DataFrame | None) -> alt.LayerChart:
+def _against_capacities(found: planner.Answer, known: pa.Table | None) -> alt.LayerChart:
     """Return the chart of the need after the event against a few capacities, measured ones before published ones."""
     steps = pd.DataFrame(planner.demand(found), columns=list(demand.STEPS))
     rates: list[dict[str, Any]] = []
-    if frame is not None:
-        own = frame[(frame["origin"] == "measured") & (frame["rate"] > 0)]
-        part = own if len(own) else frame[frame["rate"] > 0]
-        names = view_tables.short(
-            dict(zip(part["configuration_id"], part["name"], strict=True)), list(part["configuration_id"])
-        )
-        for row in part.sort_values("rate", ascending=False).to_dict("records"):
-            if len(rates) < MOST_DRAWN and (not rates or rates[-1]["rate"] >= APART * row["rate"]):
-                ends = [row[end] if wording.is_known(row[end]) else row["rate"] for end in ("ci_low", "ci_high")]
-                rates.append(
-                    {
-                        "label": f"{names[row['configuration_id']]}: {row['shown']}",
-                        "rate": row["rate"],
-                        **dict(zip(("low", "high"), ends, strict=True)),
-                        "shown": f"{row['shown']}, {row['interval']}",
-                    }
-                )
+    if known is not None:
+        rated = known.select(["configuration_id", "configuration", "origin", "rate", "rate_at_most"]).to_pandas()
+        rated["rate"] = rated["rate"].fillna(rated["rate_at_most"])
+        rated = rated[rated["rate"] > 0].sort_values("rate", ascending=False)
+        own = rated[rated["origin"] == "measured"]
+        part = own if len(own) else rated
+        texts = dict(zip(part["configuration_id"], part["configuration"], strict=True))
+        names = view_tables.short(texts, list(texts))
+        drawn: list[int] = []
+        lowest = math.inf
+        for place, rate in zip(part.index.tolist(), part["rate"].tolist(), strict=True):
+            if len(drawn) < MOST_DRAWN and lowest >= APART * rate:
+                drawn.append(place)
+                lowest = rate
+        for row in view_tables.capacities(known.take(drawn), {}).to_dict("records"):
+            ends = [row[end] if wording.is_known(row[end]) else row["rate"] for end in ("ci_low", "ci_high")]
+            rates.append(
+                {
+                    "label": f"{names[row['configuration_id']]}: {row['shown']}",
+                    "rate": row["rate"],
+                    **dict(zip(("low", "high"), ends, strict=True)),
+                    "shown": f"{row['shown']}, {row['interval']}",
+                }
+            )
     detail = "Red: what the plan asks for"
     if rates:
         detail += f"; green: {len(rates)} of {len(part)} capacities, {part['origin'].iloc[0]}, with interval or bracket"
@@ -385,22 +389,25 @@ def _show_course(found: planner.Answer) -> None:
         )
 
 
-def _show_configurations(frame: pd.DataFrame | None, found: planner.Answer) -> None:
+def _show_configurations(warehouse: Warehouse | None, known: pa.Table | None, found: planner.Answer) -> None:
     st.header("Which configurations give that")
-    if frame is None:
+    if warehouse is None or known is None:
         st.info("There is no warehouse yet. Type `dropline up examples` to see.", icon=":material/database_off:")
         return
-    meets = frame["missing_lps"] == 0
+    meets = pc.fill_null(pc.equal(known["missing_lps"], 0), fill_value=False)
+    enough, short = known.filter(meets), known.filter(pc.invert(meets))
     st.caption(
-        f"{meets.sum()} of {len(frame)} known {found.protocol} configurations give "
+        f"{len(enough)} of {len(known)} known {found.protocol} configurations give "
         f"{wording.number(found.loads['needed_lps'])} leases per second. Head-room: the lower end of the interval or "
         "bracket, or a published figure, over the need. Probability: that one more run reaches the need, by the spread "
         "of the runs. Laboratory figures are a maximum."
     )
-    for name, part in {"Enough": frame[meets], "Too slow": frame[~meets]}.items():
+    labels = queries.labels(warehouse)
+    for name, part in {"Enough": enough, "Too slow": short}.items():
         if len(part):
-            st.markdown(f"**{name}** ({len(part)})")
-            _show_headroom(part, f"{name}: configurations with their head-room")
+            st.markdown(f"**{name}** ({len(part)}{f', the first {MOST_ROWS}' if len(part) > MOST_ROWS else ''})")
+            frame = view_tables.capacities(part.slice(0, MOST_ROWS), labels)
+            _show_headroom(frame, f"{name}: configurations with their head-room")
 
 
 def _show_headroom(frame: pd.DataFrame, alt: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import pandas as pd
@@ -13,11 +14,14 @@ from dropline.app.queries import compare as comparing
 from dropline.app.queries import results
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
+    import pyarrow as pa
     from streamlit.delta_generator import DeltaGenerator
 
     from dropline.app.warehouse import Warehouse
+
+    Show = Callable[[pd.DataFrame], pd.DataFrame]
 
 OWN: Final = "only_"  # prefix of this page's own URL parameters; pages share those of the same name
 MOST_PANELS: Final = 6  # reserved containers
@@ -32,6 +36,7 @@ FILTERS: Final = {
     "ha_mode": "High availability",
     "campaign": "Campaign",
 }
+SORTED_BY: Final = ("configuration_id", "origin", "rate_unit", "runs", *FILTERS)
 FACTORS: Final = {
     "threading": ("Multi-threading", "Several threads over one"),
     "ha_mode": ("High availability", "A pair of servers over a single one"),
@@ -64,7 +69,8 @@ def main() -> None:
         filters = st.popover("Filter", icon=":material/filter_list:")
     labels = queries.labels(warehouse)
     with query_log.recorded() as asked:
-        found = view_tables.capacities(results.capacities(warehouse, goal), labels)
+        table = results.capacities(warehouse, goal)
+    found = table.select(SORTED_BY).to_pandas()
     with filters:
         found, named = _filtered(found if is_published else found[found["origin"] == "measured"])
     if named:
@@ -76,7 +82,7 @@ def main() -> None:
     places = [left.container(), right.container(), right.container()]
     effects = [left.container(), right.container()]
     places += [column.container() for column in (left, right, left)]
-    shown = _panels(found, places, asked)
+    shown = _panels(found, partial(_as_shown, table, labels), places, asked)
     if goal in (None, queries.USUAL_GOALS["dhcp_goal"]):
         _effects(warehouse, set(found["configuration_id"]), effects)
     if shown < len(found):
@@ -103,7 +109,12 @@ def _filtered(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     return frame[kept], named
 
 
-def _panels(found: pd.DataFrame, places: Sequence[DeltaGenerator], asked: Collection[str]) -> int:
+def _as_shown(table: pa.Table, labels: Mapping[str, str], some: pd.DataFrame) -> pd.DataFrame:
+    """Return some rows of the table with their display columns, which all of them would take too long to get."""
+    return view_tables.capacities(table.take(some.index.to_numpy()), labels)
+
+
+def _panels(found: pd.DataFrame, as_shown: Show, places: Sequence[DeltaGenerator], asked: Collection[str]) -> int:
     """Draw a panel per protocol and unit, those with most runs first, and return the number of set-ups drawn."""
     found = found.assign(protocol=found["protocol"].fillna(""), weight=found["runs"].fillna(0))
     found.loc[found["origin"] == "published", "weight"] = 0
@@ -113,15 +124,15 @@ def _panels(found: pd.DataFrame, places: Sequence[DeltaGenerator], asked: Collec
     for place, (protocol, unit) in zip(places, order, strict=False):
         with place:
             part = found[(found["protocol"] == protocol) & (found["rate_unit"] == unit)]
-            shown += _panel(part, str(protocol), str(unit), asked)
+            shown += _panel(part, as_shown, str(protocol), str(unit), asked)
     return shown
 
 
-def _panel(found: pd.DataFrame, protocol: str, unit: str, asked: Collection[str]) -> int:
+def _panel(found: pd.DataFrame, as_shown: Show, protocol: str, unit: str, asked: Collection[str]) -> int:
     """Draw the headline and the capacities of a protocol's set-ups, and return the number of set-ups drawn."""
     measured, published = (found[found["origin"] == each] for each in theme.ORIGINS)
-    own = measured.head(MOST_ROWS).to_dict("records")
-    drawn = headlines.named(own, published.to_dict("records"), MOST_PUBLISHED if own else MOST_ROWS)
+    own = as_shown(measured.head(MOST_ROWS)).to_dict("records")
+    drawn = headlines.named(own, as_shown(published).to_dict("records"), MOST_PUBLISHED if own else MOST_ROWS)
     subject = [row for row in drawn if row["origin"] == ("measured" if own else "published")]
     known = max(len(measured) if own else len(published), len(subject))
     best = headlines.fastest(subject)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _SCALING: Final = "Thread scaling"
 _MOST: Final = 60  # pairs in a chart
+_MOST_ROWS: Final = 1000  # of the table
+_MOST_CAMPAIGNS: Final = 8  # with their descriptions
 
 
 def main() -> None:
@@ -54,6 +56,8 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
         chosen = widgets.choose_many("Campaigns", "campaign", near)
     if chosen:
         pairs = pairs[pairs["campaign"].isin(chosen)]
+    total, effect, told_apart = len(pairs), _effect(pairs), _told_apart(pairs)
+    pairs = pairs.head(_MOST_ROWS).copy()
     pairs["shown"] = [
         f"{headlines.two_digits(ratio)} × {wording.SHORT_VERDICTS.get(verdict, verdict)}"
         for ratio, verdict in zip(pairs["ratio"], pairs["verdict"], strict=True)
@@ -61,11 +65,13 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
     pairs["row"] = _names(pairs, factor)
     drawn = pairs.head(_MOST)
     st.space(widgets.TOOLS_PIXELS)
-    widgets.chart(panel.ratios(drawn, _effect(pairs), _told_apart(pairs)), f"ratios-{factor}", asked)
-    for campaign, said in pairs.dropna(subset=["campaign_description"]).groupby("campaign")["campaign_description"]:
-        st.caption(wording.plain(f"{campaign}: {said.iloc[0]}"))
-    if len(drawn) < len(pairs):
-        st.caption(f"The chart shows {_MOST} of {len(pairs):,} pairs. Choose campaigns to see others.")
+    widgets.chart(panel.ratios(drawn, effect, told_apart), f"ratios-{factor}", asked)
+    described = drawn.dropna(subset=["campaign_description"]).groupby("campaign")["campaign_description"].first()
+    for campaign, said in described.head(_MOST_CAMPAIGNS).items():
+        st.caption(wording.plain(f"{campaign}: {said}"))
+    if len(drawn) < total:
+        table = f" and the table {len(pairs):,}" if len(pairs) < total else ""
+        st.caption(f"The chart shows {_MOST}{table} of {total:,} pairs. Choose campaigns to see others.")
     sides = list(zip(pairs["configuration_id"], pairs["reference_id"], strict=True))
     in_turn = queries.are_in_turn(warehouse, sides)
     if said := wording.drift(in_turn.values()):
