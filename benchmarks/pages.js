@@ -5,6 +5,7 @@
     const PATIENCE_MS = 30000
     const FIGURES = [
         "[data-testid=stVegaLiteChart] svg :is(.mark-symbol, .mark-rect, .mark-line, .mark-rule) > *",
+        "[data-testid=stMain] h2", // the answer of a page, in words
         ...["stMetric", "stTextInput", "stTextArea", "stMultiSelect", "stFileUploader"].map(name => `[data-testid=${name}]`),
     ].join(", ")
     const UNSEEN = "head, canvas, [role=log], [data-testid=stStatusWidget]" // in a canvas and a log for screen readers only
@@ -15,6 +16,9 @@
     function change() {
         frame(now => { seen.changed = Math.max(seen.changed, now) })
     }
+
+    // The search in the header is no figure.
+    const isSeen = element => element.checkVisibility() && !element.closest(".st-key-everywhere")
 
     function paint() {
         seen.painting || frame(now => { seen.painted = now })
@@ -57,7 +61,7 @@
     }).observe({ type: "layout-shift", buffered: true })
     new MutationObserver(changes => {
         changes.forEach(follow)
-        if (!seen.painting && [...document.querySelectorAll(FIGURES)].some(each => each.checkVisibility())) paint()
+        if (!seen.painting && [...document.querySelectorAll(FIGURES)].some(isSeen)) paint()
     }).observe(document, { subtree: true, childList: true, characterData: true, attributes: true })
 
     // Resolves when there is something to see, the script has ended and nothing changed for a while.
