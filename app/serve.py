@@ -82,7 +82,7 @@ def serve(
         )
         raise Unguarded(message)
     claim(port, address)
-    print(f"Dropline is at {shown(address, port, sign_in)}; Ctrl-C ends it.", flush=True)
+    print(f"Dropline is at {shown(address, port, sign_in)}; Ctrl-C stops it.", flush=True)
     os.chdir(ROOT)  # the folder of .streamlit/config.toml
     given = environment(home) | ({ALLOWED: "1"} if allow_upload else {})
     program = command(port, open_browser=open_browser, address=address, hosts=hosts)

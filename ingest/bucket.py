@@ -178,7 +178,7 @@ class Bucket:
             said = str(error)
             words = next((words for code, words in _WORDS.items() if code in said), None)
             words = words or "it does not answer as S3 does. Check the address"
-            message = f"{self.address}: {words}. Then repeat the command; what was committed before is untouched."
+            message = f"{self.address}: {words}. Then run the command again; everything committed before is unchanged."
             raise BucketUnusable(message) from None
 
 
