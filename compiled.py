@@ -3,7 +3,7 @@
     compiled.json                 of the models as they are; `make compiled` writes it
     <home>/build/compiled.json    of models that somebody has changed since
 
-A build makes all tables anew in empty files, so dbt executes the same statements each time. They hold for one digest:
+A build creates all tables in empty files, so dbt executes the same statements each time. They are valid for one digest:
 of the project, of dbt's version, and of the columns of the lake.
 """
 
@@ -49,10 +49,10 @@ class Node(NamedTuple):
 
 
 def play(project: Path, places: Places, up_to: str | None = None) -> bool:
-    """Make all tables, or those that lead `up_to` a model, and test them; return whether that is done.
+    """Build and test all tables, or those that the model `up_to` needs; return whether that succeeded.
 
-    It is not where nothing is kept for this project and lake, or where a statement or a test fails. Then the databases
-    hold a part of it, and dbt can tell why.
+    It fails if there is nothing compiled for this project and lake, or if a statement or a test fails. Then the
+    databases are incomplete, and dbt can report the reason.
     """
     try:
         with closing(_opened(project, places)) as connection:
@@ -67,7 +67,7 @@ def play(project: Path, places: Places, up_to: str | None = None) -> bool:
 
 
 def record(project: Path, places: Places, told: Iterable[tuple[str, str]], results: Iterable[Any]) -> None:
-    """Keep what dbt has `told` that it executes, as (node, statement), with the results of its nodes."""
+    """Save the statements that dbt executed, `told` as (node, statement), with the results of its nodes."""
     made = {result.node.unique_id: result.node for result in results}
     statements: dict[str, list[str]] = {name: [] for name, _ in told if name}
     for name, signed in told:
@@ -96,7 +96,7 @@ def _parents(node: Any) -> Sequence[str]:
 
 
 def _python(places: Places, node: Any) -> str:
-    """Return what dbt made of a model in Python: the model, what it refers to, and how its rows become a table."""
+    """Return what dbt made of a Python model: its code, its references, and the code that stores its rows."""
     if getattr(node, "language", "") != "python":
         return ""
     file: Path = places.work / "target/run" / node.package_name / node.original_file_path
@@ -123,7 +123,7 @@ def _leading(nodes: Sequence[Node], up_to: str | None) -> list[Node]:
 
 
 def _made(connection: duckdb.DuckDBPyConnection, project: Path, places: Places, node: Node) -> bool:
-    """Execute a node in a transaction of its own, as dbt does; return False for a test that fails."""
+    """Execute a node in its own transaction, as dbt does; return False if a test fails."""
     connection.begin()
     if node.python:
         module: dict[str, Any] = {}
@@ -143,7 +143,7 @@ def _made(connection: duckdb.DuckDBPyConnection, project: Path, places: Places, 
 
 
 def _opened(project: Path, places: Places) -> duckdb.DuckDBPyConnection:
-    """Open the databases of a build with the settings of profiles.yml, and without a log."""
+    """Open the databases of a build with the settings of profiles.yml, without a write-ahead log."""
     profile = yaml.safe_load((project / "profiles.yml").read_text("utf-8"))["dropline"]["outputs"]["duckdb"]
     connection = duckdb.connect(config=profile["config_options"])
     for name, value in profile["settings"].items():
@@ -156,7 +156,7 @@ def _opened(project: Path, places: Places) -> duckdb.DuckDBPyConnection:
 
 
 def _digest(connection: duckdb.DuckDBPyConnection, project: Path, places: Places) -> str:
-    """Return the digest of all that decides which statements dbt executes, and which types they give."""
+    """Return the digest of everything that decides which statements dbt executes and which types they produce."""
     parts = [project / name for name in _DECIDES]
     files = [
         file for part in parts for file in (part.rglob("*") if part.is_dir() else (part,)) if file.suffix in _KINDS
@@ -172,5 +172,5 @@ def _digest(connection: duckdb.DuckDBPyConnection, project: Path, places: Places
 
 
 def _inside(place: Path) -> str:
-    """Return a path as it stands within an SQL literal."""
+    """Escape a path for use inside an SQL literal."""
     return quoted(place)[1:-1]

@@ -83,9 +83,9 @@ def earlier(home: Home) -> list[Publication]:
 
 
 def rollback(home: Home, name: str | None = None, *, progress: Callable[[str], None] | None = None) -> Publication:
-    """Publish an earlier warehouse again: `name`, or by default the last before the present one.
+    """Publish an earlier warehouse again: `name`, or by default the one before the current one.
 
-    The present one joins the earlier ones, so that a rollback can be undone.
+    The current one is kept among the earlier ones, so you can undo a rollback.
 
     Raises:
         NoSuchPublication: there is no earlier publication, or none of this name.
