@@ -108,7 +108,7 @@ def _rollback(home: Home, name: str | None) -> Publication:
         wanted = [p for p in kept if p.name == name]
     if not wanted:
         names = ", ".join(p.name for p in kept) or "none"
-        asked = f"no earlier warehouse is called {name!r:.80}" if name else "no warehouse is kept from before this one"
+        asked = f"no earlier warehouse is called {name!r:.80}" if name else "no earlier warehouse is kept"
         message = f"{home.root}: {asked}; there are: {names}. `dropline build` makes one from the lake."
         raise NoSuchPublication(message)
     chosen = wanted[-1]
