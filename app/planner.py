@@ -632,9 +632,9 @@ def events_in_words(loads: Mapping[str, float]) -> list[str]:
     told = []
     if loads["returning_lps"]:
         told.append(
-            f"Clients past T1 come when their timers say so, however fast the server is: in the busiest minute, "
-            f"{duration(loads['busiest_after_s'])} after the outage, {loads['returning_lps']:,.2f} leases/s beside the "
-            f"steady {loads['steady_lps']:,.2f}."
+            f"Clients past T1 return when their timers say so, however fast the server is: in the busiest minute, "
+            f"{duration(loads['busiest_after_s'])} after the outage, {loads['returning_lps']:,.2f} leases/s on top "
+            f"of the steady {loads['steady_lps']:,.2f}."
         )
     if loads["echo_lps"]:
         times = f", {loads['echo_lps'] / loads['steady_lps']:,.1f} times the steady load" if loads["steady_lps"] else ""

@@ -242,8 +242,8 @@ def _say_what_has_no_figure(chosen: list[str], frame: pd.DataFrame, labels: Mapp
         st.warning(f"No figure at {at}: {'; '.join(missing)}.")
     if limit.goal is None:
         st.caption(
-            f"Computed anew from the steps of the runs at {_limit_in_words(limit)}. Published figures have no "
-            "steps, and no difference is tested: for verdicts take a loss goal."
+            f"Recomputed from the steps of the runs at {_limit_in_words(limit)}. Published figures have no steps, and "
+            "differences are not tested: choose a loss goal to get verdicts."
         )
 
 
@@ -349,8 +349,8 @@ def _show_evidence(warehouse: Warehouse, verdicts: pd.DataFrame, labels: Mapping
     sides = list(zip(verdicts["configuration_id_a"], verdicts["configuration_id_b"], strict=True))
     in_turn = queries.are_in_turn(warehouse, sides)
     st.caption(
-        "▲ ▼: real, also among all pairs shown (Holm, 5 %). △ ▽: probably, by the interval of the pair alone. "
-        f"The ratio is that of the rates at the limit, where both are known. {wording.drift(in_turn.values())}"
+        "▲ ▼: real, even with all pairs shown taken into account (Holm, 5 %). △ ▽: probably real, by the pair's own "
+        f"interval. The ratio compares the rates at the limit, where both are known. {wording.drift(in_turn.values())}"
     )
     widgets.table(
         pd.DataFrame(

@@ -33,7 +33,7 @@ HOST = Kind(
     "host",
     "host_id",
     questions.facts_of_hosts,
-    "No host is known yet. Put what `lscpu`, `dmidecode` and their like print beside the results and name it as "
+    "No host is known yet. Put the output of `lscpu`, `dmidecode` and the like beside the results and name it as "
     "machine facts in `campaign.yaml`, then type `dropline ingest FOLDER` and `dropline build`.",
 )
 SERVER = Kind(

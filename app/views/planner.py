@@ -142,8 +142,8 @@ def _suggest(name: str, ip_version: float) -> None:
         key=key,
         on_change=lambda: _take(name, found, key),
         placeholder="choose a pair of set-ups",
-        help=f"{meaning}, of two set-ups that differ in nothing else. The value goes into the field above, where it "
-        "can be changed.",
+        help=f"{meaning}, from two set-ups that are otherwise the same. The value goes into the field above, where "
+        "you can change it.",
     )
 
 

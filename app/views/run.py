@@ -42,7 +42,7 @@ def main() -> None:
     known = watching.configurations(warehouse)
     if not known:
         st.info(
-            "No runs are here yet: published figures have none. Bring raw output in with `dropline ingest FOLDER` "
+            "There are no runs yet: published figures have none. Add raw output with `dropline ingest FOLDER` "
             "and `dropline build`."
         )
         return

@@ -24,7 +24,7 @@ def main() -> None:
     warehouse = widgets.warehouse_or_stop()
     st.caption(
         "Each row compares two set-ups that differ in one thing. Blue is faster, orange slower, grey may be chance or "
-        "cannot be tested; “probably” holds for the pair alone, not among so many pairs (Holm, 5 %)."
+        "cannot be tested; “probably” is true of the pair alone, but not with so many pairs (Holm, 5 %)."
     )
     tabs = st.tabs([*wording.FACTORS.values(), _SCALING], key="tab", on_change="rerun", bind="query-params")
     for tab, factor in zip(tabs, wording.FACTORS, strict=False):

@@ -33,7 +33,7 @@ def main() -> None:
     if not known:
         st.info(
             "No set-up has been measured with two versions yet. Measure one again with another version, then type "
-            "`dropline ingest FOLDER` and `dropline build`: both stand beside each other here.",
+            "`dropline ingest FOLDER` and `dropline build` to compare them here.",
             icon=":material/compare_arrows:",
         )
         return

@@ -90,7 +90,7 @@ def test_typing_a_limit_moves_line_and_capacities(open_page: Open, warehouse_hom
     assert app.selectbox("goal").value == "a limit of my own"
     assert "red: the limit of 0.3 %" in after[1]["description"]
     assert before[0]["description"] != after[0]["description"], "capacities"
-    assert "no difference is tested" in said(app)
+    assert "differences are not tested" in said(app)
     assert not [table for table in app.dataframe if "Verdict" in table.value.columns]
 
 

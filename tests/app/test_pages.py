@@ -89,7 +89,7 @@ def test_published_figures_alone_make_sense_on_every_page(open_page: Open, publi
         assert "0 runs" in app.caption[-1].value
         assert set(drawn(app)["origin"]) == {"published"}
     if page == "run":
-        assert "No runs are here yet" in said(app)
+        assert "There are no runs yet" in said(app)
 
 
 def test_the_foot_of_the_home_page_counts_what_there_is(

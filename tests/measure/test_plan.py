@@ -39,7 +39,7 @@ def test_a_configuration_says_what_differs_from_the_plan(tmp_path):
 @pytest.mark.parametrize(
     ("line", "wrong", "told"),
     [
-        ("campaign: lab", "campaign: My Lab", r"line 1: campaign: 'My Lab' is no name"),
+        ("campaign: lab", "campaign: My Lab", r"line 1: campaign: 'My Lab' is not a name"),
         ("tool: perfdhcp", "tool: iperf", r"line 2: generator\.tool: Input should be 'perfdhcp' or 'dnsperf'.*'iperf'"),
         ("target: 10.0.0.1", "taget: 10.0.0.1", r"line 2: generator\.taget: .*did you mean 'target'\?"),
         ("from: 100, to: 1000", "from: 1000, to: 100", r"line 3: rates: `from` must be below `to`"),
