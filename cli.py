@@ -31,16 +31,16 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="The embedded SQL warehouse for benchmark results of network servers.\n\n"
-    "Bring raw perfdhcp output in with `ingest`, compute leases per second with `build`, look at them with `app` or "
-    "`sql`. `up` does all of it. Exit codes: 0 all well, 1 something was rejected or a check failed, 2 wrong use.",
+    "`ingest` reads raw perfdhcp output, `build` computes leases per second, `app` and `sql` show them. `up` does it "
+    "all. Exit codes: 0 success, 1 something was rejected or a check failed, 2 wrong usage.",
 )
 
 _SHOWN_FIGURES = 40
 
 Paths = Annotated[
-    list[Path], typer.Argument(exists=True, help="Files or folders with raw output and what belongs to it.")
+    list[Path], typer.Argument(exists=True, help="Files or folders with raw output and its context files.")
 ]
-FORMAT: Final = typer.Option("--format", "-f", help="Form of the output.")
+FORMAT: Final = typer.Option("--format", "-f", help="Output format.")
 Said = str | None
 Port = Annotated[int, typer.Option(min=1, max=65535, help="Port of the dashboard.")]
 
@@ -77,23 +77,24 @@ def ingest(
     context: typer.Context,
     paths: Paths,
     read_all: Annotated[
-        bool, typer.Option("--read-all", help="Read also what has not changed by its size and time.")
+        bool, typer.Option("--read-all", help="Also read files whose size and time have not changed.")
     ] = False,
     campaign: Annotated[
         str | None, typer.Option(help="Name of the campaign, for folders without a campaign.yaml.", metavar="NAME")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only show what would come of it: configurations, runs, rates, files.")
+        bool,
+        typer.Option("--dry-run", help="Store nothing; show what would result: configurations, runs, rates, files."),
     ] = False,
     list_ignored: Annotated[
-        bool, typer.Option("--list-ignored", help="List also what a rule left out, with the rule.")
+        bool, typer.Option("--list-ignored", help="Also list the files that a rule skipped, with the rule.")
     ] = False,
 ) -> None:
     """Read raw files into the lake, as one batch.
 
     Files are recognised by their content. What they do not say comes from the Kea configuration, a JSON sidecar, the
-    path, and campaign.yaml. What is known and unchanged is skipped; what cannot be used is listed with its reason. Tar
-    and zip archives are read as folders.
+    path, and campaign.yaml. Unchanged files are skipped; unusable files are listed with the reason. Tar and zip
+    archives are read as folders.
 
     For example: dropline ingest results/2026-11/
     """
@@ -107,10 +108,10 @@ def begin(
     context: typer.Context,
     folder: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Folder with results.")],
 ) -> None:
-    """Write a campaign.yaml for a folder of results: what was found, a guessed `path:`, all else as comments.
+    """Write a campaign.yaml for a folder of results: what was found, a guessed `path:`, the rest as comments.
 
-    A campaign.yaml that is there stays as it is. Read the new one through: what a path says, such as backend, threads
-    and repetition, makes runs and configurations comparable.
+    An existing campaign.yaml is not changed. Review the new one: the values that it takes from paths, such as backend,
+    threads and repetition, decide which runs and configurations can be compared.
 
     For example: dropline init results/2026-11/
     """
@@ -122,7 +123,7 @@ def begin(
 
 @app.command()
 def show(context: typer.Context, file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)]) -> None:
-    """Explain one file: what it is taken for, line by line, and where each value of its trials comes from.
+    """Explain one file: how each line is read, and where each value of its trials comes from.
 
     Nothing is stored. Use it when a file is rejected, or when a trial has a value that you did not expect.
 
@@ -136,9 +137,9 @@ def show(context: typer.Context, file: Annotated[Path, typer.Argument(exists=Tru
 
 @app.command()
 def rejects(context: typer.Context) -> None:
-    """List what was refused: file, line, reason, and what to do about it.
+    """List what was rejected: file, line, reason, and what to do about it.
 
-    Only current versions of files count: what was repaired and ingested again is no longer listed.
+    Only the current version of each file counts: a file that you repaired and ingested again is no longer listed.
     """
     from dropline.ingest.lake import Lake
     from dropline.ingest.reparsing import rejects as refused
@@ -150,13 +151,15 @@ def rejects(context: typer.Context) -> None:
 @app.command()
 def forget(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="CAMPAIGN|PATH", help="A campaign, or CAMPAIGN/PATH of it.")],
-    undo: Annotated[bool, typer.Option("--undo", help="Let it count again.")] = False,
+    name: Annotated[
+        str, typer.Argument(metavar="CAMPAIGN|PATH", help="A campaign, or CAMPAIGN/PATH for a file or folder in it.")
+    ],
+    undo: Annotated[bool, typer.Option("--undo", help="Count it again.")] = False,
 ) -> None:
-    """Take a wrong import back: a campaign, or one of its files or folders, counts no longer.
+    """Undo a wrong import: a campaign, or one of its files or folders, no longer counts.
 
-    The bytes stay in the lake until `compact --purge`: until then `forget --undo` lets them count again, and so does
-    an ingest of the same files. Build afterwards.
+    The bytes stay in the lake until `compact --purge`. Until then `forget --undo` brings them back, and so does
+    ingesting the same files again. Build afterwards.
 
     For example: dropline forget kea-lab/runs/rep3
     """
@@ -171,12 +174,12 @@ def forget(
 def rename(
     context: typer.Context,
     old: Annotated[str, typer.Argument(metavar="OLD", help="A campaign.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="Its new name, which no other campaign has.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="Its new name; no other campaign may have it.")],
 ) -> None:
-    """Give a campaign another name; all of its files go with it.
+    """Rename a campaign, with all its files.
 
-    Its folder is known again under the new name, whatever its campaign.yaml says. The other way round, an ingest sees
-    by itself that a campaign.yaml has another name than before. Build afterwards.
+    Later ingests of its folder use the new name, whatever its campaign.yaml says. You can also change the name in
+    campaign.yaml: the next ingest notices. Build afterwards.
 
     For example: dropline rename results kea-3.0-lab
     """
@@ -188,15 +191,15 @@ def rename(
 
 @app.command()
 def reparse(context: typer.Context) -> None:
-    """Read all kept raw bytes again with the present readers, and say what comes out otherwise.
+    """Read all stored raw files again with the current readers, and say what changes.
 
-    After an update with a better reader, history improves with it: what changed becomes a batch that supersedes the
-    old rows. Where nothing changes, nothing is written. Build afterwards.
+    After an update with a better reader, this improves old results too: what changed becomes a batch that replaces the
+    old rows. If nothing changes, nothing is written. Build afterwards.
     """
     from dropline.ingest.lake import Lake
     from dropline.ingest.reparsing import reparse as read_again
 
-    with _bar("Reading again") as progress:
+    with _bar("Rereading") as progress:
         changes = read_again(Lake.create(context.obj.lake), progress=progress)
     typer.echo(changes.text())
 
@@ -205,7 +208,7 @@ def reparse(context: typer.Context) -> None:
 def build(context: typer.Context) -> None:
     """Check the lake, compute all tables, check them, and publish the warehouse.
 
-    Nothing is published when a check fails: the warehouse that people read stays as it was.
+    If a check fails, nothing is published: people keep reading the warehouse as it was.
     """
     _build(context.obj)
 
@@ -213,17 +216,15 @@ def build(context: typer.Context) -> None:
 @app.command()
 def watch(
     context: typer.Context,
-    folder: Annotated[
-        Path, typer.Argument(exists=True, file_okay=False, help="Folder into which results are written.")
-    ],
+    folder: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Folder where results are written.")],
     settle: Annotated[
-        float, typer.Option(min=0, help="Seconds for which nothing has changed before it is read.", metavar="SECONDS")
+        float, typer.Option(min=0, help="Read a file once it has not changed for this many seconds.", metavar="SECONDS")
     ] = 0.3,
 ) -> None:
-    """Follow a folder while you measure: ingest and publish what comes into it; Ctrl-C ends it.
+    """Watch a folder while you measure: ingest and publish each new result. Stop with Ctrl-C.
 
-    Prints a line with the capacities concerned each time. It stays loaded, so that a new run is published within two
-    seconds. A file that is still written is read again when more of it is there.
+    Prints a line with the affected capacities each time. It stays loaded, so a new run is published within two
+    seconds. A file that is still being written is read again when it grows.
 
     For example: dropline watch results/2026-11/
     """
@@ -233,18 +234,18 @@ def watch(
         for line in follow(context.obj, folder, settle):
             typer.echo(line)
     except KeyboardInterrupt:
-        typer.echo("Stopped. What was published stays.")
+        typer.echo("Stopped. Everything published so far stays.")
 
 
 @app.command()
 def rollback(
     context: typer.Context,
-    name: Annotated[str | None, typer.Argument(help="An earlier warehouse; `list` shows them.")] = None,
+    name: Annotated[str | None, typer.Argument(help="An earlier warehouse; `list` lists them.")] = None,
 ) -> None:
-    """Publish an earlier warehouse again: the one before the present one, or the one named.
+    """Publish an earlier warehouse again: the previous one, or the one that you name.
 
-    The last three stay when a build replaces them; what rollback replaces stays, too. The lake is not touched: the
-    next build publishes what it holds.
+    Builds keep the last three warehouses that they replaced; rollback also keeps the one that it replaces. The lake
+    does not change: the next build publishes its contents.
 
     For example: dropline rollback 0007-20261120T134501Z
     """
@@ -263,8 +264,8 @@ def rollback(
 def check(context: typer.Context) -> None:
     """Check the lake and the published warehouse without building.
 
-    Great Expectations looks at every batch once (physically impossible counters, losses that do not add up, clocks)
-    and at the published tables. Prints each finding with its reason; exit code 1 if a critical one is among them.
+    Great Expectations checks every batch once (physically impossible counters, losses that do not add up, clocks)
+    and the published tables. Prints each finding with its reason; exit code 1 if any is critical.
     """
     from dropline import pipeline
 
@@ -278,14 +279,14 @@ def check(context: typer.Context) -> None:
 def verify(
     context: typer.Context,
     set_aside: Annotated[
-        bool, typer.Option("--set-aside", help="Leave damaged batches out, so that all else works again.")
+        bool, typer.Option("--set-aside", help="Exclude damaged batches, so that everything else works again.")
     ] = False,
 ) -> None:
-    """Read everything that the home holds, and say what is not as it was written.
+    """Read everything in the home, and report whatever is damaged or missing.
 
-    Each file of the lake is held against the size and SHA-256 in the log, each kept raw file
-    against its own, rows against what they belong to, the published warehouse against the lake. Prints each fault with
-    its file and what to do; exit code 1 if there is one. Ingests and builds may go on meanwhile.
+    Compares each file of the lake with the size and SHA-256 in the log, each stored raw file with its own SHA-256, rows
+    with the files they come from, and the published warehouse with the lake. Prints each fault with its file and what
+    to do; exit code 1 if there is one. Ingests and builds can run meanwhile.
 
     For example, on a backup: dropline --home /mnt/backup verify
     """
@@ -311,13 +312,13 @@ def verify(
 def compact(
     context: typer.Context,
     purge: Annotated[
-        bool, typer.Option("--purge", help="Also remove for good what was forgotten; nothing brings it back.")
+        bool, typer.Option("--purge", help="Also delete forgotten data for good. You cannot undo this.")
     ] = False,
 ) -> None:
-    """Merge small batches of the lake into large ones, so that thousands of ingests stay quick to read.
+    """Merge small batches of the lake into large ones, so that it stays fast after thousands of ingests.
 
-    No row changes, and nothing is built anew because of it. Ingests and builds may go on meanwhile, and it may be
-    interrupted at any time.
+    No row changes, and no build is needed afterwards. Ingests and builds can run meanwhile, and you can interrupt it at
+    any time.
     """
     from dropline.ingest.compaction import compact as merge
     from dropline.ingest.lake import Lake
@@ -332,10 +333,10 @@ def backup(
     context: typer.Context,
     folder: Annotated[Path, typer.Argument(help="New folder, or an earlier backup of this home.", file_okay=False)],
 ) -> None:
-    """Copy the home to another folder, verified; ingests and builds may go on meanwhile.
+    """Copy the home to another folder and verify the copy. Ingests and builds can run meanwhile.
 
-    A folder that holds an earlier backup gets what is new. A backup is a home: `dropline --home FOLDER` works on it,
-    and copying it to where it is needed restores it.
+    If the folder holds an earlier backup, only new data is copied. A backup is a home: `dropline --home FOLDER` works
+    on it. To restore it, copy it to where you need it.
 
     For example: dropline backup /mnt/backup
     """
@@ -349,13 +350,13 @@ def backup(
 @app.command()
 def export(
     context: typer.Context,
-    folder: Annotated[Path, typer.Argument(help="New folder; it appears when all is in it.", file_okay=False)],
+    folder: Annotated[Path, typer.Argument(help="New folder; it appears once it is complete.", file_okay=False)],
     form: Annotated[Literal["parquet", "csv"], FORMAT] = "parquet",
-    raw: Annotated[bool, typer.Option("--raw", help="Also the kept raw files, by campaign and path.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Also write the stored raw files, by campaign and path.")] = False,
 ) -> None:
     """Write every table of the warehouse as a plain file, with a list of all columns and what they mean.
 
-    For other programs, and for the day when this one is gone. In CSV nested values are JSON.
+    For other programs, or for when you stop using this one. In CSV, nested values are written as JSON.
 
     For example: dropline export everything --format csv --raw
     """
@@ -380,20 +381,18 @@ def open_app(
     context: typer.Context,
     port: Port = 8501,
     browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
-    address: Annotated[str, typer.Option(help="Where to listen; 0.0.0.0 is every address.")] = "127.0.0.1",
-    host: Annotated[
-        list[str] | None, typer.Option(help="Name under which visitors address it; may be repeated.")
-    ] = None,
+    address: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is all of them.")] = "127.0.0.1",
+    host: Annotated[list[str] | None, typer.Option(help="Host name that visitors use; repeat it for several.")] = None,
     secrets: Annotated[
         Path | None,
         typer.Option(envvar="DROPLINE_SECRETS", help="How visitors sign in.", show_default="secrets.toml of the home"),
     ] = None,
-    no_sign_in: Annotated[bool, typer.Option("--no-sign-in", help="Let in whoever reaches the address.")] = False,
-    allow_upload: Annotated[bool, typer.Option("--allow-upload", help="Let editors bring files in.")] = False,
+    no_sign_in: Annotated[bool, typer.Option("--no-sign-in", help="Let in anyone who can reach the address.")] = False,
+    allow_upload: Annotated[bool, typer.Option("--allow-upload", help="Let editors upload files.")] = False,
 ) -> None:
-    """Open the dashboard; Ctrl-C ends it.
+    """Open the dashboard. Stop with Ctrl-C.
 
-    It listens on 127.0.0.1, for the users of this machine. For others, configure sign-in: docs/how-to/sign-in.md.
+    It listens on 127.0.0.1, for users of this machine. To let others in, set up sign-in: docs/how-to/sign-in.md.
     """
     from dropline.app.serve import serve
 
@@ -416,15 +415,15 @@ def up(
     port: Port = 8501,
     browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
 ) -> None:
-    """Ingest, build, check and open the dashboard, in one go; what is up to date is not done again.
+    """Ingest, build, check and open the dashboard in one go. Steps that are up to date are skipped.
 
-    An empty home shows the bundled examples. For example: dropline up results
+    With an empty home it shows the bundled examples. For example: dropline up results
     """
     from dropline import pipeline
     from dropline.ingest.lake import Lake
 
     if not paths and not Lake(context.obj.lake).batches():
-        typer.echo("The home is empty: these are the bundled examples.")
+        typer.echo("The home is empty, so this shows the bundled examples.")
         paths = [pipeline.PROJECT / "examples"]
     if paths:
         _ingest(context.obj, paths)
@@ -447,9 +446,11 @@ def sql(
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="One SELECT; `-` reads it from standard input.")],
     form: Annotated[Literal["table", "csv", "json", "markdown", "arrow", "parquet"], FORMAT] = "table",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File instead of standard output.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write to this file instead of standard output.")
+    ] = None,
 ) -> None:
-    """Ask the warehouse a question; it is opened read-only.
+    """Query the warehouse in SQL, read-only.
 
     For example:
 
@@ -476,16 +477,19 @@ def sql(
 @app.command()
 def report(
     context: typer.Context,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File instead of standard output.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write to this file instead of standard output.")
+    ] = None,
     campaigns: Annotated[
-        list[str] | None, typer.Option("--campaign", help="May be repeated; without it, all measured ones.")
+        list[str] | None, typer.Option("--campaign", help="Repeat it for several; default: all that were measured.")
     ] = None,
     form: Annotated[Literal["html", "markdown"], FORMAT] = "html",
 ) -> None:
-    """Write a report to attach to a release: one file that needs nothing else, neither network nor scripts.
+    """Write a report to attach to a release: a single file that needs no network and no scripts.
 
-    Figures with their intervals, what threads, high availability and backends change, published figures beside them,
-    charts (in HTML), method, machines, server configurations and findings. The same warehouse gives the same file.
+    It has figures with intervals, the effect of threads, high availability and backends, published figures for
+    comparison, charts (in HTML), method, machines, server configurations and findings. The same warehouse always gives
+    the same file.
 
     For example: dropline report -o report.html --campaign kea-3.0-lab
     """
@@ -499,7 +503,7 @@ def report(
     try:
         output.write_text(text, "utf-8")
     except OSError as error:
-        _fail(f"--output {output}: {error.strerror}; name a file in a folder that is there", 2)
+        _fail(f"--output {output}: {error.strerror}; name a file in a folder that exists", 2)
 
 
 def _input(option: str, text: str, default: str) -> OptionInfo:
@@ -510,12 +514,14 @@ def _input(option: str, text: str, default: str) -> OptionInfo:
 @app.command()
 def publish(
     context: typer.Context,
-    folder: Annotated[Path, typer.Argument(file_okay=False, help="New, empty, or with an earlier site.")],
+    folder: Annotated[
+        Path, typer.Argument(file_okay=False, help="A new or empty folder, or one with an earlier site.")
+    ],
 ) -> None:
-    """Write Results, pairs, trends, published figures and the report as pages that need no server.
+    """Write results, pairs, trends, published figures and the report as pages that need no server.
 
-    They open from disk and in any web space, without network. Charts keep their hover; below each stands its data as
-    Parquet. The pages are those of the app.
+    They open from disk or from any web server, without other network access. Charts keep their tooltips, and below each
+    you can download its data as Parquet. The pages are those of the app.
 
     For example: dropline publish site
     """
@@ -528,9 +534,9 @@ def publish(
 @app.command()
 def needs(
     context: typer.Context,
-    preset: Annotated[str | None, typer.Option(help="Inputs to begin with; `list` shows them.")] = None,
-    clients: Annotated[Said, _input("--clients", "Devices that hold a lease: 350000 or 350k.", "0")] = None,
-    lease_s: Annotated[Said, _input("--lease", "Lease time: 24h, 90m, 1d12h or seconds.", "24h")] = None,
+    preset: Annotated[str | None, typer.Option(help="Inputs to start from; `list` lists the presets.")] = None,
+    clients: Annotated[Said, _input("--clients", "Devices that hold a lease, e.g. 350000 or 350k.", "0")] = None,
+    lease_s: Annotated[Said, _input("--lease", "Lease time, e.g. 24h, 90m, 1d12h, or in seconds.", "24h")] = None,
     preferred_ratio: Annotated[
         Said, _input("--preferred", "DHCPv6: preferred lifetime as a share of the lease.", "0.625, as Kea")
     ] = None,
@@ -538,54 +544,57 @@ def needs(
         Said, _input("--t1", "When clients renew, as a share of the (preferred) lifetime.", "0.5")
     ] = None,
     t2_ratio: Annotated[
-        Said, _input("--t2", "When they ask any server, as a share of it.", "0.875, DHCPv6 0.8")
+        Said, _input("--t2", "When they ask any server (rebind), as a share of the same.", "0.875, DHCPv6 0.8")
     ] = None,
     renewing_ratio: Annotated[
-        Said, _input("--renewing", "Share that renews; the others take a new lease.", "1")
+        Said, _input("--renewing", "Share of clients that renew; the others take a new lease.", "1")
     ] = None,
     leases_per_client: Annotated[
-        Said, _input("--leases-per-client", "2 for an address and a prefix (IA_NA and IA_PD).", "1")
+        Said, _input("--leases-per-client", "Leases per client: 2 for an address and a prefix (IA_NA and IA_PD).", "1")
     ] = None,
-    arriving_clients: Annotated[Said, _input("--arriving", "Devices that come for a new lease ...", "0")] = None,
+    arriving_clients: Annotated[Said, _input("--arriving", "Devices that arrive and need a new lease ...", "0")] = None,
     arrival_window_s: Annotated[Said, _input("--arrival-window", "... within this time.", "1h")] = None,
-    moves_per_client_h: Annotated[
-        Said, _input("--moves", "Moves to another network, per client and hour.", "0")
-    ] = None,
+    moves_per_client_h: Annotated[Said, _input("--moves", "Moves to another network per client per hour.", "0")] = None,
     boot_ratio: Annotated[
-        Said, _input("--boot", "Share of the clients that boots at once: 0.9 or 90% ...", "0")
+        Said, _input("--boot", "Share of the clients that boot together, e.g. 0.9 or 90% ...", "0")
     ] = None,
     boot_window_s: Annotated[Said, _input("--boot-window", "... within this time.", "10m")] = None,
-    down_clients: Annotated[Said, _input("--down", "Clients that come back at once ...", "0")] = None,
-    recovery_s: Annotated[Said, _input("--recovery", "... and shall have one again within this time.", "10m")] = None,
-    remembering_ratio: Annotated[
-        Said, _input("--remembering", "Share of those who boot or come back that asks for the lease it had.", "0")
+    down_clients: Annotated[Said, _input("--down", "Clients that come back together ...", "0")] = None,
+    recovery_s: Annotated[
+        Said, _input("--recovery", "... and must have a lease again within this time.", "10m")
     ] = None,
-    outage_s: Annotated[Said, _input("--outage", "How long the server is down while clients run.", "0")] = None,
+    remembering_ratio: Annotated[
+        Said, _input("--remembering", "Share of booting or returning clients that ask for their old lease.", "0")
+    ] = None,
+    outage_s: Annotated[
+        Said, _input("--outage", "How long the server is down while clients keep running.", "0")
+    ] = None,
     ip_version: Annotated[Said, _input("--ip-version", "4 or 6.", "4")] = None,
     first_timeout_s: Annotated[
-        Said, _input("--first-timeout", "After how long a client repeats.", "as in the RFC")
+        Said, _input("--first-timeout", "How long a client waits before it first retries.", "as in the RFC")
     ] = None,
     longest_timeout_s: Annotated[
-        Said, _input("--longest-timeout", "Where the doubling of it ends.", "as in the RFC")
+        Said, _input("--longest-timeout", "Longest wait between retries; the wait doubles up to this.", "as in the RFC")
     ] = None,
     renewal_cost_ratio: Annotated[
-        Said, _input("--renewal-cost", "Cost of a renewal over that of a new lease.", "1")
+        Said, _input("--renewal-cost", "Cost of a renewal relative to a new lease.", "1")
     ] = None,
-    relay_ratio: Annotated[Said, _input("--relay-ratio", "LPS through relays over LPS without.", "1")] = None,
-    ha_ratio: Annotated[Said, _input("--ha-ratio", "LPS with high availability over LPS without.", "1")] = None,
+    relay_ratio: Annotated[Said, _input("--relay-ratio", "LPS through relays, relative to LPS without.", "1")] = None,
+    ha_ratio: Annotated[Said, _input("--ha-ratio", "LPS with high availability, relative to LPS without.", "1")] = None,
     utilisation_ratio: Annotated[
-        Said, _input("--utilisation", "Share of the measured LPS that may be used.", "1")
+        Said, _input("--utilisation", "Share of the measured LPS that you allow to be used.", "1")
     ] = None,
     capacity: Annotated[
         float | None,
-        typer.Option(min=0, help="Measured LPS at which what follows is simulated.", show_default="what is needed"),
+        typer.Option(min=0, help="Measured LPS to use in the simulation.", show_default="what is needed"),
     ] = None,
     like: Annotated[
-        str | None, typer.Option(help="Measured configuration: its capacity, and what it answers beyond it.")
+        str | None,
+        typer.Option(help="Simulate this measured configuration: its capacity, and what it answers when overloaded."),
     ] = None,
     form: Annotated[Literal["text", "markdown", "csv", "json"], FORMAT] = "text",
 ) -> None:
-    """Compute the leases per second that a site needs, what comes after an outage, and who meets it.
+    """Compute the leases per second that a site needs, what happens after an outage, and which servers suffice.
 
     For example:
 
@@ -621,18 +630,20 @@ def needs(
 def measure(
     plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan.yaml; with --init, the folder for a new one.")],
     folder: Annotated[
-        Path | None, typer.Option(help="Where the campaign is left.", show_default="beside the plan, by its name")
+        Path | None, typer.Option(help="Where to write the campaign.", show_default="beside the plan, under its name")
     ] = None,
-    into: Annotated[str | None, typer.Option(help="Home to ingest and build in at the end.", metavar="HOME")] = None,
+    into: Annotated[
+        str | None, typer.Option(help="Home in which to ingest and build at the end.", metavar="HOME")
+    ] = None,
     init: Annotated[
-        str | None, typer.Option("--init", help="kea, kea6 or powerdns: write a plan.", metavar="NAME")
+        str | None, typer.Option("--init", help="Write a plan for kea, kea6 or powerdns.", metavar="NAME")
     ] = None,
 ) -> None:
-    """Find capacities by itself: drive a generator to the limit, and repeat until the interval is narrow.
+    """Find capacities automatically: drive a generator to the limit, and repeat until the interval is narrow.
 
-    What it leaves is a campaign: ingest it as it is. With --into the dashboard of that home shows how far it is. Ctrl-C
-    stops everything that was started; the same command goes on where it stopped. Exit code 1 if time ended before the
-    runs did.
+    The result is a campaign, ready to ingest. With --into, the dashboard of that home shows the progress. Ctrl-C stops
+    everything that it started; run the same command again to continue. Exit code 1 if time ran out before all runs were
+    done.
 
     For example: dropline measure --init kea lab && dropline measure lab/plan.yaml --into data
     """
@@ -642,7 +653,7 @@ def measure(
     from dropline.measure.progress import shown
 
     if init:
-        typer.echo(f"{begin(init, plan)}: read it through, then: dropline measure {plan / 'plan.yaml'}")
+        typer.echo(f"{begin(init, plan)}: review it, then: dropline measure {plan / 'plan.yaml'}")
         return
     asked = Plan.load(plan)
     target = folder or plan.parent / asked.campaign
@@ -665,10 +676,10 @@ def measure(
 
 @app.command()
 def doctor(plan: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A plan.yaml.")]) -> None:
-    """Say what about a plan and its machines spoils the figure, and how.
+    """Check a plan and its machines for anything that would distort the figure, and say how.
 
-    Looks at where generator and server run, pinning, pools and leases of Kea, the CPU's governor, socket buffers,
-    clock and other load. Exit code 1 if there is something. `measure` writes the same into the campaign.
+    Checks where generator and server run, pinning, Kea's pools and leases, the CPU governor, socket buffers, the clock
+    and other load. Exit code 1 if it finds something. `measure` writes the same findings into the campaign.
 
     For example: dropline doctor lab/plan.yaml
     """
@@ -683,21 +694,24 @@ def doctor(plan: Annotated[Path, typer.Argument(exists=True, dir_okay=False, hel
 @app.command()
 def gate(
     context: typer.Context,
-    baseline: Annotated[str, typer.Option(help="The version or campaign to hold it against.")],
-    fail_if: Annotated[str, typer.Option(help="What fails.", metavar="CONDITION")] = "slower by 3 %",
+    baseline: Annotated[str, typer.Option(help="The version or campaign to compare with.")],
+    fail_if: Annotated[str, typer.Option(help="The drop that fails the gate.", metavar="CONDITION")] = "slower by 3 %",
     candidate: Annotated[
-        str | None, typer.Option(help="The version or campaign judged.", show_default="what was measured last")
+        str | None, typer.Option(help="The version or campaign to judge.", show_default="what was measured last")
     ] = None,
     goal: Annotated[str, typer.Option(help="Loss goal: ndr, permille, pdr, moj or isc.")] = "isc",
     junit: Annotated[Path | None, typer.Option(help="Also write JUnit XML here.", metavar="FILE")] = None,
     self_test: Annotated[
-        bool, typer.Option("--self-test", help="Hold the baseline against itself: how often does this bench mislead?")
+        bool,
+        typer.Option(
+            "--self-test", help="Compare the baseline with itself: how often does this test bed give a false alarm?"
+        ),
     ] = False,
 ) -> None:
-    """Fail a release that is slower: every configuration against the same one of a baseline, in Markdown.
+    """Fail a release that is slower: compare every configuration with the same one of a baseline, in Markdown.
 
-    Exit code 0: a drop as large is ruled out. 1: something is slower beyond chance. 2: the runs cannot tell; it says
-    how many more would, or what is missing.
+    Exit code 0: a drop that large is ruled out. 1: something is slower, and not by chance. 2: the runs cannot tell; it
+    says how many more you need, or what is missing.
 
     For example: dropline gate --baseline 2.7.4 --fail-if "slower by 3 %" --junit gate.xml
     """
@@ -721,9 +735,9 @@ def gate(
 
 @app.command()
 def status(context: typer.Context) -> None:
-    """Say what the home holds: batches, campaigns, the last build, findings.
+    """Show what is in the home: batches, campaigns, the last build, findings.
 
-    Also says whether the warehouse is behind the lake, that is, whether `build` has something to do.
+    Also says whether the warehouse is behind the lake, that is, whether you need to `build`.
     """
     from dropline.app.status import describe
 
@@ -776,14 +790,15 @@ def _build(home: Home) -> None:
             report = pipeline.build(home, progress=say)
     except KeyboardInterrupt:
         _fail(
-            f"Interrupted; {'the old warehouse stays' if home.warehouse.exists() else 'there is no warehouse yet'}", 130
+            f"Interrupted; {'the old warehouse is kept' if home.warehouse.exists() else 'there is no warehouse yet'}",
+            130,
         )
     typer.echo(report.text())
     _show_figures(home)
 
 
 def _show_figures(home: Home) -> None:
-    """Print what was measured, as far as it fits a screen."""
+    """Print the measured figures, up to a screenful."""
     from dropline.app.output_formats import write
     from dropline.app.status import own_figures
     from dropline.app.warehouse import Warehouse
@@ -813,10 +828,10 @@ def _fail(message: str, code: int) -> NoReturn:
 
 def _remedy(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return "Make room on the disk of the home, and repeat the command."
+        return "Make room on the disk of the home, and run the command again."
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return "The home must be writable: check its rights, or name another with --home."
-    return "Check the file or folder, and repeat the command."
+        return "The home must be writable: check its permissions, or choose another with --home."
+    return "Check the file or folder, and run the command again."
 
 
 def main() -> None:
@@ -827,8 +842,8 @@ def main() -> None:
         typer.echo(f"dropline: {error}", err=True)
         sys.exit(1)
     except OSError as error:
-        typer.echo(f"dropline: {error}\n{_remedy(error)} What was committed before is untouched.", err=True)
+        typer.echo(f"dropline: {error}\n{_remedy(error)} Everything committed before is unchanged.", err=True)
         sys.exit(1)
     except KeyboardInterrupt:
-        typer.echo("dropline: interrupted; what was committed before stays", err=True)
+        typer.echo("dropline: interrupted; everything committed before is kept", err=True)
         sys.exit(130)

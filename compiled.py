@@ -3,7 +3,7 @@
     compiled.json                 of the models as they are; `make compiled` writes it
     <home>/build/compiled.json    of models that somebody has changed since
 
-A build makes all tables anew in empty files, so dbt executes the same statements each time. They hold for one digest:
+A build creates all tables in empty files, so dbt executes the same statements each time. They are valid for one digest:
 of the project, of dbt's version, and of the columns of the lake.
 """
 
@@ -39,7 +39,7 @@ _DECIDES: Final = ("dbt_project.yml", "profiles.yml", "models", "macros", "seeds
 _KINDS: Final = frozenset({".sql", ".yml", ".csv", ".py", ".md"})
 _WRITES: Final = frozenset({"create", "insert", "alter", "comment", "drop", "update", "delete"})
 _SIGNATURE: Final = re.compile(r"\A\s*/\*.*?\*/", re.DOTALL)  # dbt signs each statement
-_THREADS: Final = 2  # most tables are too small for DuckDB's own threads
+_SMALL_BYTES: Final = 32 * 2**20  # of a lake: its tables are too small for DuckDB's own threads
 _SEED: Final = "copy {table} from '@project@/{file}' (format csv, header true)"
 
 
@@ -53,15 +53,15 @@ class Node(NamedTuple):
 
 
 def play(project: Path, places: Places, up_to: str | None = None) -> bool:
-    """Make all tables, or those that lead `up_to` a model, and test them; return whether that is done.
+    """Build and test all tables, or those that the model `up_to` needs; return whether that succeeded.
 
-    It is not where nothing is kept for this project and lake, or where a statement or a test fails. Then the databases
-    hold a part of it, and dbt can tell why.
+    It fails if there is nothing compiled for this project and lake, or if a statement or a test fails. Then the
+    databases are incomplete, and dbt can report the reason.
     """
     try:
         with closing(_opened(project, places)) as connection:
             nodes = _leading(_kept(project, places, _digest(connection, project, places)), up_to)
-            if not nodes or not _played(nodes, connection, places.database.stem):
+            if not nodes or not _played(nodes, connection, places):
                 return False
             if not up_to:  # nobody reads the intermediate tables
                 connection.execute("pragma disable_checkpoint_on_shutdown")
@@ -73,7 +73,7 @@ def play(project: Path, places: Places, up_to: str | None = None) -> bool:
 
 
 def record(project: Path, places: Places, told: Iterable[tuple[str, str]], results: Iterable[Any]) -> None:
-    """Keep what dbt has `told` that it executes, as (node, statement), with the results of its nodes."""
+    """Save the statements that dbt executed, `told` as (node, statement), with the results of its nodes."""
     made = {result.node.unique_id: result.node for result in results}
     statements: dict[str, list[str]] = {name: [] for name, _ in told if name}
     for name, signed in told:
@@ -102,7 +102,7 @@ def _parents(node: Any) -> Sequence[str]:
 
 
 def _python(places: Places, node: Any) -> str:
-    """Return what dbt made of a model in Python: the model, what it refers to, and how its rows become a table."""
+    """Return what dbt made of a Python model: its code, its references, and the code that stores its rows."""
     if getattr(node, "language", "") != "python":
         return ""
     file: Path = places.work / "target/run" / node.package_name / node.original_file_path
@@ -139,14 +139,16 @@ def _leading(nodes: Sequence[Node], up_to: str | None) -> list[Node]:
     return [node for node in nodes if node.name in wanted]
 
 
-def _played(nodes: Sequence[Node], connection: duckdb.DuckDBPyConnection, database: str) -> bool:
-    """Execute the nodes on several threads, tests last; return whether all tests pass."""
-    cursors = [connection.cursor() for _ in range(_THREADS)]
+def _played(nodes: Sequence[Node], connection: duckdb.DuckDBPyConnection, places: Places) -> bool:
+    """Execute the nodes, those of a small lake on two threads, tests last; return whether all tests pass."""
+    size_bytes = sum(file.stat().st_size for file in places.lake.rglob("*.parquet"))
+    threads = 2 if size_bytes < _SMALL_BYTES else 1  # two large tables at once would not fit into memory
+    cursors = [connection.cursor() for _ in range(threads)]
     idle: SimpleQueue[duckdb.DuckDBPyConnection] = SimpleQueue()
     for cursor in cursors:
-        cursor.execute(f'use "{database}"')
+        cursor.execute(f'use "{places.database.stem}"')
         idle.put(cursor)
-    with ThreadPoolExecutor(_THREADS) as pool:
+    with ThreadPoolExecutor(threads) as pool:
         # Python models import much, which takes no time beside the first tables.
         models = {node.name: pool.submit(_loaded, node.python) for node in nodes if node.python}
 
@@ -196,7 +198,7 @@ def _loaded(python: str) -> dict[str, Any]:
 
 
 def _made(connection: duckdb.DuckDBPyConnection, node: Node, model: Future[dict[str, Any]] | None) -> bool:
-    """Execute a node in a transaction of its own, as dbt does; return False for a test that fails."""
+    """Execute a node in its own transaction, as dbt does; return False if a test fails."""
     connection.begin()
     if model:
         module = model.result()
@@ -213,7 +215,7 @@ def _made(connection: duckdb.DuckDBPyConnection, node: Node, model: Future[dict[
 
 
 def _opened(project: Path, places: Places) -> duckdb.DuckDBPyConnection:
-    """Open the databases of a build with the settings of profiles.yml, and without a log."""
+    """Open the databases of a build with the settings of profiles.yml, without a write-ahead log."""
     profile = yaml.safe_load((project / "profiles.yml").read_text("utf-8"))["dropline"]["outputs"]["duckdb"]
     connection = duckdb.connect(config=profile["config_options"])
     for name, value in profile["settings"].items():
@@ -226,7 +228,7 @@ def _opened(project: Path, places: Places) -> duckdb.DuckDBPyConnection:
 
 
 def _digest(connection: duckdb.DuckDBPyConnection, project: Path, places: Places) -> str:
-    """Return the digest of all that decides which statements dbt executes, and which types they give."""
+    """Return the digest of everything that decides which statements dbt executes and which types they produce."""
     parts = [project / name for name in _DECIDES]
     files = [
         file for part in parts for file in (part.rglob("*") if part.is_dir() else (part,)) if file.suffix in _KINDS
@@ -242,5 +244,5 @@ def _digest(connection: duckdb.DuckDBPyConnection, project: Path, places: Places
 
 
 def _inside(place: Path) -> str:
-    """Return a path as it stands within an SQL literal."""
+    """Escape a path for use inside an SQL literal."""
     return quoted(place)[1:-1]

@@ -117,7 +117,7 @@ class BuildReport:
         found = ", ".join(f"{rows} {severity}" for severity, rows in self.own.items()) or "none"
         held = f"{counted(self.tables['trials'], 'trial', 'trials')}, "
         held += counted(self.measured, "configuration", "configurations")
-        beside = f"{self.tables['configurations'] - self.measured:,} published configurations beside them"
+        beside = f"{self.tables['configurations'] - self.measured:,} published configurations, too"
         return f"Published {self.warehouse}\n{held}; findings: {found} ({beside})\n{spent}"
 
 

@@ -83,9 +83,9 @@ def earlier(home: Home) -> list[Publication]:
 
 
 def rollback(home: Home, name: str | None = None, *, progress: Callable[[str], None] | None = None) -> Publication:
-    """Publish an earlier warehouse again: `name`, or by default the last before the present one.
+    """Publish an earlier warehouse again: `name`, or by default the one before the current one.
 
-    The present one joins the earlier ones, so that a rollback can be undone.
+    The current one is kept among the earlier ones, so you can undo a rollback.
 
     Raises:
         NoSuchPublication: there is no earlier publication, or none of this name.
@@ -108,7 +108,7 @@ def _rollback(home: Home, name: str | None) -> Publication:
         wanted = [p for p in kept if p.name == name]
     if not wanted:
         names = ", ".join(p.name for p in kept) or "none"
-        asked = f"no earlier warehouse is called {name!r:.80}" if name else "no warehouse is kept from before this one"
+        asked = f"no earlier warehouse is called {name!r:.80}" if name else "no earlier warehouse is kept"
         message = f"{home.root}: {asked}; there are: {names}. `dropline build` makes one from the lake."
         raise NoSuchPublication(message)
     chosen = wanted[-1]

@@ -1,6 +1,6 @@
 -- Do all trials together say the same as the runs one by one?
--- MLRsearch judges the trials of all runs at one load together. The further its view lies from the capacity, the less
--- do the runs agree on the step at which the loss begins.
+-- MLRsearch judges the trials of all runs at one load together. The further its result is from the capacity, the
+-- less the runs agree on the step where the loss begins.
 with
 
 bounds as (

@@ -1,4 +1,4 @@
--- How many clients with leases of a day does each set-up serve at half load, and how many come back in ten minutes?
+-- How many clients with one-day leases does each set-up serve at half load, and how many come back in ten minutes?
 -- A client renews once in half a lease (RFC 2131 4.4.5); after an outage the whole rate goes into new leases.
 with
 

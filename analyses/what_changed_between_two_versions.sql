@@ -1,5 +1,5 @@
 -- What changed between two versions of a product, where protocol, backend, threading, HA and scenario are alike?
--- Across testbeds the ratio says as much about the machines as about the versions; is_same_testbed tells.
+-- Across testbeds the ratio says as much about the machines as about the versions; see is_same_testbed.
 with
 
 capacity as (

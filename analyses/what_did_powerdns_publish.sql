@@ -1,4 +1,4 @@
--- What did PowerDNS publish of its authoritative server, and what does each backend make of the others?
+-- What did PowerDNS publish about its authoritative server, and how do the backends compare?
 with
 
 capacity as (

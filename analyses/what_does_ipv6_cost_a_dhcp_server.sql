@@ -1,4 +1,4 @@
--- What does DHCPv6 cost or bring beside DHCPv4, where all else is alike?
+-- What does DHCPv6 cost or gain compared with DHCPv4, all else being equal?
 with
 
 ip_version_ratio as (

@@ -1,4 +1,4 @@
--- Where did the generator fall behind what it was asked for, so that it was measured and not the server?
+-- Where did the generator fall behind what it was asked for, so that it was measured instead of the server?
 with
 
 steps as (

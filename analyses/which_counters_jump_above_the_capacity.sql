@@ -1,5 +1,5 @@
 -- Which counters move over twice as much per query at the first step above the limit as at the last within it?
--- Levels (memory, latency) stand among them; the ten that jump most are shown for each run.
+-- Levels (memory, latency) are among them; the ten that jump most are shown for each run.
 with
 
 run_capacity as (

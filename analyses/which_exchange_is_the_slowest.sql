@@ -1,4 +1,4 @@
--- Which exchange is the slowest at the last step within the limit: in the mean of the runs, and at worst?
+-- Which exchange is the slowest at the last step within the limit: on average over the runs, and at worst?
 with
 
 run_capacity as (

@@ -1,4 +1,4 @@
--- Which files were refused, at which line, why, and what is to be done? (`dropline rejects` says the same.)
+-- Which files were rejected, at which line, why, and what can you do about it? (`dropline rejects` says the same.)
 with
 
 campaigns as (

@@ -1,4 +1,4 @@
--- Which pairs are unfair to compare: what else differs, and of what does nobody tell?
+-- Which pairs are unfair to compare: what else differs, and what is not stated?
 with
 
 fairness as (

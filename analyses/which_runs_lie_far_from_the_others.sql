@@ -1,4 +1,4 @@
--- Which runs lie over 10 % off the median of their configuration, and would be repeated first?
+-- Which runs are over 10 % off the median of their configuration, and would be repeated first?
 with
 
 run_capacity as (

@@ -1,5 +1,5 @@
 -- Which set-ups give a site what it needs and keep half in reserve?
--- The site: 350,000 subscribers with leases of two hours, of whom 50,000 come back at once after an outage. The lower
+-- The site: 350,000 subscribers with leases of two hours, of whom 50,000 come back together after an outage. The lower
 -- end of the interval counts, where there is one.
 with
 

@@ -121,7 +121,7 @@ class Access(BaseModel):
     @model_validator(mode="after")
     def _somebody(self) -> Access:
         if not self.viewers + self.editors:
-            message = "expected somebody among viewers or editors: nobody could come in"
+            message = "expected at least one viewer or editor: otherwise nobody could sign in"
             raise ValueError(message)
         return self
 
@@ -151,9 +151,9 @@ class SignIn(BaseModel):
             message = "Your sign-in has ended. Sign in again."
             raise Expired(message)
         if not isinstance(email, str) or claims.get("email_verified") is not True:
-            why = "The identity provider does not vouch for your e-mail address"
+            why = "The identity provider has not verified your e-mail address"
         elif email.count("@") != 1:
-            why = f"{email} is no e-mail address"
+            why = f"{email} is not an e-mail address"
         elif role := self._role(_marks(_folded(email), _values(claims, self.access.claim))):
             return Person(email, role, until)
         else:
@@ -218,14 +218,14 @@ def configured(home: Home) -> SignIn | None:
 def _read(file: Path) -> dict[str, dict[str, Any]]:
     try:
         if file.stat().st_mode & _OTHERS:
-            message = f"{file} holds a secret, but others may read or change it. Type `chmod 600 {file}`."
+            message = f"{file} contains a secret, but others may read or change it. Type `chmod 600 {file}`."
             raise Misconfigured(message)
         found = tomllib.loads(file.read_text("utf-8"))
     except OSError as error:
         message = f"{file} cannot be read ({error.strerror}). Name the file of secrets with {FILE}, or unset it."
         raise Misconfigured(message) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        message = f"{file} is no TOML ({error}). See docs/how-to/sign-in.md for one that is."
+        message = f"{file} is not valid TOML ({error}). See docs/how-to/sign-in.md for an example."
         raise Misconfigured(message) from None
     if any(not isinstance(section, dict) for section in found.values()):
         message = f"{file}: expected sections [auth] and [access] only, as in docs/how-to/sign-in.md."
@@ -246,11 +246,11 @@ def cookie_secret(home: Home) -> str:
     except FileExistsError:
         pass
     except OSError as error:
-        message = f"{file} cannot be made ({error.strerror}). Sign-in needs a home that may be written to."
+        message = f"{file} cannot be created ({error.strerror}). Sign-in needs a writable home."
         raise Misconfigured(message) from None
     kept = file.read_text("utf-8").strip()
     if file.stat().st_mode & _OTHERS or len(kept) < 2 * _COOKIE_BYTES:
-        message = f"{file} is too short, or others may read it. Remove it: a new one is made, and all sign in again."
+        message = f"{file} is too short, or others may read it. Remove it to get a new one; all then sign in again."
         raise Misconfigured(message)
     return kept
 

@@ -42,7 +42,7 @@ def row(drawn: alt.LayerChart, key: str, asked: Collection[str]) -> None:
                 file_name=f"dropline-{name}.{form}",
                 mime=mime,
                 key=f"{key}-{form}",
-                help=f"{'The image' if form == 'svg' else 'What the chart draws'}, as {label}",
+                help=f"{'The image' if form == 'svg' else 'The data of the chart'}, as {label}",
                 type="tertiary",
                 icon=":material/download:",
                 on_click="ignore",

@@ -47,7 +47,7 @@ lists, maps and structures are JSON; times carry their offset from UTC.
 """
 _RAW: Final = """
 raw/              the current version of every raw file, by campaign and path
-raw-files.csv     where each of them lies, and its SHA-256
+raw-files.csv     where each of them is, and its SHA-256
 """
 
 
@@ -64,7 +64,7 @@ def appearing(folder: Path) -> Iterator[Path]:
     """
     folder = folder.expanduser().absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        message = f"{folder} is there already: name a new folder, so that nothing is mixed up"
+        message = f"{folder} already exists: choose a new folder, so that nothing gets mixed up"
         raise ExportFailed(message)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)

@@ -8,9 +8,9 @@ TERMS: Final = {
     "LPS": "leases per second: complete exchanges with a DHCP server that end in an address.",
     "exchange": "one request and its answer, such as DISCOVER-OFFER. A DHCPv4 lease takes two exchanges.",
     "loss goal": "how much may be lost before a rate no longer counts. ISC allows 2.5 % of any exchange.",
-    "bound": "≥ the server held at least this; < it already lost too much at this rate.",
-    "bracket": "the last rate that passed and the first that lost too much: the limit lies between them.",
-    "interval": "where the limit lies with 95 % confidence, from repeated runs.",
+    "bound": "≥ the server sustained at least this; < it already lost too much at this rate.",
+    "bracket": "the last rate that passed and the first that lost too much: the limit is between them.",
+    "interval": "the range of the limit with 95 % confidence, from repeated runs.",
     "dip": "a loss that comes and goes in the middle of a ramp, or a run far below its neighbours.",
 }
 

@@ -111,9 +111,9 @@ def certainty(best: Row) -> str:
     if not wording.is_known(low):
         return f"From {runs}."
     if not wording.is_known(high):
-        return f"No step lost too much ({runs}): offer more to find the limit."
+        return f"No step lost too much ({runs}): offer a higher rate to find the limit."
     ends = [wording.number(wording.about(end, low, high) if is_estimate else end) for end in (low, high)]
-    said = f"The limit lies between {ends[0]} and {ends[1]} ({'95 %' if is_estimate else 'bracket'}, {runs})."
+    said = f"The limit is between {ends[0]} and {ends[1]} ({'95 %' if is_estimate else 'bracket'}, {runs})."
     reach = (high - low) / 2 / best["rate"]
     return f"{said} That is wide, ± {100 * reach:.0f} %: the runs differ." if is_estimate and reach > WIDE else said
 
@@ -172,7 +172,7 @@ def at_first_step(rows: Sequence[Row]) -> str:
         return ""
     found = Counter(cause for row in failed for cause in row["findings"] if cause in CAUSES)
     why = f": {CAUSES[found.most_common(1)[0][0]]}" if found else ""
-    return f"{wording.plural(len(failed), 'set-up')} lost too much at the first step already{why}."
+    return f"{wording.plural(len(failed), 'set-up')} already lost too much at the first step{why}."
 
 
 def effect(pairs: pd.DataFrame, what: str) -> str:
@@ -185,11 +185,11 @@ def effect(pairs: pd.DataFrame, what: str) -> str:
     decided = pairs[pairs["verdict"].isin(DECIDED)]
     if decided.empty:
         is_tested = pairs["verdict"].isin(["no evidence"]).any()
-        return f"{what}: {_times(pairs['ratio'])}, {'no difference beyond chance' if is_tested else 'not tested'}"
+        return f"{what}: {_times(pairs['ratio'])}, {'no clear difference' if is_tested else 'not tested'}"
     low, high = decided["ratio"].min(), decided["ratio"].max()
     if high < 1:
         return f"{what} costs {_percent(1 - high, 1 - low)} of the rate"
-    return f"{what} brings {_times(decided['ratio'])} the rate{': some gain, some lose' if low < 1 else ''}"
+    return f"{what} brings {_times(decided['ratio'])} the rate{': some gain, others lose' if low < 1 else ''}"
 
 
 def _percent(low: float, high: float) -> str:

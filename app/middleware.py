@@ -148,9 +148,9 @@ class Guard:
         host, origin = asked.headers.get("host", ""), asked.headers.get("origin", "")
         path = re.sub("/+", "/", asked.scope["path"])
         if not self.policy.trusts(host):
-            return PlainTextResponse("This app is not known by that name; see docs/how-to/sign-in.md, --host.", 421)
+            return PlainTextResponse("This app does not have that host name; see docs/how-to/sign-in.md, --host.", 421)
         if asked.scope.get("method") not in SAFE and not self.policy.is_own(origin, host):
-            return PlainTextResponse("Only pages of this app may send something to it.", 403)
+            return PlainTextResponse("Only pages of this app may send requests to it.", 403)
         if path.startswith(NEVER):
             return PlainTextResponse("There is nothing here.", 404)
         if path.startswith(CLOSED) and path not in OPEN and self.policy.identified_until(asked) is None:

@@ -119,7 +119,7 @@ def parsed(name: str, text: str) -> float:
         kind, example = ("duration", "24h, 1d12h, 90m or 3600 (seconds)")
         if BY_NAME[name].unit != "s":
             kind, example = ("number", "350000, 350k, 1.5M, 0.9 or 90%")
-        message = f"{BY_NAME[name].label}: {text!r} is no {kind}; write for example {example}"
+        message = f"{BY_NAME[name].label}: {text!r} is not a {kind}; write for example {example}"
         raise ValueError(message) from None
 
 
@@ -139,11 +139,11 @@ def complete(given: Mapping[str, float], preset: str | None = None) -> dict[str,
         ValueError: the preset or an input is unknown.
     """
     if preset is not None and preset not in PRESETS:
-        message = f"{preset!r} is no preset; there are {', '.join(PRESETS)}"
+        message = f"{preset!r} is not a preset; the presets are {', '.join(PRESETS)}"
         raise ValueError(message)
     for name in given:
         if name not in BY_NAME:
-            message = f"{name!r} is no input of the calculator; it knows {', '.join(BY_NAME)}"
+            message = f"{name!r} is not an input of the calculator; the inputs are {', '.join(BY_NAME)}"
             raise ValueError(message)
     beginning = PRESETS[preset].inputs if preset else {}
     return {parameter.name: parameter.default for parameter in PARAMETERS} | beginning | dict(given)
@@ -426,7 +426,7 @@ def measured_like(known: Warehouse | None, inputs: Mapping[str, float], like: st
     for row in goodputs(known, protocol).to_pylist() if known else []:
         if like in (row["configuration"], row["configuration_id"]):
             return Measured.of(row)
-    message = f"{like!r} is no {protocol} configuration with a measured step beyond its capacity"
+    message = f"{like!r} is not a {protocol} configuration with a measured step beyond its capacity"
     raise ValueError(message)
 
 
@@ -443,15 +443,15 @@ def headline(found: Answer) -> list[str]:
     if rows and not enough:
         closest = min(rows, key=lambda row: row["missing_lps"])
         said.append(
-            f"None of {len(rows)} known {found.protocol} configurations gives that; the closest is "
+            f"None of {len(rows)} known {found.protocol} configurations is fast enough; the closest is "
             f"{closest['configuration']}, {wording.number(closest['missing_lps'])} leases/s short."
         )
     elif rows:
         last = min(own or enough, key=lambda row: row["headroom_ratio"])
         which = "Of those measured here" if own else "Of those published"
         said.append(
-            f"{len(enough)} of {len(rows)} known {found.protocol} configurations give that. {which}, the slowest that "
-            f"does is {last['configuration']}, with {wording.factor(last['headroom_ratio'])} times the need."
+            f"{len(enough)} of {len(rows)} known {found.protocol} configurations are fast enough. {which}, the slowest "
+            f"is {last['configuration']}, with {wording.factor(last['headroom_ratio'])} times the need."
         )
     return said
 
@@ -511,7 +511,7 @@ def as_text(found: Answer) -> str:
         hidden.add("needed_partner_down_lps")
     shown = {name: text for name, text in LOADS.items() if name == "needed_lps" or (loads[name] and name not in hidden)}
     given = [f"{name} {_figure(value)}" for name, value in found.inputs.items() if value != BY_NAME[name].default]
-    lines = [f"For {', '.join(given) or 'no clients'}; all else as it is by default.", ""]
+    lines = [f"For {', '.join(given) or 'no clients'}; everything else at its default.", ""]
     lines += [f"{found.loads[name]:>12,.2f}  {label}: {formula}" for name, (label, formula) in shown.items()]
     if found.measured_lps > 0:
         lines += ["", course_in_words(found.course, found.measured_lps), *events_in_words(found.loads)]
@@ -519,23 +519,23 @@ def as_text(found: Answer) -> str:
         strongest = found.influences[0]
         lines += [
             "",
-            f"What matters most: {BY_NAME[strongest.name].full_label}. "
+            f"Most important input: {BY_NAME[strongest.name].full_label}. "
             f"From {_figure(strongest.low_value)} to {_figure(strongest.high_value)}, "
             f"the need goes from {strongest.low_lps:,.2f} to {strongest.high_lps:,.2f}.",
         ]
     if found.configurations is None:
-        lines += ["", "Build a warehouse (dropline up examples) to see which configurations give that."]
+        lines += ["", "Build a warehouse (dropline up examples) to see which configurations are fast enough."]
         return "\n".join(lines)
     meeting = [row for row in found.configurations if row["missing_lps"] == 0]
     missing = [row for row in found.configurations if row["missing_lps"]]
     if found.loads["needed_lps"] <= 0:
-        lines += ["", "Say how many clients there are (--clients), or how many come, to see who can serve them."]
+        lines += ["", "Give the number of clients (--clients or --arriving) to see which servers can serve them."]
         return "\n".join(lines)
     heading = f"{'leases/s':>12}  {'x needed':>8}  {'probable':>8}"
     lines += [
         "",
-        "x needed: the lower end of the 95 % interval, or the figure where there is none, over the need.",
-        "probable: that one more run reaches the need, by the spread of all runs; - without repeated runs.",
+        "x needed: the lower end of the 95 % interval, or the figure where there is none, divided by the need.",
+        "probable: chance that one more run reaches the need, given the spread of all runs; - without repeated runs.",
     ]
     lines += ["", f"{heading}  configurations that meet it, fastest first: {len(meeting)}"]
     lines += [_line(row) for row in meeting[:MOST_MEETING]] or ["none"]
@@ -547,7 +547,7 @@ def as_text(found: Answer) -> str:
 
 def as_markdown(found: Answer) -> str:
     """Return an answer as Markdown: sentences, inputs, parts, and configurations that meet the need."""
-    sections = [("Inputs", _given(found)), ("What it is made of", _loads(found))]
+    sections = [("Inputs", _given(found)), ("How it adds up", _loads(found))]
     if found.configurations:
         sections.append((f"{found.protocol} configurations, most head-room first", _configurations(found)))
     after = [course_in_words(found.course, found.measured_lps), *events_in_words(found.loads)]
@@ -616,7 +616,7 @@ def course_in_words(course: Course, measured_lps: float) -> str:
     begin = f"With {measured_lps:,.2f} measured leases/s"
     most, recovered = course.waiting.max(), course.recovered_s
     if most < 1 and course.repeated.sum() < 1:
-        return f"{begin} nobody waits and nobody repeats."
+        return f"{begin} nobody waits and nobody retries."
     end = f"all have a lease after {duration(recovered or 0)}"
     if recovered is None:
         end = f"not everybody has a lease after {duration(course.edges[-1])}"
@@ -624,7 +624,7 @@ def course_in_words(course: Course, measured_lps: float) -> str:
         end = "nobody is without a lease"
     return (
         f"{begin} {end}; at most {most:,.0f} clients wait, and "
-        f"{course.repeated.sum():,.0f} of {course.sent.sum():,.0f} requests are repetitions."
+        f"{course.repeated.sum():,.0f} of {course.sent.sum():,.0f} requests are retries."
     )
 
 
@@ -633,14 +633,14 @@ def events_in_words(loads: Mapping[str, float]) -> list[str]:
     told = []
     if loads["returning_lps"]:
         told.append(
-            f"Clients past T1 come when their timers say so, however fast the server is: in the busiest minute, "
-            f"{duration(loads['busiest_after_s'])} after the outage, {loads['returning_lps']:,.2f} leases/s beside the "
-            f"steady {loads['steady_lps']:,.2f}."
+            f"Clients past T1 return when their timers say so, however fast the server is: in the busiest minute, "
+            f"{duration(loads['busiest_after_s'])} after the outage, {loads['returning_lps']:,.2f} leases/s on top "
+            f"of the steady {loads['steady_lps']:,.2f}."
         )
     if loads["echo_lps"]:
         times = f", {loads['echo_lps'] / loads['steady_lps']:,.1f} times the steady load" if loads["steady_lps"] else ""
         told.append(
-            f"Leases given together are renewed together: after {duration(loads['t1_s'])}, and each T1 again, "
+            f"Leases granted together are renewed together: after {duration(loads['t1_s'])}, and each T1 again, "
             f"{loads['echo_lps']:,.2f} leases/s{times}."
         )
     return told

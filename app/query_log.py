@@ -19,7 +19,7 @@ _PARAMETER: Final = re.compile(r"\$([a-z_]+)\b|'(?:[^']|'')*'")
 
 @contextmanager
 def recorded() -> Iterator[dict[str, None]]:
-    """Collect this thread's distinct queries in order; an enclosing collection gets them too when this one ends."""
+    """Collect the distinct queries of this thread, in order; at the end pass them on to the enclosing collection."""
     questions: dict[str, None] = {}
     outer = _asked.get()
     token = _asked.set(questions)
@@ -32,7 +32,7 @@ def recorded() -> Iterator[dict[str, None]]:
 
 
 def note(question: str) -> None:
-    """Record a query, formatted by `pasteable`, if a collection is open."""
+    """Add a query, as returned by `pasteable`, to the open collection, if any."""
     if (questions := _asked.get()) is not None:
         questions[question] = None
 

@@ -57,7 +57,7 @@ def run(module: str, *arguments: str, given: bytes = b"", seconds: float) -> byt
         TooMuch: it ran longer than `seconds`, hit a limit of `confine`, or waited longer than `WAIT_S` for its turn.
     """
     if not _TURNS.acquire(timeout=WAIT_S):
-        message = f"{AT_ONCE} other requests are being worked on; wait a few seconds and try again."
+        message = f"{AT_ONCE} other requests are being processed; wait a few seconds and try again."
         raise TooMuch(message)
     try:
         with _taken(module) as process:
@@ -66,7 +66,7 @@ def run(module: str, *arguments: str, given: bytes = b"", seconds: float) -> byt
             finally:
                 process.kill()
     except subprocess.TimeoutExpired:
-        message = f"This took longer than {seconds:g} s and was ended; ask for less."
+        message = f"This took longer than {seconds:g} s and was stopped; ask for less."
         raise TooMuch(message) from None
     finally:
         _TURNS.release()
@@ -74,10 +74,10 @@ def run(module: str, *arguments: str, given: bytes = b"", seconds: float) -> byt
     if process.returncode == REFUSED:
         raise Refused(said)
     if process.returncode < 0 or "MemoryError" in said:
-        message = "This needed more memory than one request may have and was ended; ask for less."
+        message = "This needed more memory than one request may use and was stopped; ask for less."
         raise TooMuch(message)
     if process.returncode:
-        message = f"This failed: {said.splitlines()[-1]}. That is a fault of Dropline: report it with what was given."
+        message = f"This failed: {said.splitlines()[-1]}. This is a bug in Dropline: please report it, with the input."
         raise Refused(message)
     return written
 

@@ -77,12 +77,12 @@ def serve(
     sign_in = auth.configured(home)
     if sign_in is None and not auth.is_loopback(address) and not no_sign_in:
         message = (
-            f"--address {address}: everybody who reaches it would read everything. Configure sign-in (see "
-            "docs/how-to/sign-in.md), or say `--no-sign-in` if that is what you want."
+            f"--address {address}: anyone who can reach it could read everything. Set up sign-in (see "
+            "docs/how-to/sign-in.md), or add `--no-sign-in` if that is what you want."
         )
         raise Unguarded(message)
     claim(port, address)
-    print(f"Dropline is at {shown(address, port, sign_in)}; Ctrl-C ends it.", flush=True)
+    print(f"Dropline is at {shown(address, port, sign_in)}; Ctrl-C stops it.", flush=True)
     os.chdir(ROOT)  # the folder of .streamlit/config.toml
     given = environment(home) | ({ALLOWED: "1"} if allow_upload else {})
     program = command(port, open_browser=open_browser, address=address, hosts=hosts)
@@ -123,8 +123,8 @@ def claim(port: int, address: str = ADDRESS) -> None:
         listen(port, address).close()
     except OSError as error:
         message = (
-            f"Port {port} on {address} cannot be used ({error.strerror}). Is Dropline open already? "
-            f"Otherwise name another port, e.g. `--port {port + 1 if port < 65535 else 8501}`."
+            f"Port {port} on {address} cannot be used ({error.strerror}). Is Dropline already running? "
+            f"Otherwise choose another port, e.g. `--port {port + 1 if port < 65535 else 8501}`."
         )
         raise PortTaken(message) from error
 

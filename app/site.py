@@ -154,7 +154,7 @@ def publish(home: Home, folder: Path, say: Callable[[str], None] = print) -> Non
 
     warehouse = Warehouse.open(home.warehouse)
     if folder.exists() and any(folder.iterdir()) and not (folder / DRAWING).exists():
-        message = f"{folder} holds something else: name a new folder, an empty one, or one of an earlier site"
+        message = f"{folder} holds something else: choose a new folder, an empty one, or one with an earlier site"
         raise SiteError(message)
     (folder / "data").mkdir(parents=True, exist_ok=True)
     for old in (folder / "data").glob("*.parquet"):

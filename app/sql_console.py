@@ -57,7 +57,7 @@ def main(path: str) -> None:
     except QueryRefused as error:
         sandbox.refuse(error)
     except MemoryError:
-        sandbox.refuse("Out of memory: one question may have about 400 MB. Ask for fewer rows or shorter texts.")
+        sandbox.refuse("Out of memory: one question may use about 400 MB. Ask for fewer rows or shorter texts.")
     rows = rows.replace_schema_metadata({_CUT: b"1"} if cut else None)
     with pa.ipc.new_stream(sys.stdout.buffer, rows.schema) as stream:
         stream.write_table(rows)

@@ -51,11 +51,11 @@ def complaint(tree: Any, known: Known) -> str | None:
             name = _name(node["function"], "function_name")
             if name not in ROW_MAKERS | CATALOGUE | known.functions:
                 allowed = ", ".join(sorted(ROW_MAKERS | CATALOGUE | known.functions))
-                return f"{name}() is not among the functions that may stand in FROM here: {allowed}"
+                return f"{name}() is not among the functions that FROM may use here: {allowed}"
         elif kind == "FUNCTION" and _name(node, "function_name") in REFUSED:
-            return f"{_name(node, 'function_name')}() is not answered here"
+            return f"{_name(node, 'function_name')}() is not allowed here"
         elif kind == "BASE_TABLE" and _name(node, "table_name") in known.system - CATALOGUE:
-            return f"{_name(node, 'table_name')} tells of the machine, not of results"
+            return f"{_name(node, 'table_name')} describes the machine, not results"
     return None
 
 

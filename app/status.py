@@ -67,7 +67,7 @@ def describe(home: Home) -> str:
     if suites := gate(home):
         failed = sum(suite["failures"] for suite in suites)
         held = sum(suite["successes"] for suite in suites)
-        lines.append(f"gate       {held} expectations hold, {failed} do not")
+        lines.append(f"gate       {held} expectations passed, {failed} failed")
     return "\n".join(lines)
 
 

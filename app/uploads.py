@@ -112,7 +112,9 @@ def take_in(home: Home) -> str:
             command, capture_output=True, text=True, timeout=INGEST_S, env=environment, check=False
         )
     except subprocess.TimeoutExpired:
-        message = f"The ingest took longer than {INGEST_S:g} s and was ended. The file is kept: type `dropline ingest`."
+        message = (
+            f"The ingest took longer than {INGEST_S:g} s and was stopped. The file is kept: type `dropline ingest`."
+        )
         raise sandbox.TooMuch(message) from None
     if not done.stdout:
         raise sandbox.Refused(done.stderr.strip())

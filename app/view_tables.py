@@ -97,7 +97,7 @@ def what_differs(found: pd.DataFrame, facts: pa.Table) -> str:
     if len(hardware):
         unknown = (hardware["grade"] == "unknown").all()
         named = ", ".join(hardware["item"].str.replace("_", " "))
-        machines = "The hardware of one is not stated" if unknown else f"Other hardware ({named})"
+        machines = "The hardware of one side is not stated" if unknown else f"Other hardware ({named})"
     else:
         machines = "Same hardware" if any(facts["cpu_model"].to_pylist()) else "Hardware not stated"
     if "campaign" in set(rest["item"]):
@@ -108,7 +108,7 @@ def what_differs(found: pd.DataFrame, facts: pa.Table) -> str:
     if len(names) == 1:
         differ = f"only the {names[0]} differs"
     elif names:
-        differ = f"{len(names)} settings differ at once ({', '.join(names)}), the ratio is the effect of none alone"
+        differ = f"{len(names)} settings differ at once ({', '.join(names)}), so the ratio shows no single effect"
     unfair = rest[(rest["grade"] == "unfair") & (rest["aspect"] != "hardware")]
     more = f" Not fair: {', '.join(unfair['item'].str.replace('_', ' '))}." if len(unfair) else ""
     return f"{machines}; {differ}.{more}"

@@ -116,8 +116,8 @@ class Warehouse:
             database.close()
             reason = str(error).splitlines()[0]
             message = (
-                f"{path} cannot be opened ({reason}). End the program that writes to it; if there is none, "
-                "type `dropline build` to publish the warehouse anew."
+                f"{path} cannot be opened ({reason}). Stop the program that writes to it; if there is none, "
+                "type `dropline build` to publish the warehouse again."
             )
             raise WarehouseUnreadable(message) from error
         database.execute("set enable_external_access = false")
@@ -191,7 +191,7 @@ class Warehouse:
         tree = json.loads(said)
         reason = tree.get("error_message") if tree.get("error", True) else sql_guard.complaint(tree, _known(cursor))
         if reason:
-            message = f"This is not answered: {reason}."
+            message = f"This query is not allowed: {reason}."
             raise QueryRefused(message)
 
 

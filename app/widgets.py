@@ -28,7 +28,7 @@ ID_LENGTH: Final = 12  # characters of an id in an address
 MOST_OPTIONS: Final = 500  # of a list to choose from
 MISSING: Final = "-"
 BOUND_WIDTH: Final = 70  # pixels
-BOUND_HELP: Final = "≥ at least the figure beside it, < less than it, ≈ about it."
+BOUND_HELP: Final = "≥ at least this figure, < less than this figure, ≈ about this figure."
 ROW_PIXELS: Final = 35  # of a table
 FRAME_PIXELS: Final = 2  # around the rows of a table
 MOST_PIXELS: Final = 400  # of a table that fits its rows, up to ten
@@ -78,7 +78,7 @@ def warn_if_behind(warehouse: Warehouse) -> None:
     if behind:
         batches = "1 batch that was" if behind == 1 else f"{behind} batches that were"
         st.warning(
-            f"The lake holds {batches} taken in after this build. Type `dropline build` to bring it into the figures.",
+            f"The lake has {batches} ingested after this build. Type `dropline build` to update the figures.",
             icon=":material/update:",
         )
 
@@ -109,7 +109,7 @@ def narrowed(what: str, key: str, options: Mapping[str, str]) -> dict[str, str]:
     named = {*st.query_params.get_all(key), *(chosen if isinstance(chosen, list) else [chosen])}
     kept = {each: text for each, text in options.items() if each in named or text in named}
     if len(found) > MOST_OPTIONS:
-        st.caption(f"The list has the first {MOST_OPTIONS:,} of {len(found):,} {what}. Type words to see others.")
+        st.caption(f"The list shows the first {MOST_OPTIONS:,} of {len(found):,} {what}. Type words to find others.")
     return kept | {each: options[each] for each in found[:MOST_OPTIONS]}
 
 
@@ -210,7 +210,7 @@ def table(
     height: int | Literal["auto", "content"] = "auto",
     tinted: Sequence[bool] = (),
 ) -> None:
-    """Show rows in the given order: cells are text, never markup; numbers sort as numbers.
+    """Show rows in the given order. Cells are plain text, never markup; numbers sort as numbers.
 
     Args:
         rows: the rows.

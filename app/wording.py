@@ -31,7 +31,7 @@ STATUSES: Final = {
 CLAIM_VERDICTS: Final = {
     "holds": "✓ holds",
     "holds_with_caveat": "✓ holds, with a caveat",
-    "tautology": "≡ true by its own words",
+    "tautology": "≡ only restates itself",
     "partly": "◐ partly",
     "understated": "▲ understated",
     "overstated": "▼ overstated",
@@ -48,7 +48,7 @@ VERDICTS: Final = {
     "probably slower": "▽ probably slower",
     "no evidence": "no evidence of a difference",
     "too few runs": "too few runs to tell",
-    "not testable": "not testable: fewer than two runs of one",
+    "not testable": "not testable: one side has fewer than two runs",
 }
 # For use beside a mark that shows the rest.
 SHORT_VERDICTS: Final = {
@@ -81,16 +81,16 @@ WATCHED: Final = {
     "pdns.udp-queries": ("Queries per second at the server", "taken"),
     "pdns.udp-answers": ("Queries per second at the server", "answered"),
     "pdns.backend-queries": ("Queries per second to the backend", ""),
-    "pdns.qsize-q": ("Questions that wait for the backend", ""),
+    "pdns.qsize-q": ("Questions waiting for the backend", ""),
     "pdns.timedout-packets": ("Questions given up per second", "waited too long"),
     "pdns.overload-drops": ("Questions given up per second", "overload"),
     "probe_latency": ("Response time of the probes (ms)", ""),
-    "probe_failure": ("Probes that failed", ""),
+    "probe_failure": ("Failed probes", ""),
     "pdns.user-msec": ("CPU time of the server (ms per second)", "user"),
     "pdns.sys-msec": ("CPU time of the server (ms per second)", "system"),
     "pdns.latency": ("Time within the server (µs)", "all"),
     "pdns.backend-latency": ("Time within the server (µs)", "backend"),
-    "pdns.receive-latency": ("Time within the server (µs)", "until it is read"),
+    "pdns.receive-latency": ("Time within the server (µs)", "until read"),
     "latency_avg": ("Response time (ms)", "mean"),
     "latency_min": ("Response time (ms)", "shortest"),
     "latency_max": ("Response time (ms)", "longest"),
@@ -103,11 +103,11 @@ WATCHED: Final = {
 REAL: Final = {
     "faster": "",
     "slower": "",
-    "probably faster": ". Probably real: among so many pairs one such may be chance",
-    "probably slower": ". Probably real: among so many pairs one such may be chance",
+    "probably faster": ". Probably real, but with so many pairs one may differ by chance",
+    "probably slower": ". Probably real, but with so many pairs one may differ by chance",
     "no evidence": ". That may be chance",
-    "too few runs": ". Too few runs tell whether that is real",
-    "not testable": ". Without repeated runs nobody can tell whether that is real",
+    "too few runs": ". There are too few runs to tell whether that is real",
+    "not testable": ". Without repeated runs you cannot tell whether that is real",
 }
 QUALITIES: Final = {"ok": "✓ ok", "warn": "⚠ warning", "suspect": "✖ suspect"}
 
@@ -159,7 +159,7 @@ def interval(low: float | None, high: float | None) -> str:
 
 
 def capacity_range(kind: str | None, low: float | None, high: float | None) -> str:
-    """Return the range of the rate at the loss limit, with its kind; a dash if unknown.
+    """Return the range of the rate at the loss limit, after its kind; a dash if unknown.
 
     `bracket 8,288 to 9,750`, `95 % interval 12,240 to 13,760`, `bracket ≥ 8,288`. The ends of a bracket are tested
     steps; those of an interval are estimates, rounded to the interval's precision.
@@ -174,7 +174,7 @@ def capacity_range(kind: str | None, low: float | None, high: float | None) -> s
 
 
 def about(value: float, low: float | None, high: float | None) -> float:
-    """Return an estimate without insignificant digits: those whose unit is below a twentieth of its range."""
+    """Round an estimate: drop digits that are worth less than a twentieth of its range."""
     if low is None or high is None or not (is_known(low) and is_known(high)) or high <= low:
         return value
     return round(value, -math.floor(math.log10((high - low) / 20)))
@@ -192,7 +192,7 @@ def factor_interval(low: float | None, high: float | None) -> str:
 
 
 def change(ratio: float) -> str:
-    """Return how a rate compares, before the other's name: `8 % more than`, `2.4 times as much as`."""
+    """Return a comparison that continues with the other's name: `8 % more than`, `2.4 times as much as`."""
     if ratio >= 2:
         return f"{factor(ratio)} times as much as"
     percent = number(100 * abs(ratio - 1))
@@ -227,14 +227,14 @@ def drift(in_turn: Iterable[bool]) -> str:
         return ""
     which = "All pairs were" if not any(order) else f"{order.count(False)} of {plural(len(order), 'pair')} were"
     which = "The pair was" if len(order) == 1 else which
-    return f"{which} measured one after the other: drift of the machine counts as a difference."
+    return f"{which} measured one after the other: drift of the machine may look like a difference."
 
 
 def widened(correlations: Mapping[str, float | None]) -> str:
     """Return a note on configurations, by label, whose neighbouring runs correlate; empty if there are none."""
     times = {label: widening(known(each)) for label, each in correlations.items()}
     wider = [f"{label} ({factor(each)} times)" for label, each in times.items() if each > 1]
-    return f"Neighbouring runs resemble each other, which widened the interval of {', '.join(wider)}." if wider else ""
+    return f"Neighbouring runs are correlated, which widened the interval of {', '.join(wider)}." if wider else ""
 
 
 def count(value: float | None) -> str:

@@ -15,10 +15,10 @@ The gate checks two places: every batch of the lake, once, before `dropline buil
 warehouse, before it replaces the old one. Keys, types, relations and accepted values are checked by dbt's contracts and
 tests.
 
-- **critical**: the number cannot be. The build stops and names the rows; the published warehouse
+- **critical**: the number is impossible. The build stops and names the rows; the published warehouse
   stays as it is. A critical row of a superseded file no longer counts: repair the file, ingest it
   again, build.
-- **warning**: possible, but somebody should know. The finding appears in `quality_findings` with the
+- **warning**: possible, but you should know. The finding appears in `quality_findings` with the
   trial, file or configuration concerned, and wherever its figure is shown; the capacities concerned are marked `warn`.
 - **info**: worth knowing. The finding is shown in the same places; no figure is marked.
 

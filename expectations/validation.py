@@ -48,6 +48,6 @@ def failed(suites: Sequence[Suite], counts: Mapping[str, int]) -> set[str]:
         rows = outcome.result["unexpected_index_list"] or ()
         failing[outcome.expectation_config.type] = {row["code"] for row in rows}
     if unknown := failing["expect_column_values_to_not_be_null"]:
-        message = f"{', '.join(sorted(unknown))} could not be checked: nobody counted the rows that fail"
+        message = f"{', '.join(sorted(unknown))} could not be checked: the failing rows were not counted"
         raise RuntimeError(message)
     return failing["expect_column_values_to_be_between"]

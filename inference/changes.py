@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -390,6 +391,7 @@ def split_gains(sums: NDArray[np.float64], shortest: int) -> NDArray[np.float64]
     return np.asarray((last - first).min(-1) - (middle - first).min(-1) - (last - middle).min(-1))
 
 
+@cache
 def prices_of(n: int) -> NDArray[np.float64]:
     """Return the price of a change in a series of n runs at each of ALPHAS, between the simulated n by their logs."""
     table = np.array(list(PRICES.values()))

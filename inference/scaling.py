@@ -132,9 +132,9 @@ def _columns(name: str, estimate: Estimate | None) -> dict[str, float | None]:
 def _caveats(threads: Sequence[int], shared: Sequence[int], cores: int | None, found: Fit) -> str:
     said = [f"{len(set(threads))} thread counts, {len(threads)} rates"]
     if found.sigma.low is None and found.sigma.high is None:
-        said.append("no more than the law has parameters, so that there is no interval")
+        said.append("no more than the law has parameters, so there is no interval")
     elif found.peak_threads is None:
-        said.append("kappa = 0 is not excluded, so that no peak is told")
+        said.append("kappa = 0 cannot be excluded, so no peak is given")
     if shared:
         said.append(f"{', '.join(map(str, shared))} threads share the {cores} physical cores")
     return "; ".join(said) + "."
@@ -172,7 +172,7 @@ def _unfit(threads: Array, rates: Array, cores: int | None) -> str | None:
     if counts[-1] < SPREAD * counts[0]:
         return f"From {counts[0]:g} to {counts[-1]:g} threads is too little spread: the most must be twice the fewest."
     if cores is not None and counts[0] > cores:
-        return f"All thread counts lie above the {cores} physical cores, where threads share a core."
+        return f"All thread counts are above the {cores} physical cores, where threads share a core."
     return _superlinear(threads, rates)
 
 
@@ -191,7 +191,7 @@ def _superlinear(threads: Array, rates: Array) -> str | None:
         if growth > max(noise * error, math.sqrt(_NOTHING)):
             return (
                 f"From {counts[few]:g} to {counts[many]:g} threads the rate of one thread grows by {growth:.0%}, more "
-                "than noise: superlinear, so that something else than the threads changes."
+                "than noise: superlinear, so something other than the threads changes."
             )
     return None
 
@@ -204,7 +204,7 @@ def _fit(threads: Array, rates: Array) -> Fit | Refusal:
     apart, serial, pairwise = (float(weight) for weight in weights)
     one = apart + serial
     if one < _NOTHING:
-        return Refusal("The rates fall so steeply that the law knows no rate of one thread.")
+        return Refusal("The rates fall so steeply that the law gives no rate for one thread.")
     sigma, kappa = serial / one, pairwise / one
     residuals = yields * (one + serial * (threads - 1) + pairwise * pairs) - 1
     residual = _missed(threads, residuals)
@@ -247,7 +247,7 @@ def _unconvincing(threads: Array, yields: Array, squares: float, residual: float
     else:
         flat = rates.max() < (1 + TOLERANCE) * rates.min()
     if flat:
-        return "A constant describes the rates as well as the law: they do not show that threads matter."
+        return "A constant fits the rates as well as the law: they do not show that threads matter."
     return None
 
 

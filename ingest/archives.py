@@ -40,10 +40,10 @@ _DAMAGES: Final = (
 )
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 
-ELSEWHERE: Final = "a member of an archive whose path leads out of it"
+ELSEWHERE: Final = "an archive member whose path leads out of the archive"
 NO_FILE: Final = "a link or device in an archive"
-TWICE: Final = "a member of an archive that a later one of the same name replaces"
-NO_NAME: Final = "a member of an archive whose name no file can have here"
+TWICE: Final = "an archive member that a later one with the same name replaces"
+NO_NAME: Final = "an archive member with a name that no file can have here"
 
 _UNPACK: Final = "unpack it yourself, and ingest the folder"
 _DAMAGED: Final = "copy it again from where it was made, or unpack what can be saved and ingest that"
@@ -109,7 +109,7 @@ def unpack(file: str, folder: Path, max_bytes: int) -> list[tuple[str, str]] | N
                 return None
             return _write(members, folder, max_bytes, status)
         except NotImplementedError as error:
-            reason = f"an archive packed in a way that is not known here: {error}"
+            reason = f"an archive packed in an unsupported way: {error}"
             raise ArchiveError(reason, _UNPACK) from None
         except RuntimeError as error:  # how zipfile reports a password
             reason = f"an archive that cannot be read: {error}"

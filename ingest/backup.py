@@ -76,15 +76,15 @@ def backup(home: Home, root: Path, *, progress: Callable[[int, int, str], None] 
             if faults := [fault for fault in verify(copy, progress=progress).faults if fault.path != marker]:
                 message = "\n".join(
                     [
-                        f"{copy.root} was copied, but it is not what was once written:",
+                        f"{copy.root} was copied, but differs from what was once written:",
                         *(fault.text() for fault in faults),
-                        f"Type `dropline verify`: if {home.root} is whole, remove these files and back up again.",
+                        f"Type `dropline verify`: if {home.root} is intact, remove these files and back up again.",
                     ]
                 )
                 raise BackupFailed(message)
             _mark(copy, finished=True)
     except OSError as error:
-        message = f"The backup stopped: {error}. What was copied stays: repair that and back up again."
+        message = f"The backup stopped: {error}. What was copied is kept: fix the problem and back up again."
         raise BackupFailed(message) from error
     return BackedUp(copy.root, batches, copied, copy.warehouse.exists())
 
@@ -94,7 +94,7 @@ def _alone(copy: Home) -> Iterator[None]:
     """Lock the folder of a backup; raise BackupFailed if it is not one, or another process writes to it."""
     there = {file.name for file in copy.root.iterdir()} if copy.root.exists() else set()
     if MARKER not in there and there - {_LOCK}:
-        message = f"{copy.root} holds something else than a backup: name a new or an empty folder"
+        message = f"{copy.root} holds something other than a backup: choose a new or an empty folder"
         raise BackupFailed(message)
     copy.root.mkdir(parents=True, exist_ok=True)
     with (copy.root / _LOCK).open("w") as lock:
@@ -121,7 +121,7 @@ def _copy(home: Home, copy: Home, progress: Callable[[int, int, str], None] | No
         stack.enter_context(source.reading())
         logged = log.names(home.lake / "log")
         if not (entries := source.entries(logged)):
-            message = f"{home.root} holds no lake, so that there is nothing to back up: name a home with --home"
+            message = f"{home.root} has no lake, so there is nothing to back up: choose a home with --home"
             raise BackupFailed(message)
         batches, there = [batch for entry in entries for batch in entry.batches], {*target.batches()}
         _require_kinship(home, copy)
@@ -145,7 +145,7 @@ def _require_kinship(home: Home, copy: Home) -> None:
     for name in log.names(copy.lake / "log"):
         own, other = (each.lake / "log" / name for each in (home, copy))
         if not own.exists() or own.read_bytes() != other.read_bytes():
-            message = f"{other} is no commit of {home.root}: name another folder"
+            message = f"{other} is not a commit of {home.root}: choose another folder"
             raise BackupFailed(message)
 
 

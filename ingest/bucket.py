@@ -42,11 +42,11 @@ _KEYS: Final = (
     "bucket, and get, put and delete objects in the folder"
 )
 _WORDS: Final = {
-    "169.254.169.254": f"no keys are found. {_KEYS}",
-    "NoSuchBucket": "there is no such bucket. Make it, or correct the address",
+    "169.254.169.254": f"no keys were found. {_KEYS}",
+    "NoSuchBucket": "there is no such bucket. Create it, or correct the address",
     "AccessDenied": f"access is denied. {_KEYS}",
     "InvalidAccessKeyId": f"the access key is not known there. {_KEYS}",
-    "SignatureDoesNotMatch": f"the secret key is not that of the access key. {_KEYS}",
+    "SignatureDoesNotMatch": f"the secret key does not belong to the access key. {_KEYS}",
     "error sending request": f"it cannot be reached. Check the network, and {ENDPOINT} for a server of your own",
 }
 _ADVICE: Final = "Put the object back from the copy of a machine that has it: docs/how-to/object-storage.md"
@@ -87,7 +87,7 @@ class Bucket:
         names = {key.removeprefix(f"{_LOG}/") for key in self._listing(_LOG)}
         if not names and self._listing("lake/batches"):
             message = (
-                f"{self.address} was written by a version without a log: take its lake to a new folder of the bucket, "
+                f"{self.address} was written by a version without a log: move its lake to a new folder of the bucket, "
                 "as docs/how-to/object-storage.md says"
             )
             raise BucketUnusable(message)
@@ -100,7 +100,7 @@ class Bucket:
         try:
             return Entry.read(name, data)
         except DamagedEntry as error:
-            message = f"{self.address}/{_LOG}/{name}: it is not what was put. {_ADVICE}"
+            message = f"{self.address}/{_LOG}/{name}: it differs from what was put. {_ADVICE}"
             raise DamagedObject(message) from error
 
     def commit(self, root: Path, entry: Entry) -> bool:
@@ -177,8 +177,8 @@ class Bucket:
         except exceptions.BaseError as error:
             said = str(error)
             words = next((words for code, words in _WORDS.items() if code in said), None)
-            words = words or "it does not answer as S3 does. Check the address"
-            message = f"{self.address}: {words}. Then repeat the command; what was committed before is untouched."
+            words = words or "it does not answer like S3. Check the address"
+            message = f"{self.address}: {words}. Then run the command again; everything committed before is unchanged."
             raise BucketUnusable(message) from None
 
 
@@ -186,7 +186,7 @@ def _region_of(bucket: str) -> str:
     try:
         return str(fs.resolve_s3_region(bucket))
     except OSError:
-        message = f"s3://{bucket}: its region cannot be found out. Correct the address, or set AWS_REGION."
+        message = f"s3://{bucket}: its region cannot be determined. Correct the address, or set AWS_REGION."
         raise BucketUnusable(message) from None
 
 

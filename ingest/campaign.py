@@ -57,7 +57,7 @@ def slug(name: str) -> str:
 
 def _short_name(name: str) -> str:
     if not re.fullmatch(r"[^\W_][\w.-]{0,99}", name) or name != unicodedata.normalize("NFC", name).lower():
-        message = f"{name!r} is no name; use lower-case letters, digits, '.', '_' and '-', such as {slug(name)!r}"
+        message = f"{name!r} is not a name; use lower-case letters, digits, '.', '_' and '-', such as {slug(name)!r}"
         raise ValueError(message)
     return name
 
@@ -141,7 +141,7 @@ def _template_pattern(text: str) -> str:
     pattern = "/".join(pieces).replace("**/", "(?:[^/]+/)*")
     names = re.findall(r"\?P<(\w+)>", pattern)
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        message = f"{text!r}: {{{twice[0]}}} stands twice; write {{_}} in place of one of them"
+        message = f"{text!r}: {{{twice[0]}}} appears twice; write {{_}} instead of one of them"
         raise ValueError(message)
     return pattern
 
@@ -153,10 +153,10 @@ def _name_pattern(name: str, text: str) -> str:
     parts = re.split(r"\{([^{}]*)\}", name)
     literals, fields = parts[0::2], parts[1::2]
     if not name or name in {".", ".."} or any("{" in part or "}" in part for part in literals):
-        message = f"{text!r}: {name!r} is no name with {{field}}s"
+        message = f"{text!r}: {name!r} is not a name with {{field}}s"
         raise ValueError(message)
     if "" in literals[1:-1]:
-        message = f"{text!r}: two fields touch in {name!r}; put the text that separates them between"
+        message = f"{text!r}: two fields touch in {name!r}; put the text that separates them between them"
         raise ValueError(message)
     pattern = re.escape(literals[0])
     for position, (field, literal) in enumerate(zip(fields, literals[1:], strict=True), 1):
@@ -187,7 +187,7 @@ def _inside(folder: str) -> str:
     """Normalise a folder of the campaign; reject a path that leaves the campaign."""
     parts = [part for part in folder.split("/") if part not in {"", "."}]
     if folder.startswith("/") or ".." in parts:
-        message = f"{folder!r} leads out of the campaign's folder; give a folder below it"
+        message = f"{folder!r} leads out of the campaign's folder; name a folder inside it"
         raise ValueError(message)
     return "/".join(parts) or "."
 
@@ -232,7 +232,7 @@ class Campaign(_Strict):
     tags: Annotated[tuple[Words, ...], BeforeValidator(_listed), Field(max_length=50)] = ()
     method: Method = Method()
     expected_rcodes: Annotated[tuple[Rcode, ...], BeforeValidator(_listed), Field(max_length=50)] | None = Field(
-        None, description="DNS answer codes that are no errors; NOERROR and NXDOMAIN by default."
+        None, description="DNS answer codes that are not errors; default: NOERROR and NXDOMAIN."
     )
     defaults: Defaults = Defaults()  # type: ignore[valid-type]
     path: Annotated[tuple[PathTemplate, ...], BeforeValidator(_listed), Field(max_length=50)] = Field(
@@ -250,7 +250,7 @@ class Campaign(_Strict):
         {}, description="Folders of machine facts, with the role of each machine."
     )
     ignore: Annotated[tuple[Words, ...], BeforeValidator(_listed), Field(max_length=100)] = Field(
-        (), description="Globs of files to leave alone; a final / means a whole folder."
+        (), description="Globs of files to skip; a final / means a whole folder."
     )
 
     _where: str = PrivateAttr("path")  # the key of the templates, for editors
@@ -321,7 +321,7 @@ class Campaign(_Strict):
     def parse(cls, data: bytes, where: str = FILE_NAME) -> Campaign:
         """Parse the bytes of a campaign.yaml; errors name the file as `where`."""
         if len(data) > MAX_BYTES:
-            message = f"{where}: larger than {MAX_BYTES} bytes; it describes results, it holds none"
+            message = f"{where}: larger than {MAX_BYTES} bytes; it should describe results, not hold them"
             raise CampaignError(message)
         contents, lines = read_yaml(data, where)
         try:
@@ -361,7 +361,7 @@ def read_yaml(data: bytes, where: str) -> tuple[object, Lines]:
                 return _refuse(event, where, "anchors and aliases (& and *) are not read; write it out")
         node = yaml.compose(data, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        message = f"{where}: no readable YAML: {' '.join(str(error).split())}"
+        message = f"{where}: not readable as YAML: {' '.join(str(error).split())}"
         raise CampaignError(message) from None
     if not isinstance(node, yaml.MappingNode):
         message = f"{where}: expected `key: value` lines, at least `campaign: a-short-name`"
@@ -378,7 +378,7 @@ def _plain(node: Any, place: tuple[str | int, ...], lines: Lines, where: str) ->
     entries: dict[str, object] = {}
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode) or key.value in entries:
-            return _refuse(key, where, "every key must be a word that stands once in its block")
+            return _refuse(key, where, "every key must be a word that appears only once in its block")
         if value.tag != "tag:yaml.org,2002:null":
             entries[key.value] = _plain(value, (*place, key.value), lines, where)
         lines[(*place, key.value)] = key.start_mark.line + 1

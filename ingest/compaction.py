@@ -48,14 +48,14 @@ class Compacted:
     def text(self) -> str:
         """Return the result as text."""
         if self.left:
-            return f"{self.left} forgotten files could not be purged, as somebody compacted meanwhile: repeat it"
+            return f"{self.left} forgotten files could not be purged, as somebody compacted meanwhile: run it again"
         if not self.into:
             return f"{self.before} commits; nothing to merge"
         left = self.before - self.merged + self.into
         gone = f"{self.purged} forgotten files are gone for good; " if self.purged else ""
         said = f"{gone}{self.merged} commits merged into {self.into}; the lake has {left} now"
         if self.waiting:
-            said += f"; {self.waiting} replaced ones are deleted by the next ingest, as somebody is reading"
+            said += f"; {self.waiting} replaced ones are deleted by the next ingest, as somebody is still reading"
         return said
 
 

@@ -247,7 +247,7 @@ class ServerConfigs:
         if not found:
             return None, [f"{named} is not among the ingested files"]
         if len(found) > 1:
-            return None, [f"{named} fits {len(found)} of the ingested files, so none is used"]
+            return None, [f"{named} matches {len(found)} of the ingested files, so none is used"]
         doubt = f"{named} was found by its path; its SHA-256 is not the one that the sidecar gives"
         return found[0], [doubt] if digest else []
 
@@ -340,9 +340,9 @@ def read_sidecar(data: bytes) -> Row:
     try:
         contents = _SIDECAR.decode(data.removeprefix(codecs.BOM_UTF8).decode())
     except json.JSONDecodeError as error:
-        raise SidecarError(error.lineno, f"no readable JSON: {error.msg}") from None
+        raise SidecarError(error.lineno, f"not readable as JSON: {error.msg}") from None
     except (ValueError, RecursionError) as error:
-        raise SidecarError(1, f"no readable JSON: {error}") from None
+        raise SidecarError(1, f"not readable as JSON: {error}") from None
     if not isinstance(contents, dict):
         raise SidecarError(1, f"expected a JSON object, found a {type(contents).__name__}")
     return contents

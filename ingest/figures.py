@@ -77,7 +77,7 @@ _URL: Final = re.compile(r"https?://\S+")
 _LONGEST: Final = 2000  # characters of a text
 _MAX_BYTES: Final = 64 * 1024 * 1024  # of text
 _MAX_ROWS: Final = 1_000_000
-_FORM: Final = "docs/how-to/bring-your-own-figures.md describes the form"
+_FORM: Final = "docs/how-to/bring-your-own-figures.md describes the format"
 
 
 class _Unfit(ValueError):
@@ -109,7 +109,7 @@ def parse(data: bytes) -> Iterator[Row | Reject]:
     one.
     """
     empty = True
-    for part in few_rejects(_figures(data), "repair the table where the first of them stand, and ingest it again"):
+    for part in few_rejects(_figures(data), "repair the table where the first of them are, and ingest it again"):
         empty = False
         yield part
     if empty:
@@ -133,7 +133,7 @@ def _figures(data: bytes) -> Iterator[Row | Reject]:
             yield {**figure, "line": line}
         else:
             reason = f"the figure of line {first} again: figure_id {figure['figure_id']!r:.80}"
-            yield Reject(line, reason, "remove it, or give each figure a figure_id of its own")
+            yield Reject(line, reason, "remove it, or give each figure its own figure_id")
 
 
 def _csv(data: bytes) -> Iterator[Record | Reject]:
@@ -168,7 +168,7 @@ def _records(text: str) -> Iterator[Record | Reject]:
                 yield _record(header, cells, line)
             line = reader.line_num + 1
     except csv.Error as error:
-        reason = f"no CSV from here to the end of the file: {error}"
+        reason = f"not CSV from here to the end of the file: {error}"
         yield Reject(line, reason, 'put text with the separator or quotes in it into "quotes", quotes doubled')
 
 
@@ -176,7 +176,7 @@ def _record(header: Sequence[str], cells: Sequence[str], line: int) -> Record | 
     surplus = cells[len(header) :]
     if len(cells) < len(header) or any(map(_clean, surplus)):
         reason = f"expected {len(header)} values as in the header, found {len(cells)}"
-        return Reject(line, reason, 'put values that hold the separator into "quotes"')
+        return Reject(line, reason, 'put values that contain the separator into "quotes"')
     return line, {name: text for name, cell in zip(header, cells, strict=False) if (text := _clean(cell))}
 
 
@@ -190,7 +190,7 @@ def _parquet(data: bytes) -> Iterator[Record | Reject]:
         table = file.read()
         columns = [column.cast(pa.string()).to_pylist() for column in table.columns]
     except (pa.ArrowException, OSError, ValueError) as error:
-        reason = f"no readable Parquet with one value in each cell: {' '.join(str(error).split()):.200}"
+        reason = f"not readable as Parquet with one value in each cell: {' '.join(str(error).split()):.200}"
         yield Reject(1, reason, "write the table again, with text and numbers only")
         return
     header = _names(table.column_names)
@@ -238,15 +238,15 @@ def _header_faults(header: Sequence[str]) -> list[Reject]:
     for name in dict.fromkeys(header):
         if name not in COLUMNS:
             near = difflib.get_close_matches(name, COLUMNS, n=1)
-            advice = f"did you mean {near[0]!r}? Else" if near else "rename it, or"
+            advice = f"did you mean {near[0]!r}? Otherwise" if near else "rename it, or"
             faults.append(Reject(1, f"there is no column {name!r:.80}", f"{advice} remove it; {_FORM}"))
         elif header.count(name) > 1:
-            faults.append(Reject(1, f"the column {name!r} stands twice", "keep one of them"))
+            faults.append(Reject(1, f"the column {name!r} appears twice", "keep one of them"))
     missing = [name for name in REQUIRED if name not in header]
     if not set(_SOURCE).intersection(header):
         missing.insert(0, "source_id (or source_title)")
     if missing:
-        faults.append(Reject(1, f"expected the columns {', '.join(missing)}, too", f"add them; {_FORM}"))
+        faults.append(Reject(1, f"also expected the columns {', '.join(missing)}", f"add them; {_FORM}"))
     return faults
 
 
@@ -307,7 +307,7 @@ def _number(column: str, text: str) -> float:
         message = f"{column}: expected a number, found {text!r:.80}"
         raise _Unfit(message, "write it as 1234.5: a point before the fraction, nothing between thousands, no unit")
     if column != "value" and value < 0:
-        message = f"{column}: expected a number from 0 on, found {text!r:.80}"
+        message = f"{column}: expected a number of 0 or more, found {text!r:.80}"
         raise _Unfit(message)
     if column == "loss_limit_ratio" and value > 1:
         message = f"loss_limit_ratio: expected a ratio from 0 to 1, found {text!r:.80}"
@@ -321,7 +321,7 @@ def _check_unit(row: Row) -> None:
         return
     if row["unit"] not in units:
         message = f"unit: expected {' or '.join(units)} for {row['metric']}, found {row['unit']!r:.80}"
-        raise _Unfit(message, f"convert the value to {units[0]}, or name another metric")
+        raise _Unfit(message, f"convert the value to {units[0]}, or choose another metric")
     if row["value"] <= 0:
         message = f"value: expected {row['metric']} above 0, found {row['value']:g}"
         raise _Unfit(message)

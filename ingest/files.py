@@ -41,10 +41,10 @@ _NOTES: Final = re.compile(r"README.*|.*\.(?:md|markdown)", re.DOTALL | re.IGNOR
 _RULES: Final = (
     (re.compile(r"\.(?:git|hg|svn|bzr)|CVS"), "the history of a version control system"),
     (re.compile(r"\..*", re.DOTALL), "hidden: its name begins with a dot"),
-    (re.compile(r".*~", re.DOTALL), "the copy that an editor keeps: *~"),
+    (re.compile(r".*~", re.DOTALL), "a copy that an editor keeps: *~"),
     (re.compile(r"(?:LICEN[CS]E|COPYING).*", re.DOTALL), "a licence: LICENSE*, LICENCE*, COPYING*"),
 )
-_BY_CAMPAIGN: Final = "named under `ignore:` in campaign.yaml"
+_BY_CAMPAIGN: Final = "listed under `ignore:` in campaign.yaml"
 _LINKED: Final = "a link to a file that is found under its own name"
 _MESSAGES: Final = (".err", ".stderr")
 _FAULT: Final = re.compile(r"(?:, line (\d+))?(?:: )?(.*)", re.DOTALL)  # a campaign.yaml error after its path
@@ -279,7 +279,7 @@ def read(file: str | Path, max_bytes: int = MAX_BYTES, first: int | None = None)
             os.close(opened)
     except OSError as error:
         reason = f"cannot be read: {error.strerror}"
-        raise Unreadable(reason, "check the file and its rights") from None
+        raise Unreadable(reason, "check the file and its permissions") from None
     if status.st_size > max_bytes or len(data) > max_bytes:
         raise too_large(max(status.st_size, len(data)), max_bytes)
     return data, status.st_mtime_ns // 1000
@@ -302,7 +302,7 @@ def too_large(size: int, limit: int) -> Unreadable:
 def _require_regular(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         reason = "not a regular file (a pipe, socket, device or link)"
-        raise Unreadable(reason, "copy what it gives into a file, and ingest that")
+        raise Unreadable(reason, "save its output to a file, and ingest that")
 
 
 def sidecar_paths(item: Found) -> list[str]:
@@ -343,7 +343,7 @@ def walk(
         except (OSError, RuntimeError):
             message = f"{path}: there is no such file or folder"
             if path.exists():
-                message = f"{path}: a pipe or device, no file; write what it gives into a file, and ingest that"
+                message = f"{path}: a pipe or device, not a file; save its output to a file, and ingest that"
             raise IntakeError(message) from None
     outer = {root for root in roots if not any(parent in roots for parent in root.parents)}
     single: dict[Path, set[str]] = defaultdict(set)
@@ -401,7 +401,7 @@ class _Walker:
                 try:
                     entries = sorted(os.scandir(folder.place), key=lambda entry: entry.name)
                 except OSError as error:
-                    reject = Reject(1, f"folder cannot be read: {error.strerror}", "check its rights")
+                    reject = Reject(1, f"folder cannot be read: {error.strerror}", "check its permissions")
                     found.append(_found(folder.path, scope, reject=reject))
                     continue
                 if not scope.campaign or folder != first:
@@ -465,7 +465,7 @@ class _Walker:
         except archives.ArchiveError as error:
             reject = Reject(1, str(error), error.hint)
         except OSError as error:
-            hint = "check the file, its rights, and the room on the disk"
+            hint = "check the file, its permissions, and the space on the disk"
             reject = Reject(1, f"cannot be unpacked: {error.strerror}", hint)
         else:
             if left_out is None:
@@ -486,7 +486,7 @@ def _link_reject(link: Path, root: Path) -> Reject | None:
     try:
         target = link.resolve(strict=True)
     except (OSError, RuntimeError):
-        return Reject(1, "a symbolic link that leads nowhere", "remove it or put the file there")
+        return Reject(1, "a symbolic link that points nowhere", "remove it or put the file there")
     if not target.is_relative_to(root):
         return Reject(
             1,
@@ -494,7 +494,7 @@ def _link_reject(link: Path, root: Path) -> Reject | None:
             "copy the file, or ingest its folder",
         )
     if any(_rule(part) for part in target.relative_to(root).parts):
-        return Reject(1, "a symbolic link to a hidden or ignored file", "put the file in its place")
+        return Reject(1, "a symbolic link to a hidden or ignored file", "replace it with the file")
     return None
 
 
@@ -531,7 +531,7 @@ def _is_usable(items: Sequence[Found], owners: dict[str, Path], refused: list[Re
     if scope.campaign and (other := owners.setdefault(scope.name, scope.folder)) != scope.folder:
         message = (
             f"{scope.folder / FILE_NAME} and {other / FILE_NAME} are both named {scope.name!r}; "
-            "give every campaign a name of its own"
+            "give every campaign its own name"
         )
         raise CampaignError(message)
     return True

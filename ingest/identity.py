@@ -49,7 +49,7 @@ class Identities:
     def __init__(self, known: Known, given: str | None = None) -> None:
         if given is not None and slug(given) != given:
             message = (
-                f"--campaign {given!r} is no name; use lower-case letters, digits, '.', '_' and '-': {slug(given)}"
+                f"--campaign {given!r} is not a name; use lower-case letters, digits, '.', '_' and '-': {slug(given)}"
             )
             raise IntakeError(message)
         self._known, self._given = known, given
@@ -92,7 +92,7 @@ class Identities:
             )
             return after
         if before and any(self._same(items, before)):
-            self.notes.append(f"campaign {before} is called {scope.name} now, as its campaign.yaml says")
+            self.notes.append(f"campaign {before} is now called {scope.name}, as its campaign.yaml says")
             self.renamed.append(Renamed(before, scope.name, frozenset(item.path for item in items)))
         return scope.name
 
@@ -123,7 +123,7 @@ class Identities:
     def _refuses(self, other: tuple[str, str], items: list[Found]) -> bool:
         """Reject a folder whose files are in the lake as another's; if it has a name of its own, only add a note."""
         (name, place), scope = other, items[0].scope
-        reason = f"its files are in the lake already, as those of {place}, which is campaign {name}"
+        reason = f"its files are already in the lake, from {place}, which is campaign {name}"
         if scope.campaign or self._given or self._at(scope.folder):
             self.notes.append(f"{scope.folder}: {reason}: `dropline forget` what counts twice")
             return False
@@ -143,7 +143,7 @@ class Identities:
                 self.notes.append(f"{scope.folder}: kept as campaign {name}, all of whose results it has")
                 return name
             self.notes.append(
-                f"{scope.folder}: campaign {name} has {sum(same)} of its files, too; `--campaign {name}` makes it that "
+                f"{scope.folder}: campaign {name} also has {sum(same)} of its files; `--campaign {name}` makes it that "
                 "campaign"
             )
         return None
@@ -177,7 +177,7 @@ class Identities:
         if name != scope.name:
             place = self._taken.get(scope.name) or next(self._places(scope.name), None)
             elsewhere = f"campaign {scope.name} is {place}" if place else f"there is a campaign {scope.name}"
-            self.notes.append(f"{scope.folder}: kept as campaign {name}, as {elsewhere}; --campaign names it otherwise")
+            self.notes.append(f"{scope.folder}: kept as campaign {name}, as {elsewhere}; --campaign gives it another")
         return name
 
     def _is(self, name: str, items: list[Found]) -> bool:

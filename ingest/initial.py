@@ -37,7 +37,7 @@ _BACKENDS: Final = frozenset(
 _UNCLEAR: Final = frozenset({"on", "off", "yes", "no", "true", "false", "4", "6", "dhcp"})  # fit several columns
 _TEXT: Final = """\
 # Found: {found}.
-# Every key is told in docs/how-to/bring-your-own-results.md; only the name must be there.
+# docs/how-to/bring-your-own-results.md describes every key; only the name is required.
 campaign: {name}
 
 # title: What reports call it
@@ -46,7 +46,7 @@ campaign: {name}
 
 {path}
 
-# What no file says; it holds for every trial of which no better source speaks.
+# What no file says; these values are for every trial for which no better source has one.
 # defaults:
 #   product: ISC Kea
 #   product_version: 2.6.1
@@ -59,7 +59,7 @@ campaign: {name}
 # Which machine was what, by the folder of its facts (see collect.sh).
 # machines: {{machine: server}}
 
-# Files to leave alone; what is in the lake already counts no longer then.
+# Files to skip; those that are already in the lake then no longer count.
 # ignore: [discarded/, "*.log"]
 """
 
@@ -75,7 +75,7 @@ class Begun(NamedTuple):
         """Return the result as text."""
         matched = f"its path templates match {self.matched} of {self.outputs} outputs"
         path = matched if self.matched else "no path template was found"
-        return f"Wrote {self.file}: {path}. Read it through, then type: dropline ingest --dry-run {self.file.parent}"
+        return f"Wrote {self.file}: {path}. Review it, then type: dropline ingest --dry-run {self.file.parent}"
 
 
 def begin(folder: Path, lake: Lake) -> Begun:
@@ -85,12 +85,12 @@ def begin(folder: Path, lake: Lake) -> Begun:
     """
     file = folder / FILE_NAME
     if file.exists():
-        message = f"{file} is there already; it stays as it is"
+        message = f"{file} already exists; it was not changed"
         raise IntakeError(message)
     found = [item for item in survey([folder]) if item.scope.folder == folder.resolve()]
     outputs = [item for item in found if item.kind is Kind.OUTPUT]
     if not outputs:
-        message = f"{folder}: no output of a traffic generator lies there; `dropline show FILE` explains a file"
+        message = f"{folder}: there is no output of a traffic generator; `dropline show FILE` explains a file"
         raise IntakeError(message)
     with lake.reading():
         (named,) = Identities(Known(lake)).named([found])

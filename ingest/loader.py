@@ -120,7 +120,7 @@ class Summary:
         if self.superseded:
             yield f"{counted(self.superseded, 'file supersedes', 'files supersede')} an earlier version"
         if self.retired:
-            yield f"{counted(self.retired, 'file', 'files')} of before ignored from now on"
+            yield f"{counted(self.retired, 'file', 'files')} ingested before ignored from now on"
 
 
 def counted(number: int, one: str, many: str) -> str:
@@ -362,8 +362,8 @@ class Intake:
         outcome.place = f"{item.scope.folder}/{item.path}"
         self._campaigns.add(campaign)
         if key in self.taken:
-            reason = f"another file of this ingest is {path} of campaign {campaign}, too"
-            clash = Reject(1, reason, "give each folder a campaign.yaml with a name of its own")
+            reason = f"another file of this ingest is also {path} of campaign {campaign}"
+            clash = Reject(1, reason, "give each folder a campaign.yaml with its own name")
             self._summary.rejected += 1
             self._summary.rejects.append(reject_row(outcome.raw, clash))
             return

@@ -87,7 +87,7 @@ class Entry:
                 raise ValueError(name)
             return cls(int(name[:8]), tuple(said["batches"]), files, tuple(said["replaces"]))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            message = f"{name} is not what was written"
+            message = f"{name} differs from what was written"
             raise DamagedEntry(message) from error
 
 

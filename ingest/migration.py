@@ -83,7 +83,7 @@ def _entry(number: int, folder: Path) -> Entry:
                 for table, part in said["tables"].items()
             }
         except (ValueError, KeyError, TypeError) as error:
-            message = f"{manifest} is not what was written: put it back from a backup, or move {folder} elsewhere"
+            message = f"{manifest} differs from what was written: put it back from a backup, or move {folder} elsewhere"
             raise DroplineError(message) from error
     elif len(set(_span(folder.name))) > 1:
         message = f"{manifest} is missing: put it back from a backup, or move {folder} elsewhere"

@@ -57,7 +57,7 @@ def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int
         while waiting:
             yield waiting.popleft().result()
     except BrokenProcessPool:
-        message = "a process that read files was killed, perhaps for want of memory; ingest again"
+        message = "a process that read files was killed, perhaps because memory ran out; ingest again"
         raise WorkerError(message) from None
     finally:
         pool.shutdown(cancel_futures=True)

@@ -179,9 +179,9 @@ class Reparsed:
     def _sum(self) -> str:
         said = f"{self.files} files read again"
         if self.without_bytes:
-            said += f", {self.without_bytes} without kept bytes left as they are"
+            said += f", {self.without_bytes} without stored bytes left as they are"
         if self.overtaken:
-            said += f", {self.overtaken} left to another process that has brought them meanwhile"
+            said += f", {self.overtaken} left to another process that has ingested them meanwhile"
         if not self.changes:
             return f"{said}; nothing changes"
         counts = sum((change.counts for change in self.changes), Counts()).text() or "no trials"

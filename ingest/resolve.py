@@ -47,10 +47,10 @@ _MAX_SIDECAR_BYTES: Final = 1024 * 1024
 _READERS: Final = {reader.NAME: reader for reader in READERS}
 _HELD: Final = 4  # scopes, and folders of machine facts, in the cache
 _UNRECOGNISED: Final = (
-    "not recognised: no traffic generator's output, counters, server configuration or machine facts",
-    "check that it is whole; if it is no result, name it under `ignore:` in campaign.yaml",
+    "not recognised: not a traffic generator's output, counters, server configuration or machine facts",
+    "check that it is complete; if it is not a result, list it under `ignore:` in campaign.yaml",
 )
-_UNWRAP: Final = "cut off what stands before the lines of the tool; if it is no result, name it under `ignore:`"
+_UNWRAP: Final = "remove what comes before the lines of the tool; if it is not a result, list it under `ignore:`"
 EXPLAINING: Final = (Kind.CAMPAIGN, Kind.SERVER, Kind.MACHINE)
 
 
@@ -326,7 +326,7 @@ def _parsed(name: str, found: Iterable[Any]) -> Iterator[Any]:
         yield from found
     except Exception as error:
         fault = f"the {name} reader failed: {type(error).__name__}: {error}"
-        yield Reject(1, fault, "this is a fault of the reader: report it with the file")
+        yield Reject(1, fault, "this is a bug in the reader: report it with the file")
 
 
 def _moment(name: str) -> str | None:

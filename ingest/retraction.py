@@ -77,13 +77,13 @@ def remember(lake: Lake, name: str) -> Retracted:
 def rename(lake: Lake, old: str, new: str) -> Retracted:
     """Rename a campaign. Raises NothingToRetract if it does not exist, or the new name is taken."""
     if slug(new) != new:
-        message = f"{new!r} is no name; use lower-case letters, digits, '.', '_' and '-', such as {slug(new)}"
+        message = f"{new!r} is not a name; use lower-case letters, digits, '.', '_' and '-', such as {slug(new)}"
         raise NothingToRetract(message)
     with lake.reading():
         places = lake.places()
         _named(old, {key: None for key in places if key[0] == old})
         if any(new in {campaign, place.scope} for (campaign, _), place in places.items()):
-            message = f"there is a campaign {new} already: choose another name, or forget that one first"
+            message = f"there already is a campaign {new}: choose another name, or forget that one first"
             raise NothingToRetract(message)
         with lake.batch() as batch:
             files = move(lake, batch, old, new)
@@ -132,7 +132,7 @@ def _named(name: str, keys: Iterable[Key]) -> list[Key]:
     if found:
         return found
     there = ", ".join(_campaigns(every)) or "none"
-    message = f"{name} is no campaign, and no CAMPAIGN/PATH of a file or folder. Campaigns: {there}"
+    message = f"{name} is neither a campaign nor the CAMPAIGN/PATH of a file or folder. Campaigns: {there}"
     raise NothingToRetract(message)
 
 

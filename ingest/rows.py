@@ -170,8 +170,8 @@ def published(item: Found, campaign: str, content: Content, parsed: Iterable[Row
 def unfit(outcome: Outcome, error: Exception) -> Outcome:
     """Return the outcome of a file with a value that no column of the lake can hold."""
     raw = outcome.raw | {"status": "rejected", "trials": 0}
-    reason = f"a value in it does not fit the lake: {error}".encode("utf-8", "replace").decode()
-    reject = Reject(1, reason[:500], "look for a number or a text that no generator can have meant")
+    reason = f"it has a value that does not fit the lake: {error}".encode("utf-8", "replace").decode()
+    reject = Reject(1, reason[:500], "look for a number or a text that cannot be right")
     return Outcome(raw, {"rejects": [reject_row(raw, reject)]})
 
 

@@ -41,8 +41,8 @@ _KINDS: Final = {
     Kind.CONFIGURATION: ("the configuration of a program that serves no clients", "its top-level keys"),
     Kind.NOTES: ("notes", "its name, and no report at their head"),
     Kind.FIGURES: ("figures of a published document", "its columns"),
-    Kind.UNKNOWN: ("not recognised", "no reader knows anything in it"),
-    Kind.UNREADABLE: ("not readable", "its bytes cannot be had"),
+    Kind.UNKNOWN: ("not recognised", "no reader recognises anything in it"),
+    Kind.UNREADABLE: ("not readable", "its bytes cannot be read"),
 }
 
 
@@ -117,9 +117,7 @@ class Explanation:
         parts.append(f"  kept as   {self.source_path} of campaign {self.campaign}")
         parts += [f"  beside    {self.beside}"] if self.beside else []
         if self.left_alone:
-            parts.append(
-                "  note      an ingest of its folder leaves it alone: hidden, a note, or ignored by campaign.yaml"
-            )
+            parts.append("  note      an ingest of its folder skips it: hidden, a note, or ignored by campaign.yaml")
         parts += [f"  the lake  {self.known}"] if self.known else []
         parts += self._lines_text()
         for number, trial in enumerate(self.trials, 1):
@@ -188,7 +186,7 @@ def _find(path: Path, within: Path | None, room: Callable[[], Path]) -> tuple[Fo
         message = f"{path}: a folder; name one file in it"
         raise IntakeError(message)
     if within and not file.is_relative_to(within.resolve()):
-        message = f"{path}: it does not lie in {within}"
+        message = f"{path}: it is not in {within}"
         raise IntakeError(message)
     folder = within or next((above for above in file.parents if (above / FILE_NAME).is_file()), None)
     for place in (folder, path):
@@ -197,9 +195,9 @@ def _find(path: Path, within: Path | None, room: Callable[[], Path]) -> tuple[Fo
         if target:
             return target, found, bool(folder) and place is path
     if found:
-        message = f"{path}: an archive, of which an ingest reads every member; unpack it to show one"
+        message = f"{path}: an archive; an ingest reads every member, to show one unpack it"
         raise IntakeError(message)
-    message = f"{path}: an ingest leaves it alone"
+    message = f"{path}: an ingest skips it"
     raise IntakeError(message)
 
 
@@ -214,7 +212,7 @@ def _kind(item: Found) -> tuple[str, str]:
         ) or _AS_A_WHOLE
     if item.kind is Kind.MACHINE:
         if item.fact is None:
-            return "a file among machine facts", "the folder it lies in"
+            return "a file among machine facts", "the folder it is in"
         by_content = _deciding_line(item, lambda head: machines.recognise("", head) == item.fact)
         return f"machine facts: {item.fact}", by_content or f"its name {name}"
     if item.kind is Kind.WATCHED and item.watcher:

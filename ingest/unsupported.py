@@ -12,10 +12,10 @@ from typing import Final
 from dropline.ingest.archives import is_tar
 from dropline.ingest.formats.text import HEAD_BYTES, head_text, unpack
 
-_IGNORE: Final = "name it under `ignore:` in campaign.yaml, or keep it outside the folder"
-_NAME: Final = "call it *.tar, *.tar.gz, *.tgz or *.zip, so that it is read as a folder, or unpack it"
+_IGNORE: Final = "list it under `ignore:` in campaign.yaml, or keep it outside the folder"
+_NAME: Final = "rename it to *.tar, *.tar.gz, *.tgz or *.zip, so that it is read as a folder, or unpack it"
 _SADF: Final = "record with `sar -o FILE`, export it with `sadf -j FILE -- -A`, and ingest that"
-_PRINTED: Final = "ingest what the tool printed (stdout, or --json), and name this file under `ignore:`"
+_PRINTED: Final = "ingest what the tool printed (stdout, or --json), and list this file under `ignore:`"
 _OFFICE: Final = b"[Content_Types].xml"
 _OFFICE_AT: Final = 30
 
@@ -65,13 +65,13 @@ _TEXTS: Final = tuple(
             r"(?i:usage): *\S|Traceback |[^:\n]*sh: .*(?:not found|No such file or directory)$",
             1,
             "the message of a program that did not run",
-            "repair what it says, and run the trial again",
+            "fix what it says, and run the trial again",
         ),
         (
             r"\{\s*(?:[\"}]|\Z)|\[\s*(?:[\[{\"\d\]-]|\Z)",
             1,
             "JSON of no known tool",
-            "if it holds facts of a trial, name it as `sidecar:` in campaign.yaml says; else name it under `ignore:`",
+            "if it holds facts of a trial, rename it as `sidecar:` in campaign.yaml says; else list it under `ignore:`",
         ),
     )
 )

@@ -223,7 +223,7 @@ def _around(home: Home, batches: Iterable[str]) -> Iterator[Fault]:
             yield Fault(file, f"findings of batch {batch}, which is gone", "the next `dropline build` removes it")
     if gone := [batch for batch in built if batch not in known]:
         said = f"built from {len(gone)} batches that are gone, first {gone[0]}"
-        yield Fault(home.warehouse, said, "type `dropline build` to publish it anew")
+        yield Fault(home.warehouse, said, "type `dropline build` to publish it again")
     yield from _backup(home.root / MARKER)
 
 
@@ -258,7 +258,7 @@ def _warehouse(file: Path) -> Generator[Fault, None, list[str]]:
             rows = connection.execute("select unnest(lake_batches) from warehouse.build_info").fetchall()
             built = [batch for (batch,) in rows]
     except duckdb.Error as error:
-        yield Fault(file, f"cannot be read ({str(error).splitlines()[0]})", "type `dropline build` to publish it anew")
+        yield Fault(file, f"cannot be read ({str(error).splitlines()[0]})", "type `dropline build` to publish it again")
     return built
 
 

@@ -125,7 +125,7 @@ class Hooks:
     def see_alive(self) -> None:
         """Raise HookFailed if the foreground server has exited."""
         if self._process and self._process.poll() is not None:
-            how = f"the server ended with {self._process.returncode}: {self._server.serve}"
+            how = f"the server exited with {self._process.returncode}: {self._server.serve}"
             message = f"serve: {how}{_last_lines(self._log.read_bytes())}"
             raise HookFailed(message)
 
@@ -136,7 +136,7 @@ class Hooks:
             self.see_alive()
             if time.monotonic() > deadline:
                 said = _last_lines(self._log.read_bytes()) if self._process else ""
-                message = f"ready: the server does not answer within {self._server.limit_s:g} s{said}"
+                message = f"ready: the server did not answer within {self._server.limit_s:g} s{said}"
                 raise HookFailed(message)
             time.sleep(0.2)
         self.see_alive()

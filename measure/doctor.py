@@ -51,7 +51,7 @@ def _of_plan(plan: Plan) -> Iterator[Finding]:
         yield Finding("Generator and server share a machine", "they take processor time from each other: a lower bound")
     commands = [generator.prefix, *(str(plan.server_of(name).serve or "") for name in plan.configurations)]
     if not any(word in command for command in commands for word in _PINNING):
-        yield Finding("Nothing is pinned to processors", "the scheduler moves the server about: runs differ more")
+        yield Finding("Nothing is pinned to processors", "the scheduler moves the server around: runs differ more")
     for name in plan.configurations:
         server = plan.server_of(name)
         if not (server.reset or server.serve or server.start):
@@ -59,9 +59,9 @@ def _of_plan(plan: Plan) -> Iterator[Finding]:
                 f"Nothing resets {name}", "leases and caches of earlier trials stay: later runs differ from the first"
             )
     if plan.trial_s < _SHORT_TRIAL_S:
-        yield Finding(f"Trials last {plan.trial_s:g} s", "what a server does now and then, such as writing, is missed")
+        yield Finding(f"Trials last {plan.trial_s:g} s", "they miss what a server does now and then, such as writing")
     if "-R" not in generator.arguments and generator.tool == "perfdhcp":
-        yield Finding("perfdhcp has no -R", "it plays one client: the server renews one lease over and over")
+        yield Finding("perfdhcp has no -R", "it acts as one client: the server renews one lease over and over")
 
 
 def _of_leases(plan: Plan, beside: Path) -> Iterator[Finding]:
@@ -77,7 +77,7 @@ def _of_leases(plan: Plan, beside: Path) -> Iterator[Finding]:
             if found["pool_addresses"] and found["pool_addresses"] < clients:
                 yield Finding(
                     f"{name}: {clients:,} clients for {found['pool_addresses']:,.0f} addresses",
-                    "the pool fills up, then requests fail that a larger one would grant",
+                    "the pool fills up, and then requests fail that a larger pool would serve",
                 )
             (settings,) = json.loads(found["settings"]).values()
             path = str(settings.get("lease-database", {}).get("name", ""))
@@ -85,7 +85,7 @@ def _of_leases(plan: Plan, beside: Path) -> Iterator[Finding]:
             if leases > 0:
                 yield Finding(
                     f"{name}: {leases:,} leases are left in {path}, and neither `stop` nor `reset` removes them",
-                    "the pool is part full, and clients get back what they had: not what a new site would see",
+                    "the pool is partly full, and clients get their old leases back: unlike at a new site",
                 )
 
 
@@ -103,34 +103,36 @@ def _governor(read: Callable[[str], str]) -> Finding | None:
     governor = read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").strip()
     if not governor or governor == "performance":
         return None
-    return Finding(f"CPU governor {governor}", "the clock follows the load: figures depend on what ran before")
+    return Finding(f"CPU governor {governor}", "the clock speed follows the load: figures depend on what ran before")
 
 
 def _load(read: Callable[[str], str]) -> Finding | None:
     words, processors = read("/proc/loadavg").split(), read("/proc/cpuinfo").count("processor\t")
     if not words or float(words[0]) <= _BUSY * max(processors, 1):
         return None
-    return Finding(f"load {words[0]} on {processors} processors", "other work takes time from the server: too low")
+    return Finding(
+        f"load {words[0]} on {processors} processors", "other work takes time from the server: figures are too low"
+    )
 
 
 def _buffers(read: Callable[[str], str]) -> Finding | None:
     size = read("/proc/sys/net/core/rmem_default").strip()
     if not size.isdigit() or int(size) >= _LARGE_BUFFER:
         return None
-    return Finding(f"socket buffers of {int(size):,} bytes", "short bursts are lost that a larger buffer would hold")
+    return Finding(f"socket buffers of {int(size):,} bytes", "they lose short bursts that larger ones would hold")
 
 
 def _clock(read: Callable[[str], str]) -> Finding | None:
     clock = read("/sys/devices/system/clocksource/clocksource0/current_clocksource").strip()
     if clock in ("", "tsc", "kvm-clock", "arch_sys_counter"):
         return None
-    return Finding(f"clock source {clock}", "reading the time is slow: the generator paces badly")
+    return Finding(f"clock source {clock}", "reading the time is slow: the generator cannot pace well")
 
 
 def _virtual(read: Callable[[str], str]) -> Finding | None:
     if " hypervisor" not in read("/proc/cpuinfo"):
         return None
-    return Finding("a virtual machine", "neighbours take processor time that nobody sees here")
+    return Finding("a virtual machine", "neighbours may take processor time, unseen from here")
 
 
 def _read(host: str | None, path: str) -> str:

@@ -60,7 +60,7 @@ class Outcome:
         lines = [_sentence(each) for each in self.found] or ["no run is complete"]
         lines += self.remarks
         if self.why_early:
-            lines.append(f"{self.why_early}; start it again to go on")
+            lines.append(f"{self.why_early}; run it again to continue")
         return "\n".join([*lines, f"The campaign is in {self.folder}"])
 
     @property
@@ -151,7 +151,7 @@ class _Measurement:
                 for each in todo:
                     self._run(each)
         except _OutOfTime:
-            why = "The time is over"
+            why = "Time is up"
         return Outcome(self.folder.root, self._judged(), self.plan.runs.width, why, self._remarks())
 
     def _set_up(self) -> None:
@@ -284,7 +284,7 @@ class _Measurement:
             self.folder.keep(each, rate, done.output, said, broken=trial is None)
             if trial:
                 return trial
-            self.say(f"{each.configuration} run {each.repetition}: the trial at {rate:,}/s broke off; once more")
+            self.say(f"{each.configuration} run {each.repetition}: the trial at {rate:,}/s broke off; trying again")
         message = (
             f"{each.configuration}: the generator broke off {_ATTEMPTS} times at {rate:,}/s: {shlex.join(command)}\n"
             f"    {done.output[-500:].decode('utf-8', 'replace')}"
@@ -327,7 +327,7 @@ class _Measurement:
     def _remarks(self) -> list[str]:
         if self._highest() == self.plan.rates.highest:
             return []
-        return [f"The generator itself sends {self._highest():,}/s at most, so the search ends there."]
+        return [f"The generator can send only {self._highest():,}/s, so the search ends there."]
 
 
 def _strictness(goal: Any) -> float:

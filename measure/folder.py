@@ -52,7 +52,7 @@ class Folder:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                message = f"{self.root}: another dropline measure is at work here; wait until it ends"
+                message = f"{self.root}: another dropline measure is running here; wait until it ends"
                 raise PlanError(message) from None
             yield
 
@@ -62,7 +62,7 @@ class Folder:
         if kept.is_file():
             self._stay_comparable(plan, kept)
         elif self.root.is_dir() and any(self.root.iterdir()):
-            message = f"{self.root}: holds something else already; name a new folder with --folder"
+            message = f"{self.root}: already holds something else; choose a new folder with --folder"
             raise PlanError(message)
         self.root.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, kept)
@@ -75,7 +75,7 @@ class Folder:
                     shutil.copyfile(source.parent / file, copied)
                 elif copied.read_bytes() != (source.parent / file).read_bytes():
                     changed = source.parent / file
-                    message = f"{changed} is not what was measured before, {copied}; name a new folder"
+                    message = f"{changed} differs from what was measured before, {copied}; choose a new folder"
                     raise PlanError(message)
         said = {
             "campaign": plan.campaign,
@@ -94,7 +94,7 @@ class Folder:
         if changed := sorted(name for name in now if now[name] != earlier[name]):
             message = (
                 f"{self.root} was measured with another plan ({', '.join(changed)} changed), so new trials would not "
-                "be comparable with its own; name a new folder with --folder"
+                "be comparable with the old ones; choose a new folder with --folder"
             )
             raise PlanError(message)
 

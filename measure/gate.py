@@ -159,7 +159,7 @@ def judge(warehouse: Warehouse, baseline: str, candidate: str | None, drop: floa
     pairs = [Pair(**row) for row in warehouse.query(_PAIRS, asked).to_pylist()]
     if not pairs:
         message = (
-            f"no configuration of {candidate!r} was measured in {baseline!r}, too, at the loss goal {goal!r}: both "
+            f"no configuration of {candidate!r} was also measured in {baseline!r} at the loss goal {goal!r}: both "
             "must be a product_version or a campaign, with the same backend, threads, testbed, generator and options"
         )
         raise CannotTell(message)
@@ -186,11 +186,11 @@ def _corrected(p_values: Sequence[float | None]) -> list[float | None]:
 
 def _sentence(pair: Pair, verdict: Verdict, drop: float) -> str:
     if pair.ratio is None or pair.low is None or pair.high is None:
-        return "cannot tell: a side has fewer than two runs that reach the limit"
+        return "cannot tell: one side has fewer than two runs that reach the limit"
     figure = f"{pair.ratio - 1:+.1%}, 95 % [{pair.low - 1:+.1%}, {pair.high - 1:+.1%}]"
     if verdict is Verdict.UNKNOWN:
         missing = pair.runs_missing(drop)
-        return f"cannot tell: {figure}; about {missing} more runs of each side would"
+        return f"cannot tell: {figure}; it takes about {missing} more runs of each side"
     return f"{'slower' if verdict is Verdict.SLOWER else 'passed'}: {figure}"
 
 
@@ -205,7 +205,7 @@ def markdown(judged: Sequence[Judged], condition: str) -> str:
     rows = [
         f"| {each.pair.configuration} | {each.pair.runs} | {each.pair.baseline_runs} | {each.says} |" for each in judged
     ]
-    head = ["| configuration | runs | of the baseline | verdict |", "|---|---|---|---|"]
+    head = ["| configuration | runs | baseline runs | verdict |", "|---|---|---|---|"]
     return "\n".join([f"Fails if {condition}.", "", *head, *rows])
 
 
@@ -241,10 +241,10 @@ def self_test(warehouse: Warehouse, baseline: str, drop: float, goal: str) -> st
         alarms, found = (share_slower(own, drop, factor) for factor in (1.0, 1 - drop - 0.02))
         lines.append(
             f"{configuration}: {own.num_rows // 2} runs against {own.num_rows // 2}, {SPLITS} times: "
-            f"{alarms:.1%} false alarms, a drop by {drop + 0.02:.0%} found in {found:.0%}"
+            f"{alarms:.1%} false alarms; a drop of {drop + 0.02:.0%} was found in {found:.0%}"
         )
     if not lines:
-        message = f"no configuration of {baseline!r} has {_FEWEST} runs; measure more of them"
+        message = f"no configuration of {baseline!r} has {_FEWEST} runs; measure more"
         raise CannotTell(message)
     return "\n".join(lines)
 

@@ -18,7 +18,7 @@ def begin(product: str, folder: Path) -> Path:
         message = f"--init {product}: expected {' or '.join(PRODUCTS)}"
         raise PlanError(message)
     if folder.is_dir() and any(folder.iterdir()):
-        message = f"{folder}: holds something already; name a new folder"
+        message = f"{folder}: is not empty; choose a new folder"
         raise PlanError(message)
     shutil.copytree(_PLANS / product, folder, dirs_exist_ok=True)
     return folder / "plan.yaml"

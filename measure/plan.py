@@ -39,26 +39,24 @@ class Generator(_Strict):
     """The load generator, and the host it runs on."""
 
     tool: Literal["perfdhcp", "dnsperf"]
-    target: Words = Field(description="Address of the server, or what the tool takes in its place.")
+    target: Words = Field(description="Address of the server, or what the tool takes instead.")
     arguments: tuple[Words, ...] = ()
     prefix: str = Field(
-        "", max_length=1000, description="Words before the command: `ip netns exec clients`, `taskset`."
+        "", max_length=1000, description="Words before the command, such as `ip netns exec clients` or `taskset`."
     )
-    host: Words | None = Field(default=None, description="Where it runs, by ssh; this machine without it.")
+    host: Words | None = Field(default=None, description="Host to run it on, by ssh; default: this machine.")
 
 
 class Server(_Strict):
     """Shell commands around a run, each with a time limit; `{folder}` is the folder of the configuration's files."""
 
-    host: Words | None = Field(default=None, description="Where they run, by ssh; this machine without it.")
-    serve: Command | None = Field(default=None, description="The server in the foreground; it is ended after the run.")
+    host: Words | None = Field(default=None, description="Host to run them on, by ssh; default: this machine.")
+    serve: Command | None = Field(default=None, description="The server in the foreground; stopped after the run.")
     start: Command | None = Field(default=None, description="Starts the server and returns; before each run.")
-    ready: Command | None = Field(
-        default=None, description="Succeeds when it answers; a short trial does it by itself."
-    )
-    reset: Command | None = Field(default=None, description="Before each trial: leases gone, caches cold or warm.")
+    ready: Command | None = Field(default=None, description="Succeeds once the server answers; default: a short trial.")
+    reset: Command | None = Field(default=None, description="Before each trial: removes leases, cools or warms caches.")
     counters: Command | None = Field(
-        default=None, description="Prints the server's counters; before and after each trial."
+        default=None, description="Prints the server's counters; runs before and after each trial."
     )
     stop: Command | None = Field(default=None, description="After each run, and before the first.")
     limit_s: Seconds = 60.0
@@ -84,7 +82,7 @@ class Runs(_Strict):
     at_least: Annotated[int, Field(ge=1, le=1000)] = 5
     at_most: Annotated[int, Field(ge=1, le=1000)] = 15
     width: Annotated[float, Field(gt=0, lt=1)] = Field(
-        default=0.05, description="Of the 95 % interval, as a share of the rate."
+        default=0.05, description="Wanted width of the 95 % interval, as a share of the rate."
     )
 
     @model_validator(mode="after")
@@ -99,7 +97,7 @@ class Configuration(_Strict):
     """A configuration to compare; its settings override those of the plan."""
 
     defaults: Defaults = Defaults()  # type: ignore[valid-type]
-    files: tuple[Words, ...] = Field(default=(), description="The server's configuration, relative to the plan.")
+    files: tuple[Words, ...] = Field(default=(), description="The server's configuration files, relative to the plan.")
     server: Server = Server()
 
 
@@ -115,16 +113,21 @@ class Plan(_Strict):
     warm_up_s: Annotated[float, Field(ge=0, le=3600)] = 3.0
     pause_s: Annotated[float, Field(ge=0, le=3600)] = 1.0
     bracket: Annotated[float, Field(gt=0, lt=1)] | None = Field(
-        default=None, description="Where a run stops, as a share of the rate; the wanted width, at most 5 %."
+        default=None,
+        description="Bracket at which a run stops, as a share of the rate; default: the wanted width, at most 5 %.",
     )
     runs: Runs = Runs()
     order: Literal["in turn", "shuffled"] = "in turn"
     seed: int = 1
-    within_s: Annotated[float, Field(gt=0)] | None = Field(default=None, description="Budget of time for one call.")
+    within_s: Annotated[float, Field(gt=0)] | None = Field(
+        default=None, description="Time limit for one call, seconds."
+    )
     method: Method = Method()
-    set_up: Command | None = Field(default=None, description="Once before all else, such as making a network.")
+    set_up: Command | None = Field(
+        default=None, description="Runs once before everything else, e.g. to create a network."
+    )
     tear_down: Command | None = Field(
-        default=None, description="Once at the end, however it comes, and before `set_up`."
+        default=None, description="Runs once at the end, even after a failure, and before `set_up`."
     )
     defaults: Defaults = Defaults()  # type: ignore[valid-type]
     server: Server = Server()
@@ -134,7 +137,7 @@ class Plan(_Strict):
     @classmethod
     def _are_known(cls, goals: tuple[str, ...]) -> tuple[str, ...]:
         if unknown := [name for name in goals if name not in known_goals()]:
-            message = f"there is no loss goal {unknown[0]!r}; known are {', '.join(known_goals())}"
+            message = f"there is no loss goal {unknown[0]!r}; the goals are {', '.join(known_goals())}"
             raise ValueError(message)
         return goals
 
@@ -143,7 +146,7 @@ class Plan(_Strict):
         for name in self.configurations:
             server = self.server_of(name)
             if server.serve and server.start:
-                message = f"{name} has `serve` and `start`: a server is held in the foreground or started, not both"
+                message = f"{name} has `serve` and `start`: a server runs in the foreground or is started, not both"
                 raise ValueError(message)
         return self
 
@@ -179,7 +182,7 @@ class Plan(_Strict):
         plan = cls.parse(path)
         for name in (name for each in plan.configurations.values() for name in each.files):
             if not (path.parent / name).is_file():
-                message = f"{path}: there is no file {path.parent / name}; `files` are named relative to the plan"
+                message = f"{path}: there is no file {path.parent / name}; `files` are relative to the plan"
                 raise PlanError(message)
         return plan
 

@@ -191,7 +191,7 @@ def beside_published(scope: Scope, figures: Sequence[Row]) -> Section:
                 "Configuration": scope.labels[row["configuration_id"]],
                 "Measured": Cell(row["shown"], spread(row)),
                 "Published": wording.rate(row["published_rate"]),
-                "Measured over published": wording.ratio(row["value"], row["published_rate"], row["sign"]),
+                "Measured / published": wording.ratio(row["value"], row["published_rate"], row["sign"]),
                 "Of version": row["published_version"] or "",
                 "Source": Cell(
                     sources[row["published_campaign"]]["title"] or row["published_campaign"],
@@ -201,5 +201,5 @@ def beside_published(scope: Scope, figures: Sequence[Row]) -> Section:
             for row in pairs
         ),
     )
-    warning = Paragraph("Other machines, other versions: the ratio says how far apart the figures are, not why.")
-    return Section("published", "Beside published figures", (warning, table) if pairs else ())
+    warning = Paragraph("The machines and versions differ: the ratio says how far apart the figures are, not why.")
+    return Section("published", "Compared with published figures", (warning, table) if pairs else ())

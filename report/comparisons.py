@@ -68,7 +68,7 @@ def section(scope: Scope, found: Sequence[Row]) -> Section:
 def _ratios(scope: Scope, caption: str, rows: Sequence[Row]) -> Table:
     units = ", ".join(sorted({row["rate_unit"] for row in rows}))
     return Table.of(
-        f"{caption}: rate of the first over the rate of the second, {units}",
+        f"{caption}: rate of the first divided by the rate of the second, {units}",
         (
             {
                 "Set-up": row["set_up"],

@@ -93,7 +93,7 @@ def _summary(told: Sequence[Row], configurations: Sequence[Row], pairs: Sequence
 def _accounting(scope: Scope) -> Section:
     rows = scope.rows("accounting")
     table = Table.of(
-        "Answered share as the generator prints it, and as the counters of the server and the network have it",
+        "Answered share, as the generator prints it and by the counters of the server and the network",
         (
             {
                 "Configuration": scope.labels[row["configuration_id"]],
@@ -128,7 +128,7 @@ def _method(scope: Scope, told: Sequence[Row], configurations: Sequence[Row], fi
         if row["loss_goal"] in goals
     ]
     rules = Table.of(
-        "Which runs are left out of the mean",
+        "Which runs the mean leaves out",
         ({"Campaign": row["campaign"], "Rule": _rule(row)} for row in told if row["discard_lowest"] is not None),
     )
     used = grouped(
@@ -136,7 +136,7 @@ def _method(scope: Scope, told: Sequence[Row], configurations: Sequence[Row], fi
         lambda row: repr([row[name] for name in ("campaign", "tool", "tool_version", "method", "scenario")]),
     )
     generators = Table.of(
-        "Generators and how they were run; the drop time is how long an answer may take",
+        "Generators and their options; the drop time is how long an answer may take",
         (
             {
                 "Campaign": rows[0]["campaign"],
@@ -198,7 +198,7 @@ def _servers(scope: Scope) -> Section:
         "Lease time, s": "valid_lifetime_s",
     }
     table = Table.of(
-        "What the servers' own configurations say",
+        "Values from the servers' own configurations",
         (
             {"Configuration": Cell(scope.labels[row["configuration_id"]], row["source_path"] or "")}
             | {title: number(row[name]) for title, name in numbers.items()}
@@ -216,9 +216,9 @@ def _servers(scope: Scope) -> Section:
 def _findings(scope: Scope) -> Section:
     rows = scope.rows("findings")
     if not rows:
-        return Section("findings", "Findings", (Paragraph("Nothing was found against these campaigns."),))
+        return Section("findings", "Findings", (Paragraph("There are no findings about these campaigns."),))
     table = Table.of(
-        "Findings by severity; of several the first by file",
+        "Findings by severity; if there are several alike, the first by file",
         (
             {
                 "Severity": row["severity"],

@@ -68,7 +68,7 @@ def seconds(scope: Scope) -> Section:
     by_id = {row["configuration_id"]: row for row in decisive}
     charts = [chart for each in scope.ids if each in by_id for chart in _of_trial(scope, by_id[each])]
     intro = Paragraph(
-        "The trial that gives the capacity, of the run nearest to the median: packets per second as printed."
+        "The trial that gives the capacity, from the run nearest to the median: packets per second as printed."
     )
     return Section("seconds", "The capacity step, second by second", (intro, *charts) if charts else ())
 

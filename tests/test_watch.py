@@ -144,7 +144,7 @@ def test_ctrl_c_ends_it_and_leaves_all_whole(home, folder, during):
     running.send_signal(signal.SIGINT)
     said, wrong = running.communicate(timeout=60)
     assert (running.returncode, wrong) == (0, "")
-    assert said.endswith("Stopped. What was published stays.\n")
+    assert said.endswith("Stopped. Everything published so far stays.\n")
     assert home.warehouse.exists() == (during == "the wait")
     assert not [*(home.root / "build").glob("*.duckdb*")]
     pipeline.build(home)

@@ -37,7 +37,7 @@ def requests(parts: pd.DataFrame, what: str, finding: str, detail: str) -> alt.L
         tooltip=[
             alt.Tooltip("place:N", title="Where"),
             alt.Tooltip("requests:Q", title=what.capitalize(), format=",.0f"),
-            alt.Tooltip("share_ratio:Q", title="Of those sent", format=".2%"),
+            alt.Tooltip("share_ratio:Q", title="Share of those sent", format=".2%"),
         ],
     )
     colour = alt.condition(

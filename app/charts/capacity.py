@@ -120,7 +120,7 @@ def _ranges(table: pd.DataFrame, shared: dict[str, Any]) -> list[Any]:
 
 def _finding(table: pd.DataFrame, unit: str) -> tuple[str, str]:
     if table.empty:
-        return "No capacity to draw", "Nothing was chosen, or no step has a loss ratio"
+        return "No capacity to draw", "Nothing is selected, or no step has a loss ratio"
     own = table[table["origin"] == "measured"]
     several = "Filled: measured, hollow: published figure" if 0 < len(own) < len(table) else "Dot: the figure"
     table = own if len(own) else table
@@ -140,7 +140,7 @@ def _told(table: pd.DataFrame) -> str:
     kinds = set(known["interval_kind"])
     marks = {
         "line: 95 % interval of the rate at the limit": "confidence" in kinds,
-        "light bar: the bracket of steps between which it lies": "bracket" in kinds,
+        "light bar: the bracket, the two steps around it": "bracket" in kinds,
         "arrow: no step exceeded it": bool(known["ci_high"].isna().any()),
     }
     return "".join(f"; {mark}" for mark, is_there in marks.items() if is_there)

@@ -19,9 +19,9 @@ def by_kind(table: pd.DataFrame, finding: str, detail: str, unit: str) -> alt.La
     """Draw one bar per kind, in the order of the table.
 
     Args:
-        table: the columns of `REQUIRED`: a kind, as text, and its count.
+        table: the columns of `REQUIRED`: each kind and its count.
         finding: the title.
-        detail: what is counted.
+        detail: the subtitle.
         unit: the title of the axis.
     """
     axis = alt.Axis(format=",d", tickCount=7, tickMinStep=1, labelFlush=False)

@@ -17,11 +17,11 @@ ENDS: Final = {"smaller": theme.SPARE_COLOURS[4], "larger": theme.BACKEND_COLOUR
 
 
 def tornado(table: pd.DataFrame, needed_lps: float, swing: float) -> alt.LayerChart:
-    """Draw two bars per input, from the need to its varied value, in the order of the table.
+    """Draw two bars per input, from the need to the need with this input varied, in the order of the table.
 
     Args:
-        table: the columns of `REQUIRED`: the input with its unit, `smaller` or `larger`, the input's value there, and
-            leases per second needed there; two rows per input, strongest first.
+        table: the columns of `REQUIRED`: the input with its unit, `smaller` or `larger`, the varied value, and the
+            leases per second that it needs; two rows per input, strongest first.
         needed_lps: the need with the inputs as given.
         swing: share by which the inputs are varied.
     """
@@ -51,6 +51,6 @@ def tornado(table: pd.DataFrame, needed_lps: float, swing: float) -> alt.LayerCh
         (drawn, rule),
         f"{bars['input'].iloc[0]} matters most: {before['shown']} to {after['shown']} leases/s",
         f"From {wording.number(before['value'])} to {wording.number(after['value'])}. "
-        f"Each input alone {100 * swing:g} % smaller or larger, within its limits; what hardly matters is left out",
+        f"Each input alone {100 * swing:g} % smaller or larger, within its limits; minor inputs are left out",
         alt.Step(theme.ROW_HEIGHT),
     )

@@ -32,12 +32,12 @@ _TEXT: Final = {"align": "left", "dx": 7, "fontSize": 12}
 
 
 def _with_room(end: float) -> alt.ExprRef:
-    """Return the end of an axis with space for a label after its last mark; a phone needs more space."""
+    """Extend an axis so that a label fits after its last mark; phones need more space."""
     return alt.ExprRef(f"{end} * (containerSize()[0] < 500 ? 1.75 : 1.3)")
 
 
 def capacities(rows: pd.DataFrame, unit: str, finding: str, detail: str) -> alt.LayerChart:
-    """Draw the capacity of each set-up: a bar to the last step that passed, and the range of the rate at the limit.
+    """Draw the capacity of each set-up as a bar to the last passing step, with the range of the rate at the limit.
 
     Args:
         rows: the columns of `REQUIRED`, one set-up per row, in order. Published figures of the same `row` are drawn

@@ -60,5 +60,5 @@ def _left_out(table: pd.DataFrame, whole: pd.DataFrame, drawn: pd.DataFrame) -> 
     if len(whole) > len(drawn):
         said.append(f"the first {len(drawn):,} of {len(whole):,} rows")
     if len(table) > len(whole):
-        said.append(f"{len(table) - len(whole):,} rows without both values are left out")
+        said.append(f"{len(table) - len(whole):,} rows that lack a value are left out")
     return "One point per row of the result" + "".join(f"; {each}" for each in said)

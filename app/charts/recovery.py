@@ -59,12 +59,12 @@ def points(course: Course) -> pd.DataFrame:
 
 def waiting(drawn: pd.DataFrame, finding: str) -> alt.LayerChart:
     """Draw the number of waiting clients, without and with a lease; `drawn` as from `points`."""
-    return _lines(drawn, _WAITING, "Clients that wait", finding, "Clients without an answer")
+    return _lines(drawn, _WAITING, "Waiting clients", finding, "Clients without an answer")
 
 
 def requests(drawn: pd.DataFrame, finding: str) -> alt.LayerChart:
     """Draw requests and answers per second; `drawn` as from `points`."""
-    return _lines(drawn, _REQUESTS, "Requests per second", finding, "Requests of clients, and those answered")
+    return _lines(drawn, _REQUESTS, "Requests per second", finding, "Requests from clients, and those answered")
 
 
 def time_axis(table: pd.DataFrame) -> alt.Axis:

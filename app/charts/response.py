@@ -54,7 +54,7 @@ def shares(times: pd.DataFrame) -> alt.LayerChart:
 
 def _counted(source: str, part: pd.DataFrame) -> str:
     known = part["n"].dropna()
-    return f"{source}: n = {known.iloc[0]:,.0f}" if len(known) else f"{source}: as summed up by it"
+    return f"{source}: n = {known.iloc[0]:,.0f}" if len(known) else f"{source}: its own summary"
 
 
 def _finding(times: pd.DataFrame) -> str:

@@ -1,4 +1,4 @@
-"""Charts of telemetry on the time axis of a trial, one low panel per kind of metric."""
+"""Charts of telemetry over the time of a trial, one panel per kind of metric."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _FEW: Final = 250  # up to this number of values draw a point for each
 def over_time(
     readings: pd.DataFrame, panel: str, span_s: Sequence[float], pauses: pd.DataFrame | None = None
 ) -> alt.LayerChart:
-    """Draw the readings of one panel.
+    """Draw the readings of one panel over time.
 
     Args:
         readings: the columns of `REQUIRED`: seconds since the start of the trial, name of the metric, value.
-        panel: kind of the metrics, with unit; the title begins with it.
+        panel: kind and unit of the metrics; the title begins with this.
         span_s: first and last second of the axis, shared with the other panels.
         pauses: begin_s and end_s of the shaded periods.
     """

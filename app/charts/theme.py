@@ -1,4 +1,4 @@
-"""The look of all charts: colours that are safe for colour-blind people, on light and dark backgrounds."""
+"""The look of all charts; colour-blind people can tell the colours apart, on light and dark backgrounds."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _DETAIL_LINE: Final = 16
 
 
 def backend_colour(backend: str | None) -> str:
-    """Return the colour of a backend: the same in every chart and session, also for one never seen before."""
+    """Return the colour of a backend, always the same; unknown backends get one by their name."""
     if not backend:
         return NO_BACKEND
     spare = SPARE_COLOURS[zlib.crc32(backend.encode()) % len(SPARE_COLOURS)]
@@ -76,19 +76,19 @@ def backend_colour(backend: str | None) -> str:
 
 
 def backend_scale(backends: Iterable[Any]) -> alt.Scale:
-    """Return the colour scale over the backends of a chart, known ones first; without a backend it is neutral."""
+    """Return the colour scale for the backends of a chart, known ones first; rows without a backend are grey."""
     known = list(BACKEND_COLOURS)
     names = sorted({name if isinstance(name, str) else "" for name in backends}, key=lambda n: (n not in known, n))
     return alt.Scale(domain=names, range=[backend_colour(name) for name in names])
 
 
 def with_backends(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with a backend in each row, empty where none is named: a scale has no colour for a null."""
+    """Replace missing backends with an empty text, because a colour scale ignores nulls."""
     return table.assign(backend=table["backend"].fillna(""))
 
 
 def told_apart(backends: Mapping[str, str | None]) -> dict[str, str]:
-    """Return a colour for each label: that of its backend, unless two labels share one."""
+    """Return a colour for each label: its backend's, or distinct ones if two labels share a backend."""
     if len({each or "" for each in backends.values()}) == len(backends):
         return {label: backend_colour(backend) for label, backend in backends.items()}
     return {label: SERIES[place % len(SERIES)] for place, label in enumerate(backends)}
@@ -132,9 +132,9 @@ def value_axis(ticks: int = 7) -> alt.Axis:
 
 
 class Titled(alt.LayerChart):  # type: ignore[misc]  # mypy does not follow Altair
-    """Layers whose title and subtitle wrap to the screen; both are part of the chart and of a saved image.
+    """Layers with a title and subtitle that wrap to the screen width; saved images contain them, too.
 
-    Vega-Lite evaluates an expression in a subtitle as in a title; only its schema does not allow it.
+    Vega-Lite evaluates expressions in subtitles as in titles, although its schema does not allow it.
     """
 
     def to_dict(self, validate: bool = False, **options: Any) -> dict[str, Any]:
@@ -155,7 +155,7 @@ def _lines(text: str, width: int) -> list[str]:
 
 
 def room(chart: alt.LayerChart) -> int:
-    """Return how many pixels high a chart of `titled` is on a wide screen; with rows and legends somewhat more."""
+    """Estimate the height of a chart from `titled` on a wide screen, in pixels."""
     if isinstance(chart.height, int):
         return chart.height
     rows = max((_rows(part, chart.data) for part in chart.layer), default=0)
@@ -172,10 +172,10 @@ def titled(layers: Iterable[Any], finding: str, detail: str, height: int | alt.S
     """Return layers with a title, a subtitle, and both as text alternative.
 
     Args:
-        layers: what is drawn, from the ground up.
+        layers: the layers to draw, bottom first.
         finding: what the chart shows, as a sentence.
         detail: what is drawn: n, intervals, marks.
-        height: of what is drawn, in pixels, with axes and legends; or of each row.
+        height: height in pixels, with axes and legends; or the height of each row.
     """
     size: dict[str, Any] = {}
     if isinstance(height, int):  # the title takes its room from the chart

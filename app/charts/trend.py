@@ -33,7 +33,7 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str, finding: 
     colour = theme.backend_colour(backend)
     kinds = [kind for kind in KINDS if kind in set(points["kind"])]
     beside = alt.Scale(domain=[points["place"].min() - 0.5, points["place"].max() + 0.5], nice=False)
-    x = alt.X("place:Q", title="Run, in the order of time", axis=theme.TIME_AXIS, scale=beside)
+    x = alt.X("place:Q", title="Run, in order of time", axis=theme.TIME_AXIS, scale=beside)
     y = alt.Y("rate:Q", title=f"Capacity ({unit})", axis=theme.value_axis(), scale=alt.Scale(zero=False))
     tooltip = [
         alt.Tooltip("run:N", title="Run"),

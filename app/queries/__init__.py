@@ -111,9 +111,9 @@ def factors(warehouse: Warehouse, configuration_ids: Sequence[str]) -> pa.Table:
 
 
 def are_in_turn(warehouse: Warehouse, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bool]:
-    """Return per pair of configurations whether their runs alternate, not all of one before all of the other.
+    """Return for each pair of configurations whether their runs alternated, instead of running one after the other.
 
-    Omit pairs where one has fewer than two runs, or runs without a time.
+    Pairs are missing if one side has fewer than two runs, or a run without a start time.
     """
     found = warehouse.query(
         text("are_in_turn"),

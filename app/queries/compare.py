@@ -48,10 +48,10 @@ def capacities_at(warehouse: Warehouse, configuration_ids: Sequence[str], limit:
 
 
 def verdicts(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence[str]) -> pa.Table:
-    """Return each pair of configurations, the first over the second: ratio, interval, p value, verdict, fairness.
+    """Compare each pair of configurations, first to second: ratio, interval, p value and verdict.
 
-    The function `compare` tests one pair. This tests all pairs together, so it adjusts the p values (Holm, "A Simple
-    Sequentially Rejective Multiple Test Procedure", 1979) before the verdict.
+    The SQL function `compare` tests a single pair. This one tests all pairs, so it corrects the p values for their
+    number (Holm, "A Simple Sequentially Rejective Multiple Test Procedure", 1979).
 
     Returns:
         configuration_id_a and _b in the order chosen, ratio (of the rates at the limit if both were estimated, else of
@@ -64,9 +64,9 @@ def verdicts(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence[s
 
 
 def versions(warehouse: Warehouse, loss_goal: str | None = None) -> list[dict[str, Any]]:
-    """Return pairs of versions measured with the same set-ups: product, version, previous_version, set_ups.
+    """Return pairs of versions that were measured with the same set-ups, the newest measurement first.
 
-    The pair measured last comes first. Without a loss goal use each unit's usual goal.
+    Columns: product, version, previous_version, set_ups. Without a loss goal, use the usual goal of each unit.
     """
     rows: list[dict[str, Any]] = warehouse.query(
         text("versions_known"), {**USUAL_GOALS, "loss_goal": loss_goal}
@@ -75,7 +75,7 @@ def versions(warehouse: Warehouse, loss_goal: str | None = None) -> list[dict[st
 
 
 def version_changes(warehouse: Warehouse, loss_goal: str | None, known: Mapping[str, Any]) -> pa.Table:
-    """Return newer over older version for each set-up of a row of `versions`, with the columns of `verdicts`."""
+    """Compare the newer with the older version for each set-up of a row of `versions`; columns as in `verdicts`."""
     return warehouse.query(
         text("compare_verdicts", pairs="versions_pairs"),
         {
@@ -87,9 +87,9 @@ def version_changes(warehouse: Warehouse, loss_goal: str | None, known: Mapping[
 
 
 def differences(warehouse: Warehouse, one: str, other: str) -> pa.Table:
-    """Return what differs between two configurations: aspect, item, value_a, value_b, grade, why, is_factor, is_asked.
+    """Return the differences of two configurations: aspect, item, value_a, value_b, grade, why, is_factor, is_asked.
 
-    Rows with is_asked come first (the factors in which the two differ, and what goes with them), the rest by gravity.
+    Rows with is_asked come first: the compared factors and what necessarily goes with them. Then the most serious.
     """
     return warehouse.query(text("compare_differences"), {"one": one, "other": other})
 

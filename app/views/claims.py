@@ -32,7 +32,7 @@ def main() -> None:
     with query_log.recorded() as asked:
         claims = questions.claims(warehouse).to_pandas()
     if claims.empty:
-        st.info("This warehouse holds no claims: it was built without the published figures. Type `dropline build`.")
+        st.info("This warehouse has no claims: it was built without the published figures. Type `dropline build`.")
         return
     st.caption(
         "What public sources say about performance, checked against their own figures. Rule: computed from the figures "
@@ -61,7 +61,7 @@ def _filtered(claims: pd.DataFrame) -> pd.DataFrame:
     with review:
         reviewed = widgets.choose_many("Verdict of the maintainers", "reviewed", _verdicts(claims["reviewed_verdict"]))
     differing = st.toggle("Only where rule and maintainers differ", key="differing", bind="query-params")
-    sensitive = st.toggle("Only where 5 % or 15 % would say something else", key="sensitive", bind="query-params")
+    sensitive = st.toggle("Only where 5 % or 15 % would change the verdict", key="sensitive", bind="query-params")
     kept = pd.Series(True, index=claims.index)
     for column, chosen in (("source_id", sources), ("verdict", ruled), ("reviewed_verdict", reviewed)):
         if chosen:
@@ -154,7 +154,7 @@ def _tolerance(claim: Mapping[str, Any]) -> str | None:
     if not wording.is_known(claim["tolerance_ratio"]):
         return None
     narrow, wide = (wording.CLAIM_VERDICTS[claim[f"verdict_at_{each}_percent"]] for each in (5, 15))
-    return f"{claim['tolerance_ratio'] * 100:.0f} % of the number claimed; at 5 %: {narrow}; at 15 %: {wide}"
+    return f"{claim['tolerance_ratio'] * 100:.0f} % of the claimed number; at 5 %: {narrow}; at 15 %: {wide}"
 
 
 def _show_claim(warehouse: Warehouse, claim: Mapping[str, Any]) -> None:
@@ -216,7 +216,7 @@ def _show_figures(warehouse: Warehouse, claim_id: str) -> None:
                 "Note": figures["note"],
             }
         ).dropna(axis="columns", how="all"),
-        alt="Published figures that the claim is held against",
+        alt="Published figures that the claim is compared with",
         key="claim-figures",
         bounds={"Value": [wording.bound(None, each) for each in figures["qualifier"]]},
     )

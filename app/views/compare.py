@@ -24,10 +24,10 @@ MOST: Final = 12
 BASES: Final = {"worst_exchange": "worst exchange", "lease": "whole leases", "packet": "all packets"}
 OWN: Final = "a limit of my own"
 BEGINNINGS: Final = {
-    "product_version": "To begin with: the newest version against the one before.",
-    "threading": "To begin with: the widest fair pair. Several threads against one, all else the same.",
-    "ha_mode": "To begin with: the widest fair pair. With high availability against without, all else the same.",
-    "backend": "To begin with: the widest fair pair. Two backends, all else the same.",
+    "product_version": "To start with: the newest version against the one before.",
+    "threading": "To start with: the largest fair difference. Several threads against one, all else the same.",
+    "ha_mode": "To start with: the largest fair difference. High availability against none, all else the same.",
+    "backend": "To start with: the largest fair difference. Two backends, all else the same.",
 }
 # Colour the sign only: names come from files and must stay out of Markdown directives.
 SIGNS: Final = {"faster": ":blue[▲] ", "slower": ":orange[▼] "}
@@ -52,7 +52,7 @@ def main() -> None:
         "configurations",
         widgets.narrowed("configurations", "configurations", labels),
         most=MOST,
-        placeholder=f"choose two to {MOST}; the first is what the others are held against",
+        placeholder=f"choose two to {MOST}; the others are compared with the first",
     )
     answer = st.container()
     goals = {goal["loss_goal"]: goal for goal in queries.loss_goals(warehouse, queries.rate_units(warehouse, chosen))}
@@ -85,10 +85,10 @@ def main() -> None:
         _show_evidence(warehouse, verdicts, labels)
     if differing:
         _show_differences(labels, chosen[0], differing)
-    with st.expander("All that is known of them", expanded=not differing):
+    with st.expander("Everything known about them", expanded=not differing):
         known = view_tables.differences(facts, labels, chosen)
         tinted = list(known["Differs"] != "")
-        widgets.table(known, alt="What the configurations are", key="facts", height="content", tinted=tinted)
+        widgets.table(known, alt="Facts about the configurations", key="facts", height="content", tinted=tinted)
 
 
 def _begin(warehouse: Warehouse) -> None:
@@ -115,7 +115,7 @@ def _difference(
     if not all(wording.is_known(each) for each in estimates):
         times = wording.times(upper["rate"], lower["rate"], upper["sign"], lower["sign"])
         if not times:
-            return f"**{names[0]}** and **{names[1]}**: which is faster cannot be told from their bounds."
+            return f"**{names[0]}** and **{names[1]}**: their bounds do not show which is faster."
         return f"**{names[0]} gives {times[0].lower()}{times[1:]} as much as {names[1]}.**"
     if verdicts is None:
         return f"**{names[0]} gives {wording.change(estimates[0] / estimates[1])} {names[1]}.**"
@@ -158,7 +158,7 @@ def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
             bind="query-params",
             on_change=find_goal,
             disabled=unlimited,
-            help="What may be lost. Type it, step it, or drag it in the curves below: capacities and ratios follow.",
+            help="How much may be lost. Type it, step it, or drag the line in the curves below: all else follows.",
         )
     with right:
         basis = st.segmented_control(
@@ -242,8 +242,8 @@ def _say_what_has_no_figure(chosen: list[str], frame: pd.DataFrame, labels: Mapp
         st.warning(f"No figure at {at}: {'; '.join(missing)}.")
     if limit.goal is None:
         st.caption(
-            f"Computed anew from the steps of the runs at {_limit_in_words(limit)}. Published figures have no "
-            "steps, and no difference is tested: for verdicts take a loss goal."
+            f"Recomputed from the steps of the runs at {_limit_in_words(limit)}. Published figures have no steps, and "
+            "differences are not tested: choose a loss goal to get verdicts."
         )
 
 
@@ -297,7 +297,7 @@ def _draw_ramps(
     backends: Mapping[str, str | None],
 ) -> None:
     st.header("Loss over the offered rate")
-    each_run = st.toggle("Show every run", key="runs", bind="query-params", help="Otherwise the median run.")
+    each_run = st.toggle("Show every run", key="runs", bind="query-params", help="Otherwise only their median.")
     with query_log.recorded() as asked:
         steps = queries.loss_by_rate(warehouse, chosen, limit.basis, each_run=each_run).to_pandas()
     if steps.empty:
@@ -349,8 +349,8 @@ def _show_evidence(warehouse: Warehouse, verdicts: pd.DataFrame, labels: Mapping
     sides = list(zip(verdicts["configuration_id_a"], verdicts["configuration_id_b"], strict=True))
     in_turn = queries.are_in_turn(warehouse, sides)
     st.caption(
-        "▲ ▼: real, also among all pairs shown (Holm, 5 %). △ ▽: probably, by the interval of the pair alone. "
-        f"The ratio is that of the rates at the limit, where both are known. {wording.drift(in_turn.values())}"
+        "▲ ▼: real, even with all pairs shown taken into account (Holm, 5 %). △ ▽: probably real, by the pair's own "
+        f"interval. The ratio compares the rates at the limit, where both are known. {wording.drift(in_turn.values())}"
     )
     widgets.table(
         pd.DataFrame(
@@ -383,10 +383,10 @@ def _show_differences(labels: Mapping[str, str], one: str, differing: Mapping[st
     other = next(iter(differing))
     if len(differing) > 1:
         texts = {each: labels[each] for each in differing}
-        other = widgets.choose_one("The first against", "against", texts) or other
+        other = widgets.choose_one("Compare the first with", "against", texts) or other
     found = differing[other]
     if found.empty:
-        st.success("Nothing that is known of the two differs.", icon=":material/balance:")
+        st.success("No difference between the two is known.", icon=":material/balance:")
         return
     grades = found["grade"].map(wording.ITEM_GRADES).mask(found["is_asked"], "what you compare")
     widgets.table(
@@ -400,7 +400,7 @@ def _show_differences(labels: Mapping[str, str], one: str, differing: Mapping[st
                 "Why it matters": found["why"].fillna(""),
             }
         ),
-        alt="What differs between the two: what is compared first, then the gravest",
+        alt="Differences between the two: what you compare first, then the most serious",
         key="fairness",
         tinted=list((found["grade"] == "unfair") & ~found["is_asked"]),
     )

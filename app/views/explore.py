@@ -49,7 +49,7 @@ def main() -> None:
             type="search",
             icon=":material/search:",
             placeholder="words in names, campaigns, methods, testbeds, findings",
-            help="Finds set-ups with all of the words, and machines, campaigns, runs and pages of that name.",
+            help="Finds set-ups with all of the words, and machines, campaigns, runs and pages with that name.",
         )
     with right:
         goal = goals.choose(warehouse)
@@ -124,7 +124,7 @@ def _answer(frame: pd.DataFrame) -> None:
 
 def _choose_configurations(frame: pd.DataFrame) -> list[int]:
     matches = int(frame["matches"].iloc[0])
-    cut = f", of which the table shows {len(frame):,}" if len(frame) < matches else ""
+    cut = f" (the table shows {len(frame):,})" if len(frame) < matches else ""
     st.markdown(f"**{wording.plural(matches, 'configuration')}**{cut}; select one to open its runs, several to compare")
     return widgets.choose_rows(
         pd.DataFrame(

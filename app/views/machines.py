@@ -33,14 +33,14 @@ HOST = Kind(
     "host",
     "host_id",
     questions.facts_of_hosts,
-    "No host is known yet. Put what `lscpu`, `dmidecode` and their like print beside the results and name it as "
+    "No host is known yet. Put the output of `lscpu`, `dmidecode` and the like beside the results and name it as "
     "machine facts in `campaign.yaml`, then type `dropline ingest FOLDER` and `dropline build`.",
 )
 SERVER = Kind(
     "server configuration",
     "server_config_id",
     questions.facts_of_server_configurations,
-    "No server configuration was read yet. Put `kea-dhcp4.conf` or `pdns.conf` beside the results, then type "
+    "No server configuration has been read yet. Put `kea-dhcp4.conf` or `pdns.conf` beside the results, then type "
     "`dropline ingest FOLDER` and `dropline build`.",
 )
 
@@ -67,9 +67,9 @@ def _answer(rows: pd.DataFrame) -> str:
     beside = f" Published sources describe {len(rows) - len(own)} more." if len(rows) > len(own) else ""
     kinds = {_described(host) for _, host in own.iterrows()}
     if not kinds:
-        return f"No machine of your own is known.{beside}"
+        return f"None of your own machines is known.{beside}"
     if len(kinds) > 1:
-        return f"You measured on {len(kinds)} kinds of machines, whose figures do not compare.{beside}"
+        return f"You measured on {len(kinds)} kinds of machines, so their figures cannot be compared.{beside}"
     return f"You measured on {kinds.pop()}.{beside}"
 
 
@@ -143,7 +143,7 @@ def _show(warehouse: Warehouse, kind: Kind, rows: pd.DataFrame, listed: pd.DataF
     if rows.empty:
         st.info(kind.without)
         return
-    widgets.table(listed, alt=f"Every {kind.word} that is known", key=f"{kind.key}-list", config=COLUMNS)
+    widgets.table(listed, alt=f"Every known {kind.word}", key=f"{kind.key}-list", config=COLUMNS)
     labels = dict(zip(rows[kind.key], rows["label"], strict=True))
     left, right = st.columns(2)
     one, other = kind.key.removesuffix("_id"), f"{kind.key.removesuffix('_id')}_b"
@@ -175,7 +175,7 @@ def _show_facts(facts: pd.DataFrame, label: str) -> None:
                 "Value": [_value(*each) for each in zip(facts["item"], facts["value_a"], strict=True)],
             }
         ),
-        alt=f"All that is known of {label}",
+        alt=f"Everything known about {label}",
         key="facts",
         config={"Value": st.column_config.TextColumn(width="large")},
         height=420,
@@ -187,7 +187,7 @@ def _show_differences(facts: pd.DataFrame, a: str, b: str) -> None:
     differing = facts[facts["differs"]]
     st.text(_verdict(differing))
     _say_what_is_one_sided(facts[facts["is_one_sided"]], a, b)
-    everything = st.toggle("Show what is the same, too", key="same", bind="query-params")
+    everything = st.toggle("Also show what is the same", key="same", bind="query-params")
     ranks = {grade: rank for rank, grade in enumerate(wording.ITEM_GRADES)}
     gravest = differing.sort_values("grade", key=lambda grades: grades.map(ranks), kind="stable")
     shown = facts[~facts["is_one_sided"]] if everything else gravest
@@ -213,7 +213,7 @@ def _show_differences(facts: pd.DataFrame, a: str, b: str) -> None:
     )
     st.caption(
         "⚠ unfair: it affects the rate, so do not compare rates across it. ? unknown: one side does not say. "
-        "No grade: comparisons leave it out."
+        "No grade: comparisons ignore it."
     )
 
 
@@ -223,12 +223,12 @@ def _say_what_is_one_sided(facts: pd.DataFrame, a: str, b: str) -> None:
     with st.expander(f"{len(facts):,} facts are recorded for only one of them"):
         for column, label in (("value_a", a), ("value_b", b)):
             if aspects := sorted(facts.loc[facts[column].notna(), "aspect"].unique()):
-                st.caption(wording.plain(f"Of {label}: {', '.join(aspects)}."))
+                st.caption(wording.plain(f"Only for {label}: {', '.join(aspects)}."))
 
 
 def _verdict(differing: pd.DataFrame) -> str:
     if differing.empty:
-        return "Nothing recorded for both differs."
+        return "Everything recorded for both is the same."
     grades = differing["grade"].value_counts()
     counted = [f"{grades[each]} {each}" for each in wording.ITEM_GRADES if each in grades]
     if ungraded := int(differing["grade"].isna().sum()):
@@ -246,7 +246,7 @@ def _show_users(warehouse: Warehouse, kind: Kind, chosen: str, label: str, name:
     st.header(f"What ran with {wording.plain(label)}")
     users = questions.used_by(warehouse, **{kind.key: chosen}).to_pandas()
     if users.empty:
-        st.info(f"No run was made with this {kind.word} as the server under test. It may belong to a partner.")
+        st.info(f"No run used this {kind.word} as the server under test. It may belong to a partner.")
         return
     place = widgets.choose_row(
         pd.DataFrame(

@@ -45,9 +45,9 @@ def _followed() -> None:
 def _sentence(told: dict[str, Any]) -> str:
     name = f"**{wording.plain(told['campaign'])}**"
     if not told["is_alive"]:
-        return f"{name} was stopped. The same command goes on with what is in {wording.plain(told['folder'])}."
+        return f"{name} was stopped. Run the same command again to continue in {wording.plain(told['folder'])}."
     if not told["trials"]:
-        return f"{name} is starting; the first trial is not over yet."
+        return f"{name} is starting; its first trial is still running."
     last = told["trials"][-1]
     left = "" if last["left_s"] is None else f" About {max(1, round(last['left_s'] / _MINUTE_S))} min left."
     return (

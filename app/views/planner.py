@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from dropline.app.warehouse import Warehouse
 
-MESSAGES: Final = "Two for a renewal, four for a new lease, and the repetitions of clients that wait."
+MESSAGES: Final = "Two for a renewal, four for a new lease, plus the retries of waiting clients."
 OWN: Final = "my own numbers"
 FIRST: Final = "power-cut"  # the initial preset
 ASKED: Final = (
@@ -59,7 +59,7 @@ def main() -> None:
     needed = found.loads["needed_lps"]
     _show_totals(found.loads)
     if needed <= 0:
-        st.info("Enter the number of clients, or of those that come, to see who can serve them.")
+        st.info("Enter the number of clients, or of new clients, to see which servers can serve them.")
         return
     st.markdown(wording.plain(" ".join(planner.headline(found))))
     known = configurations(warehouse, needed, found.protocol) if warehouse else None
@@ -145,8 +145,8 @@ def _suggest(name: str, ip_version: float) -> None:
         key=key,
         on_change=lambda: _take(name, found, key),
         placeholder="choose a pair of set-ups",
-        help=f"{meaning}, of two set-ups that differ in nothing else. The value goes into the field above, where it "
-        "can be changed.",
+        help=f"{meaning}, from two set-ups that are otherwise the same. The value goes into the field above, where "
+        "you can change it.",
     )
 
 
@@ -189,8 +189,8 @@ def _renewal_in_words(pair: dict[str, Any]) -> str:
 
 # Input -> query for measured values, their text, the short name of the field, and the meaning of the ratio.
 SUGGESTED: Final[dict[str, tuple[Callable[..., pa.Table], Callable[[dict[str, Any]], str], str, str]]] = {
-    "ha_ratio": (ha_ratios, _ha_in_words, "ha", "LPS with HA over LPS without"),
-    "renewal_cost_ratio": (renewal_costs, _renewal_in_words, "renewal", "Cost of a renewal over that of a new lease"),
+    "ha_ratio": (ha_ratios, _ha_in_words, "ha", "LPS with HA, relative to LPS without"),
+    "renewal_cost_ratio": (renewal_costs, _renewal_in_words, "renewal", "Cost of a renewal, relative to a new lease"),
 }
 
 
@@ -248,8 +248,8 @@ def _choose_setup(ip_version: float) -> planner.Measured | None:
         index=None,
         format_func=lambda place: f"{found[place]['configuration']}, {found[place]['campaign']}",
         key=f"like-{ip_version:.0f}",
-        placeholder="a server that answers as much as it can, whatever is asked",
-        help="A measured set-up: its capacity, unless given above, and what it still answered when more was asked.",
+        placeholder="a server that answers as much as it can, whatever the load",
+        help="A measured set-up: its capacity, unless given above, and what it still answered under a higher load.",
     )
     return None if place is None else planner.Measured.of(found[place])
 
@@ -289,7 +289,7 @@ def _against_capacities(found: planner.Answer, known: pa.Table | None) -> alt.La
                     "shown": f"{row['shown']}, {row['interval']}",
                 }
             )
-    detail = "Red: what the plan asks for"
+    detail = "Red: what the plan needs"
     if rates:
         detail += f"; green: {len(rates)} of {len(part)} capacities, {part['origin'].iloc[0]}, with interval or bracket"
     return demand.against_capacities(
@@ -332,7 +332,7 @@ def _show_parts(found: planner.Answer) -> None:
         parts.append(("Allowances", f"peak / ({factors}) - peak: relay, HA, utilisation", extra))
     parts.append(("Needed", "all of these", needed["needed_lps"]))
     table = pd.DataFrame(parts, columns=["Component", "Computed as", "LPS"])[["Component", "LPS", "Computed as"]]
-    st.header("What it is made of")
+    st.header("How it adds up")
     widgets.table(
         table,
         alt="Components of the leases per second needed",
@@ -343,7 +343,7 @@ def _show_parts(found: planner.Answer) -> None:
     st.caption(
         f"Steady: {wording.number(needed['needed_steady_lps'])} leases per second with the allowances, "
         f"{wording.number(needed['steady_messages_per_s'])} messages per second. A server's queue needs at most "
-        f"{wording.number(needed['useful_queue_requests'])} places: a longer one answers clients that asked again."
+        f"{wording.number(needed['useful_queue_requests'])} places: in a longer one, clients retry before their turn."
     )
 
 
@@ -364,7 +364,7 @@ def _show_influences(found: planner.Answer) -> None:
 
 
 def _show_course(found: planner.Answer) -> None:
-    st.header("What comes after")
+    st.header("What happens next")
     course = found.course
     told = [planner.course_in_words(course, found.measured_lps), *planner.events_in_words(found.loads)]
     st.caption(wording.plain("\n\n".join(told)))
@@ -384,23 +384,21 @@ def _show_course(found: planner.Answer) -> None:
             widgets.chart(recovery.waiting(drawn, f"{end}; at most {course.waiting.max():,.0f} wait"), "waiting", asked)
     share = course.repeated.sum() / course.sent.sum()
     with right if waits else left:
-        widgets.chart(
-            recovery.requests(drawn, f"{100 * share:.0f} % of the requests are repetitions"), "requests", asked
-        )
+        widgets.chart(recovery.requests(drawn, f"{100 * share:.0f} % of the requests are retries"), "requests", asked)
 
 
 def _show_configurations(warehouse: Warehouse | None, known: pa.Table | None, found: planner.Answer) -> None:
-    st.header("Which configurations give that")
+    st.header("Which configurations are fast enough")
     if warehouse is None or known is None:
-        st.info("There is no warehouse yet. Type `dropline up examples` to see.", icon=":material/database_off:")
+        st.info("There is no warehouse yet. Type `dropline up examples` to make one.", icon=":material/database_off:")
         return
     meets = pc.fill_null(pc.equal(known["missing_lps"], 0), fill_value=False)
     enough, short = known.filter(meets), known.filter(pc.invert(meets))
     st.caption(
-        f"{len(enough)} of {len(known)} known {found.protocol} configurations give "
+        f"{len(enough)} of {len(known)} known {found.protocol} configurations reach "
         f"{wording.number(found.loads['needed_lps'])} leases per second. Head-room: the lower end of the interval or "
-        "bracket, or a published figure, over the need. Probability: that one more run reaches the need, by the spread "
-        "of the runs. Laboratory figures are a maximum."
+        "bracket, or a published figure, divided by the need. Probability: that one more run reaches the need, given "
+        "the spread of the runs. Laboratory figures are a maximum."
     )
     labels = queries.labels(warehouse)
     for name, part in {"Enough": enough, "Too slow": short}.items():
@@ -432,7 +430,7 @@ def _show_headroom(frame: pd.DataFrame, alt: str) -> None:
         key=alt.split(":")[0],
         config={
             "Head-room": st.column_config.NumberColumn(format="%.2f ×"),
-            "Short by": st.column_config.NumberColumn(help="Leases per second that are missing."),
+            "Short by": st.column_config.NumberColumn(help="How many leases per second are missing."),
             "Probability": st.column_config.NumberColumn(format="%.1f %%"),
         },
     )

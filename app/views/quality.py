@@ -58,13 +58,13 @@ def _metrics(warehouse: Warehouse, found: pd.DataFrame, suites: list[dict[str, A
     with widgets.reserved(widgets.METRICS_PIXELS, horizontal=True):
         st.metric("Suspect", f"{by_severity.get('suspect', 0):,}", border=True, help="The figure is probably wrong.")
         st.metric("Warnings", f"{by_severity.get('warning', 0):,}", border=True, help="Check before use.")
-        st.metric("Info", f"{by_severity.get('info', 0):,}", border=True, help="For information: no figure is weaker.")
+        st.metric("Info", f"{by_severity.get('info', 0):,}", border=True, help="For information; no figure is weaker.")
         rejected = found.loc[found["finding"] == "rejected", "findings"].sum()
-        st.metric("Rejected files", f"{rejected:,}", border=True, help="Files of which nothing could be taken.")
+        st.metric("Rejected files", f"{rejected:,}", border=True, help="Files from which nothing could be read.")
         held, failed = (sum(suite[name] for suite in suites) for name in ("successes", "failures"))
-        gate = f"{failed} of {held + failed} failed" if failed else f"all {held} hold"
+        gate = f"{failed} of {held + failed} failed" if failed else f"all {held} passed"
         st.metric(
-            "Data checks", gate if suites else "not run", border=True, help="Expectations of the last build's gate."
+            "Data checks", gate if suites else "not run", border=True, help="Expectations that the last build checked."
         )
     widgets.warn_if_behind(warehouse)
 
@@ -75,10 +75,10 @@ def _answer(found: pd.DataFrame, measured: Collection[str]) -> str:
     own = grave[grave["campaign"].isin(measured)]
     kinds = own.groupby("finding", sort=False)["findings"].sum().sort_values(ascending=False, kind="stable")
     problems = wording.plural(int(kinds.sum()), "problem")
-    said = f"{problems} of what you measured, most often {wording.findings([kinds.index[0]])}" if len(kinds) else ""
+    said = f"{problems} with what you measured, most often {wording.findings([kinds.index[0]])}" if len(kinds) else ""
     others = int(grave["findings"].sum() - kinds.sum())
-    beside = f" {wording.plural(others, 'problem')} of published figures." if others else ""
-    return f"{said or 'Nothing weakens what you measured'}.{beside}"
+    beside = f" {wording.plural(others, 'problem')} with published figures." if others else ""
+    return f"{said or 'No problems with what you measured'}.{beside}"
 
 
 def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str]) -> None:
@@ -96,7 +96,7 @@ def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str])
     _draw_kinds(kept, asked)
     rows = questions.findings(warehouse, *chosen.values()).to_pandas()
     if (total := kept["findings"].sum()) > len(rows):
-        st.caption(f"The table shows the gravest {len(rows):,} of {total:,} findings; filter to see the others.")
+        st.caption(f"The table shows the most serious {len(rows):,} of {total:,} findings; filter to see the others.")
     place = widgets.choose_row(
         pd.DataFrame(
             {
@@ -110,7 +110,7 @@ def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str])
         ),
         list(rows["finding_id"]),
         "chosen",
-        alt="Findings, gravest first; choose one to go to its run, configuration, source or file",
+        alt="Findings, most serious first; choose one to go to its run, configuration, source or file",
         config={"Detail": st.column_config.TextColumn(width="large")},
         height=420,
     )
@@ -150,7 +150,7 @@ def _draw_kinds(found: pd.DataFrame, asked: Collection[str]) -> None:
         counts.by_kind(
             bars,
             f"Most frequent: {first['kind']}, {first['count']:,} of {found['findings'].sum():,}",
-            f"The most frequent findings, at most {MOST_BARS}; info only where there is nothing graver",
+            f"The most frequent findings, at most {MOST_BARS}; info only if there is nothing more serious",
             "Findings",
         ),
         "kinds",
@@ -161,7 +161,7 @@ def _draw_kinds(found: pd.DataFrame, asked: Collection[str]) -> None:
 def _show_finding(warehouse: Warehouse, finding: pd.Series[Any]) -> None:
     labels = queries.labels(warehouse)
     configuration_id = finding["configuration_id"]
-    st.header(f"The finding chosen: {wording.findings([finding['finding']])}")
+    st.header(f"Selected finding: {wording.findings([finding['finding']])}")
     st.text(finding["detail"])
     if configuration_id in labels:
         st.caption(wording.plain(labels[configuration_id]))
@@ -187,9 +187,9 @@ def _say_how_to_look(source_path: str) -> None:
 def _rejected(warehouse: Warehouse) -> None:
     rows = questions.rejects(warehouse).to_pandas()
     if rows.empty:
-        st.success("No file was refused.", icon=":material/check:")
+        st.success("No file was rejected.", icon=":material/check:")
         return
-    st.caption("Each reason with what to do about it, that of most files first. `dropline rejects` prints the same.")
+    st.caption("Each reason with what to do about it, most files first. `dropline rejects` prints the same.")
     place = widgets.choose_row(
         pd.DataFrame(
             {
@@ -201,7 +201,7 @@ def _rejected(warehouse: Warehouse) -> None:
         ),
         list(rows["reject_id"]),
         "reason",
-        alt="Reasons for which files were refused; choose one to see all of its files",
+        alt="Reasons why files were rejected; choose one to see all of its files",
         config={"Reason, and what to do": st.column_config.TextColumn(width="large")},
         height=420,
     )
@@ -211,7 +211,7 @@ def _rejected(warehouse: Warehouse) -> None:
     chosen = rows.iloc[place]
     st.text(chosen["detail"])
     widgets.table(
-        pd.DataFrame({"File": chosen["source_paths"]}), alt="Files that were refused for this reason", key="refused"
+        pd.DataFrame({"File": chosen["source_paths"]}), alt="Files that were rejected for this reason", key="refused"
     )
     _say_how_to_look(chosen["source_paths"][0])
 
@@ -221,16 +221,16 @@ def _gate(suites: list[dict[str, Any]]) -> None:
         st.info("No checks have run yet. Type `dropline build`.")
         return
     st.caption(
-        "Great Expectations looks at each batch of the lake, and at a new warehouse before it is published. A critical "
-        "failure stops the build; a warning becomes a finding. Each expectation stands with its reason in "
-        "docs/reference/quality.md."
+        "Great Expectations checks each batch of the lake, and a new warehouse before it is published. A critical "
+        "failure stops the build; a warning becomes a finding. docs/reference/quality.md lists each expectation with "
+        "its reason."
     )
     widgets.table(
         pd.DataFrame(
             {
                 "Suite": [suite["suite"] for suite in suites],
                 "Result": [_result(suite) for suite in suites],
-                "Expectations": [f"{suite['successes']} of {suite['expectations']} hold" for suite in suites],
+                "Expectations": [f"{suite['successes']} of {suite['expectations']} passed" for suite in suites],
                 "Rows found": [
                     ", ".join(f"{wording.findings([name])}: {count:,}" for name, count in suite["findings"].items())
                     for suite in suites
@@ -256,7 +256,7 @@ def _result(suite: dict[str, Any]) -> str:
 def _campaigns(warehouse: Warehouse) -> None:
     rows = questions.campaigns(warehouse).to_pandas()
     if rows.empty:
-        st.info("No campaign was taken in yet. Type `dropline ingest FOLDER`, then `dropline build`.")
+        st.info("No campaign has been ingested yet. Type `dropline ingest FOLDER`, then `dropline build`.")
         return
     widgets.table(
         pd.DataFrame(
@@ -272,7 +272,7 @@ def _campaigns(warehouse: Warehouse) -> None:
                 "Last batch": rows["last_batch"],
             }
         ).dropna(axis="columns", how="all"),
-        alt="Measured campaigns, that with the newest trial first",
+        alt="Measured campaigns, newest trial first",
         key="campaigns",
         config={"Last trial": st.column_config.DatetimeColumn(format=TIME, timezone="UTC", help="UTC")},
         height="content",

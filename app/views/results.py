@@ -38,8 +38,8 @@ FILTERS: Final = {
 }
 SORTED_BY: Final = ("configuration_id", "origin", "rate_unit", "runs", *FILTERS)
 FACTORS: Final = {
-    "threading": ("Multi-threading", "Several threads over one"),
-    "ha_mode": ("High availability", "A pair of servers over a single one"),
+    "threading": ("Multi-threading", "Several threads compared with one"),
+    "ha_mode": ("High availability", "A pair of servers compared with a single one"),
 }
 
 
@@ -51,8 +51,8 @@ def main() -> None:
     totals = queries.totals(warehouse)
     if not totals["measured"]:
         st.info(
-            "Only published figures are here so far. Add your own with `dropline ingest FOLDER` and `dropline build`; "
-            "this page shows them by itself.",
+            "So far there are only published figures. Add your own with `dropline ingest FOLDER` and `dropline build`; "
+            "this page then shows them automatically.",
             icon=":material/info:",
         )
     widgets.warn_if_behind(warehouse)
@@ -64,7 +64,7 @@ def main() -> None:
             value=not totals["measured"] or "published" in st.query_params.get_all("origin"),
             key="published",
             bind="query-params",
-            help="Draws what vendors and articles state, on their machines, beside your own results.",
+            help="Show figures that vendors and articles published, from their own machines, beside your results.",
         )
         filters = st.popover("Filter", icon=":material/filter_list:")
     labels = queries.labels(warehouse)
@@ -138,7 +138,7 @@ def _panel(found: pd.DataFrame, as_shown: Show, protocol: str, unit: str, asked:
     best = headlines.fastest(subject)
     with st.container(gap="xxsmall"):
         if best is None:
-            st.header(f"{wording.plain(protocol or unit)}: no set-up holds its first step", anchor=False)
+            st.header(f"{wording.plain(protocol or unit)}: no set-up passes its first step", anchor=False)
             st.caption(wording.plain(headlines.at_first_step(subject)))
         else:
             st.header(wording.plain(headlines.headline(best, alone=len(subject) == 1)), anchor=False)
@@ -220,7 +220,7 @@ def _effects(warehouse: Warehouse, found: Collection[str], places: Sequence[Delt
                 rows, f"{what}: {wording.plural(len(rows), 'pair')}", "Light: 95 % interval of the ratio"
             )
             widgets.chart(drawn, f"effect-{factor}", asked)
-            links.to_speedups(factor, part["campaign"].iloc[0], "All pairs, with the tests")
+            links.to_speedups(factor, part["campaign"].iloc[0], "All pairs, with statistical tests")
 
 
 def _version_changes(warehouse: Warehouse, goal: str | None) -> None:
@@ -237,7 +237,7 @@ def _throughputs(warehouse: Warehouse, labels: Mapping[str, str]) -> None:
     frame = queries.throughputs(warehouse).to_pandas()
     if frame.empty:
         return
-    st.header("Throughput: answers where no rate was set, or more was asked than the server took", anchor=False)
+    st.header("Throughput without a set rate, or at a higher rate than the server could take", anchor=False)
     if len(frame) > MOST_THROUGHPUTS:
         st.caption(f"The table shows the fastest {MOST_THROUGHPUTS:,} of {len(frame):,}.")
     frame = frame.head(MOST_THROUGHPUTS)

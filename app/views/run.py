@@ -42,7 +42,7 @@ def main() -> None:
     known = watching.configurations(warehouse)
     if not known:
         st.info(
-            "No runs are here yet: published figures have none. Bring raw output in with `dropline ingest FOLDER` "
+            "There are no runs yet: published figures have none. Add raw output with `dropline ingest FOLDER` "
             "and `dropline build`."
         )
         return
@@ -93,7 +93,7 @@ def _draw_ramp(
             warehouse, [run["configuration_id"]], goal["loss_basis"], run_id=run["run_id"], each_run=True
         ).to_pandas()
     if steps.empty:
-        st.info("No trial of this run is whole and has both an offered rate and a loss: there is no ramp to draw.")
+        st.info("No complete trial of this run has both an offered rate and a loss: there is no ramp to draw.")
         return
     unit = run["rate_unit"] or "per second"
     drawn = steps.assign(label=label, line=wording.run_label(run), backend=run["backend"])
@@ -198,15 +198,15 @@ def _show_accounting(warehouse: Warehouse, trial_id: str) -> None:
     shown = [
         f"{count:,.0f} ({share:.1%})" for count, share in zip(parts["requests"], parts["share_ratio"], strict=True)
     ]
-    detail = _both_ratios(account) if what == "queries" else "As the counters of the kernel and the server have it"
+    detail = _both_ratios(account) if what == "queries" else "According to the counters of the kernel and the server"
     widgets.chart(
         accounting.requests(parts.assign(shown=shown), what, _where_they_went(losses, sent, what), detail),
         "accounting",
         asked,
     )
     notes = {
-        "The server was restarted meanwhile: its own counters began anew.": account["is_server_restarted"],
-        "The counters do not add up: what was answered is what the generator saw.": (
+        "The server was restarted during the trial, and so were its counters.": account["is_server_restarted"],
+        "The counters do not add up: the answered count is what the generator saw.": (
             what == "queries" and account["answered"] is None
         ),
         f"{account['probes_failed']} of {account['probes']} probes failed.": account["probes_failed"],
@@ -240,7 +240,7 @@ def _draw_seconds(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
     with query_log.recorded() as asked_beside:
         readings = watching.watched(warehouse, trial["trial_id"], trial["campaign"]).to_pandas()
     if seconds.empty and readings.empty:
-        st.info("The generator printed nothing second by second for this trial (perfdhcp does with -t 1).")
+        st.info("The generator printed no lines second by second for this trial (perfdhcp does with -t 1).")
         return
     st.header("Second by second")
     times = pd.concat([seconds["t_s"], readings["t_s"]])
@@ -253,7 +253,7 @@ def _draw_seconds(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
         with place:
             widgets.chart(intervals.second_by_second(part, span, pauses[name]), f"seconds-{name}", asked)
     if seconds.empty:
-        st.caption("The generator prints no interim lines with a time: these are the readings beside it.")
+        st.caption("The generator prints no interim lines with a time: these are readings taken during the trial.")
     if readings.empty:
         return
     several = readings.groupby("metric")["series"].transform("nunique") > 1
@@ -268,7 +268,7 @@ def _draw_seconds(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
     order = list(dict.fromkeys(panel for panel, _ in wording.WATCHED.values()))
     for panel in sorted(panels, key=lambda each: order.index(each) if each in order else len(order)):
         widgets.chart(telemetry.over_time(panels[panel], panel, span, shaded), f"watched-{panel}", asked_beside)
-    st.caption("Counters are drawn as their growth per second; those that never changed are left out.")
+    st.caption("Counters are drawn as increase per second; those that never changed are left out.")
 
 
 def _show_exchanges(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
@@ -306,7 +306,7 @@ def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
     else:
         st.info(
             "No distribution of response times: perfdhcp records it with `-x t`. "
-            + ("Its summary stands below." if len(times) else "Averages stand with the exchanges above."),
+            + ("Its summary is below." if len(times) else "The exchanges above have averages."),
             icon=":material/info:",
         )
     if times.empty:
@@ -324,7 +324,7 @@ def _show_counters(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
     if changes.empty:
         return
     st.header("Counters that changed")
-    st.caption("Largest change first. The magnifying glass of the table searches it.")
+    st.caption("Largest change first. Search with the magnifying glass of the table.")
     changes.columns = [name.replace("_", " ").replace("value ", "").capitalize() for name in changes.columns]
     widgets.table(
         changes.dropna(axis="columns", how="all"),
@@ -342,7 +342,7 @@ def _heading(column: str) -> str:
 
 
 def _show_sources(trial: pd.Series[Any]) -> None:
-    with st.expander("Where its values came from"):
+    with st.expander("Where its values come from"):
         sources = dict(trial["context_sources"]) if wording.is_known(trial["context_sources"]) else {}
         widgets.table(
             pd.DataFrame(
@@ -361,7 +361,7 @@ def _show_file(trial: pd.Series[Any]) -> None:
     st.caption(f"SHA-256 {trial['source_sha256']}")
     content = raw_text.kept(Home.chosen(), trial)
     if content is None:
-        st.info("The lake of this home does not hold the file. Where the file lies, this explains it line by line:")
+        st.info("The lake of this home does not have the file. Run this where the file is, to explain it line by line:")
         st.code(f"dropline show {shlex.quote(trial['source_path'])}", language=None)
         return
     line = int(trial["source_line"]) if wording.is_known(trial["source_line"]) else None
@@ -369,7 +369,7 @@ def _show_file(trial: pd.Series[Any]) -> None:
     last = part.first + part.text.count("\n")
     if last - part.first + 1 < part.lines:
         st.caption(
-            f"Lines {part.first:,} to {last:,} of {part.lines:,}, from where this trial begins; all is in the file."
+            f"Lines {part.first:,} to {last:,} of {part.lines:,}, from where this trial begins; the file has all."
         )
     st.code(part.text, language=None, line_numbers=part.first == 1, height=640 if part.lines > 28 else "content")
     st.download_button(
@@ -388,7 +388,7 @@ def _show_findings(warehouse: Warehouse, configuration: str, run_id: str, trial:
     st.header("Warnings and findings")
     found = queries.findings(warehouse, configuration, run_id, trial["trial_id"]).to_pandas()
     if found.empty:
-        st.success("No known problems of this trial, its run or its configuration.", icon=":material/check:")
+        st.success("No known problems with this trial, its run or its configuration.", icon=":material/check:")
         return
     found["finding"] = [wording.findings([name]) for name in found["finding"]]
     found.columns = [name.replace("_", " ").capitalize() for name in found.columns]

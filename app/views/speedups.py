@@ -26,7 +26,7 @@ def main() -> None:
     warehouse = widgets.warehouse_or_stop()
     st.caption(
         "Each row compares two set-ups that differ in one thing. Blue is faster, orange slower, grey may be chance or "
-        "cannot be tested; “probably” holds for the pair alone, not among so many pairs (Holm, 5 %)."
+        "cannot be tested; “probably” is true of the pair alone, but not with so many pairs (Holm, 5 %)."
     )
     tabs = st.tabs([*wording.FACTORS.values(), _SCALING], key="tab", on_change="rerun", bind="query-params")
     for tab, factor in zip(tabs, wording.FACTORS, strict=False):
@@ -42,7 +42,7 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
     with query_log.recorded() as asked:
         pairs = ratio_pairs.ratios(warehouse, factor).to_pandas()
     if pairs.empty:
-        st.info("No two set-ups differ in this alone. Measure the same set-up with and without it, then ingest both.")
+        st.info("No two set-ups differ only in this. Measure the same set-up with and without it, then ingest both.")
         return
     own = pairs["origin"] == "measured"
     asked_of = set(st.query_params.get_all("campaign")) - set(pairs.loc[own, "campaign"])
@@ -135,10 +135,8 @@ def _told_apart(pairs: pd.DataFrame) -> str:
     counts = pairs["verdict"].value_counts()
     said = [f"{counts[each]} {each}" for each in headlines.DECIDED if each in counts]
     if untested := int(counts.get("not testable", 0)):
-        said.append(f"{untested} without the repeated runs that a test takes")
-    return (
-        f"n = {wording.plural(len(pairs), 'pair')}: {', '.join(said) or 'no difference is told'}; light: 95 % interval"
-    )
+        said.append(f"{untested} without the repeated runs that a test needs")
+    return f"n = {wording.plural(len(pairs), 'pair')}: {', '.join(said) or 'no difference found'}; light: 95 % interval"
 
 
 def _scaling(warehouse: Warehouse) -> None:
@@ -180,7 +178,7 @@ def _scaling(warehouse: Warehouse) -> None:
 
 def _finding(family: pd.Series) -> str:
     if family["status"] != "fitted":
-        return f"{family['family']}: too few thread counts, or runs, to say where it stops to grow"
+        return f"{family['family']}: too few thread counts, or runs, to say where it stops growing"
     if wording.is_known(family["peak_threads"]):
         return f"{family['family']}: fastest with about {family['peak_threads']:.0f} threads"
     return f"{family['family']}: one more thread changes the rate by {100 * family['next_gain_ratio']:+.1f} %"

@@ -52,7 +52,7 @@ def _edit_and_answer() -> None:
     _offer(warehouse)
     _put_into_address(text)
     if not text.strip():
-        st.info("Write a question, or take a worked one, and press Run.", icon=":material/terminal:")
+        st.info("Write a question, or pick a worked one, and press Run.", icon=":material/terminal:")
         return
     answer = _answer(warehouse.identity, text)
     if isinstance(answer, str):
@@ -153,14 +153,14 @@ def _show(answer: Answer) -> None:
     if answer.cut:
         st.warning(
             f"There are more rows: an answer here ends after {sql_console.MOST_ROWS:,} rows or "
-            f"{sql_console.MOST_BYTES // 2**20} MiB. Narrow it with `where` or `limit`, or sum it up."
+            f"{sql_console.MOST_BYTES // 2**20} MiB. Narrow it with `where` or `limit`, or aggregate it."
         )
     if len(quote(st.session_state["asked"])) > LONGEST_LINK:
         st.caption("The question is too long for the address of this page: share its text instead.")
     else:
-        st.caption("The address of this page holds the question: who opens it gets the answer of today.")
+        st.caption("The address of this page contains the question: anyone who opens it gets the current answer.")
     if not rows.num_rows:
-        st.info("The question is understood, and no row answers it. Loosen its `where`.")
+        st.info("The question is valid, but no row matches. Relax its `where`.")
         return
     st.dataframe(rows, hide_index=True, key="answer", alt="Answer to the question")
     with st.container(horizontal=True):
@@ -222,7 +222,7 @@ def _draw(frame: pd.DataFrame) -> None:
         "quick",
         [st.session_state["asked"]],
     )
-    st.caption(wording.plain(f"{y} and {x} as the question gives them; their units stand in their names."))
+    st.caption(wording.plain(f"{y} and {x} as the question gives them; their names contain the units."))
 
 
 main()

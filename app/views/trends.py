@@ -66,7 +66,7 @@ def _draw(warehouse: Warehouse, series_id: str) -> None:
         for is_change, ratio in zip(points["is_change"], points["change_ratio"], strict=True)
     ]
     points["doubt"] = [
-        "; ".join([*(["one of a drift"] if is_drift else []), *(["the spread changed, too"] if is_spread else [])])
+        "; ".join([*(["part of a drift"] if is_drift else []), *(["the spread changed, too"] if is_spread else [])])
         for is_drift, is_spread in zip(points["is_drift"], points["is_spread_changed"], strict=True)
     ]
     drawn = trend.runs_in_time(points, wording.known(points["backend"].iloc[0]), unit, _finding(points))
@@ -78,7 +78,7 @@ def _draw(warehouse: Warehouse, series_id: str) -> None:
             what = "dipped" if row["is_dip"] else f"{row['shown_change']} from here on"
             links.to_run(warehouse, labels, row["configuration_id"], row["run_id"], text=f"Run {row['place']}: {what}")
     if points["rate_interpolated"].notna().sum() < _FEWEST:
-        st.caption(f"A change of level can be told from {_FEWEST} runs on whose ramps bracket the limit.")
+        st.caption(f"It takes at least {_FEWEST} runs whose ramps bracket the limit to detect a change of level.")
     st.markdown("**The runs**")
     widgets.table(
         pd.DataFrame(
@@ -98,7 +98,7 @@ def _draw(warehouse: Warehouse, series_id: str) -> None:
         )
         .replace("", None)
         .dropna(axis="columns", how="all"),
-        alt="Runs of the series in the order of time",
+        alt="Runs of the series in order of time",
         bounds={unit: [wording.bound(status) for status in points["status"]]},
         key="trend-table",
     )
@@ -116,7 +116,7 @@ def _finding(points: pd.DataFrame) -> str:
     if last["is_drift"]:
         return f"The level drifts: {last['shown_change']} from run {last['place']} on, the last step of several{tail}"
     if last["is_spread_changed"]:
-        tail = f"; the runs scatter otherwise from there on, which may be all{tail}"
+        tail = f"; the spread of the runs changes there too, which may be all{tail}"
     reason = f", as {last['changed']}" if last["changed"] else "; no other change is known"
     return f"{last['shown_change']} from run {last['place']} on{reason}{tail}"
 

@@ -36,8 +36,8 @@ def _draw() -> None:
     )
     if file is None:
         st.info(
-            "Drop the file as the generator wrote it, gzip or not: it is recognised by its content. It is read in a "
-            f"folder of its own that is gone afterwards. {_fate()}",
+            "Drop the file as the generator wrote it, gzipped or not: it is recognised by its content. It is read in a "
+            f"temporary folder. {_fate()}",
             icon=":material/upload_file:",
         )
         return
@@ -55,7 +55,7 @@ def _draw() -> None:
 
 
 def _fate() -> str:
-    return "You may keep it then." if _may_keep() else "Nothing of it is stored."
+    return "You can store it afterwards." if _may_keep() else "Nothing of it is stored."
 
 
 def _may_keep() -> bool:
@@ -73,9 +73,9 @@ def _explained(name: str, data: bytes) -> dict[str, Any] | str:
 
 def _say_what_it_is(name: str, size: int, found: dict[str, Any]) -> None:
     st.header(wording.plain(found["kind"][:1].upper() + found["kind"][1:]))
-    st.text(f"{_visible(name)}, {size:,} bytes. Known by: {_visible(found['why'])}")
+    st.text(f"{_visible(name)}, {size:,} bytes. Recognised by: {_visible(found['why'])}")
     if found["left_alone"]:
-        st.caption("An ingest of its folder leaves a file of this name alone: it is hidden or a note.")
+        st.caption("Ingesting its folder skips a file with this name: it is hidden or a note.")
 
 
 def _visible(text: str) -> str:
@@ -86,7 +86,7 @@ def _visible(text: str) -> str:
 def _show_trials(found: dict[str, Any]) -> None:
     trials = found["trials"]
     if not trials:
-        st.info("No benchmark result is in this file. Below stands why, and what to do.")
+        st.info("This file contains no benchmark result. Below you see why, and what to do.")
         return
     frame = pd.DataFrame(trials)
     st.markdown(f"**{found['trials_in_all']:,} trial{'' if found['trials_in_all'] == 1 else 's'}**")
@@ -116,16 +116,16 @@ def _show_trials(found: dict[str, Any]) -> None:
         },
     )
     if found["trials_in_all"] > len(trials):
-        st.caption(f"The first {len(trials):,} are shown; `dropline show FILE` tells of all.")
+        st.caption(f"The first {len(trials):,} are shown; `dropline show FILE` shows all.")
     st.caption(
-        "The losses are defined as in the warehouse: the largest share of any exchange, all drops over all sent, and "
-        "the share of first requests that came to no lease. What lies beside a trial (counters, a sidecar) is not "
-        "known here."
+        "The losses are defined as in the warehouse: the largest share of any exchange, all drops divided by all "
+        "sent, and the share of first requests that did not lead to a lease. Files beside a trial (counters, a "
+        "sidecar) are not known here."
     )
     if "dnsblast" in set(frame["tool"]):
         st.caption(
-            "dnsblast stops counting before the last answers are in: its loss is an upper bound until an ingest joins "
-            "the counters that were watched beside it."
+            "dnsblast stops counting before the last answers are in: its loss is an upper bound until an ingest adds "
+            "the counters recorded during the trial."
         )
 
 
@@ -136,13 +136,13 @@ def _place(trials: list[dict[str, Any]]) -> None:
     try:
         warehouse = widgets.open_warehouse()
     except WarehouseError as error:
-        st.info(f"Where it stands cannot be said: {wording.plain(error)}")
+        st.info(f"There is nothing to compare it with: {wording.plain(error)}")
         return
     kind = trials[0]["tool"], trials[0]["protocol"], trials[0]["rate_unit"]
     alike = [trial for trial in trials if (trial["tool"], trial["protocol"], trial["rate_unit"]) == kind]
     with query_log.recorded() as asked:
         known = known_curves.loss_curves(warehouse, *kind).to_pandas()
-    st.header("Where it stands")
+    st.header("How it compares")
     name = wording.plain(" ".join(filter(None, kind[:2])))
     if known.empty:
         st.info(
@@ -162,13 +162,13 @@ def _place(trials: list[dict[str, Any]]) -> None:
     ]
     if not points:
         st.text(finding)
-        st.info("No trial says both its offered rate and its loss: it has no place on a curve of loss over rate.")
+        st.info("No trial gives both its offered rate and its loss, so there is no point to draw on a loss curve.")
         return
     drawn = chart.among_known(known, pd.DataFrame(points), goal["loss_limit"], kind[2] or "per second", finding)
     widgets.chart(drawn, "among-known", asked)
     st.caption(
-        "One rate, tried once, is no capacity: a run of several rates is. The known results differ in hardware and "
-        "configuration; Compare says in what."
+        "One rate, tried once, does not show the capacity; a run with several rates does. The known results differ in "
+        "hardware and configuration; Compare shows how."
     )
 
 
@@ -188,7 +188,7 @@ def _finding(
         and trial["loss_worst_exchange"] <= goal["loss_limit"]
     ]
     if not within:
-        return f"No whole trial of this file stays within a loss of {limit:g} %"
+        return f"No complete trial of this file stays within a loss of {limit:g} %"
     rates = known_curves.capacities(warehouse, *kind, goal["loss_goal"])["rate"].to_pylist()
     reached = f"{wording.number(max(within))} {kind[2] or 'per second'} within a loss of {limit:g} %"
     if not rates:
@@ -228,7 +228,7 @@ def _show_troubles(found: dict[str, Any]) -> None:
 def _show_lines(found: dict[str, Any]) -> None:
     if not found["lines"]:
         return
-    with st.expander("Line by line: what each was taken for"):
+    with st.expander("Line by line: how each was read"):
         lines = [(number, kind, _visible(text)) for number, text, kind in found["lines"]]
         widgets.table(pd.DataFrame(lines, columns=["Line", "Taken for", "Text"]), alt="Lines of the file", key="lines")
         if found["lines_in_all"] > len(lines):
@@ -238,18 +238,18 @@ def _show_lines(found: dict[str, Any]) -> None:
 def _offer_to_keep(name: str, data: bytes) -> None:
     home = Home.chosen()
     if not uploads.may_keep():
-        st.caption("It is not stored. To bring it in, put it into a folder and type `dropline ingest FOLDER`.")
+        st.caption("It is not stored. To add it, put it in a folder and type `dropline ingest FOLDER`.")
     elif not auth.may_store():
-        st.caption("It is not stored: that is for editors. Whoever runs this Dropline makes you one.")
-    elif st.button("Keep it", icon=":material/save:", help="Store the file, and take it into the lake."):
+        st.caption("It is not stored: only editors can do that. Ask the person who runs this Dropline to make you one.")
+    elif st.button("Keep it", icon=":material/save:", help="Store the file in the lake."):
         uploads.keep(home, name, data)
         try:
-            with st.spinner("Taking it in ..."):
+            with st.spinner("Ingesting it ..."):
                 said = uploads.take_in(home)
         except (Refused, TooMuch) as error:
             st.error(wording.plain(error), icon=":material/block:")
             return
-        st.success("The file is in the lake, in the campaign uploads. `dropline build` brings it into the figures.")
+        st.success("The file is in the lake, in the campaign uploads. `dropline build` updates the figures.")
         st.code(said, language=None, wrap_lines=True)
 
 

@@ -32,8 +32,8 @@ def main() -> None:
     }
     if not known:
         st.info(
-            "No set-up was measured with two versions yet. Measure one again with another version, then type "
-            "`dropline ingest FOLDER` and `dropline build`: both stand beside each other here.",
+            "No set-up has been measured with two versions yet. Measure one again with another version, then type "
+            "`dropline ingest FOLDER` and `dropline build` to compare them here.",
             icon=":material/compare_arrows:",
         )
         return
@@ -63,7 +63,7 @@ def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str
     st.header(wording.plain(f"{title}: {headlines.changes(list(rows['verdict']))}"), anchor=False)
     drawn = rows.dropna(subset=["ratio"]).head(MOST)
     if len(drawn):
-        finding = f"{known['version']} over {known['previous_version']}: {wording.plural(len(drawn), 'set-up')}"
+        finding = f"{known['version']} against {known['previous_version']}: {wording.plural(len(drawn), 'set-up')}"
         detail = "Largest real change first. Light: 95 % interval; blue: faster, orange: slower, grey: may be chance"
         widgets.chart(panel.ratios(drawn, finding, detail), "versions", asked)
     st.caption("Choose a row to compare the two versions of a set-up: loss curves, settings and hardware.")

@@ -38,7 +38,7 @@ NAME = "avalanche"
 TOOL: Final = "Spirent Avalanche"
 
 _EXPECTED: Final = "expected realtime.csv, with a row that begins with `Seconds Elapsed`, or hostStats.csv"
-_NO_HEADER: Final = "no row begins with `Seconds Elapsed`: without it nobody knows which column is which"
+_NO_HEADER: Final = "no row begins with `Seconds Elapsed`: without it there is no telling which column is which"
 _ELAPSED: Final = ("secondselapsed", "")
 _TRAFFIC: Final = ("incomingtraffic", "kbps")
 _KNOWN: Final = frozenset({"incomingtraffic", "establishedtcpconnectionrate", "currentestablishedtcpconnections"})
@@ -108,7 +108,7 @@ def _realtime(table: Table) -> Iterator[Report | Reject]:
             continue
         if (time_s := number(record.values[0])) is None:
             reason = f"sample without a number of seconds: {record.quoted()}"
-            yield Reject(record.line, reason, "it is no sample; leave it, or export the results again")
+            yield Reject(record.line, reason, "it is not a sample; leave it, or export the results again")
             continue
         times.append(time_s)
         if (rate := number(record.get(_TRAFFIC[0], unit=_TRAFFIC[1]), 1e-3)) is not None:
@@ -154,7 +154,7 @@ def _hosts_together(trial: Trial) -> Report | Reject:
         trial.facts["achieved_rate"] = sum(rates)
     trial.details |= {"direction_scope": "one_way", "load_layer": "goodput", "hosts": len(rates)}
     trial.facts["protocol"] = "HTTP"
-    trial.warnings.append("A core of a subtest has a file of its own: the whole rate is the sum of all of them.")
+    trial.warnings.append("Each core of a subtest has its own file: the whole rate is the sum of all of them.")
     return trial.conclude()
 
 

@@ -58,7 +58,7 @@ def _trials(line: int, document: Any) -> Iterator[Trial]:
     ]
     if not used:
         reason = f"{sessions} sessions, none of which used DHCP or DHCPv6: there is no lease to count"
-        raise Unusable(reason, "name it under `ignore:` in campaign.yaml")
+        raise Unusable(reason, "list it under `ignore:` in campaign.yaml")
     for name in used:
         yield _trial(line, report, name, sessions, setup_ms, counters)
 

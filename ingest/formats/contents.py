@@ -32,7 +32,7 @@ OF_TEXT: Final = tuple(cast("TextReader", reader) for reader in READERS if hasat
 
 _END: Final = re.compile(r"\r{0,2}\n|\r")
 _MAX_PIECES: Final = 10_000
-_ADVICE: Final = "keep the output of each tool in a file of its own"
+_ADVICE: Final = "keep the output of each tool in its own file"
 _READERS: Final = {reader.NAME: reader for reader in OF_TEXT}
 _BULLETS: Final = (b"- ", b"* ", b"+ ")
 _HIDING: Final = (b"\x1b", *(b"\n" + bullet for bullet in _BULLETS))  # may precede or interrupt any line
@@ -177,7 +177,7 @@ def mentioned(text: str) -> str | None:
             for clue in reader.CLUES:
                 place = line.find(clue)
                 if place > 0 and reader.LINES.match(line[place:]):
-                    return f"line {number} holds what {reader.NAME} prints, but not at its begin: {quote(line.strip())}"
+                    return f"line {number} holds what {reader.NAME} prints, but not at its start: {quote(line.strip())}"
     return None
 
 

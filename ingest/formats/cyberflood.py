@@ -107,7 +107,7 @@ def _trial(line: int, run: Row) -> Trial:
         "average_throughput_reported": number(summary.get("Average Throughput"), 1e-3),
     }
     if trial.facts["dropped"]:
-        trial.warnings.append("Its failed transactions are no packet loss; many fail when the test stops.")
+        trial.warnings.append("Its failed transactions are not packet loss; many fail when the test stops.")
     for side in ("Client Sent", "Server Received", "Server Sent", "Client Received"):
         trial.observe(f"{side.lower().replace(' ', '_')}", number(summary.get(side)), "bytes")
     _observe_series(trial, raw)
@@ -133,7 +133,7 @@ def _rate(trial: Trial, raw: Row, summary: Row, kind: str) -> None:
         trial.facts["achieved_rate"] = number(summary.get(_AVERAGES.get(trial.facts["rate_unit"], "")))
     if live_name == "Live Bandwidth":
         trial.details["direction_scope"] = "sum_both"
-        trial.warnings.append("Its bandwidth is both directions added; a load balancer's is one of them.")
+        trial.warnings.append("Its bandwidth is the sum of both directions; a load balancer's is only one of them.")
     elif trial.facts["rate_unit"] == MBITS:
         trial.details["direction_scope"] = "one_way"
     if trial.facts["rate_unit"] == MBITS:

@@ -110,7 +110,7 @@ class _Run(TextRun):
     expected = "expected the status lines of dnsblast: `Sent: [..] - Received: [..] - ...`"
     silence = (
         "no status line: dnsblast sent a query or two and then nothing more, because at "
-        "many rates (300, 750, 2500, 5000) its wait underflows (unsigned) to days, or it was ended",
+        "many rates (300, 750, 2500, 5000) its wait underflows (unsigned) to days, or it was stopped",
         "choose a rate of 200, 400, 500, 1000, 2000, 4000 or 10000, and check that the server is up",
     )
     usage_hint = "give it a host and at most count, rate and port; its exit code 0 means nothing"

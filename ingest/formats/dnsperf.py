@@ -235,7 +235,7 @@ class PerfRun(TextRun):
     def unfinished(self) -> str:
         """The missing part of a report that has begun."""
         if self.facts["command"] is None and not self.values:
-            return f"{self.tool} ended before it sent anything; why, it said on stderr"
+            return f"{self.tool} ended before it sent anything; stderr has the reason"
         return super().unfinished
 
     def settle(self) -> None:
@@ -355,7 +355,7 @@ class _Run(PerfRun):
         if self.timeouts:
             self.details["timeouts_logged"] = self.timeouts
             logged = plural(self.timeouts, "time-out")
-            self.warnings.append(f"{logged} of queries stand in the log between the lines.")
+            self.warnings.append(f"{logged} of queries are in the log between the lines.")
         self._closed_loop()
         return self.report(completed=whole)
 
@@ -417,7 +417,7 @@ class _Run(PerfRun):
         if not self.latencies_s and answers != self.facts["received"]:
             answers = 0
             if buckets:
-                self.warnings.append("The latency histogram does not hold all answers: it gives no percentiles.")
+                self.warnings.append("The latency histogram does not hold all answers, so there are no percentiles.")
         for percent in _PERCENTILES if answers else ():
             # Nearest rank: the smallest value that this percentage does not exceed; the upper bound for a bucket.
             rank, within = -(-percent * answers // 100), accumulate(count for _, count in buckets)

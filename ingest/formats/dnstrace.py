@@ -199,7 +199,7 @@ class TableRun(TextRun):
     def _judge(self, sent: int, received: int, whole: bool) -> None:
         printed = self.facts["achieved_rate"]
         if not whole:
-            self.warnings.append("Report cut off or cancelled: it does not tell of all requests.")
+            self.warnings.append("Report cut off or cancelled: it does not cover all requests.")
         if sent and received == 0:
             self.details["questions_per_second_printed"] = printed
             self.facts["achieved_rate"] = 0.0

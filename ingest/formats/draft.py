@@ -45,7 +45,7 @@ class Draft:
         """Return the report; `completed` says whether it is complete and the tool ended by itself."""
         details = json.dumps(self.details, sort_keys=True) if self.details else None
         if len(self.observations) == MAX_SERIES:
-            self.warnings.append(f"Of what was observed the first {MAX_SERIES} values are kept.")
+            self.warnings.append(f"Only the first {MAX_SERIES} observed values are kept.")
         return Report(
             line=self.line,
             facts={**self.facts, "completed": completed, "details": details},

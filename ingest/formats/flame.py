@@ -297,7 +297,7 @@ class _Run(TextRun):
             self.warnings.append("No query was answered: is the server up, and do queries reach it?")
         late = received - answered - (count(self.totals.get("total_bad_count")) or 0)
         if whole and timeouts and late > 0:
-            self.warnings.append(f"{late} replies came behind the time-out: they count as received and as timed out.")
+            self.warnings.append(f"{late} replies came after the time-out: they count as received and as timed out.")
         elif whole and late > 0:
             self.warnings.append(f"{late} replies have no response code; is the report cut off?")
             whole = False

@@ -59,7 +59,7 @@ def documents(text: str) -> Iterator[tuple[int, Any] | Reject]:
         if (found := found + 1) == _MAX_DOCUMENTS:
             break
     if rest := text[place:].strip():
-        what = "not JSON" if found < _MAX_DOCUMENTS else f"behind {_MAX_DOCUMENTS} documents"
+        what = "not JSON" if found < _MAX_DOCUMENTS else f"after {_MAX_DOCUMENTS} documents"
         yield Reject(line, f"{what}: {quote(rest)}", "keep only the JSON of the tool in the file, or split it")
 
 

@@ -58,7 +58,7 @@ class _Run(TextRun):
     remedies = (
         ("remote MAC", "ping the target first, so that its address is resolved, or give -R"),
         ("route", "give a target that the interface reaches, or -I"),
-        ("XDP", "run it as root on an interface whose driver knows XDP"),
+        ("XDP", "run it as root on an interface whose driver supports XDP"),
         ("resolve", "give the target as an IP address"),
     )
 
@@ -180,7 +180,7 @@ class _Run(TextRun):
         if self.duration_s is None:
             self.warnings.append("Report cut off: the duration at its end is missing.")
         if not self.threads:
-            self.warnings.append("No thread has told its end: totals in between (SIGUSR1), or a cut.")
+            self.warnings.append("No thread has reported its end: these totals are interim (SIGUSR1), or cut off.")
         elif self.thread_sums[0] != sent:
             self.warnings.append(f"The threads sent {self.thread_sums[0]}, the total is {sent}.")
         for index, name in ((1, "lost_by_client"), (2, "client_errors")):
@@ -193,7 +193,7 @@ class _Run(TextRun):
         elif sent and replies is None:
             self.warnings.append("Replies were not counted (--drop).")
         elif sent and replies == 0:
-            self.warnings.append("No query was answered: is the server up, and does it get them?")
+            self.warnings.append("No query was answered: is the server up, and do queries reach it?")
 
 
 parse, explain = _Run.parse, _Run.explain

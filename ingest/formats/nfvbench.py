@@ -179,7 +179,7 @@ def _count_by_rate(trial: Trial, sent_rate: float | None) -> None:
     facts["sent"] = round(sent_rate * facts["duration_s"])
     facts["dropped"] = round(facts["sent"] * max(loss_pct, 0) / 100)
     facts["received"] = facts["sent"] - facts["dropped"]
-    trial.warnings.append("It tells rates and the share that was dropped: the counts are made of these.")
+    trial.warnings.append("It gives rates and the share that was dropped: the counts are computed from these.")
 
 
 def _frames(trial: Trial, size: object) -> None:

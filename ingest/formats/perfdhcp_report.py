@@ -55,7 +55,7 @@ def _report(trial: Process) -> Report:
     faults = _faults(trial, options)
     slots = _slots(trial, options)
     if trial.interims and not slots:
-        faults.append("The interim lines are left out: nobody says which exchanges they count.")
+        faults.append("The interim lines are left out: it is not known which exchanges they count.")
     for label, addresses in trial.leases:
         trial.observe("leases_listed", len(addresses), "leases", label)
         trial.observe("distinct_addresses", len(set(addresses)), "leases", label)
@@ -88,7 +88,7 @@ def _faults(trial: Process, options: Options | None) -> list[str]:
     expected = slots or (2 if trial.rate_name == "4-way exchanges" else 1)
     if trial.broken:
         cut = ", ".join(trial.broken)
-        faults.append(f"Report cut off: the statistics of {cut} are not whole and are left out.")
+        faults.append(f"Report cut off: the statistics of {cut} are incomplete and are left out.")
     elif options and found != options.exchanges:
         wanted = ", ".join(options.exchanges)
         faults.append(f"Report cut off? Expected {wanted}, found {', '.join(found)}.")
@@ -190,13 +190,13 @@ def _notes(trial: Process, options: Options | None) -> list[str]:
     if trial.interrupted:
         notes.append("The trial was interrupted by Ctrl-C.")
     if max(len(trial.interims), len(trial.observations)) >= MAX_SERIES:
-        notes.append(f"Of the interim lines and of the packets the first {MAX_SERIES} are kept.")
+        notes.append(f"Only the first {MAX_SERIES} interim lines and packets are kept.")
     if _is_avalanche(trial) and any(trial.exchanges.column("drops")):
         notes.append("The avalanche was interrupted before all clients had their answers.")
     if options and _gave_up(trial.exchanges, options):
-        notes.append(f"It ended before its time: -D allows {' and '.join(options.most_drops)} drops.")
+        notes.append(f"It ended early: -D allows {' and '.join(options.most_drops)} drops.")
     if options and options.ignored:
-        notes.append(f"The avalanche scenario takes no notice of {', '.join(options.ignored)}.")
+        notes.append(f"The avalanche scenario ignores {', '.join(options.ignored)}.")
     if count := trial.malformed or trial.incorrect.count:
         notes.append(f"{count} malformed packets came in{_first(trial.incorrect)}.")
     if count := trial.failed.count:
@@ -210,7 +210,7 @@ def _figures(exchanges: Records) -> list[str]:
     columns = ("exchange", "drop_ratio_printed", "drop_ratio", "sent", "min_delay_ms")
     for name, printed, ratio, sent, delay_ms in zip(*map(exchanges.column, columns), strict=True):
         if printed is not None and ratio is None:
-            warnings.append(f"The drops ratio of {name} is {printed}, no number: {sent} sent.")
+            warnings.append(f"The drops ratio of {name} is {printed}, not a number: {sent} sent.")
         if delay_ms is None and name != "RELEASE":
             warnings.append(f"{name} has no delays (min delay inf or n/a): no answer was received.")
     return warnings
@@ -240,13 +240,13 @@ def _reject(trial: Process) -> Reject:
         reason = f"report cut off {_where_cut(trial)}{_first(trial.strange)}"
         return Reject(trial.here, reason, "copy the whole file again, or run the trial again")
     if trial.stage > Stage.NOTHING:
-        reason = f"no final report, {interims}: perfdhcp was killed (SIGTERM) or still runs"
+        reason = f"no final report, {interims}: perfdhcp was killed (SIGTERM) or is still running"
         return Reject(trial.line, reason, "run the trial again; to end it early use Ctrl-C (SIGINT)")
     if trial.version:
-        reason = f"version text of perfdhcp {trial.version}, no report"
+        reason = f"version text of perfdhcp {trial.version}, not a report"
         return Reject(1, reason, "append the report to it, or leave the file out")
     if trial.strange.count:
-        reason = f"nothing of perfdhcp was recognised{_first(trial.strange)}"
+        reason = f"no output of perfdhcp was recognised{_first(trial.strange)}"
         return Reject(1, reason, "expected the output of perfdhcp 1.4 or later, from `Running:` on")
     return Reject(1, "the file is empty", "run the trial again and keep what perfdhcp prints")
 

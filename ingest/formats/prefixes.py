@@ -147,9 +147,9 @@ def _by_writer(lines: Sequence[_Line]) -> Iterator[Text]:
     notes = []
     if bare:
         left_out = plural(len(bare), "line")
-        notes.append(f"Without the prefix of the others, and so left out: {left_out}, the first is line {bare[0]}.")
+        notes.append(f"Left out, as they lack the prefix of the others: {left_out}, the first is line {bare[0]}.")
     if len(writers) > 1:
-        notes.append(f"It is one of {len(writers)} whose lines stand in this log.")
+        notes.append(f"It is one of {len(writers)} writers whose lines are in this log.")
     for writer in islice(writers, _MOST_WRITERS):
         yield Text(1, "\n".join(line.text if line.writer == writer else "" for line in lines), tuple(notes))
 
@@ -165,7 +165,7 @@ def _strings(text: str) -> Iterator[Text]:
             continue
         if (words := found.strip()) not in seen:
             seen.add(words)
-            note = f"It stands in a string of JSON in line {line}: its lines are counted on from there."
+            note = f"It is in a string of JSON in line {line}: its lines are counted from there."
             yield Text(line, found + "\n", () if match.re is _STDOUT_LINES else (note,))
 
 

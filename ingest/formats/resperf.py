@@ -149,7 +149,7 @@ class _Run(PerfRun):
         )
 
     def _plot(self) -> Report:
-        self.warnings.append("This is the plot of a run (-P): what was sent and lost in all is in resperf's report.")
+        self.warnings.append("This is the plot of a run (-P): what was sent and lost in total is in resperf's report.")
         self.details["plot"] = True
         self._judge_plot()
         return self.report(completed=False)

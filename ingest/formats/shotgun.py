@@ -83,7 +83,7 @@ def _read(text: bytes) -> Iterator[Report | Reject]:
                 yield Reject(line, fault.reason, fault.hint)
             begun, header, periods = 0, {}, []
     if begun or periods:
-        reason = "it ends before its `stats_sum`: Shotgun did not come to its end"
+        reason = "it ends before its `stats_sum`: Shotgun did not finish"
         yield Reject(begun or 1, reason, "merge the threads' files with `merge-data.py --summarize`, and ingest that")
 
 
@@ -94,7 +94,7 @@ def _from_lines(header: Row, periods: list[Row], total: Row) -> Row:
         raise Unusable(reason, "ingest what kxdpgun printed without -j")
     per_s = number(header.get("time_units_per_sec"))
     if not per_s:
-        reason = "lines of DNS Shotgun without a `header` that tells `time_units_per_sec`"
+        reason = "lines of DNS Shotgun without a `header` that gives `time_units_per_sec`"
         raise Unusable(reason, "copy the whole file again")
     to_ms = 1000 / per_s
     latency = mapping(total.get("response_latency"))
@@ -157,7 +157,7 @@ def _trial(line: int, root: Row) -> Trial:
     _observe_periods(trial, root, since_ms)
     _observe_latencies(trial, items(total.get("latency")), received, root.get("bounds_ms"))
     if root.get("merged") is not True:
-        trial.doubt("It is the share of one thread: the whole stands in the merged file of its sender.")
+        trial.doubt("It is the share of one thread: the whole is in the merged file of its sender.")
     if trial.details["discarded"]:
         trial.warnings.append(f"{trial.details['discarded']} requests could not be sent and were discarded.")
     return trial
@@ -177,7 +177,7 @@ def _observe_latencies(trial: Trial, histogram: list[Any], received: int, bounds
     answers = sum(counts)
     if not answers or answers != received or (bounds_ms is not None and len(bounds_ms) < len(counts)):
         if histogram and received:
-            trial.warnings.append("The latency histogram does not hold all answers: it gives no latencies.")
+            trial.warnings.append("The latency histogram does not hold all answers, so there are no latencies.")
         return
     within = list(accumulate(counts))
     for percent in _PERCENTILES:

@@ -106,7 +106,7 @@ def _snapshot(record: Record) -> Trial:
     trial.observe("achieved_rate_l1", record.number("aggforwardingl1rate", unit="bps"), "bit/s")
     if queue_drops := record.whole("txqueuefulldropframecount"):
         trial.warnings.append(f"The generator itself dropped {queue_drops} frames: its queue was full.")
-    trial.warnings.append("That this kind of summary is of TestCenter is likely, not proven.")
+    trial.warnings.append("This kind of summary is probably from TestCenter; that is not proven.")
     return trial
 
 

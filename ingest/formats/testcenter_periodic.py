@@ -157,11 +157,11 @@ class _Subscription:
         if any(sequence):
             # It counts gaps in sequence numbers, and may exceed the frames sent.
             trial.details["dropped_by_sequence"] = sum(dropped or 0 for dropped in sequence)
-        trial.warnings.append("Its samples carry no clock: t_s counts them as if they were 1 s apart.")
+        trial.warnings.append("Its samples have no timestamps: t_s counts them as if they were 1 s apart.")
         if None in (trial.facts["sent"], trial.facts["received"]):
             trial.warnings.append("Only one side is in this file: loss needs the results of the other side.")
         if any(len({n for (k, _), n in self.times.items() if k == kind}) > 1 for kind, _ in self.times):
-            trial.doubt("Its last sample is not whole: some ports are missing in it.")
+            trial.doubt("Its last sample is incomplete: some ports are missing in it.")
         yield trial.conclude()
 
     def _total(self, sides: Mapping[str, tuple[str, ...]]) -> int | None:

@@ -132,11 +132,11 @@ def _check(trial: Trial, record: Record) -> None:
     if None not in (facts["sent"], facts["received"]):
         lost = max(facts["sent"] - facts["received"], 0)
         if printed not in (None, lost):
-            trial.warnings.append(f"Frame loss is printed as {printed}; sent less received is {lost}.")
+            trial.warnings.append(f"Frame loss is printed as {printed}; sent minus received is {lost}.")
         if lost and details["verdict"] == "Passed":
             trial.warnings.append(f"Passed with {lost} frames lost: the loss tolerance of the test is not stated.")
     else:
         facts["dropped"], details["loss_observed_pct"] = printed, percent
     for name in ("maxlatencythresholdexceeded", "outofseqthresholdexceeded", "unexpectedrxsignatureframes"):
         if str(record.get(name)).lower() in {"true", "yes", "1"}:
-            trial.warnings.append(f"TestCenter tells of this row: {name}.")
+            trial.warnings.append(f"TestCenter says of this row: {name}.")

@@ -111,13 +111,13 @@ def _view(table: Table) -> Iterator[Report | Reject]:
             continue
         if streams and tuple(row.cells) in seen:
             trial.lack(row.number)
-            yield Reject(row.number, f"stream that is there already: {record.quoted()}", "export the view again")
+            yield Reject(row.number, f"repeated stream: {record.quoted()}", "export the view again")
             continue
         seen.add(tuple(row.cells))
         if record.whole(*sent) is None:
             trial.lack(row.number)
             reason = f"row without a count of sent frames: {record.quoted()}"
-            yield Reject(row.number, reason, "it is no stream or port; remove it, or export the view again")
+            yield Reject(row.number, reason, "it is not a stream or port; remove it, or export the view again")
             continue
         records.append(record)
         if record.cut is not None:

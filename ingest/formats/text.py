@@ -200,7 +200,7 @@ def _few_rows(found: Iterator[Report | Reject], advice: str) -> Iterator[Report 
     rows = 0
     for part in found:
         if rows > MAX_ROWS:
-            yield Reject(part.line, f"{rows} values stand above: from here on the file is not read", advice)
+            yield Reject(part.line, f"{rows} values come before this: from here on the file is not read", advice)
             return
         if not isinstance(part, Reject):
             rows += len(part.exchanges) + len(part.intervals) + len(part.observations)

@@ -117,7 +117,7 @@ class TextRun(Draft, ABC):
     def report(self, *, completed: bool) -> Report:
         """Return the report; `completed` says whether it is complete and the tool ended by itself."""
         if self.error:
-            self.warnings.append(f"Line {self.error[0]} tells an error: {quote(self.error[1])}.")
+            self.warnings.append(f"Line {self.error[0]} reports an error: {quote(self.error[1])}.")
         if self.interrupted:
             self.warnings.append("The trial was interrupted by Ctrl-C.")
         self.warnings += (*self.doubts, *self._strange_lines())
@@ -143,7 +143,7 @@ class TextRun(Draft, ABC):
             hint = "copy the whole file again, or run the trial again and keep stderr, too (2>&1)"
             return Reject(self.line, reason, hint)
         if self._strange:
-            reason = f"nothing of {self.tool} was recognised{self._first_strange()}"
+            reason = f"no output of {self.tool} was recognised{self._first_strange()}"
             return Reject(self._strange[0][0], reason, self.expected)
         return Reject(1, *(self.silence or ("there is no text in it", self.expected)))
 

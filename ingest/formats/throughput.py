@@ -96,7 +96,7 @@ class Trial(Draft):
         facts = self.facts
         for name in ("sent", "received", "dropped"):
             if facts[name] is not None and facts[name] > _LARGEST_COUNT:
-                self.warnings.append(f"The sum of {name} is no number that can be: it is left out.")
+                self.warnings.append(f"The sum of {name} is not a possible number: it is left out.")
                 facts[name] = None
         self._count_the_lost()
         for name in _RATES:
@@ -219,7 +219,7 @@ class Table:
         cells = [cell.strip() for cell in row.cells]
         if len(cells) < width or any(cells[width:]):
             reason = f"row of {len(cells)} cells, its header in line {self.line} has {width}: {quote(','.join(cells))}"
-            raise Unusable(reason, "a value that holds a comma or a space has moved the others, or the row is cut off")
+            raise Unusable(reason, "a value with a comma or a space has shifted the others, or the row is cut off")
         if row.ended:
             return Record(row.number, self.columns, cells[:width])
         return Record(row.number, self.columns, [*cells[: width - 1], ""], cut=cells[width - 1])

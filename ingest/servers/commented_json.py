@@ -27,7 +27,7 @@ _TOKEN: Final = re.compile(
     """,
     re.VERBOSE,
 )
-_WHOLE: Final = "check that the file is whole; `kea-dhcp4 -t FILE` (kea-dhcp6) names what is wrong in it"
+_WHOLE: Final = "check that the file is complete; `kea-dhcp4 -t FILE` (kea-dhcp6) names what is wrong in it"
 
 
 def loads(data: bytes) -> Any:
@@ -90,12 +90,12 @@ def _refuse_token(token: re.Match[str], line: int) -> NoReturn:
         raise ConfigError(message, _WHOLE, line)
     message = f"the configuration includes another file, {token['file'] or 'not named'!r:.200}"
     hint = (
-        "put that file's text in place of the include, or take what the server wrote by "
-        "`config-write`: without it, nobody can tell what was configured"
+        "replace the include with that file's text, or take what the server wrote by "
+        "`config-write`: without it, the configuration is not known"
     )
     raise ConfigError(message, hint, line)
 
 
 def _refuse(constant: str) -> NoReturn:
-    message = f"{constant} is no value in JSON"
+    message = f"{constant} is not a value in JSON"
     raise ValueError(message)

@@ -83,7 +83,7 @@ def parse(data: bytes) -> Row:
     except ConfigError:
         raise
     except ValueError:  # 1e999 is parsed as infinity
-        message = "a number in the configuration is out of all range"
+        message = "a number in the configuration is out of range"
         raise ConfigError(message, _HINT) from None
     hooks = _objects(config, "hooks-libraries")
     return {
@@ -114,7 +114,7 @@ def _server(document: Any) -> tuple[str, Row]:
         return found[0], _object(document, found[0])
     if found:
         message = "one file configures both Dhcp4 and Dhcp6"
-        raise ConfigError(message, "split it: one file for each server, as Kea 1.8 and later want it")
+        raise ConfigError(message, "split it: one file for each server, as Kea 1.8 and later require")
     other = next((words for key, words in _OTHERS.items() if key in document), "no Dhcp4 or Dhcp6")
     message = f"expected the configuration of a DHCP server, found {other}"
     raise ConfigError(message, "give the configuration of kea-dhcp4 or kea-dhcp6, or leave the file out")

@@ -36,7 +36,7 @@ def decode(data: bytes) -> str:
     """Decode a configuration; raise ConfigError above MAX_BYTES, and with the line for invalid UTF-8."""
     if len(data) > MAX_BYTES:
         message = f"more than {MAX_BYTES // 1024**2} MiB for a configuration"
-        hint = "keep host reservations in a database; a configuration without them says as much of the server"
+        hint = "keep host reservations in a database; a configuration without them says as much about the server"
         raise ConfigError(message, hint)
     try:
         return data.decode("utf-8-sig")

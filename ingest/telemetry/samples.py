@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MAX_REJECTS: Final = 20  # listed singly; the others are only counted
 MAX_SAMPLES: Final = 2_000_000
 
-_SPLIT: Final = "split the file by time, or watch less often"
+_SPLIT: Final = "split the file by time, or sample less often"
 _WHOLE: Final = "copy the whole file again; all before it is kept"
 _SEPARATOR: Final = "sep="  # a line that tells spreadsheets the separator
 
@@ -67,7 +67,7 @@ def _only(waiting: list[Reject], rejects: int, expected: str) -> Reject:
     if not waiting:
         return Reject(1, "there is no value in it", expected)
     first = waiting[0]
-    more = f"; {rejects - 1} more parts are unusable, and none is of use" if rejects > 1 else ""
+    more = f"; {rejects - 1} more parts are unusable, and none is usable" if rejects > 1 else ""
     return Reject(first.line, first.reason + more, first.hint)
 
 

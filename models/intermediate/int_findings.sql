@@ -115,7 +115,8 @@ trial_findings as (
         'generator_limited' as finding,
         'warning' as severity,
         'The generator sent ' || cast(round(send_rate) as bigint) || ' requests/s of the '
-        || {{ short_number('offered_rate') }} || ' asked for: the rate says more about it than about the server.'
+        || {{ short_number('offered_rate') }}
+        || ' asked for: the rate says more about the generator than about the server.'
             as detail
     from trials
     where is_generator_limited
@@ -124,10 +125,9 @@ trial_findings as (
         trial_id,
         'window_full' as finding,
         'info' as severity,
-        case when is_window_full then 'All the time' else 'For much of the time' end
-        || ' as many queries waited for the server as the generator allows, '
-        || {{ short_number('outstanding_window') }}
-        || ': ' || cast(round(achieved_rate) as bigint) || '/s is what it answers to so many at once'
+        'The generator was at its limit of ' || {{ short_number('outstanding_window') }} || ' waiting queries '
+        || case when is_window_full then 'all the time' else 'much of the time' end
+        || ': ' || cast(round(achieved_rate) as bigint) || '/s is what the server answers with that many waiting'
         || case when is_held_back then ', not the ' || {{ short_number('offered_rate') }} || ' asked for.' else '.' end
             as detail
     from trials
@@ -139,9 +139,9 @@ trial_findings as (
         case when error_ratio >= 0.5 then 'suspect' else 'warning' end as severity,
         {{ percent('error_ratio') }} || case
             when rate_unit = 'queries/s'
-                then ' of the queries had an answer with an unexpected code, most of them '
-                    || coalesce(unexpected_rcode, 'SERVFAIL or REFUSED') || ': answered is not served.'
-            else ' of the HTTP transactions failed: what is carried is not served.'
+                then ' of the queries got an answer with an unexpected code, mostly '
+                    || coalesce(unexpected_rcode, 'SERVFAIL or REFUSED') || ': an answer is not always a success.'
+            else ' of the HTTP transactions failed: the throughput does not show it.'
         end as detail
     from trials
     where error_ratio > 0.001
@@ -150,9 +150,9 @@ trial_findings as (
         trial_id,
         'sent_exceeds_offered' as finding,
         'warning' as severity,
-        'perfdhcp sent ' || cast(round(send_rate) as bigint) || ' requests/s where '
+        'perfdhcp sent ' || cast(round(send_rate) as bigint) || ' requests/s when asked for '
         || {{ short_number('offered_rate') }}
-        || ' were asked for: the rate or the period (-r, -p) is not of this report.' as detail
+        || ': the rate or the period (-r, -p) belongs to another report.' as detail
     from trials
     where tool = 'perfdhcp' and send_rate > 1.05 * offered_rate
     union all
@@ -160,8 +160,9 @@ trial_findings as (
         trial_id,
         'standing_queue' as finding,
         'warning' as severity,
-        'Half of the time over ' || cast(round(queue_s * offered_rate) as bigint) || ' questions waited in the server, '
-        || {{ short_number('round(queue_s, 2)') }} || ' s of the load: it answers late, and loses what waits too long.'
+        'For half of the time, over ' || cast(round(queue_s * offered_rate) as bigint)
+        || ' questions waited in the server, '
+        || {{ short_number('round(queue_s, 2)') }} || ' s of the load: it answers late and loses what waits too long.'
             as detail
     from trials
     where queue_s > 0.2
@@ -182,7 +183,7 @@ trial_findings as (
         'renewals' as finding,
         'warning' as severity,
         cast(completed_exchanges - clients as string) || ' of the ' || cast(completed_exchanges as string)
-        || ' exchanges renewed a lease that was there: clients (-R) were only ' || cast(clients as string) || '.'
+        || ' exchanges renewed an existing lease: there were only ' || cast(clients as string) || ' clients (-R).'
             as detail
     from trials
     where tool = 'perfdhcp' and rate_unit = 'leases/s' and completed_exchanges > clients
@@ -191,7 +192,7 @@ trial_findings as (
         trial_id,
         'no_leases_asked' as finding,
         'warning' as severity,
-        'Only the first exchange was made (-i): the server offered, and granted no lease.' as detail
+        'perfdhcp made only the first exchange (-i): the server offered leases but granted none.' as detail
     from trials
     where tool = 'perfdhcp' and rate_unit = 'exchanges/s'
     union all
@@ -199,7 +200,7 @@ trial_findings as (
         trial_id,
         'incomplete' as finding,
         'warning' as severity,
-        'The trial was interrupted or its report is not whole; no capacity is computed from it.' as detail
+        'The trial was interrupted or its report is incomplete; no capacity is computed from it.' as detail
     from trials
     where not completed
     union all
@@ -209,7 +210,7 @@ trial_findings as (
         'warning' as severity,
         'The leases fill '
         || {{ percent('coalesce(leases_granted, least(exchanges_since_wiped, clients)) / pool_size') }}
-        || ' of the address pools: allocation slows down there.' as detail
+        || ' of the address pools: allocation slows down when they are nearly full.' as detail
     from trials
     where coalesce(leases_granted, least(exchanges_since_wiped, clients)) > 0.9 * pool_size
     union all
@@ -218,7 +219,7 @@ trial_findings as (
         'late_answers' as finding,
         'warning' as severity,
         'The slowest answer took ' || {{ short_number('round(max_delay_ms)') }} || ' ms and still counts as received: '
-        || 'the drop time of perfdhcp is no limit.' as detail
+        || 'the drop time of perfdhcp is not a limit.' as detail
     from trials
     where max_delay_ms > 1000 * greatest(drop_time_s, coalesce(drop_time_second_s, drop_time_s))
     union all
@@ -254,8 +255,8 @@ trial_findings as (
         'warning' as severity,
         {{ short_number('lost_in_receive_buffer') }}
         || ' datagrams, ' || {{ percent('lost_in_receive_buffer / sent') }}
-        || ' of those sent, found the receive buffer of a UDP socket full (RcvbufErrors, which PowerDNS shows as '
-        || 'udp-in-errors): the loss is the buffer''s, raise net.core.rmem_default or the server''s SO_RCVBUF.'
+        || ' of those sent, were lost because the receive buffer of a UDP socket was full (RcvbufErrors, which '
+        || 'PowerDNS shows as udp-in-errors): raise net.core.rmem_default or the server''s SO_RCVBUF.'
             as detail
     from trials
     where lost_in_receive_buffer > 0
@@ -264,7 +265,7 @@ trial_findings as (
         trial_id,
         'server_restarted' as finding,
         'warning' as severity,
-        'The server died or was started anew during the trial.' as detail
+        'The server died or was restarted during the trial.' as detail
     from trials
     where is_server_restarted
     union all
@@ -272,8 +273,8 @@ trial_findings as (
         trial_id,
         'probes_failed' as finding,
         'warning' as severity,
-        cast(probes_failed as string) || ' probe queries timed out, were refused or answered wrongly during the trial.'
-            as detail
+        cast(probes_failed as string)
+        || ' probe queries timed out, were refused or got a wrong answer during the trial.' as detail
     from trials
     where probes_failed > 0
     union all
@@ -282,7 +283,7 @@ trial_findings as (
         'generator_stalled' as finding,
         'warning' as severity,
         'dnsblast sent ' || cast(sent as string) || ' of ' || cast(requests_planned as string)
-        || ' queries and then nothing more: its wait underflows (unsigned) to days once it is behind.' as detail
+        || ' queries and then stopped: once it is behind, its wait (unsigned) underflows to days.' as detail
     from trials
     where tool = 'dnsblast' and sent < requests_planned
     union all
@@ -290,7 +291,7 @@ trial_findings as (
         trial_id,
         'same_process' as finding,
         'info' as severity,
-        'Another file of the same process or run tells of this trial, too; that one counts.' as detail
+        'Another file of the same process or run also describes this trial; only that one counts.' as detail
     from trials
     where duplicate_of is not null
     union all
@@ -316,7 +317,7 @@ run_findings as (
         run_id,
         'ramp_too_short' as finding,
         'warning' as severity,
-        'The ramp has ' || cast(steps as string) || ' steps; three are needed to see where the loss begins.' as detail
+        'The ramp has ' || cast(steps as string) || ' steps; it takes three to see where the loss begins.' as detail
     from run_capacity
     where steps < 3 and coalesce(first_exceeding_rate / last_passing_rate, 2) > 1.05
     union all
@@ -336,7 +337,7 @@ run_findings as (
         || case
             when first_exceeding_loss > loss_limit then 'already lost more than the limit'
             else 'was not sustained (pace, probes or answer codes), though it lost no more than the limit'
-        end || ': the capacity lies below it.' as detail
+        end || ': the capacity is below it.' as detail
     from run_capacity
     where status = 'exceeded_at_first_step'
     union all
@@ -346,7 +347,7 @@ run_findings as (
         'info' as severity,
         'Above '
         || {{ short_number('first_exceeding_rate') }}
-        || '/s the loss falls under the limit again: the ramp is noisy.'
+        || '/s the loss falls below the limit again: the ramp is noisy.'
             as detail
     from run_capacity
     where dips_back
@@ -361,8 +362,8 @@ run_findings as (
         || ', more than chance explains: '
         || case
             when bool_and(has_one_server_config)
-                then 'with one configuration of the server, something disturbed it, or it tips over near this rate.'
-            else 'they may be of different set-ups, or of several runs. Tell them apart by name, sidecar or `path:`.'
+                then 'the server configuration was the same, so something disturbed it, or it tips over near this rate.'
+            else 'they may come from different set-ups or several runs. Distinguish them by name, sidecar or `path:`.'
         end as detail
     from trials_that_disagree
     group by run_id
@@ -383,7 +384,7 @@ configuration_findings as (
         configuration_id,
         'hidden_thread_count' as finding,
         'warning' as severity,
-        'Multi-threaded, but with how many threads is not said.' as detail
+        'Multi-threaded, but the number of threads is not given.' as detail
     from configurations
     where threading = 'multi' and threads is null
 
@@ -452,7 +453,7 @@ figure_findings as (
         figure_id,
         'identical_figures' as finding,
         'warning' as severity,
-        'The same value, ' || {{ short_number('value') }} || ', also stands for ' || others || '.' as detail
+        'The source gives the same value, ' || {{ short_number('value') }} || ', for ' || others || '.' as detail
     from identical_figures
     union all
     select

@@ -411,12 +411,11 @@ judged as (
 
 )
 
--- without what only leads to these, and without the long texts that no model reads but the last one
+-- without what only leads to these
 select
     {{ all_but(
         'judged',
-        'stem, source_sha256, source_line, context_path, name_words, context_sources, first_sent, last_received, '
-        ~ 'observed_send_rate, carrier, ramp_to, ramp_s, ramp_end_s, loss_of_exchanges, loss_of_packets, elapsed_s, '
-        ~ 'sending_s, is_falling_behind'
+        'stem, context_path, name_words, first_sent, last_received, observed_send_rate, carrier, ramp_to, ramp_s, '
+        ~ 'ramp_end_s, loss_of_exchanges, loss_of_packets, elapsed_s, sending_s, is_falling_behind'
     ) }}
 from judged

@@ -10,17 +10,6 @@ runs as (
 
     select * from {{ ref('int_runs__identified') }}
 
-),
-
-told as (
-
-    select
-        trial_id,
-        source_sha256,
-        source_line,
-        context_sources
-    from {{ ref('stg_trials') }}
-
 )
 
 select
@@ -30,9 +19,9 @@ select
     runs.configuration,
     trials.campaign,
     trials.source_path,
-    told.source_sha256,
+    trials.source_sha256,
     trials.report_index,
-    told.source_line,
+    trials.source_line,
     trials.tool,
     trials.tool_version,
     trials.command,
@@ -99,9 +88,8 @@ select
     trials.duplicate_of,
     trials.details,
     trials.warnings,
-    told.context_sources,
+    trials.context_sources,
     trials.conflicts,
     trials.batch
 from trials
-inner join told on trials.trial_id = told.trial_id
 inner join runs on trials.run_id = runs.run_id

@@ -135,7 +135,7 @@ def test_without_a_configuration_there_is_no_sign_in(written: Callable[..., Home
         ("viewers = [", 'viewers = "@example.org" # [', r"\[access\] viewers: Input should be a valid list"),
         ("viewers =", "viewer =", r"\[access\] viewer: Extra inputs are not permitted"),
         ("[access]", "[acess]", r"\[acess\]: Extra inputs are not permitted"),
-        ("[auth]", "[auth", r"is no TOML"),
+        ("[auth]", "[auth", r"is not valid TOML"),
     ],
 )
 def test_a_mistake_is_named_with_its_file_and_key(
@@ -148,7 +148,7 @@ def test_a_mistake_is_named_with_its_file_and_key(
 
 
 def test_somebody_has_to_be_let_in(written: Callable[..., Home]) -> None:
-    with pytest.raises(Misconfigured, match="nobody could come in"):
+    with pytest.raises(Misconfigured, match="nobody could sign in"):
         auth.configured(written(FILE.partition("[access]")[0]))
 
 
@@ -209,7 +209,7 @@ def test_a_weak_key_of_cookies_is_refused(tmp_path: Path, text: str, mode: int) 
 
 
 def test_sign_in_needs_a_home_that_may_be_written_to(tmp_path: Path) -> None:
-    with pytest.raises(Misconfigured, match=r"cookie-secret cannot be made \(No such file"):
+    with pytest.raises(Misconfigured, match=r"cookie-secret cannot be created \(No such file"):
         auth.cookie_secret(Home(tmp_path / "missing"))
 
 

@@ -58,7 +58,7 @@ def test_the_chart_counts_the_verdicts_and_says_it_in_words(open_page: Open, pub
         ({"source": "moj-ha-2021-02-09"}, {"C23", "C24"}),
         ({"verdict": "≠ contradicted in its source"}, {"C04", "C13", "C32"}),
         ({"source": "isc-kb-kea-2.0", "verdict": "▲ understated"}, {"C02"}),
-        ({"verdict": "≡ true by its own words"}, {"C07", "C17"}),
+        ({"verdict": "≡ only restates itself"}, {"C07", "C17"}),
         ({"source": "isc-kb-kea-2.0", "reviewed": ["◐ partly", "✓ holds"]}, {"C01", "C03"}),
     ],
 )
@@ -87,7 +87,7 @@ def test_where_the_tolerance_decides_can_be_seen_alone(open_page: Open, publishe
 
 def test_a_claim_names_the_tolerance_of_the_rule_and_who_reviewed_it(open_page: Open, published_home: Path) -> None:
     shown = said(open_page(published_home, "claims", claim="C29"))
-    assert "**Its tolerance:** 10 % of the number claimed; at 5 %: ◐ partly; at 15 %: ✓ holds" in shown.replace(
+    assert "**Its tolerance:** 10 % of the claimed number; at 5 %: ◐ partly; at 15 %: ✓ holds" in shown.replace(
         "\\", ""
     )
     assert "**Verdict of the maintainers:** ✓ holds" in shown

@@ -90,7 +90,7 @@ def test_typing_a_limit_moves_line_and_capacities(open_page: Open, warehouse_hom
     assert app.selectbox("goal").value == "a limit of my own"
     assert "red: the limit of 0.3 %" in after[1]["description"]
     assert before[0]["description"] != after[0]["description"], "capacities"
-    assert "no difference is tested" in said(app)
+    assert "differences are not tested" in said(app)
     assert not [table for table in app.dataframe if "Verdict" in table.value.columns]
 
 
@@ -159,7 +159,7 @@ def test_more_pairs_need_more_evidence(warehouse: Warehouse, measured: list[str]
 def test_a_visit_begins_with_the_widest_fair_pair_and_says_why(open_page: Open, warehouse_home: Path) -> None:
     app = open_page(warehouse_home, "compare")
     assert len(app.multiselect("configurations").value) == 2
-    assert "To begin with: the widest fair pair. Two backends" in said(app)
+    assert "To start with: the largest fair difference. Two backends" in said(app)
     assert "times as much as" in said(app)
     app.multiselect("configurations").set_value([]).run()
     assert not app.exception
@@ -217,7 +217,7 @@ def test_the_interval_of_a_change_is_signed() -> None:
         ),
         (
             [("configuration", "backend", "unfair", True, True), ("configuration", "ha_mode", "unfair", True, True)],
-            "Same hardware; 2 settings differ at once (backend, ha mode), the ratio is the effect of none alone.",
+            "Same hardware; 2 settings differ at once (backend, ha mode), so the ratio shows no single effect.",
         ),
         (
             [("hardware", "cpu_cores", "unfair", False, False), ("method", "period", "unfair", False, False)],
@@ -229,7 +229,7 @@ def test_the_interval_of_a_change_is_signed() -> None:
         ),
         (
             [("hardware", "cpu_cores", "unknown", False, False)],
-            "The hardware of one is not stated; no setting differs.",
+            "The hardware of one side is not stated; no setting differs.",
         ),
     ],
     ids=[
@@ -372,7 +372,7 @@ def test_many_configurations_are_searched_for(
     offered = app.multiselect("configurations").options
     assert set(pair) <= set(offered)
     assert len(offered) <= 5 + len(pair)
-    assert "The list has the first 5 of" in said(app)
+    assert "The list shows the first 5 of" in said(app)
     app.text_input("configurations_search").set_value("POSTGRESQL dhcpv6").run()
     assert not app.exception
     found = set(app.multiselect("configurations").options) - set(pair)

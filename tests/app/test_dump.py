@@ -83,7 +83,7 @@ def test_an_export_that_fails_leaves_nothing(tmp_path):
 def test_what_is_there_is_never_overwritten(tmp_path):
     (tmp_path / "mine").touch()
     for folder in (tmp_path, tmp_path / "mine"):
-        with pytest.raises(ExportFailed, match="there already"), appearing(folder):
+        with pytest.raises(ExportFailed, match="already exists"), appearing(folder):
             pass
     assert [file.name for file in tmp_path.iterdir()] == ["mine"]
 

@@ -65,10 +65,10 @@ def test_a_set_up_that_stands_alone_is_named_by_its_product() -> None:
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ({}, "The limit lies between 12,230 and 13,770 (95 %, 9 runs)."),
-        ({"interval_kind": "bracket", "runs": 1}, "The limit lies between 12,232 and 13,769 (bracket, 1 run)."),
+        ({}, "The limit is between 12,230 and 13,770 (95 %, 9 runs)."),
+        ({"interval_kind": "bracket", "runs": 1}, "The limit is between 12,232 and 13,769 (bracket, 1 run)."),
         ({"ci_low": 9000.0, "ci_high": 20000.0}, "That is wide, ± 45 %: the runs differ."),
-        ({"ci_high": None}, "No step lost too much (9 runs): offer more to find the limit."),
+        ({"ci_high": None}, "No step lost too much (9 runs): offer a higher rate to find the limit."),
         ({"ci_low": None, "ci_high": None}, "From 9 runs."),
         ({"origin": "published"}, "Published in one."),
     ],
@@ -94,7 +94,7 @@ def test_the_lead_is_over_set_ups_that_differ_in_one_thing_with_the_reason_where
 
 def test_set_ups_that_fail_at_once_are_counted_with_the_cause() -> None:
     failed = KEA | {"status": "exceeded_at_first_step", "findings": ["too_few_runs", "receive_buffer_overrun"]}
-    said = "2 set-ups lost too much at the first step already"
+    said = "2 set-ups already lost too much at the first step"
     assert headlines.at_first_step([KEA, failed, failed]) == f"{said}: the receive buffer overflowed."
     assert headlines.at_first_step([failed | {"findings": []}] * 2) == f"{said}."
     assert headlines.at_first_step([KEA]) == ""
@@ -108,8 +108,8 @@ def test_set_ups_that_fail_at_once_are_counted_with_the_cause() -> None:
         ([0.64, 0.86], ["slower", "probably slower"], "HA costs 14 to 36 % of the rate"),
         ([0.5, 3.0], ["slower", "not testable"], "HA costs 50 % of the rate"),
         ([1.5, 18.2], ["faster", "faster"], "HA brings 1.5 to 18 times the rate"),
-        ([0.5, 2.0], ["slower", "faster"], "HA brings 0.5 to 2 times the rate: some gain, some lose"),
-        ([0.9, 1.1], ["no evidence", "not testable"], "HA: 0.9 to 1.1 times, no difference beyond chance"),
+        ([0.5, 2.0], ["slower", "faster"], "HA brings 0.5 to 2 times the rate: some gain, others lose"),
+        ([0.9, 1.1], ["no evidence", "not testable"], "HA: 0.9 to 1.1 times, no clear difference"),
     ],
 )
 def test_an_effect_is_that_of_the_pairs_of_which_it_is_known(

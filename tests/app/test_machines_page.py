@@ -77,7 +77,7 @@ def test_two_server_configurations_differ_in_their_backend(open_page: Open, ware
     assert list(table.loc["backend", ["Grade", MEMFILE, MYSQL]]) == ["⚠ unfair", "memfile", "mysql"]
     assert list(table.loc["lease-database.user", ["Grade", MEMFILE, MYSQL]]) == ["minor", "not set", "kea"]
     shown = list(table["Grade"].dropna().drop_duplicates())
-    assert shown == [each for each in wording.ITEM_GRADES.values() if each in shown], "gravest first"
+    assert shown == [each for each in wording.ITEM_GRADES.values() if each in shown], "most serious first"
     assert f"They differ in {len(table)} things" in said(app)
     app.toggle("same").set_value(True).run()
     assert len(listed(app, "Grade")) > len(table)
@@ -155,7 +155,7 @@ def test_a_configuration_of_a_partner_says_that_no_run_names_it(
 
 def test_without_server_configurations_the_page_says_how_to_bring_them(open_page: Open, published_home: Path) -> None:
     app = open_page(published_home, "machines", tab="Server configurations")
-    assert "No server configuration was read yet" in said(app)
+    assert "No server configuration has been read yet" in said(app)
 
 
 @pytest.mark.parametrize("tab", ["Hosts", "Server configurations"])

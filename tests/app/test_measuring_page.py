@@ -60,4 +60,4 @@ def test_a_killed_measurement_is_told_apart_from_one_that_runs(open_page, home):
         see(TRIALS[0])
         file = home.root / "measuring.json"
         file.write_text(json.dumps(json.loads(file.read_text()) | {"pid": 2**22 + 1}))
-        assert "was stopped. The same command goes on" in open_page(home.root, "measuring").markdown[0].value
+        assert "was stopped. Run the same command again" in open_page(home.root, "measuring").markdown[0].value

@@ -85,11 +85,11 @@ def test_published_figures_alone_make_sense_on_every_page(open_page: Open, publi
     app = open_page(published_home, page)
     assert app.title[0].value
     if page == "results":
-        assert "Only published figures" in said(app)
+        assert "there are only published figures" in said(app)
         assert "0 runs" in app.caption[-1].value
         assert set(drawn(app)["origin"]) == {"published"}
     if page == "run":
-        assert "No runs are here yet" in said(app)
+        assert "There are no runs yet" in said(app)
 
 
 def test_the_foot_of_the_home_page_counts_what_there_is(
@@ -227,7 +227,7 @@ def test_a_trial_without_interim_lines_says_so(
 ) -> None:
     none = queries.intervals
     monkeypatch.setattr(queries, "intervals", lambda warehouse, _trial, batch: none(warehouse, "no such trial", batch))
-    assert "printed nothing second by second" in said(open_page(warehouse_home, "run", configuration=single))
+    assert "printed no lines second by second" in said(open_page(warehouse_home, "run", configuration=single))
 
 
 @pytest.mark.parametrize(

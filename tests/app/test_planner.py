@@ -138,9 +138,9 @@ def test_presets_are_listed_with_their_sources_and_an_option_overrides_them(tmp_
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ("--preset holiday", "'holiday' is no preset; there are day-lease, office-day"),
+        ("--preset holiday", "'holiday' is not a preset; the presets are day-lease, office-day"),
         ("--clients -5", "clients is -5.0; expected 0 to 1e+12"),
-        ("--lease soon", "'soon' is no duration"),
+        ("--lease soon", "'soon' is not a duration"),
         ("--ip-version 5", "ip_version is 5.0; expected 4 or 6"),
         ("--clients nan", "clients is nan; expected 0 to 1e+12"),
         ("--t1 0.9 --t2 0.5", "t1_ratio is 0.9 and t2_ratio 0.5; expected t1_ratio to be no larger"),
@@ -305,9 +305,11 @@ def test_the_command_line_says_who_meets_the_need_and_who_misses_it_by_how_much(
     assert "ISC Kea 1.9.11 DHCPv4 memfile multi (published, warn)" in enough
     assert "11,962      1.00         -  ISC Kea 1.9.11 DHCPv4 memfile multi hot-standby" in short
     assert "38 leases/s short" in short
-    assert "What matters most: Recover within (s). From 80 to 120, the need goes from 15,000.00 to 10,000.00." in said
-    assert "With 15,000.00 measured leases/s nobody waits and nobody repeats." in said
-    assert said.startswith("For down_clients 1,200,000, recovery_s 100; all else as it is by default.")
+    assert (
+        "Most important input: Recover within (s). From 80 to 120, the need goes from 15,000.00 to 10,000.00." in said
+    )
+    assert "With 15,000.00 measured leases/s nobody waits and nobody retries." in said
+    assert said.startswith("For down_clients 1,200,000, recovery_s 100; everything else at its default.")
 
 
 def said(app: AppTest) -> str:
@@ -323,10 +325,10 @@ def charts(app: AppTest) -> list[str]:
 def test_the_page_shows_the_parts_what_matters_most_and_what_comes_after(open_page: Open, published_home: Path) -> None:
     page = open_page(published_home, "planner", preset="Regional power cut, 12,000 clients", measured_lps="40")
     demand, matters, waiting, requests = charts(page)
-    assert demand.startswith("20 leases per second are needed. Red: what the plan asks for; green: ")
+    assert demand.startswith("20 leases per second are needed. Red: what the plan needs; green: ")
     assert matters.startswith("Recover within (s) matters most: 25 to 17 leases/s. From 480 to 720")
     assert waiting.startswith("All have a lease after ")
-    assert "% of the requests are repetitions" in requests
+    assert "% of the requests are retries" in requests
 
 
 def test_who_needs_nothing_is_asked_for_clients_and_who_meets_the_need_sees_no_waiting(
@@ -336,7 +338,7 @@ def test_who_needs_nothing_is_asked_for_clients_and_who_meets_the_need_sees_no_w
     assert "Enter the number of clients" in said(empty)
     assert not charts(empty)
     calm = open_page(published_home, "planner", clients="86400")
-    assert "nobody waits and nobody repeats" in said(calm).replace("\\", "")
+    assert "nobody waits and nobody retries" in said(calm).replace("\\", "")
     assert len(charts(calm)) == 2
     calm.number_input("measured_lps").set_value(1.0).run()
     assert not calm.exception
@@ -386,7 +388,7 @@ def test_the_page_tells_of_an_echo_and_of_a_return_hours_later_though_nobody_is_
 ) -> None:
     echo = open_page(published_home, "planner", clients="350000", lease_s="7200", down_clients="350000")
     assert "6.0 times the steady load" in said(echo).replace("\\", "")
-    assert charts(echo)[-1].startswith("0 % of the requests are repetitions")
+    assert charts(echo)[-1].startswith("0 % of the requests are retries")
     outage = open_page(published_home, "planner", clients="1000000", outage_s="3600")
     assert outage.metric[0].value == "48"
     assert "3.5 h after the outage" in said(outage).replace("\\", "")
@@ -424,7 +426,7 @@ def test_the_page_takes_what_people_type_and_keeps_it_in_the_address(open_page: 
     )
     assert page.metric[0].value == "181"
     page.text_input("clients").set_value("many").run()
-    assert "'many' is no number; write for example 350000, 350k" in page.error[0].value.replace("\\", "")
+    assert "'many' is not a number; write for example 350000, 350k" in page.error[0].value.replace("\\", "")
 
 
 def test_the_load_over_time_is_the_need_at_its_highest(blank: duckdb.DuckDBPyConnection) -> None:
@@ -504,7 +506,7 @@ def test_a_measured_set_up_is_taken_with_what_it_answers_beyond_its_capacity(
     assert told["measured_lps"] == found[hot].lps
     assert told["recovered_s"] > alone["recovered_s"], "it answers less when more is asked"
     refused = asked(warehouse_home, "--clients", "1", "--like", "my server")
-    assert (refused.exit_code, "'my server' is no DHCPv4 configuration" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "'my server' is not a DHCPv4 configuration" in refused.stderr) == (2, True)
     page = open_page(warehouse_home, "planner", down_clients="3000000", boot_window_s="60")
     box = page.selectbox("like-4")
     box.select(next(each for each in box.options if each.startswith(hot))).run()

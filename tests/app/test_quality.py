@@ -76,9 +76,9 @@ def test_the_page_counts_what_the_warehouse_holds(open_page: Open, warehouse_hom
         """).to_pylist()[0]
     assert weak["own"] > 0
     assert page.markdown[0].value.startswith(
-        f"**{wording.plural(weak['own'], 'problem')} of what you measured, most often"
+        f"**{wording.plural(weak['own'], 'problem')} with what you measured, most often"
     )
-    assert f"{weak['all_of_them'] - weak['own']} problems of published figures" in page.markdown[0].value
+    assert f"{weak['all_of_them'] - weak['own']} problems with published figures" in page.markdown[0].value
     for severity, label in (("suspect", "Suspect"), ("warning", "Warnings"), ("info", "Info")):
         found = questions.findings(warehouse, severities=[severity]).num_rows
         assert shown[label] == f"{found:,}"
@@ -86,7 +86,7 @@ def test_the_page_counts_what_the_warehouse_holds(open_page: Open, warehouse_hom
     suites = [suite for part in parts for suite in part["suites"]]
     held = sum(suite["successes"] for suite in suites)
     failed = sum(suite["expectations"] for suite in suites) - held
-    assert shown["Data checks"] == (f"{failed} of {held + failed} failed" if failed else f"all {held} hold")
+    assert shown["Data checks"] == (f"{failed} of {held + failed} failed" if failed else f"all {held} passed")
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_refused_files_are_gathered_by_reason_and_say_what_to_do(open_page: Open
 
 
 def test_a_batch_that_came_after_the_build_is_told(open_page: Open, refusing_home: Path, warehouse_home: Path) -> None:
-    assert "1 batch that was taken in after this build. Type `dropline build`" in said(
+    assert "1 batch that was ingested after this build. Type `dropline build`" in said(
         open_page(refusing_home, "quality")
     )
     assert "after this build" not in said(open_page(warehouse_home, "quality"))
@@ -171,7 +171,7 @@ def test_a_batch_that_came_after_the_build_is_told(open_page: Open, refusing_hom
 def test_the_gate_shows_every_suite(open_page: Open, warehouse_home: Path) -> None:
     suites = listed(open_page(warehouse_home, "quality", tab="Gate"), "Suite").set_index("Suite")
     assert {"lake/trials", "marts/capacity"} <= set(suites.index)
-    assert suites["Expectations"].str.fullmatch(r"\d+ of \d+ hold").all()
+    assert suites["Expectations"].str.fullmatch(r"\d+ of \d+ passed").all()
 
 
 def test_without_a_gate_the_page_says_what_to_type(open_page: Open, warehouse_home: Path, tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_campaigns_are_listed_with_their_counts(open_page: Open, warehouse_home:
     rows = listed(open_page(warehouse_home, "quality", tab="Campaigns"), "Rejected files").set_index("Campaign")
     assert set(rows.index) == {"kea-2.2-backends", "kea-2.2-ha"}
     assert list(rows.loc["kea-2.2-ha", ["Configurations", "Runs", "Trials"]]) == [4, 12, 84]
-    assert "No campaign was taken in yet" in said(open_page(published_home, "quality", tab="Campaigns"))
+    assert "No campaign has been ingested yet" in said(open_page(published_home, "quality", tab="Campaigns"))
 
 
 def test_more_findings_than_a_table_holds_are_cut_and_told(warehouse: Warehouse) -> None:
@@ -204,7 +204,9 @@ def test_hostile_text_is_never_markup(open_page: Open, hostile_home: Path, hosti
 
 
 @pytest.mark.parametrize(
-    ("address", "mark"), [({}, ("✖", "⚠")), ({"severity": "○ info"}, ("○",))], ids=["graver first", "nothing graver"]
+    ("address", "mark"),
+    [({}, ("✖", "⚠")), ({"severity": "○ info"}, ("○",))],
+    ids=["graver first", "nothing more serious"],
 )
 def test_the_chart_counts_the_gravest(
     open_page: Open, warehouse_home: Path, address: dict[str, str], mark: tuple[str, ...]

@@ -271,12 +271,12 @@ def test_charts_of_a_trial_have_a_text_alternative() -> None:
             pd.DataFrame({"t_s": [0.0, 1.0], "name": "waiting", "value": [0.0, 7.0]}), "Questions", [0, 1]
         ).to_dict(),
         telemetry.over_time(
-            pd.DataFrame({"t_s": [0.2, 3.1], "name": "", "value": [1.0, 1.0]}), "Probes that failed", [0, 4]
+            pd.DataFrame({"t_s": [0.2, 3.1], "name": "", "value": [1.0, 1.0]}), "Failed probes", [0, 4]
         ).to_dict(),
     ]
     assert [each["description"] for each in drawn] == [
         "None of the 5 queries was lost. By the counters",
         "Questions, waiting: at most 7 at 1.0 s. n = 2 readings",
-        "Probes that failed: 2, from 0.2 to 3.1 s. n = 2 readings",
+        "Failed probes: 2, from 0.2 to 3.1 s. n = 2 readings",
     ]
     assert drawn[2]["layer"][0]["mark"]["type"] == "point", "events are no line"

@@ -50,7 +50,7 @@ def test_a_question_in_the_address_is_answered(open_page: Open, published_home: 
 
 def test_without_a_question_the_page_says_how_to_ask_one(open_page: Open, published_home: Path) -> None:
     app = open_page(published_home, "sql")
-    assert "take a worked one" in app.info[0].value
+    assert "pick a worked one" in app.info[0].value
     assert shown(app)["text"].startswith("select configuration, lps")
 
 
@@ -100,7 +100,7 @@ def test_rows_that_are_cut_are_told(open_page: Open, published_home: Path, monke
 
 def test_an_answer_without_rows_says_what_to_do(open_page: Open, published_home: Path) -> None:
     app = open_page(published_home, "sql", sql="select 1 as a where false")
-    assert "no row answers it" in app.info[0].value
+    assert "no row matches" in app.info[0].value
 
 
 def test_names_and_kinds_that_no_file_can_hold_are_shown(open_page: Open, published_home: Path) -> None:
@@ -134,7 +134,7 @@ def test_a_chart_says_what_it_leaves_out_and_keeps_the_colours_of_backends() -> 
     table = pd.DataFrame({"x": [1.0, None, 3.0], "y": [1, 2, 3], "colour": ["mysql", "mysql", "lmdb"]})
     drawn = quick.points(table, "a [b].c:Q", "rate", "backend").to_dict()
     assert drawn["description"] == (
-        "rate over a [b].c:Q: n = 2. One point per row of the result; 1 rows without both values are left out"
+        "rate over a [b].c:Q: n = 2. One point per row of the result; 1 rows that lack a value are left out"
     )
     colour = drawn["layer"][0]["encoding"]["color"]["scale"]
     assert dict(zip(colour["domain"], colour["range"], strict=True)) == {

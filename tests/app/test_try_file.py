@@ -66,7 +66,7 @@ def test_a_report_is_explained_placed_and_not_stored(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     app = dropped(open_page, warehouse_home, PERFDHCP.name, PERFDHCP.read_bytes())
     assert app.header[0].value == "Output of perfdhcp"
-    assert "Known by: line 1: Running: perfdhcp -4 -r 1100" in app.text[0].value
+    assert "Recognised by: line 1: Running: perfdhcp -4 -r 1100" in app.text[0].value
     table = app.dataframe[0].value
     assert list(table["Offered"]) == [1100]
     assert {"Loss, worst exchange", "Loss, packets", "Loss, leases"} <= set(table.columns)
@@ -84,7 +84,7 @@ def test_a_report_is_explained_placed_and_not_stored(
 def test_without_a_warehouse_the_file_is_still_explained(open_page: Open, tmp_path: Path) -> None:
     app = dropped(open_page, tmp_path, PERFDHCP.name, PERFDHCP.read_bytes())
     assert app.header[0].value == "Output of perfdhcp"
-    assert "Where it stands cannot be said" in said(app)
+    assert "There is nothing to compare it with" in said(app)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_a_gzip_bomb_is_bounded() -> None:
     try:
         found = uploads.explain("bomb.gz", bomb)
     except TooMuch as error:
-        assert "was ended" in str(error)
+        assert "was stopped" in str(error)
     else:
         assert found["rejects_in_all"] + found["trials_in_all"] > 0
     assert time.monotonic() - began < uploads.SECONDS + 5

@@ -38,7 +38,7 @@ def test_a_long_list_is_cut_and_searched(
     monkeypatch.setattr(widgets, "MOST_OPTIONS", 1)
     app = open_page(warehouse_home, page)
     assert options(app, key) == every[:1]
-    assert any(f"The list has the first 1 of {len(every)} " in each.value for each in app.caption)
+    assert any(f"The list shows the first 1 of {len(every)} " in each.value for each in app.caption)
     app.text_input(f"{key}_search").set_value(every[-1].upper()).run()
     assert not app.exception
     assert every[-1] in options(app, key)

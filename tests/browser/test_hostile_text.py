@@ -113,7 +113,7 @@ def test_a_dropped_file_is_shown_as_it_is(chromium: Browser, strange_address: st
         trap(watched.page, dialogs)
         page = watched.go("try_file")
         page.locator("input[type=file]").set_input_files(file)
-        page.get_by_text("Known by").wait_for()
+        page.get_by_text("Recognised by").wait_for()
         watched.settle()
         assert WORD in page.content().replace("&gt;", ">")
         assert page.evaluate(MADE) == HARMLESS

@@ -152,8 +152,8 @@ def what_serves_350000_subscribers_after_an_outage(hand: Hand, warehouse: Wareho
     for field, text in (("Clients", "350k"), ("Lease time", "2 h"), ("Clients to recover", "50k")):
         hand.to("textbox", field, text)
     hand.reads(f"You need {needed:,.0f} leases/s in the busiest minute")
-    hand.reads(f"{known['enough']} of {known['known']} known DHCPv4 configurations give that")
-    hand.reads("the slowest that does is ISC Kea")
+    hand.reads(f"{known['enough']} of {known['known']} known DHCPv4 configurations are fast enough")
+    hand.reads("the slowest is ISC Kea")
 
 
 def what_a_raw_file_is_and_where_it_stands(hand: Hand, warehouse: Warehouse) -> None:

@@ -153,7 +153,7 @@ def test_a_viewer_sees_the_page_that_he_asked_for_and_stores_nothing(context: Br
     expect(page.get_by_text("vera@example.org, viewer")).to_be_visible()
     page.goto(f"{guarded.address}/try_file")
     page.set_input_files("input[type=file]", next(CAPTURE.rglob("*perfdhcp*.txt")))
-    expect(page.get_by_text("It is not stored: that is for editors.")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("It is not stored: only editors can do that.")).to_be_visible(timeout=30_000)
     expect(page.get_by_role("button", name="Keep it")).to_have_count(0)
     assert SECRET not in page.content()
     assert not (guarded.home / "uploads").exists()
@@ -172,7 +172,7 @@ def test_an_editor_brings_a_file_into_the_lake(context: BrowserContext, guarded:
     ("who", "why"),
     [
         ("eve", "eve@example.net has no role in this Dropline. Ask Ada, ada@example.org."),
-        ("max", "The identity provider does not vouch for your e-mail address. Ask Ada, ada@example.org."),
+        ("max", "The identity provider has not verified your e-mail address. Ask Ada, ada@example.org."),
     ],
 )
 def test_a_stranger_is_told_whom_to_ask(context: BrowserContext, guarded: Guarded, who: str, why: str) -> None:

@@ -53,7 +53,7 @@ def test_every_page_opens_from_disk_without_network_and_says_what_sql_says(
         assert any(text.startswith(f"{round(row['lps'], -1):,.0f}") for text in shown)
 
     page.get_by_role("link", name="Pairs").click()
-    assert "Several threads over one" not in figures(page)
+    assert "Several threads compared with one" not in figures(page)
     (slowest,) = warehouse.query("""
         select min(coalesce(ratio_interpolated, ratio)) as ratio from ratios
         where factor = 'ha_mode' and origin = 'measured' and loss_goal = 'isc' and rate_unit = 'leases/s'

@@ -87,7 +87,7 @@ def test_compare_single_with_multi_change_the_limit_and_share_what_is_seen(
 ) -> None:
     evidence = compare.verdicts(warehouse, "isc", pair_of_ids[::-1]).to_pylist()[0]
     page = watched.go("compare")
-    page.get_by_text("To begin with: the widest fair pair").wait_for()
+    page.get_by_text("To start with: the largest fair difference").wait_for()
     page.get_by_role("button", name="Clear all").click()
     page.get_by_text("Choose the configurations to compare").wait_for()
     for label in pair:
@@ -144,7 +144,7 @@ def test_plan_350000_subscribers(watched: Watched, warehouse: Warehouse, lease_s
     page.get_by_label("Lease time", exact=True).fill(str(lease_s))
     page.keyboard.press("Tab")
     watched.chart(f"{needed} leases per second are needed").wait_for()
-    answered = f"{enough['enough']} of {enough['known']} known DHCPv4 configurations give"
+    answered = f"{enough['enough']} of {enough['known']} known DHCPv4 configurations reach"
     page.get_by_text(f"{answered} {needed}").wait_for()
     with page.expect_download() as taken:
         page.get_by_role("button", name="Plan to print").click()
@@ -205,7 +205,7 @@ def test_find_out_why_a_file_was_refused(chromium: Browser, strange_address: str
         page = watched.go("quality")
         page.get_by_role("tab", name="Rejected files").click()
         watched.settle()
-        rows = watched.cells("Reasons for which files were refused")
+        rows = watched.cells("Reasons why files were rejected")
         tick(page, next(place for place, row in enumerate(rows[1:]) if refused["source_path"] in row))
         page.get_by_text("dropline show killed.txt").wait_for()
         assert page.get_by_test_id("stText").get_by_text(refused["detail"], exact=True).is_visible()

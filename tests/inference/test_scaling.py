@@ -156,7 +156,7 @@ def test_the_row_of_a_fit_has_its_figures_and_what_to_keep_in_mind():
     row = summarise([1, 2, 4, 8], rates([1, 2, 4, 8], sigma=0.2, kappa=0), cores=4)
     assert (row["status"], row["next_threads"], row["threads_above_cores"]) == ("fitted", 9, [8])
     assert row["next_rate"] == pytest.approx(law(9, 1000, 0.2, 0))
-    assert "kappa = 0 is not excluded" in row["reason"]
+    assert "kappa = 0 cannot be excluded" in row["reason"]
     assert "8 threads share the 4 physical cores" in row["reason"]
     assert "peak_threads" not in row
 

@@ -285,7 +285,7 @@ def test_an_archive_among_the_files_of_a_campaign_does_not_hide_them_from_show(b
     pack(bare, bare / "runs.tgz")
     (bare / "campaign.yaml").write_text("campaign: a\n")
     assert show(bare / "rep1" / "rate740.txt").trials
-    with pytest.raises(IntakeError, match="an archive, of which an ingest reads every member"):
+    with pytest.raises(IntakeError, match="an archive; an ingest reads every member"):
         show(bare / "runs.tgz")
 
 

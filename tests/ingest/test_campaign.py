@@ -78,8 +78,8 @@ FAULTS = {
     "depth": ("campaign: " + "[" * 5000, "deeper"),
     "a list": ("- campaign\n", "key: value"),
     "nothing": ("", "key: value"),
-    "no YAML": ("campaign: [a\n", "no readable YAML"),
-    "control characters": ("campaign: \x00\n", "no readable YAML"),
+    "no YAML": ("campaign: [a\n", "not readable as YAML"),
+    "control characters": ("campaign: \x00\n", "not readable as YAML"),
     "size": ("campaign: a\ndescription: " + "x" * 300_000, "larger than"),
     "a folder outside": ("campaign: a\nmachines: {../hw: server}\n", "line 2", "leads out"),
     "a role": ("campaign: a\nmachines: {hw: srv}\n", "line 2", "'server'"),
@@ -91,8 +91,8 @@ FAULTS = {
     "two folders wild": ("campaign: a\npath: '**/a/**/b'\n", "line 2", "at most once"),
     "touching fields": ("campaign: a\npath: '{protocol}{backend}'\n", "line 2", "touch"),
     "a field twice": ("campaign: a\npath: '{backend}/{backend}'\n", "line 2", "twice"),
-    "an open brace": ("campaign: a\npath: '{backend'\n", "line 2", "no name"),
-    "a path upwards": ("campaign: a\npath: '../{backend}'\n", "line 2", "no name"),
+    "an open brace": ("campaign: a\npath: '{backend'\n", "line 2", "not a name"),
+    "a path upwards": ("campaign: a\npath: '../{backend}'\n", "line 2", "not a name"),
 }
 
 

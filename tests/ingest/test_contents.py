@@ -133,8 +133,8 @@ def test_programs_that_log_into_one_file_are_told_apart():
     assert figures([found]) == figures(read(data))
     assert found.line == 2
     assert found.warnings == [
-        "Without the prefix of the others, and so left out: 1 line, the first is line 1.",
-        "It is one of 2 whose lines stand in this log.",
+        "Left out, as they lack the prefix of the others: 1 line, the first is line 1.",
+        "It is one of 2 writers whose lines are in this log.",
     ]
 
 
@@ -278,8 +278,8 @@ def test_what_nobody_can_read_is_told_with_the_tool_whose_lines_were_seen(tmp_pa
     lines = [f"{'ab' * number}{number}~{line}" for number, line in enumerate(data.splitlines())]
     (tmp_path / "odd.txt").write_text("\n".join(lines))
     (reject,) = show(tmp_path / "odd.txt").rejects
-    assert "line 1 holds what kxdpgun prints, but not at its begin: '0~using interface" in reject["reason"]
-    assert "cut off what stands before" in reject["hint"]
+    assert "line 1 holds what kxdpgun prints, but not at its start: '0~using interface" in reject["reason"]
+    assert "remove what comes before" in reject["hint"]
 
 
 def test_a_log_of_prefixed_lines_is_shown_line_by_line(tmp_path):

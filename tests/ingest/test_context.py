@@ -241,7 +241,7 @@ def test_the_default_threading_of_a_kea_follows_its_version(version, threading):
         ({"config": "nfigs/a.json"}, None, "not among"),
         ({"config": "../../etc/passwd"}, None, "not among"),
         ({"config": "/etc/passwd"}, None, "not among"),
-        ({"config": "c.json"}, None, "fits 2"),
+        ({"config": "c.json"}, None, "matches 2"),
         ({"config": None}, None, ""),
         ({"config": 7, "config_sha256": [[]]}, None, ""),
     ],

@@ -165,9 +165,9 @@ def test_parquet_gives_the_same_figures_with_the_number_of_their_rows() -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"PAR1", "no readable Parquet"),
-        (b"PAR1" + bytes(100) + b"PAR1", "no readable Parquet"),
-        (parquet({"source_id": ["a"], "value": [[1, 2]]}), "no readable Parquet with one value in each cell"),
+        (b"PAR1", "not readable as Parquet"),
+        (b"PAR1" + bytes(100) + b"PAR1", "not readable as Parquet"),
+        (parquet({"source_id": ["a"], "value": [[1, 2]]}), "not readable as Parquet with one value in each cell"),
         (parquet({"a": [1], "value": [2]}), "there is no column 'a'"),
     ],
 )
@@ -206,9 +206,9 @@ def test_no_capture_of_another_kind_is_taken_for_figures() -> None:
         (f"{HEADER},threds", "there is no column 'threds'", "did you mean 'threads'?"),
         (f"{HEADER},colour", "there is no column 'colour'", "remove it"),
         (f"{HEADER},,tool", "there is no column ''", "remove it"),
-        (f"{HEADER},unit", "the column 'unit' stands twice", "keep one"),
-        ("source_id,metric,value", "expected the columns location, unit, too", "add them"),
-        ("location,metric,value,unit", "expected the columns source_id (or source_title), too", "add them"),
+        (f"{HEADER},unit", "the column 'unit' appears twice", "keep one"),
+        ("source_id,metric,value", "also expected the columns location, unit", "add them"),
+        ("location,metric,value,unit", "also expected the columns source_id (or source_title)", "add them"),
     ],
 )
 def test_a_header_that_is_not_understood_stops_the_file(header: str, reason: str, hint: str) -> None:
@@ -227,7 +227,7 @@ def test_a_header_that_is_not_understood_stops_the_file(header: str, reason: str
         ("ip_version", "5", "ip_version: expected one of 4, 6, found '5'", "correct the row"),
         ("loss_limit_ratio", "2.5", "expected a ratio from 0 to 1", "write 2.5 % as 0.025"),
         ("loss_limit_ratio", "2.5 %", "loss_limit_ratio: expected a number, found '2.5 %'", "no unit"),
-        ("duration_s", "-1", "duration_s: expected a number from 0 on", "correct the row"),
+        ("duration_s", "-1", "duration_s: expected a number of 0 or more", "correct the row"),
         ("offered_rate", '"1,000"', "offered_rate: expected a number, found '1,000'", "nothing between thousands"),
         ("offered_rate", "1e999", "offered_rate: expected a number", "1234.5"),
         ("offered_rate", "nan", "offered_rate: expected a number", "1234.5"),
@@ -325,7 +325,7 @@ def test_a_quote_that_never_ends_is_named_and_what_stands_before_it_is_kept() ->
     parts = list(figures.parse(f'{HEADER}\n{ROW}\nacme,"table 2,queries_per_second,1\n{ROW}\n'.encode()))
     assert isinstance(parts[0], dict)
     assert isinstance(parts[1], Reject)
-    assert (parts[1].line, parts[1].reason[:34]) == (3, "no CSV from here to the end of the")
+    assert (parts[1].line, parts[1].reason[:35]) == (3, "not CSV from here to the end of the")
 
 
 def test_bytes_that_are_no_text_are_named_with_their_line() -> None:

@@ -44,7 +44,7 @@ def test_two_folders_of_one_name_are_two_campaigns(results, lake):
     second = ingest([november], lake)
     assert current(lake) == {"results": 2, "november-results": 2}
     assert [note.split(": ")[1] for note in second.notes] == [
-        f"kept as campaign november-results, as campaign results is {october}; --campaign names it otherwise"
+        f"kept as campaign november-results, as campaign results is {october}; --campaign gives it another"
     ]
     assert second.superseded == 0
     again = ingest([october, november], lake, reread=True)
@@ -113,7 +113,7 @@ def test_a_folder_that_has_some_of_another_campaigns_files_is_a_campaign_and_tol
     (other / "rate740.txt").write_bytes(output("rate740"))
     summary = ingest([other], lake)
     assert summary.notes == [
-        f"{other}: campaign october has 1 of its files, too; `--campaign october` makes it that campaign"
+        f"{other}: campaign october also has 1 of its files; `--campaign october` makes it that campaign"
     ]
     assert current(lake) == {"october": 2, "november": 2}
 
@@ -128,7 +128,7 @@ def test_a_folder_within_or_around_a_campaign_is_refused_unless_it_is_named(firs
     (reject,) = summary.rejects
     known = first.rpartition("/")[2]
     assert reject["source_path"] == str(tmp_path / then)
-    assert reject["reason"].endswith(f"as those of {tmp_path / first}, which is campaign {known}")
+    assert reject["reason"].endswith(f"from {tmp_path / first}, which is campaign {known}")
     assert current(lake) == {known: 2, "november": 2}
     named = ingest([tmp_path / then], lake, campaign="again")
     assert "`dropline forget` what counts twice" in named.notes[0]
@@ -182,7 +182,7 @@ def test_a_campaign_yaml_that_is_written_later_names_what_is_there(results, lake
     ingest([folder], lake)
     (folder / "campaign.yaml").write_text("campaign: kea-lab\ndefaults: {backend: memfile}\n")
     summary = ingest([folder], lake)
-    assert summary.notes == ["campaign results is called kea-lab now, as its campaign.yaml says"]
+    assert summary.notes == ["campaign results is now called kea-lab, as its campaign.yaml says"]
     assert current(lake) == {"kea-lab": 3}
     assert ingest([folder], lake).batch is None
 
@@ -195,7 +195,7 @@ def test_a_campaign_that_is_renamed_in_its_campaign_yaml_does_not_double(tree, l
     described = tree / "campaign.yaml"
     described.write_text(described.read_text().replace("campaign: kea-2.2-ha", "campaign: kea-ha"))
     summary = ingest([tree], lake)
-    assert summary.notes == ["campaign kea-2.2-ha is called kea-ha now, as its campaign.yaml says"]
+    assert summary.notes == ["campaign kea-2.2-ha is now called kea-ha, as its campaign.yaml says"]
     assert current(lake) == {"kea-ha": files}, "with the file that is gone from the disk"
     assert ingest([tree], lake, reread=True).batch is None
 

@@ -80,7 +80,7 @@ def test_what_names_do_not_tell_stays_a_comment(bare, lake):
 
 def test_a_campaign_yaml_that_is_there_stays_and_a_folder_of_nothing_gets_none(tree, tmp_path, lake):
     before = (tree / "campaign.yaml").read_bytes()
-    with pytest.raises(IntakeError, match="is there already"):
+    with pytest.raises(IntakeError, match="already exists"):
         begin(tree, lake)
     assert (tree / "campaign.yaml").read_bytes() == before
     with pytest.raises(IntakeError, match="no output of a traffic generator"):

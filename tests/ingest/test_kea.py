@@ -303,7 +303,7 @@ def test_the_hook_without_parameters_leaves_the_mode_unknown() -> None:
         (b'{ "Dhcp4": {}\n,, }', 2, "Expecting"),
         (b'{ "Dhcp4": {\n"a": "\xff" } }', 2, "UTF-8"),
         (b'{ "Dhcp4": { "valid-lifetime": NaN } }', None, "NaN"),
-        (b'{ "Dhcp4": { "cache-threshold": 1e999 } }', None, "out of all range"),
+        (b'{ "Dhcp4": { "cache-threshold": 1e999 } }', None, "out of range"),
         (b'{ "Dhcp4": { "id": ' + b"9" * 5000 + b" } }", None, "not the JSON"),
         (b'{ "Dhcp4": { "a": ' + b"[" * 100_000, None, "nested too deeply"),
         (b'{ "Dhcp4": {}, "Dhcp6": {} }', None, "both Dhcp4 and Dhcp6"),

@@ -207,13 +207,13 @@ def test_a_damaged_home_gives_no_finished_backup_and_harms_no_earlier_one(home, 
 
 
 def test_a_folder_that_holds_something_else_is_left_alone(home, copy, tmp_path):
-    with pytest.raises(BackupFailed, match="something else"):
+    with pytest.raises(BackupFailed, match="something other"):
         backup(home, home.root)
     other = Home.chosen(tmp_path / "other")
     for path in "xyz":
         commit(other, path)
     backup(other, copy.root)
-    with pytest.raises(BackupFailed, match=r"is no commit of"):
+    with pytest.raises(BackupFailed, match=r"is not a commit of"):
         backup(home, copy.root)
     assert Lake(copy.lake).tables("trials") == Lake(other.lake).tables("trials")
 

@@ -241,7 +241,7 @@ def test_a_path_that_is_not_there_is_refused(lake, tmp_path):
 def test_a_pipe_is_not_said_to_be_missing(lake):
     read_end, write_end = os.pipe()
     try:
-        with pytest.raises(IntakeError, match="a pipe or device, no file; write what it gives into a file"):
+        with pytest.raises(IntakeError, match="a pipe or device, not a file; save its output to a file"):
             ingest([Path(f"/dev/fd/{read_end}")], lake)
     finally:
         os.close(read_end)
@@ -264,8 +264,8 @@ def test_hidden_files_notes_and_ignored_ones_are_counted_with_the_rule_that_left
         "README": "notes without a report",
         "README.txt": "notes without a report",
         "notes.md": "notes without a report",
-        "rate1.txt~": "the copy that an editor keeps",
-        "x.log": "named under `ignore",
+        "rate1.txt~": "a copy that an editor keeps",
+        "x.log": "listed under `ignore",
     }
     assert f"{bare}/notes.md\n          -> notes without" in summary.text(with_ignored=True)
     assert "notes.md" not in summary.text()
@@ -330,7 +330,7 @@ def test_links_are_not_followed_out_of_the_tree_nor_in_circles(bare, lake, tmp_p
     assert {Path(each.path).name for each in summary.ignored} == {"again.txt", "loop"}
     assert {path: reason.split(" that ")[-1] for path, reason in reasons(summary).items()} == {
         "away.txt": "leaves the ingested folder",
-        "self": "leads nowhere",
+        "self": "points nowhere",
         "up": "leaves the ingested folder",
     }
 

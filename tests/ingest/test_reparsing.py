@@ -319,7 +319,7 @@ def test_files_whose_bytes_were_never_had_stay_as_they_are(bare, lake, monkeypat
     read_otherwise(monkeypatch, count_one_more)
     told = reparse(lake)
     assert (told.without_bytes, len(told.changes)) == (2, 1)
-    assert "2 without kept bytes left as they are" in told.text()
+    assert "2 without stored bytes left as they are" in told.text()
     assert len(rows(lake, "rejects")) == 2
     assert rows(lake, "trials", batch=told.batch)[0]["warnings"][-1].startswith("sidecar rep1/rate740.json cannot")
 
@@ -455,7 +455,7 @@ def test_rejects_are_those_of_current_versions_in_order(bare, lake):
     assert found["source_path"].to_pylist() == ["a\x1b[2J.bin", "b.bin"]
     text = rejects_text(found)
     assert "bare: b.bin, line 1: not recognised" in text
-    assert "\n    -> check that it is whole" in text
+    assert "\n    -> check that it is complete" in text
     assert text.endswith("\n2 rejects in 2 files")
     assert "\x1b" not in text
 

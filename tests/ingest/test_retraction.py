@@ -76,7 +76,7 @@ def test_what_is_forgotten_is_not_read_again(held):
 @pytest.mark.parametrize("name", ["kea", f"{CAMPAIGN}/nothing", ""])
 def test_a_name_of_nothing_is_refused_with_what_there_is(name, held):
     for call in (forget, remember):
-        with pytest.raises(NothingToRetract, match="is no campaign, and no CAMPAIGN/PATH"):
+        with pytest.raises(NothingToRetract, match="is neither a campaign nor the CAMPAIGN/PATH"):
             call(held, name)
 
 
@@ -109,7 +109,7 @@ def test_a_renamed_campaign_is_known_again_whatever_its_campaign_yaml_says(held,
 
 def test_a_name_that_is_taken_or_none_is_refused(held, bare):
     ingest([bare], held)
-    with pytest.raises(NothingToRetract, match="there is a campaign c6 already"):
+    with pytest.raises(NothingToRetract, match="there already is a campaign c6"):
         rename(held, CAMPAIGN, "c6")
     with pytest.raises(NothingToRetract, match="such as kea-ha"):
         rename(held, CAMPAIGN, "Kea HA")
@@ -124,7 +124,7 @@ def test_what_campaign_yaml_ignores_later_counts_no_longer_until_it_does_not(hel
     described.write_text(f"{text}\nignore: [runs/]\n")
     summary = ingest([tree], held)
     assert summary.retired == 14
-    assert summary.text().endswith("1 file supersedes an earlier version; 14 files of before ignored from now on")
+    assert summary.text().endswith("1 file supersedes an earlier version; 14 files ingested before ignored from now on")
     assert counting(held) == []
     assert ingest([tree], held).batch is None
     described.write_text(text)

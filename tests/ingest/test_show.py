@@ -140,7 +140,7 @@ def test_an_unknown_file_is_told_with_what_to_do(tree):
     (tree / "strange.bin").write_bytes(b"\x00\x1b[2Jx")
     told = show(tree / "strange.bin")
     assert told.kind == "not recognised"
-    assert "-> check that it is whole" in told.text()
+    assert "-> check that it is complete" in told.text()
 
 
 def test_compressed_text_is_recognised_by_its_line(bare):
@@ -200,7 +200,7 @@ def test_a_file_that_an_ingest_leaves_alone_is_told_all_the_same(tree):
     (tree / "runs" / ".notes").write_text("x")
     told = show(tree / "runs" / ".notes")
     assert told.left_alone
-    assert "leaves it alone" in told.text()
+    assert "skips it" in told.text()
     assert not show(tree / OUTPUT).left_alone
 
 
@@ -211,7 +211,7 @@ def test_what_is_no_file_is_refused(path, why, tree):
 
 
 def test_a_file_outside_the_named_folder_is_refused(tree, bare):
-    with pytest.raises(IntakeError, match="does not lie in"):
+    with pytest.raises(IntakeError, match="is not in"):
         show(tree / OUTPUT, within=bare)
 
 

@@ -525,5 +525,5 @@ def test_of_a_lease_file_the_last_row_of_an_address_counts(name, leases):
 
 def test_of_a_lease_file_that_is_cut_off_there_is_no_count():
     part = reject(capture("kea-leases4.csv")[:-30])
-    assert (part.line, part.reason) == (7, "5 cells below a head of 12; 1 more parts are unusable, and none is of use")
+    assert (part.line, part.reason) == (7, "5 cells below a head of 12; 1 more parts are unusable, and none is usable")
     assert "cut off" in reject(capture("kea-leases4.csv")[:-1]).reason

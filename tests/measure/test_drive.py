@@ -116,7 +116,7 @@ def test_a_generator_that_reaches_its_own_limit_is_told_and_not_taken_for_the_se
     (lab.root / "most").write_text("2500")
     outcome = lab.measure()
     assert [each.rate for each in outcome.found] == [None, None]
-    assert "The generator itself sends 2,500/s at most" in outcome.text()
+    assert "The generator can send only 2,500/s" in outcome.text()
     assert {int(name.split("/rate")[1].partition("-")[0]) for name in lab.outputs()} == {200, 400, 800, 1600, 2500}
 
 
@@ -143,7 +143,7 @@ def test_time_over_ends_tidily_and_the_same_command_goes_on(lab):
     lab.change("warm_up_s", "within_s: 1.5\nwarm_up_s")
     early = lab.measure()
     assert not early.is_done
-    assert "start it again to go on" in early.text()
+    assert "run it again to continue" in early.text()
     made = lab.outputs()
     lab.change("within_s: 1.5\n", "")
     assert lab.measure().is_done
@@ -162,7 +162,7 @@ def test_another_plan_does_not_mix_with_what_was_measured(lab):
 
 
 def test_two_measurements_do_not_share_a_folder(lab):
-    with Folder(lab.root / "lab").alone(), pytest.raises(PlanError, match="another dropline measure is at work"):
+    with Folder(lab.root / "lab").alone(), pytest.raises(PlanError, match="another dropline measure is running"):
         lab.measure()
 
 
@@ -222,7 +222,7 @@ def test_a_hook_that_fails_or_hangs_is_told_and_all_is_stopped(lab, hook, told):
 
 def test_a_server_that_ends_by_itself_is_told_with_its_last_words(lab):
     lab.change('start: "echo 3000 > ', 'serve: "sh -c \'echo no such pool; exit 1\'", ready: "false; : ')
-    with pytest.raises(HookFailed, match=r"the server ended with 1: .*\n    no such pool"):
+    with pytest.raises(HookFailed, match=r"the server exited with 1: .*\n    no such pool"):
         lab.measure()
 
 

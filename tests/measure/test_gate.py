@@ -63,7 +63,7 @@ def warehouse(home):
     [
         ("2.7.5", Verdict.PASSED, "passed: "),
         ("kea-2.7.6", Verdict.SLOWER, "slower: -"),
-        ("2.7.7", Verdict.UNKNOWN, "more runs of each side would"),
+        ("2.7.7", Verdict.UNKNOWN, "more runs of each side"),
     ],
 )
 def test_a_version_is_held_against_the_one_before(warehouse, candidate, verdict, says):

@@ -39,7 +39,7 @@ def test_a_configuration_says_what_differs_from_the_plan(tmp_path):
 @pytest.mark.parametrize(
     ("line", "wrong", "told"),
     [
-        ("campaign: lab", "campaign: My Lab", r"line 1: campaign: 'My Lab' is no name"),
+        ("campaign: lab", "campaign: My Lab", r"line 1: campaign: 'My Lab' is not a name"),
         ("tool: perfdhcp", "tool: iperf", r"line 2: generator\.tool: Input should be 'perfdhcp' or 'dnsperf'.*'iperf'"),
         ("target: 10.0.0.1", "taget: 10.0.0.1", r"line 2: generator\.taget: .*did you mean 'target'\?"),
         ("from: 100, to: 1000", "from: 1000, to: 100", r"line 3: rates: `from` must be below `to`"),
@@ -48,7 +48,7 @@ def test_a_configuration_says_what_differs_from_the_plan(tmp_path):
         (
             "campaign: lab",
             "campaign: lab\ngoals: [isk]",
-            r"line 2: goals: there is no loss goal 'isk'; known are ndr, ",
+            r"line 2: goals: there is no loss goal 'isk'; the goals are ndr, ",
         ),
         ("{start: start it}", "{start: a, serve: b}", r"multi has `serve` and `start`"),
         ("{threading: single}", "{threading: fast}", r"configurations\.single\.defaults\.threading: "),
@@ -67,7 +67,7 @@ def test_a_wrong_plan_is_told_where_and_what_to_write(tmp_path, line, wrong, tol
 def test_the_bundled_plans_can_be_used_as_they_are(tmp_path, product):
     plan = Plan.load(begin(product, tmp_path / "lab"))
     assert len(plan.configurations) == 2
-    with pytest.raises(PlanError, match="holds something already"):
+    with pytest.raises(PlanError, match="is not empty"):
         begin(product, tmp_path / "lab")
 
 

@@ -78,7 +78,7 @@ def test_a_server_that_only_fails_or_refuses_has_no_capacity(answers, campaign):
         f"select distinct detail from quality_findings where finding = 'unexpected_answers' and campaign = '{campaign}'"
     )
     assert detail[0].startswith(
-        f"100.00 % of the queries had an answer with an unexpected code, most of them {campaign.upper()}"
+        f"100.00 % of the queries got an answer with an unexpected code, mostly {campaign.upper()}"
     )
     (why,) = answers(
         f"select detail from quality_findings where finding = 'exceeded_at_first_step' and campaign = '{campaign}'"
@@ -199,8 +199,7 @@ def test_more_requests_than_the_command_line_allows_are_a_finding(answers):
     """) == [
         (
             "damaged",
-            "perfdhcp sent 20 requests/s where 10 were asked for: "
-            "the rate or the period (-r, -p) is not of this report.",
+            "perfdhcp sent 20 requests/s when asked for 10: the rate or the period (-r, -p) belongs to another report.",
         )
     ]
 

@@ -49,7 +49,7 @@ def test_an_operator_reads_that_the_receive_buffer_was_it(powerdns):
         select detail from quality_findings
         where finding = 'receive_buffer_overrun' and source_path = 'default-buffer/lmdb/r1/02000pps/dnsblast.out'
     """)
-    assert detail[0].startswith("2012 datagrams, 20.12 % of those sent, found the receive buffer")
+    assert detail[0].startswith("2012 datagrams, 20.12 % of those sent, were lost because the receive buffer")
 
 
 def test_a_print_that_misleads_and_a_dead_server_are_findings(powerdns):

@@ -30,7 +30,7 @@ def test_trials_that_differ_are_no_reason_to_doubt_who_was_measured(warehouse):
         where campaign = 'kea-2.2-measured' and finding = 'trials_disagree' group by all"""
     )
     assert [each[:2] for each in found] == [("info", 14)]
-    assert "with one configuration of the server" in found[0][2]
+    assert "the server configuration was the same" in found[0][2]
     assert not warehouse(
         "select 1 from quality_findings where campaign = 'kea-2.2-measured' and subject = 'run' and severity <> 'info'"
     )

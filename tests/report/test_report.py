@@ -87,7 +87,7 @@ def test_a_ratio_is_that_of_its_mart_with_verdict_and_fairness(warehouse, exampl
             and configuration_id_multi = treatment_configuration_id
         where origin = 'measured'
         """).to_pylist()
-    head, *rows = examples["Multithreading: rate of the first over the rate of the second, leases/s"]
+    head, *rows = examples["Multithreading: rate of the first divided by the rate of the second, leases/s"]
     asked = ("Rate", "Against", "Ratio", "Verdict", "p (Holm)", "Fairness")
     assert len(known) == 6
     assert sorted([row[head.index(name)] for name in asked] for row in rows) == sorted(
@@ -104,7 +104,7 @@ def test_a_ratio_is_that_of_its_mart_with_verdict_and_fairness(warehouse, exampl
 
 
 def test_a_pair_of_backends_is_compared_once(examples):
-    head, *rows = examples["Backends: rate of the first over the rate of the second, leases/s"]
+    head, *rows = examples["Backends: rate of the first divided by the rate of the second, leases/s"]
     pairs = [(row[0], *sorted(row[head.index("Compared")].split(" against "))) for row in rows]
     assert len(pairs) == len(set(pairs)) == 6
 
@@ -155,7 +155,7 @@ def test_pairs_that_were_not_measured_in_turn_and_widened_intervals_are_named(wa
         [section] = [section for section in content.report(of, EXAMPLES).sections if section.key == key]
         return " ".join(block.text for block in section.blocks if isinstance(block, Paragraph))
 
-    drift = "were measured one after the other: drift of the machine counts as a difference."
+    drift = "were measured one after the other: drift of the machine may look like a difference."
     assert drift in said(warehouse, "changes")
     assert "widened the interval of ISC Kea 2.2.0 DHCPv4 memfile single (kea-2.2-backends)" in said(
         warehouse, "capacity-leases-s"
@@ -174,7 +174,7 @@ def test_the_share_that_a_generator_prints_stands_beside_the_true_one(changed, t
     row += "is_server_restarted from configurations where configuration = 'ISC Kea 2.2.0 DHCPv4 mysql single'"
     warehouse = changed(row.format(10000, 0.673, 0.7988, 2012, 0, False), row.format(30000, 1, 1, 0, 3, True))
     tables = tables_of(report.make(warehouse, ["kea-2.2-backends"], "markdown"))
-    [title] = [title for title in tables if title.startswith("Answered share as the generator prints it")]
+    [title] = [title for title in tables if title.startswith("Answered share, as the generator prints it")]
     [found] = [dict(zip(tables[title][0], row, strict=True)) for row in tables[title][1:]]
     assert found == {
         "Configuration": "ISC Kea 2.2.0 DHCPv4 mysql single",
@@ -201,15 +201,15 @@ def test_what_else_a_configuration_is_called_by_is_a_set_up_of_its_own(changed, 
 
 
 def test_method_machine_and_servers_are_told(examples):
-    assert examples["Which runs are left out of the mean"][1:] == [
+    assert examples["Which runs the mean leaves out"][1:] == [
         [name, "lowest 1 and highest 1, from 5 runs on"] for name in EXAMPLES
     ]
-    generators = examples["Generators and how they were run; the drop time is how long an answer may take"]
+    generators = examples["Generators and their options; the drop time is how long an answer may take"]
     assert generators[1][1:3] == ["perfdhcp 2.2.0", "period 3 s; drop time 1 s/1 s; 10000000 clients"]
     machine = dict(examples["Machine vm"])
     assert machine["cpu model"] == "Intel(R) Xeon(R) Processor"
     assert machine["memory"] == "24.0 GiB"
-    servers = examples["What the servers' own configurations say"]
+    servers = examples["Values from the servers' own configurations"]
     assert {"Threads", "Queue, packets", "Hooks"} <= set(servers[0])
     assert len(servers) == 13
 
@@ -218,7 +218,7 @@ def test_every_finding_is_counted(warehouse, examples):
     [counted] = warehouse.query(
         f"select count(*) as n from quality_findings where campaign in {tuple(EXAMPLES)}"
     ).to_pylist()
-    head, *rows = examples["Findings by severity; of several the first by file"]
+    head, *rows = examples["Findings by severity; if there are several alike, the first by file"]
     assert sum(int(row[head.index("Times")].partition(" ")[0].replace(",", "")) for row in rows) == counted["n"]
 
 
@@ -265,7 +265,7 @@ def test_an_unknown_campaign_is_named_with_its_neighbours(warehouse):
         (["--format", "markdown"], 0, ""),
         (["--format", "pdf"], 2, "'pdf' is not one of 'html', 'markdown'"),
         (["-o", "{tmp}/no/where.html"], 2, "No such file or directory"),
-        (["--campaign", "nobody"], 1, "no campaign of that name"),
+        (["--campaign", "nobody"], 1, "no campaign with that name"),
     ],
 )
 def test_the_command_writes_the_report_or_says_why_not(warehouse_home, tmp_path, arguments, code, said):
