@@ -14,11 +14,12 @@ import json
 import os
 import re
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import closing
+from contextlib import closing, nullcontext
 from graphlib import TopologicalSorter
 from importlib.metadata import version
 from pathlib import Path
 from queue import SimpleQueue
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import duckdb
@@ -39,6 +40,7 @@ _DECIDES: Final = ("dbt_project.yml", "profiles.yml", "models", "macros", "seeds
 _KINDS: Final = frozenset({".sql", ".yml", ".csv", ".py", ".md"})
 _WRITES: Final = frozenset({"create", "insert", "alter", "comment", "drop", "update", "delete"})
 _SIGNATURE: Final = re.compile(r"\A\s*/\*.*?\*/", re.DOTALL)  # dbt signs each statement
+_THREADS: Final = 2
 _SMALL_BYTES: Final = 32 * 2**20  # of a lake: its tables are too small for DuckDB's own threads
 _SEED: Final = "copy {table} from '@project@/{file}' (format csv, header true)"
 
@@ -60,7 +62,8 @@ def play(project: Path, places: Places, up_to: str | None = None) -> bool:
     """
     try:
         with closing(_opened(project, places)) as connection:
-            nodes = _leading(_kept(project, places, _digest(connection, project, places)), up_to)
+            nodes = _kept(project, places, _digest(connection, project, places))
+            nodes = _leading(nodes, up_to) if up_to else nodes
             if not nodes or not _played(nodes, connection, places):
                 return False
             if not up_to:  # nobody reads the intermediate tables
@@ -127,12 +130,11 @@ def _placed(node: Node, project: Path, places: Places) -> Node:
     return node._replace(statements=statements)
 
 
-def _leading(nodes: Sequence[Node], up_to: str | None) -> list[Node]:
-    if up_to is None:
-        return [*nodes]
+def _leading(nodes: Sequence[Node], *models: str) -> list[Node]:
+    """Return the models and all that they need."""
     parents = {node.name: node.parents for node in nodes}
     wanted: set[str] = set()
-    waiting = [name for name in parents if name.startswith("model.") and name.endswith(f".{up_to}")]
+    waiting = [name for name in parents if name.startswith("model.") and name.rpartition(".")[2] in models]
     while waiting:
         wanted.add(name := waiting.pop())
         waiting += {*parents.get(name, ())} - wanted
@@ -140,22 +142,24 @@ def _leading(nodes: Sequence[Node], up_to: str | None) -> list[Node]:
 
 
 def _played(nodes: Sequence[Node], connection: duckdb.DuckDBPyConnection, places: Places) -> bool:
-    """Execute the nodes, those of a small lake on two threads, tests last; return whether all tests pass."""
+    """Execute the nodes on two threads, tests last; return whether all tests pass."""
     size_bytes = sum(file.stat().st_size for file in places.lake.rglob("*.parquet"))
-    threads = 2 if size_bytes < _SMALL_BYTES else 1  # two large tables at once would not fit into memory
-    cursors = [connection.cursor() for _ in range(threads)]
+    # Two large tables at once would not fit into memory; a model in Python needs little of it.
+    alone = nullcontext() if size_bytes < _SMALL_BYTES else Lock()
+    cursors = [connection.cursor() for _ in range(_THREADS)]
     idle: SimpleQueue[duckdb.DuckDBPyConnection] = SimpleQueue()
     for cursor in cursors:
         cursor.execute(f'use "{places.database.stem}"')
         idle.put(cursor)
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(_THREADS) as pool:
         # Python models import much, which takes no time beside the first tables.
         models = {node.name: pool.submit(_loaded, node.python) for node in nodes if node.python}
 
         def made(node: Node) -> bool:
             cursor = idle.get()
             try:
-                return _made(cursor, node, models.get(node.name))
+                with nullcontext() if node.python else alone:
+                    return _made(cursor, node, models.get(node.name))
             finally:
                 idle.put(cursor)
 
@@ -173,15 +177,20 @@ def _played(nodes: Sequence[Node], connection: duckdb.DuckDBPyConnection, places
                 cursor.close()
 
 
-def _in_order(nodes: Iterable[Node], made: Callable[[Node], bool], pool: ThreadPoolExecutor) -> bool:
-    """Make the nodes, each as soon as its parents are made, and hooks at the end."""
+def _in_order(nodes: Sequence[Node], made: Callable[[Node], bool], pool: ThreadPoolExecutor) -> bool:
+    """Make the nodes after their parents, first what leads to models in Python, which take longest, and last hooks."""
     named = {node.name: node for node in nodes}
     models = {name: {*node.parents} & named.keys() for name, node in named.items() if not name.startswith("operation.")}
     order = TopologicalSorter(models | {name: {*models} for name in named.keys() - models.keys()})
     order.prepare()
+    first = {node.name for node in _leading(nodes, *(each.name.rpartition(".")[2] for each in nodes if each.python))}
+    ready: list[str] = []
     running: dict[Future[bool], str] = {}
     while order.is_active():
-        running |= {pool.submit(made, named[name]): name for name in order.get_ready()}
+        ready = sorted([*ready, *order.get_ready()], key=lambda name: name not in first)
+        while ready and len(running) < _THREADS:
+            name = ready.pop(0)
+            running[pool.submit(made, named[name])] = name
         for done in wait(running, return_when=FIRST_COMPLETED).done:
             if not done.result():
                 return False
