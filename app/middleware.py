@@ -39,8 +39,8 @@ RETURN: Final = "dropline_return"  # cookie: the page that a visitor requested b
 # Streamlit elements, by script name. Their scripts are preloaded: until its script arrives, an element is a narrow bar,
 # and everything below it jumps when it is drawn.
 DRAWN_WITH: Final = (
-    *("ArrowVegaLiteChart", "embed", "Checkbox", "DataFrame", "DownloadButton", "FileUploader", "Metric"),
-    *("Multiselect", "NumberInput", "PageLink", "Selectbox", "TextArea", "TextInput"),
+    *("ArrowVegaLiteChart", "embed", "Checkbox", "DataFrame", "DownloadButton", "FileUploader", "Html", "Metric"),
+    *("Multiselect", "NumberInput", "PageLink", "purify", "Selectbox", "TextArea", "TextInput"),
 )
 HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",

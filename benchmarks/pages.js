@@ -6,6 +6,7 @@
     const FIGURES = [
         "[data-testid=stVegaLiteChart] svg :is(.mark-symbol, .mark-rect, .mark-line, .mark-rule) > *",
         "[data-testid=stMain] h2", // the answer of a page, in words
+        ".monaco-editor .view-line",
         ...["stMetric", "stTextInput", "stTextArea", "stMultiSelect", "stFileUploader"].map(name => `[data-testid=${name}]`),
     ].join(", ")
     const UNSEEN = "head, canvas, [role=log], [data-testid=stStatusWidget]" // in a canvas and a log for screen readers only

@@ -59,7 +59,7 @@ def marks(spec: dict[str, Any]) -> list[str]:
 
 
 def test_the_ramp_draws_the_limit_of_the_loss_goal() -> None:
-    spec = ramp.loss_over_rate(steps(), 0.025, "worst exchange", "leases/s", "It breaks").to_dict()
+    spec = ramp.loss_over_rate(steps(), 0.025, "worst exchange", "leases/s", "It breaks").to_dict(validate=True)
     limit = next(layer for layer in spec["layer"] if layer["encoding"]["y"]["field"] == "limit")
     assert {"limit": 0.025, "text": "limit 2.5 %"} in values(spec)
     assert limit["mark"]["type"] == "rule"
@@ -67,12 +67,12 @@ def test_the_ramp_draws_the_limit_of_the_loss_goal() -> None:
 
 
 def test_a_goal_without_a_limit_draws_none() -> None:
-    spec = ramp.loss_over_rate(steps(), None, "worst exchange", "leases/s", "Loss").to_dict()
+    spec = ramp.loss_over_rate(steps(), None, "worst exchange", "leases/s", "Loss").to_dict(validate=True)
     assert not [layer for layer in spec["layer"] if layer["encoding"]["y"]["field"] == "limit"]
 
 
 def test_no_loss_has_a_place_on_the_logarithmic_axis() -> None:
-    scale = ramp.loss_over_rate(steps(), 0.025, "worst exchange", "leases/s", "x").to_dict()["layer"][0]["encoding"][
+    scale = ramp.loss_over_rate(steps(), 0.025, "worst exchange", "leases/s", "x").to_dict(validate=True)["layer"][0]["encoding"][
         "y"
     ]
     assert scale["scale"]["type"] == "symlog"
@@ -97,7 +97,7 @@ def test_no_loss_has_a_place_on_the_logarithmic_axis() -> None:
     ],
 )
 def test_a_chart_names_its_units_says_its_finding_and_has_a_text_alternative(chart: Any, axes: list[str]) -> None:
-    spec = chart.to_dict()
+    spec = chart.to_dict(validate=True)
     variants = re.findall(r"\[.*?\]", spec["title"]["text"]["expr"].replace("containerSize()[0]", ""))
     findings = {" ".join(json.loads(each)) for each in variants}
     assert len(findings) == 1, "the same words, broken for each width"
@@ -117,8 +117,8 @@ def test_a_backend_has_one_colour_in_every_chart() -> None:
         scale = spec["layer"][0]["encoding"]["color"]["scale"]
         return dict(zip(scale["domain"], scale["range"], strict=True))
 
-    over_rate = colours(ramp.loss_over_rate(steps(), 0.025, "worst exchange", "leases/s", "x").to_dict())
-    dots = colours(capacity.capacities(capacities(), "leases/s").to_dict())
+    over_rate = colours(ramp.loss_over_rate(steps(), 0.025, "worst exchange", "leases/s", "x").to_dict(validate=True))
+    dots = colours(capacity.capacities(capacities(), "leases/s").to_dict(validate=True))
     assert theme.BACKEND_COLOURS["mysql"] in over_rate.values()
     assert theme.BACKEND_COLOURS["mysql"] in dots.values()
     assert theme.backend_colour("brand-new") == theme.backend_colour("brand-new")
@@ -150,7 +150,7 @@ def test_intervals_single_runs_and_capacities_are_drawn_apart() -> None:
             "run": ["run 1"],
         }
     )
-    spec = capacity.capacities(capacities(), "leases/s", singles).to_dict()
+    spec = capacity.capacities(capacities(), "leases/s", singles).to_dict(validate=True)
     assert marks(spec) == ["rule", "tick", "tick", "tick", "point", "text"], "line, its two ends, single runs, figures"
     assert "Fastest measured: 18,977 leases/s, memfile multi" in spec["description"]
     assert "≥ 2,559" in {row.get("shown") for row in values(spec)}
@@ -158,7 +158,7 @@ def test_intervals_single_runs_and_capacities_are_drawn_apart() -> None:
 
 def test_a_bracket_is_drawn_as_another_thing_than_an_interval_and_an_open_end_as_an_arrow() -> None:
     table = capacities().assign(ci_low=[18000.0, 2400.0, None], ci_high=[19500.0, 3900.0, None])
-    spec = capacity.capacities(table, "leases/s").to_dict()
+    spec = capacity.capacities(table, "leases/s").to_dict(validate=True)
     rows = {layer["mark"]["type"]: [row["name"] for row in spec["datasets"][layer["data"]["name"]]]
             for layer in spec["layer"][:2]}  # fmt: skip
     assert rows == {"rule": ["memfile multi"], "bar": ["mysql single"]}
@@ -166,7 +166,7 @@ def test_a_bracket_is_drawn_as_another_thing_than_an_interval_and_an_open_end_as
     assert "light bar: the bracket" in spec["description"]
     assert "arrow" not in spec["description"]
 
-    never = capacity.capacities(table.assign(ci_high=[19500.0, None, None]), "leases/s").to_dict()
+    never = capacity.capacities(table.assign(ci_high=[19500.0, None, None]), "leases/s").to_dict(validate=True)
     [arrow] = [layer for layer in never["layer"] if layer["mark"].get("shape") == "triangle-right"]
     [drawn] = never["datasets"][arrow["data"]["name"]]
     assert drawn["name"] == "mysql single"
@@ -176,7 +176,7 @@ def test_a_bracket_is_drawn_as_another_thing_than_an_interval_and_an_open_end_as
 
 def test_who_names_no_backend_has_a_mark_with_a_colour() -> None:
     table = capacities().assign(backend=[None, float("nan"), "mysql"])
-    spec = capacity.capacities(table, "leases/s").to_dict()
+    spec = capacity.capacities(table, "leases/s").to_dict(validate=True)
     assert {row["backend"] for row in values(spec) if "backend" in row} == {""}
     scale = spec["layer"][0]["encoding"]["color"]["scale"]
     assert {row["label"] for row in values(spec) if "label" in row} <= set(scale["domain"])
@@ -189,9 +189,9 @@ def test_numbers_on_a_time_axis_are_never_powers_of_ten() -> None:
 
 def test_a_capacity_without_a_figure_is_not_drawn() -> None:
     assert "odd (b)" not in {
-        row.get("label") for row in values(capacity.capacities(capacities(), "leases/s").to_dict())
+        row.get("label") for row in values(capacity.capacities(capacities(), "leases/s").to_dict(validate=True))
     }
-    assert "No capacity" in capacity.capacities(capacities().iloc[2:], "leases/s").to_dict()["description"]
+    assert "No capacity" in capacity.capacities(capacities().iloc[2:], "leases/s").to_dict(validate=True)["description"]
 
 
 def test_the_seconds_of_a_trial_say_when_the_losses_begin() -> None:
@@ -203,15 +203,15 @@ def test_the_seconds_of_a_trial_say_when_the_losses_begin() -> None:
             "packets_per_s": [0.0, 12, 40, 900],
         }
     )
-    drawn = intervals.second_by_second(seconds).to_dict()["description"]
+    drawn = intervals.second_by_second(seconds).to_dict(validate=True)["description"]
     assert "REQUEST-ACK: the loss begins in second 2; the worst is 40 packets/s in second 3" in drawn
     calm = seconds.assign(packets_per_s=0.0)
-    assert "no packet was lost" in intervals.second_by_second(calm).to_dict()["description"]
+    assert "no packet was lost" in intervals.second_by_second(calm).to_dict(validate=True)["description"]
 
 
 def test_what_lies_below_a_bound_is_not_called_the_fastest() -> None:
     table = capacities().assign(rate=[18977.0, 2559.0, 1.0], shown=["< 18,977", "≥ 2,559", "1"])
-    spec = capacity.capacities(table, "leases/s").to_dict()
+    spec = capacity.capacities(table, "leases/s").to_dict(validate=True)
     assert spec["description"].startswith("Fastest measured: ≥ 2,559 leases/s, mysql single")
 
 
@@ -221,7 +221,7 @@ def test_the_steps_of_known_curves_are_marked_where_they_can_be_told_apart(confi
         steps().assign(configuration_id=str(each), configuration="memfile", runs=9) for each in range(configurations)
     )
     trial = pd.DataFrame({"trial": ["line 1"], "offered_rate": [1500.0], "loss_ratio": [0.01]})
-    curves = upload.among_known(known, trial, 0.025, "leases/s", "It stands well").to_dict()["layer"][0]
+    curves = upload.among_known(known, trial, 0.025, "leases/s", "It stands well").to_dict(validate=True)["layer"][0]
     assert bool(curves["mark"]["point"]) is marked
     said = [each["title"] for each in curves["encoding"]["tooltip"]]
     assert said == (["Known", "Offered (leases/s)", "Loss", "Runs"] if marked else ["Known"])
