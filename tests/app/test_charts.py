@@ -72,9 +72,9 @@ def test_a_goal_without_a_limit_draws_none() -> None:
 
 
 def test_no_loss_has_a_place_on_the_logarithmic_axis() -> None:
-    scale = ramp.loss_over_rate(steps(), 0.025, "worst exchange", "leases/s", "x").to_dict(validate=True)["layer"][0]["encoding"][
-        "y"
-    ]
+    scale = ramp.loss_over_rate(steps(), 0.025, "worst exchange", "leases/s", "x").to_dict(validate=True)["layer"][0][
+        "encoding"
+    ]["y"]
     assert scale["scale"]["type"] == "symlog"
     assert scale["scale"]["domain"][0] == 0
     assert 0 in scale["axis"]["values"]
