@@ -22,7 +22,7 @@ from dropline.ingest.context import (
 from dropline.ingest.file_groups import Neighbours
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope
 from dropline.ingest.formats import READERS, Reject, contents, recognise
-from dropline.ingest.formats.text import head_text
+from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_gzip, unpack
 from dropline.ingest.rows import (
     Content,
     Outcome,
@@ -270,7 +270,7 @@ class Resolver:
             self._servers,
             (sidecar.path, said) if sidecar and isinstance(said, dict) else None,
             self._host_id(item.scope.folder),
-            content.sha256,
+            _digest_as_printed(content),
             shared=sidecar is not None and self._around(item).is_shared(sidecar),
             name=self._around(item).name(item),
             level=self._around(item).level(item),
@@ -308,6 +308,13 @@ class Resolver:
         outcome = context_file(item, campaign, content, item.kind.value)
         outcome.raw |= {"context_sha256": known.context_sha256, "status": known.status}
         return outcome
+
+
+def _digest_as_printed(content: Content) -> str:
+    """Return the digest of an output before someone gzipped it, which is the one in its sidecar."""
+    if not is_gzip(content.data):
+        return content.sha256
+    return hashlib.sha256(unpack(content.data, MAX_TEXT_BYTES)[0]).hexdigest()
 
 
 def _refusal(item: Found, content: Content) -> Reject:

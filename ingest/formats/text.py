@@ -60,10 +60,15 @@ def is_marked(text: str, mark: re.Pattern[str], *clues: str) -> bool:
     return False
 
 
+def is_gzip(data: bytes) -> bool:
+    """Return whether data begins as gzip does (RFC 1952, 2.3.1)."""
+    return data.startswith(_GZIP)
+
+
 def unpack(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
     """Return at most `limit` bytes of text as UTF-8, and the gzip error, if any."""
     fault = None
-    if data.startswith(_GZIP):
+    if is_gzip(data):
         data, fault = _gunzip(data, limit)
     if data.startswith(_UTF16_MARKS):
         data = data[: 2 * limit].decode("utf-16", "replace").encode()

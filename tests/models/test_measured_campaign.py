@@ -1,4 +1,4 @@
-"""The bundled campaign that `dropline measure` made: a search gives narrow intervals and no warnings."""
+"""The bundled campaigns that `dropline measure` made: a search gives narrow intervals and no warnings."""
 
 import duckdb
 import pytest
@@ -34,3 +34,20 @@ def test_trials_that_differ_are_no_reason_to_doubt_who_was_measured(warehouse):
     assert not warehouse(
         "select 1 from quality_findings where campaign = 'kea-2.2-measured' and subject = 'run' and severity <> 'info'"
     )
+
+
+def test_powerdns_answers_what_it_passes(warehouse):
+    (found,) = warehouse(
+        """select runs, interval_kind, quality, (ci_high - ci_low) / rate < 0.06, rate between ci_low and ci_high
+        from capacity where campaign = 'powerdns-4.7-measured' and loss_goal = 'permille'"""
+    )
+    assert found == (7, "confidence", "ok", True, True)
+
+
+def test_gzipped_outputs_belong_to_their_sidecars(warehouse):
+    (found,) = warehouse(
+        """select count(*), count(*) filter (where list_contains(list_transform(
+            warnings, lambda text: text like '%written for another output%'), true))
+        from trials where campaign = 'powerdns-4.7-measured'"""
+    )
+    assert found == (54, 0)
