@@ -30,7 +30,6 @@ def search() -> None:
 
 
 st.set_page_config(page_title="Dropline", page_icon=str(HERE / "icon.png"), layout="wide")
-st.html(HERE / "style.css")
 st.logo(HERE / "logo.svg", size="large")
 auth.require_role()
 results = st.Page(VIEWS / "results.py", title="Results", icon=":material/leaderboard:", default=True)

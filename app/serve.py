@@ -24,6 +24,8 @@ from dropline.paths import Home
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
+    from starlette.requests import Request
+    from starlette.routing import Route
     from streamlit.starlette import App
 
     from dropline.app.auth import SignIn
@@ -183,10 +185,30 @@ def application(
     return st.App(
         ROOT / "app" / "main.py",
         secrets={"auth": sign_in.for_streamlit(auth.cookie_secret(home))} if sign_in else None,
-        routes=editor.routes(),
+        routes=[*editor.routes(), *page_routes()],
         middleware=[Middleware(Guard, policy=policy(address, hosts, sign_in))],
         lifespan=ready,
     )
+
+
+def page_routes() -> list[Route]:
+    """Return routes that serve Streamlit's page with our style sheet at the address of every page.
+
+    As an element, the style sheet would arrive after others and move them.
+    """
+    import streamlit
+    from starlette.responses import HTMLResponse
+    from starlette.routing import Route
+
+    html = Path(streamlit.__file__).with_name("static").joinpath("index.html").read_text("utf-8")
+    style = f"<style>{(ROOT / 'app' / 'style.css').read_text('utf-8')}</style></head>"
+    page = html.replace("</head>", style)
+
+    async def serve_page(_: Request) -> HTMLResponse:
+        return HTMLResponse(page, headers={"Cache-Control": "no-cache"})
+
+    names = ["", *(file.stem for file in (ROOT / "app" / "views").glob("*.py"))]
+    return [Route(f"/{name}", serve_page) for name in names]
 
 
 def settle() -> None:
