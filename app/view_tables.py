@@ -6,6 +6,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 import pandas as pd
+import pyarrow.compute as pc
 
 from dropline.app import wording
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FIGURE: Final = (
-    *("configuration_id", "protocol", "threading", "threads", "ha_mode", "rate", "rate_at_most", "interval_kind"),
-    *("ci_low", "ci_high", "rate_interpolated", "status", "qualifier", "quality", "findings"),
+    *("configuration_id", "protocol", "threading", "threads", "ha_mode", "interval_kind", "ci_low", "ci_high"),
+    *("rate_interpolated", "status", "qualifier", "quality", "findings"),
 )
 
 
@@ -25,8 +26,8 @@ def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:
 
     Adds `label` (unique), `row` (protocol, threading and HA as text), `sign` (of a bound, among figures of one kind),
     `figure_sign` and `shown` (the figure with it: the last step that passed is a lower bound), `interval` (the range of
-    the rate at the limit), `about` (its best single figure), `quality_shown`, `status_shown` and `findings_shown`. A
-    capacity with only an upper bound takes that bound, with the sign `<`.
+    the rate at the limit), `about` (its best single figure), `quality_shown`, `status_shown` and `findings_shown`;
+    `rate` is that of `rates`.
     """
     frame = table.to_pandas()
     each = {name: table[name].to_pylist() for name in FIGURE}  # ten times as fast as pandas for text
@@ -36,14 +37,11 @@ def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:
         set_up(*one)
         for one in zip(*(each[name] for name in ("protocol", "threading", "threads", "ha_mode")), strict=True)
     ]
-    each["rate"] = [
-        most if rate is None else rate for rate, most in zip(each["rate"], each["rate_at_most"], strict=True)
-    ]
-    frame["rate"] = pd.Series(each["rate"], dtype=float)
+    frame["rate"] = rates(table).to_pandas()
     qualified = list(zip(each["status"], each["qualifier"], strict=True))
     frame["sign"] = [wording.bound(*one) for one in qualified]
     frame["figure_sign"] = [wording.figure_sign(*one) for one in qualified]
-    frame["shown"] = [wording.figure(rate, *one) for rate, one in zip(each["rate"], qualified, strict=True)]
+    frame["shown"] = [wording.figure(rate, *one) for rate, one in zip(rates(table).to_pylist(), qualified, strict=True)]
     ranges = list(zip(each["ci_low"], each["ci_high"], strict=True))
     frame["interval"] = [
         wording.capacity_range(kind, *ends) for kind, ends in zip(each["interval_kind"], ranges, strict=True)
@@ -56,6 +54,11 @@ def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:
     frame["status_shown"] = [wording.STATUSES.get(one, one) for one in each["status"]]
     frame["findings_shown"] = [wording.findings(one) for one in each["findings"]]
     return frame
+
+
+def rates(table: pa.Table) -> pa.ChunkedArray:
+    """Return the rates of capacities; one with only an upper bound has that bound, to be shown with the sign `<`."""
+    return pc.coalesce(table["rate"], table["rate_at_most"])
 
 
 def set_up(protocol: str | None, threading: str | None, threads: float | None, ha_mode: str | None) -> str:

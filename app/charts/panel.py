@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
+import pandas as pd
 
 from dropline.app.charts import theme
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Mapping
 
 REQUIRED: Final = (
     *("configuration_id", "row", "label", "backend", "origin", "rate", "ci_low", "ci_high", "interval_kind", "shown"),
@@ -25,7 +27,6 @@ VERDICT_COLOURS: Final = {
 }
 _BAR: Final = 13  # pixels
 _AXIS: Final = alt.Axis(format=",.4~f", tickCount=4, grid=False)
-_INKED: Final = {"color": alt.ColorValue(theme.INK)}
 _TICKS: Final = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20]
 _FINE_TICKS: Final = [0.5, 0.65, 0.8, 1, 1.25, 1.5, 2]  # for ratios near 1 on a wide screen
 _TEXT: Final = {"align": "left", "dx": 7, "fontSize": 12}
@@ -53,8 +54,7 @@ def capacities(rows: pd.DataFrame, unit: str, finding: str, detail: str) -> alt.
         end=rows[["rate", "ci_high"]].max(axis="columns"),
     )
     rows["end"] = rows.groupby("row")["end"].transform("max")  # includes the published diamond beside it
-    own, published = (rows[rows["origin"] == origin] for origin in theme.ORIGINS)
-    alone = published[~published["row"].isin(own["row"])]
+    rows["is_named"] = ~rows["row"].duplicated()  # rows of the same name follow the measured one
     y = alt.Y("row:N", sort=list(dict.fromkeys(rows["row"])), title=None, axis=theme.ROW_AXIS)
     x = alt.X(
         "start:Q",
@@ -74,43 +74,42 @@ def capacities(rows: pd.DataFrame, unit: str, finding: str, detail: str) -> alt.
             alt.Tooltip("origin:N", title="Figure"),
         ],
     }
-    bracket, estimate = (own[own["interval_kind"] == kind] for kind in ("bracket", "confidence"))
+    own, published = ({"origin": origin} for origin in theme.ORIGINS)
+    bracket, estimate = (own | {"interval_kind": kind} for kind in ("bracket", "confidence"))
+    low, high = {"x": alt.X("ci_low:Q")}, {"x": alt.X("ci_high:Q")}
+    between = low | {"x2": alt.X2("ci_high:Q")}
     ink = {"color": theme.INK, "opacity": 0.75}
+    inked = shared | {"color": alt.ColorValue(theme.INK)}
+    tick = alt.MarkDef("tick", thickness=1.5, size=9, **ink)
+    diamond = alt.MarkDef("point", shape="diamond", size=90, strokeWidth=2, fill=None)
+    words = {"y": y, "x": alt.X("end:Q"), "text": alt.Text("shown:N"), "color": alt.ColorValue(theme.INK)}
     layers = [
-        _marks(own, alt.MarkDef("bar", height=_BAR, cursor="pointer"), shared, x, alt.X2("rate:Q")),
-        _marks(bracket, alt.MarkDef("bar", height=_BAR, opacity=0.3), shared, alt.X("ci_low:Q"), alt.X2("ci_high:Q")),
-        _marks(
-            estimate,
-            alt.MarkDef("rule", strokeWidth=1.5, **ink),
-            shared | _INKED,
-            alt.X("ci_low:Q"),
-            alt.X2("ci_high:Q"),
-        ),
-        *(
-            _marks(estimate, alt.MarkDef("tick", thickness=1.5, size=9, **ink), shared | _INKED, alt.X(end))
-            for end in ("ci_low:Q", "ci_high:Q")
-        ),
-        _marks(
-            published, alt.MarkDef("point", shape="diamond", size=90, strokeWidth=2, fill=None), shared, alt.X("rate:Q")
-        ),
-        *(
-            alt.Chart(part, mark=alt.MarkDef("text", **_TEXT)).encode(
-                y=y, x=alt.X("end:Q"), text=alt.Text("shown:N"), color=alt.ColorValue(theme.INK)
-            )
-            for part in (own, alone)
-            if len(part)
-        ),
+        _marks(rows, own, alt.MarkDef("bar", height=_BAR, cursor="pointer"), shared | {"x": x, "x2": alt.X2("rate:Q")}),
+        _marks(rows, bracket, alt.MarkDef("bar", height=_BAR, opacity=0.3), shared | between),
+        _marks(rows, estimate, alt.MarkDef("rule", strokeWidth=1.5, **ink), inked | between),
+        _marks(rows, estimate, tick, inked | low),
+        _marks(rows, estimate, tick, inked | high),
+        _marks(rows, published, diamond, shared | {"x": alt.X("rate:Q")}),
+        _marks(rows, {"is_named": True}, alt.MarkDef("text", **_TEXT), words),
     ]
     layers[0] = layers[0] or alt.Chart(rows, mark=alt.MarkDef("point", opacity=0)).encode(x=x, y=y)
     layers[0] = layers[0].add_params(alt.selection_point(PICKED, fields=["configuration_id"]))
     return theme.titled(filter(None, layers), finding, detail, alt.Step(theme.ROW_HEIGHT))
 
 
-def _marks(rows: pd.DataFrame, mark: alt.MarkDef, shared: dict[str, Any], *ends: Any) -> Any:
-    rows = rows.dropna(subset=[end.shorthand.partition(":")[0] for end in ends])
-    if rows.empty:
+def _marks(rows: pd.DataFrame, of: Mapping[str, Any], mark: alt.MarkDef, channels: dict[str, Any]) -> Any:
+    """Return a layer with the rows that have these values and known ends; None if no row has.
+
+    All layers share one frame: to write one for each takes as long as everything else.
+    """
+    ends = [channels[name].shorthand.partition(":")[0] for name in ("x", "x2") if name in channels]
+    if rows[(rows[list(of)] == pd.Series(of)).all(axis="columns")][ends].dropna().empty:
         return None
-    return alt.Chart(rows, mark=mark).encode(*ends, **shared)
+    tests = [
+        *(f"datum.{name} === {json.dumps(value)}" for name, value in of.items()),
+        *map("isValid(datum.{})".format, ends),
+    ]
+    return alt.Chart(rows, mark=mark, transform=[alt.FilterTransform(" && ".join(tests))]).encode(**channels)
 
 
 def ratios(pairs: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
@@ -149,10 +148,9 @@ def ratios(pairs: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
     one = alt.Chart({"values": [{"one": 1}]}).mark_rule(color=theme.NEUTRAL, strokeDash=[4, 3]).encode(x=alt.X("one:Q"))
     bars = _marks(
         pairs,
+        {},
         alt.MarkDef("bar", height=_BAR - 4, opacity=0.35),
-        {"y": y, "color": colour, "tooltip": tooltip},
-        alt.X("ci_low:Q"),
-        alt.X2("ci_high:Q"),
+        {"y": y, "color": colour, "tooltip": tooltip, "x": alt.X("ci_low:Q"), "x2": alt.X2("ci_high:Q")},
     )
     base = alt.Chart(pairs)
     dots = base.mark_point(size=80, strokeWidth=2).encode(

@@ -8,11 +8,14 @@ import zlib
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
+from altair.utils import schemapi
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     import pandas as pd
+
+schemapi.disable_debug_mode()  # the tests validate charts as a whole; each part, when created, takes too long
 
 # Okabe and Ito, "Color Universal Design" (2008), without the hues that fade on white; each has a contrast of
 # about three to one against white and against near-black.

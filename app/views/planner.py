@@ -266,8 +266,8 @@ def _against_capacities(found: planner.Answer, known: pa.Table | None) -> alt.La
     steps = pd.DataFrame(planner.demand(found), columns=list(demand.STEPS))
     rates: list[dict[str, Any]] = []
     if known is not None:
-        rated = known.select(["configuration_id", "configuration", "origin", "rate", "rate_at_most"]).to_pandas()
-        rated["rate"] = rated["rate"].fillna(rated["rate_at_most"])
+        rated = known.select(["configuration_id", "configuration", "origin"]).to_pandas()
+        rated["rate"] = view_tables.rates(known).to_pandas()
         rated = rated[rated["rate"] > 0].sort_values("rate", ascending=False)
         own = rated[rated["origin"] == "measured"]
         part = own if len(own) else rated

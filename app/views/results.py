@@ -6,6 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 import streamlit as st
 
 from dropline.app import glossary, goals, headlines, links, queries, query_log, view_tables, widgets, wording
@@ -16,7 +18,6 @@ from dropline.app.queries import results
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    import pyarrow as pa
     from streamlit.delta_generator import DeltaGenerator
 
     from dropline.app.warehouse import Warehouse
@@ -36,7 +37,7 @@ FILTERS: Final = {
     "ha_mode": "High availability",
     "campaign": "Campaign",
 }
-SORTED_BY: Final = ("configuration_id", "origin", "rate_unit", "runs", *FILTERS)
+FILTERED_BY: Final = ("configuration_id", "origin", "rate_unit", "runs", *FILTERS)
 FACTORS: Final = {
     "threading": ("Multi-threading", "Several threads compared with one"),
     "ha_mode": ("High availability", "A pair of servers compared with a single one"),
@@ -70,7 +71,7 @@ def main() -> None:
     labels = queries.labels(warehouse)
     with query_log.recorded() as asked:
         table = results.capacities(warehouse, goal)
-    found = table.select(SORTED_BY).to_pandas()
+    found = table.select(FILTERED_BY).to_pandas()
     with filters:
         found, named = _filtered(found if is_published else found[found["origin"] == "measured"])
     if named:
@@ -84,7 +85,7 @@ def main() -> None:
     places += [column.container() for column in (left, right, left)]
     shown = _panels(found, partial(_as_shown, table, labels), places, asked)
     if goal in (None, queries.USUAL_GOALS["dhcp_goal"]):
-        _effects(warehouse, set(found["configuration_id"]), effects)
+        _effects(warehouse, found["configuration_id"], effects)
     if shown < len(found):
         st.caption(f"The charts show {shown:,} of {len(found):,} set-ups.")
     st.page_link("views/explore.py", label="Search all set-ups and published figures", icon=":material/search:")
@@ -194,15 +195,15 @@ def _told(rows: pd.DataFrame) -> str:
     return "; ".join(mark for mark, is_there in marks.items() if is_there).capitalize()
 
 
-def _effects(warehouse: Warehouse, found: Collection[str], places: Sequence[DeltaGenerator]) -> None:
+def _effects(warehouse: Warehouse, found: pd.Series[str], places: Sequence[DeltaGenerator]) -> None:
     """Draw the effect of threads and HA on the set-ups of the page."""
     with query_log.recorded() as asked:
-        pairs = results.pairs(warehouse).to_pandas()
-    pairs = pairs[pairs["configuration_id"].isin(found)]
+        pairs = results.pairs(warehouse)
+    pairs = pairs.filter(pc.is_in(pairs["configuration_id"], pa.array(found, pa.string())))
     for place, factor in zip(places, FACTORS, strict=True):
-        part = pairs[pairs["factor"] == factor]
-        own = part[part["origin"] == "measured"]
-        part = (own if len(own) else part).head(MOST_ROWS)
+        of_factor = pairs.filter(pc.equal(pairs["factor"], factor))
+        own = of_factor.filter(pc.equal(of_factor["origin"], "measured"))
+        part = (own if len(own) else of_factor).slice(0, MOST_ROWS).to_pandas()
         if part.empty:
             continue
         subject, what = FACTORS[factor]

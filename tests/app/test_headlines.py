@@ -163,7 +163,7 @@ def panel_rows(*origins: str) -> pd.DataFrame:
 def test_a_panel_has_bars_brackets_intervals_and_diamonds() -> None:
     spec = panel.capacities(panel_rows("measured", "measured", "published"), "leases/s", "Finding", "Detail").to_dict()
     marks = [layer["mark"]["type"] for layer in spec["layer"]]
-    assert marks == ["bar", "bar", "rule", "tick", "tick", "point", "text", "text"]
+    assert marks == ["bar", "bar", "rule", "tick", "tick", "point", "text"]
     assert spec["description"] == "Finding. Detail"
 
 
