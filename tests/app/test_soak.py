@@ -8,7 +8,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-import scipy.stats
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks import soak
@@ -34,37 +33,6 @@ def looks(begin: float, end: float, minutes: float = 2, noise: float = 0, seed: 
         off = 0.5 * off + chance.gauss(0, noise)
         found.append((60 * minutes * place / 120, begin + (end - begin) * place / 120 + off))
     return found
-
-
-@pytest.mark.parametrize("per_minute", [0, 7])
-def test_the_interval_of_growth_holds_what_is_true_nearly_always(per_minute: float) -> None:
-    held = 0
-    for seed in range(400):
-        grew = soak.growth(looks(300, 300 + 10 * per_minute, minutes=10, noise=5, seed=seed))
-        held += grew.low <= per_minute <= grew.high
-    assert 0.90 < held / 400 <= 0.98
-
-
-def test_growth_is_the_line_through_the_parts_after_the_warm_up() -> None:
-    memory = [*((each, 1000.0) for each in range(36)), *((each, 300.0 + each + each % 2) for each in range(36, 120))]
-    middles, means = zip(*[((42.5 + 14 * part) / 60, 343.0 + 14 * part) for part in range(6)], strict=True)
-    line = scipy.stats.linregress(middles, means)
-    grew = soak.growth(memory)
-    assert grew.slope == pytest.approx(line.slope) == pytest.approx(60)
-    assert grew.share == pytest.approx(83 / 378)
-    assert pytest.approx(scipy.stats.t.ppf(0.975, soak.PARTS - 2), abs=5e-4) == soak.STUDENT
-    with pytest.raises(ValueError, match=r"expected some 18 looks at the memory, got 17"):
-        soak.growth(memory[:17])
-
-
-def test_the_interval_of_growth_is_that_of_regression() -> None:
-    memory = looks(300, 330, minutes=10, noise=5)
-    parts = [memory[begin : begin + 14] for begin in range(37, 121, 14)]
-    middles, means = zip(*[[sum(each) / 14 for each in zip(*part, strict=True)] for part in parts], strict=True)
-    line = scipy.stats.linregress([each / 60 for each in middles], means)
-    grew = soak.growth(memory)
-    assert grew.high - grew.slope == pytest.approx(soak.STUDENT * line.stderr)
-    assert grew.slope - grew.low == pytest.approx(soak.STUDENT * line.stderr)
 
 
 @pytest.mark.parametrize(

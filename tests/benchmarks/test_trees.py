@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import math
 import re
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
 
 from benchmarks.campaigns import campaigns
-from benchmarks.lakes import lake_of
-from benchmarks.trees import dnsperf_report, perfdhcp_report, render, render_again
+from benchmarks.trees import dnsperf_report, lake_of, perfdhcp_report, render, render_again
 from dropline import pipeline
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import ingest
-from dropline.ingest.schema import TABLES
 from dropline.paths import Home
 
 ROOT = Path(__file__).parent.parent.parent
 RUNS = ROOT / "examples" / "kea-2.2-backends" / "runs"
 DNSPERF = ROOT / "tests" / "captures" / "dns" / "tools" / "dnsperf-ramp"
-
-# What the lake of lakes.py does not know: when files were changed, and what was joined to them.
-NOT_COMPARED = {"place", "batch", "modified_at", "context_sha256"}
-KEY = ("trial_id", "campaign", "source_path", "position", "exchange", "metric", "host", "label", "t_s", "line")
 
 
 @pytest.mark.parametrize("capture", ["v4_st_mysql_none/rep1/rate2550", "v6_st_memfile_none/rep1/rate27700"])
@@ -85,30 +77,6 @@ def test_trials_measured_again_replace_their_files(tmp_path: Path) -> None:
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def test_the_lake_is_that_of_the_ingest(tmp_path: Path) -> None:
-    trials = 530  # all of the first campaign, of perfdhcp, and some of the second, of dnsperf
-    render(tmp_path / "tree", trials)
-    ingested = Lake.create(tmp_path / "ingested")
-    ingest([tmp_path / "tree"], ingested)
-    lake_of(tmp_path / "written", trials)
-    for table in TABLES:
-        expected, written = rows(ingested, table), rows(Lake(tmp_path / "written"), table)
-        assert len(written) == len(expected)
-        for one, other in zip(written, expected, strict=True):
-            assert {name: (one[name], other[name]) for name in one if not same(one[name], other[name])} == {}
-
-
-def rows(lake: Lake, table: str) -> list[dict[str, Any]]:
-    names = [name for name in TABLES[table].names if name not in NOT_COMPARED]
-    return sorted(lake.tables(table, names).to_pylist(), key=lambda row: str([row.get(name) for name in KEY]))
-
-
-def same(one: object, other: object) -> bool:
-    if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, rel_tol=1e-5, abs_tol=1e-9)
-    return one == other
 
 
 def test_a_build_passes_the_gate_and_finds_the_true_capacity(tmp_path: Path) -> None:
