@@ -61,6 +61,7 @@ def test_below_every_chart_stand_its_files_and_its_sql(
 ) -> None:
     app = open_page(warehouse_home, "speedups", published="true")
     assert [each.proto.label for each in app.get("download_button")] == ["CSV", "Parquet", "SVG"]
+    assert "Open in SQL" in [each.proto.label for each in app.get("page_link")]
     [question] = [each.value for each in app.code if "from ratios" in each.value][:1]
     assert warehouse.query(question).num_rows == len(app.dataframe[0].value)
 

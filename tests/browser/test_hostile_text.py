@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 import pytest
 from conftest import STRANGE, watch
 
-import report
 from dropline.app import queries
 
 if TYPE_CHECKING:
@@ -118,20 +117,3 @@ def test_a_dropped_file_is_shown_as_it_is(chromium: Browser, strange_address: st
         assert WORD in page.content().replace("&gt;", ">")
         assert page.evaluate(MADE) == HARMLESS
     assert dialogs == []
-
-
-def test_the_report_is_as_harmless(chromium: Browser, strange: Warehouse, tmp_path: Path) -> None:
-    file = tmp_path / "report.html"
-    file.write_text(report.make(strange), "utf-8")
-    dialogs: list[str] = []
-    context = chromium.new_context(offline=True)
-    page = context.new_page()
-    trap(page, dialogs)
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(file.as_uri())
-    assert WORD in page.inner_text("body")
-    assert page.evaluate(MADE) == HARMLESS
-    assert asked == [file.as_uri()]
-    assert dialogs == []
-    context.close()
