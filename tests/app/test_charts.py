@@ -66,20 +66,6 @@ def test_the_ramp_draws_the_limit_of_the_loss_goal() -> None:
     assert limit["mark"]["color"] == theme.LIMIT_COLOUR
 
 
-def test_a_goal_without_a_limit_draws_none() -> None:
-    spec = ramp.loss_over_rate(steps(), None, "worst exchange", "leases/s", "Loss").to_dict(validate=True)
-    assert not [layer for layer in spec["layer"] if layer["encoding"]["y"]["field"] == "limit"]
-
-
-def test_no_loss_has_a_place_on_the_logarithmic_axis() -> None:
-    scale = ramp.loss_over_rate(steps(), 0.025, "worst exchange", "leases/s", "x").to_dict(validate=True)["layer"][0][
-        "encoding"
-    ]["y"]
-    assert scale["scale"]["type"] == "symlog"
-    assert scale["scale"]["domain"][0] == 0
-    assert 0 in scale["axis"]["values"]
-
-
 @pytest.mark.parametrize(
     ("chart", "axes"),
     [
@@ -112,19 +98,6 @@ def test_a_chart_names_its_units_says_its_finding_and_has_a_text_alternative(cha
         assert any(axis in title for title in titles), titles
 
 
-def test_a_backend_has_one_colour_in_every_chart() -> None:
-    def colours(spec: dict[str, Any]) -> dict[str, str]:
-        scale = spec["layer"][0]["encoding"]["color"]["scale"]
-        return dict(zip(scale["domain"], scale["range"], strict=True))
-
-    over_rate = colours(ramp.loss_over_rate(steps(), 0.025, "worst exchange", "leases/s", "x").to_dict(validate=True))
-    dots = colours(capacity.capacities(capacities(), "leases/s").to_dict(validate=True))
-    assert theme.BACKEND_COLOURS["mysql"] in over_rate.values()
-    assert theme.BACKEND_COLOURS["mysql"] in dots.values()
-    assert theme.backend_colour("brand-new") == theme.backend_colour("brand-new")
-    assert len(set(theme.BACKEND_COLOURS.values())) == len(theme.BACKEND_COLOURS)
-
-
 def luminance(colour: str) -> float:
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
@@ -138,22 +111,6 @@ def test_colours_stand_out_on_light_and_on_dark_ground(colour: str) -> None:
     on_white = 1.05 / (luminance(colour) + 0.05)
     on_dark = (luminance(colour) + 0.05) / (luminance("#191815") + 0.05)
     assert min(on_white, on_dark) >= 3  # WCAG 2.2, 1.4.11
-
-
-def test_intervals_single_runs_and_capacities_are_drawn_apart() -> None:
-    singles = pd.DataFrame(
-        {
-            "row": ["DHCPv4, multi"],
-            "label": ["memfile multi (a)"],
-            "backend": ["memfile"],
-            "rate": [18800.0],
-            "run": ["run 1"],
-        }
-    )
-    spec = capacity.capacities(capacities(), "leases/s", singles).to_dict(validate=True)
-    assert marks(spec) == ["rule", "tick", "tick", "tick", "point", "text"], "line, its two ends, single runs, figures"
-    assert "Fastest measured: 18,977 leases/s, memfile multi" in spec["description"]
-    assert "≥ 2,559" in {row.get("shown") for row in values(spec)}
 
 
 def test_a_bracket_is_drawn_as_another_thing_than_an_interval_and_an_open_end_as_an_arrow() -> None:
@@ -172,19 +129,6 @@ def test_a_bracket_is_drawn_as_another_thing_than_an_interval_and_an_open_end_as
     assert drawn["name"] == "mysql single"
     assert drawn["range_high"] > 19500, "beyond all that is known"
     assert "arrow: no step exceeded it" in never["description"]
-
-
-def test_who_names_no_backend_has_a_mark_with_a_colour() -> None:
-    table = capacities().assign(backend=[None, float("nan"), "mysql"])
-    spec = capacity.capacities(table, "leases/s").to_dict(validate=True)
-    assert {row["backend"] for row in values(spec) if "backend" in row} == {""}
-    scale = spec["layer"][0]["encoding"]["color"]["scale"]
-    assert {row["label"] for row in values(spec) if "label" in row} <= set(scale["domain"])
-    assert len(set(scale["range"])) == len(scale["domain"])
-
-
-def test_numbers_on_a_time_axis_are_never_powers_of_ten() -> None:
-    assert theme.TIME_AXIS.format == ",~f"
 
 
 def test_a_capacity_without_a_figure_is_not_drawn() -> None:

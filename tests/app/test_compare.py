@@ -11,7 +11,7 @@ import pytest
 from test_pages import charts, label, rows, said
 
 from dropline.app import queries, view_tables, widgets, wording
-from dropline.app.charts import ramp, theme
+from dropline.app.charts import theme
 from dropline.app.queries import compare as comparing
 
 if TYPE_CHECKING:
@@ -310,58 +310,12 @@ def test_configurations_of_one_backend_have_a_colour_each_the_same_in_every_char
     assert len(set(curves.values())) == 2
 
 
-def test_twelve_curves_are_told_apart_by_dash_and_point() -> None:
-    names = [f"configuration {number}" for number in range(12)]
-    steps = pd.DataFrame(
-        {
-            "label": names,
-            "line": names,
-            "backend": "memfile",
-            "offered_rate": 1000.0,
-            "achieved_rate": 990.0,
-            "loss_ratio": 0.01,
-            "lowest_loss_ratio": 0.01,
-            "highest_loss_ratio": 0.01,
-            "runs": 1,
-        }
-    )
-    lines, points, *_ = ramp.loss_over_rate(steps, 0.025, "all packets", "leases/s", "Loss").to_dict()["layer"]
-    dashes = [tuple(each) for each in lines["encoding"]["strokeDash"]["scale"]["range"]]
-    shapes = points["encoding"]["shape"]["scale"]["range"]
-    assert len(set(zip(dashes, shapes, strict=True))) == 12
-    assert set(shapes) <= set(theme.POINT_SHAPES)
-
-
 def test_a_configuration_that_names_no_backend_has_the_neutral_colour() -> None:
     scale = theme.backend_scale(pd.Series([None, "mysql", float("nan")], dtype=object)).to_dict()
     assert dict(zip(scale["domain"], scale["range"], strict=True)) == {
         "mysql": theme.BACKEND_COLOURS["mysql"],
         "": theme.NO_BACKEND,
     }
-
-
-def test_every_height_of_the_curves_means_one_limit() -> None:
-    steps = pd.DataFrame(
-        {
-            "label": "one",
-            "line": "one",
-            "backend": "memfile",
-            "offered_rate": [1000.0, 2000.0],
-            "achieved_rate": [1000.0, 1200.0],
-            "loss_ratio": [0.0, 0.4],
-            "lowest_loss_ratio": [0.0, 0.3],
-            "highest_loss_ratio": [0.01, 0.5],
-            "runs": 9,
-        }
-    )
-    spec = ramp.loss_over_rate(steps, 0.025, "all packets", "leases/s", "Loss", choosable=True).to_dict()
-    bands = next(values for values in spec["datasets"].values() if "low" in values[0])
-    assert [each["low"] for each in bands[1:]] == [each["high"] for each in bands[:-1]]
-    assert (bands[0]["low"], bands[-1]["high"]) == (0, 0.4)
-    assert all(each["low"] <= each["limit"] <= each["high"] for each in bands)
-    assert {0.0, 0.005, 0.01, 0.025} <= {each["limit"] for each in bands}, "the limits of the goals"
-    assert [param["select"]["fields"] for param in spec["params"] if param["name"] == ramp.CHOSEN] == [["limit"]]
-    assert "n = 9 runs each" in spec["description"]
 
 
 def test_many_configurations_are_searched_for(

@@ -171,16 +171,6 @@ def test_a_search_finds_a_run_by_its_id(open_page: Open, warehouse_home: Path, w
     assert run_id[:6] in address
 
 
-def test_text_from_files_is_never_markup(open_page: Open, hostile_home: Path, hostile: str) -> None:
-    app = open_page(hostile_home, "explore", search="script")
-    assert len(app.dataframe[0].value)
-    assert not [each for each in (*app.markdown, *app.caption) if hostile in each.value or "<script>" in each.value]
-
-
-def test_without_a_warehouse_it_says_what_to_type(open_page: Open, tmp_path: Path) -> None:
-    assert open_page(tmp_path, "explore").code[0].value == "dropline up examples"
-
-
 def test_without_a_goal_each_unit_is_shown_at_its_usual_one(warehouse: Warehouse) -> None:
     found = explore.configurations(warehouse, None, "", {"origin": ["measured"]}).to_pylist()
     assert {(row["rate_unit"], row["loss_goal"]) for row in found} == {("leases/s", "isc")}

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from dropline.app import queries
+from dropline.app import planner, queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,8 +25,8 @@ PAGES = ("results", "compare", "run", "planner")
 
 
 def said(app: AppTest) -> str:
-    """Everything that a page renders as Markdown."""
-    kinds = ("title", "header", "markdown", "caption", "info", "warning", "error", "success")
+    """Everything that a page says."""
+    kinds = ("title", "header", "markdown", "caption", "info", "warning", "error", "success", "text", "code")
     return "\n".join(element.value for kind in kinds for element in getattr(app, kind))
 
 
@@ -66,7 +66,7 @@ def multi(warehouse: Warehouse) -> str:
     return label(warehouse, protocol="DHCPv4", backend="memfile", threading="multi", ha_mode="none")
 
 
-@pytest.mark.parametrize("page", ["results", "compare", "run"])
+@pytest.mark.parametrize("page", ["results", "compare", "run", "explore", "sql"])
 def test_without_a_warehouse_a_page_says_what_to_type(open_page: Open, tmp_path: Path, page: str) -> None:
     app = open_page(tmp_path, page)
     assert "There is no warehouse" in said(app)
@@ -131,7 +131,7 @@ def test_filters_that_leave_nothing_say_so(open_page: Open, warehouse_home: Path
 
 @pytest.mark.parametrize(
     ("page", "name"),
-    [("results", "only_backend"), ("compare", "configurations"), ("run", "configuration"), ("run", "run")],
+    [("compare", "configurations"), ("run", "run")],
 )
 def test_an_address_that_names_what_is_gone_is_told_so(
     open_page: Open, warehouse_home: Path, page: str, name: str
@@ -230,29 +230,12 @@ def test_a_trial_without_interim_lines_says_so(
     assert "printed no lines second by second" in said(open_page(warehouse_home, "run", configuration=single))
 
 
-@pytest.mark.parametrize(
-    ("address", "needed"),
-    [
-        ({"preset": "86,400 clients, one-day lease"}, "2"),
-        ({"preset": "20,000 devices, once in eight hours"}, "0.694"),
-        ({"preset": "350,000 subscribers, two-hour lease"}, "97"),
-        ({"preset": "350,000 subscribers, one-minute lease"}, "11,667"),
-        ({"clients": "86400", "lease_s": "3600", "utilisation_ratio": "0.5"}, "96"),
-        ({"preset": "350,000 subscribers, two-hour lease", "clients": "700000"}, "194"),
-    ],
-)
-def test_the_calculator_computes_from_the_address(
-    open_page: Open, published_home: Path, address: dict[str, str], needed: str
-) -> None:
-    app = open_page(published_home, "planner", **address)
-    assert app.metric[0].value == needed
-
-
 def test_a_preset_sets_all_inputs(open_page: Open, published_home: Path) -> None:
     app = open_page(published_home, "planner", arriving_clients="500", boot_ratio="0.5")
     app.selectbox("preset").set_value("86,400 clients, one-day lease").run()
     assert not app.exception
     assert app.metric[0].value == "2"
+    assert planner.PRESETS["day-lease"].source.split(":")[0] in app.caption[0].value.replace("\\", "")
     assert app.text_input("arriving_clients").value == "0"
     assert app.segmented_control("ip_version").value == 4
 
@@ -265,25 +248,3 @@ def test_configurations_are_parted_by_the_need_and_the_ip_version(open_page: Ope
     assert "18,977" not in said(app)
     app.segmented_control("ip_version").set_value(6).run()
     assert rows(app, "Head-room")["Configuration"].str.contains("DHCPv6").all()
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_hostile_text_from_files_is_never_markup(open_page: Open, hostile_home: Path, hostile: str, page: str) -> None:
-    address = {"clients": "86400"} if page == "planner" else {}
-    app = open_page(hostile_home, page, **address)
-    assert hostile not in said(app)
-    assert "<script>" not in said(app).replace(r"\<script\>", "")
-    assert not [each for each in app.markdown if each.allow_html]
-
-
-def test_a_new_publication_is_shown_without_a_restart(
-    open_page: Open, published_home: Path, warehouse_home: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "warehouse.duckdb").write_bytes((published_home / "warehouse.duckdb").read_bytes())
-    app = open_page(tmp_path)
-    assert " 0 runs" in app.caption[-1].value
-    fresh = tmp_path / "next.duckdb"
-    fresh.write_bytes((warehouse_home / "warehouse.duckdb").read_bytes())
-    fresh.replace(tmp_path / "warehouse.duckdb")
-    app.run()
-    assert " 0 runs" not in app.caption[-1].value

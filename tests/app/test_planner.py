@@ -88,18 +88,19 @@ def asked(home: Path, *arguments: str) -> Any:
 
 
 @pytest.mark.parametrize(("options", "inputs", "needed"), CASES, ids=[options for options, *_ in CASES])
-def test_sql_the_command_line_and_the_page_give_the_same_numbers(
-    open_page: Open,
-    warehouse_home: Path,
-    warehouse: Warehouse,
-    options: str,
-    inputs: dict[str, float],
-    needed: float,
+def test_sql_and_the_command_line_give_the_same_numbers(
+    warehouse_home: Path, warehouse: Warehouse, options: str, inputs: dict[str, float], needed: float
 ) -> None:
     [by_sql] = warehouse.query(planner.sql(inputs)).to_pylist()
     assert by_sql["needed_lps"] == pytest.approx(needed)
     told = json.loads(asked(warehouse_home, *options.split(), "--format", "json").stdout)
     assert told["loads"] == by_sql
+
+
+@pytest.mark.parametrize(("options", "inputs", "needed"), CASES[5::4], ids=[options for options, *_ in CASES[5::4]])
+def test_the_page_gives_the_same_numbers(
+    open_page: Open, warehouse_home: Path, options: str, inputs: dict[str, float], needed: float
+) -> None:
     page = open_page(warehouse_home, "planner", **{name: f"{value:g}" for name, value in inputs.items()})
     assert page.metric[0].value == wording.number(needed)
     assert page.code[0].value == planner.sql(inputs)
@@ -117,14 +118,9 @@ def test_sql_the_command_line_and_the_page_give_the_same_numbers(
         ("cold-start", 9.26),
     ],
 )
-def test_a_preset_comes_out_as_its_source_says_at_each_door(
-    open_page: Open, published_home: Path, preset: str, needed: float
-) -> None:
+def test_a_preset_comes_out_as_its_source_says(published_home: Path, preset: str, needed: float) -> None:
     told = json.loads(asked(published_home, "--preset", preset, "--format", "json").stdout)
     assert told["loads"]["needed_lps"] == pytest.approx(needed, abs=0.005)
-    page = open_page(published_home, "planner", preset=planner.PRESETS[preset].title)
-    assert page.metric[0].value == wording.number(told["loads"]["needed_lps"])
-    assert planner.PRESETS[preset].source.split(":")[0] in page.caption[0].value.replace("\\", "")
 
 
 def test_presets_are_listed_with_their_sources_and_an_option_overrides_them(tmp_path: Path) -> None:

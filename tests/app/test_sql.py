@@ -37,11 +37,6 @@ def shown(app: AppTest) -> dict[str, Any]:
     return dict(json.loads(app.get("bidi_component")[0].proto.json))
 
 
-def test_without_a_warehouse_the_page_says_what_to_type(open_page: Open, tmp_path: Path) -> None:
-    app = open_page(tmp_path, "sql")
-    assert "There is no warehouse" in app.info[0].value
-
-
 def test_a_question_in_the_address_is_answered(open_page: Open, published_home: Path) -> None:
     app = open_page(published_home, "sql", sql="select 6 * 7 as answer")
     assert list(answer(app)["answer"]) == [42]

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
-from dropline.app.charts import trend
 from dropline.app.queries import trends
 
 if TYPE_CHECKING:
@@ -16,31 +13,6 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
     from dropline.app.warehouse import Warehouse
-
-
-def points() -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "place": [1, 2, 3, 4, 5, 6],
-            "rate": [100.0, 101, 80, 99, 95, 94],
-            "low": [99.0, 100, 79, 98, 94, None],
-            "high": [101.0, 102, 81, 100, 96, None],
-            "level": [100.0, 100, 100, 100, 94.5, 94.5],
-            "segment": [0, 0, 0, 0, 1, 1],
-            "kind": ["run", "run", "dip", "run", "run", "at least"],
-            "product_version": ["1", "1", "1", "1", "2", "2"],
-            "run": "k",
-            "changed": ["", "", "", "", "version 2", ""],
-            "shown_change": ["", "", "", "", "-5.5 %", ""],
-        }
-    )
-
-
-def test_the_chart_shows_runs_levels_changes_and_says_so_in_its_text_alternative() -> None:
-    spec = trend.runs_in_time(points(), "mysql", "leases/s", "It became slower").to_dict()
-    assert [layer["mark"]["type"] for layer in spec["layer"]] == ["rule", "rule", "rule", "line", "point", "text"]
-    assert spec["description"].startswith("It became slower. 6 runs with the range")
-    assert spec["layer"][4]["encoding"]["shape"]["scale"]["domain"] == ["run", "dip", "at least", "below"]
 
 
 def test_every_series_has_a_label_of_its_own_and_its_runs_in_order(warehouse: Warehouse) -> None:

@@ -14,15 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-LISTS = [
-    ("results", "only_campaign"),
-    ("explore", "campaign"),
-    ("explore", "backend"),
-    ("quality", "campaign"),
-    ("speedups", "campaign"),
-    ("trends", "series"),
-    ("machines", "host"),
-]
+LISTS = [("explore", "campaign"), ("trends", "series"), ("machines", "host")]
 
 
 def options(app: AppTest, key: str) -> list[str]:
