@@ -35,7 +35,7 @@ def rows() -> pa.Table:
     return duckdb.sql(asked).to_arrow_table()
 
 
-def test_an_interval_is_written_as_duckdb_prints_it(rows: pa.Table) -> None:
+def test_an_interval_is_written_as_duckdb_prints_it(rows):
     expected = rows["text"].to_pylist()
     assert len(expected) == len(INTERVALS) + 1
     as_csv = list(csv.DictReader(io.StringIO(output_formats.encoded(rows, "csv").decode())))

@@ -14,7 +14,7 @@ from benchmarks import soak
 from dropline.app import widgets
 
 
-def test_visitors_do_not_disturb_each_other(warehouse_home: Path) -> None:
+def test_visitors_do_not_disturb_each_other(warehouse_home):
     done = asyncio.run(soak.soak(warehouse_home, users=5, seconds=20, publications=False))
     assert done.seen.troubles == []
     assert done.log == ""
@@ -46,9 +46,7 @@ def looks(begin: float, end: float, minutes: float = 2, noise: float = 0, seed: 
     ],
     ids=["flat", "growing", "not shown to be flat", "an error", "a line in the log"],
 )
-def test_a_soak_fails_when_a_promise_is_broken(
-    memory: list[tuple[float, float]], troubles: list[str], log: str, said: list[str]
-) -> None:
+def test_a_soak_fails_when_a_promise_is_broken(memory, troubles, log, said):
     found = soak.faults(soak.Soak(30, 600, soak.Seen(troubles=troubles), memory, [], [1], log))
     assert len(found) == len(said)
     assert all(one.startswith(begin) for one, begin in zip(found, said, strict=True))
@@ -60,9 +58,7 @@ def replaced_but_open(file: Path) -> int:
     return links.count(Path(f"{file} (deleted)"))
 
 
-def test_a_replaced_publication_is_read_to_the_end_and_then_closed(
-    warehouse_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_replaced_publication_is_read_to_the_end_and_then_closed(warehouse_home, tmp_path, monkeypatch):
     monkeypatch.setenv("DROPLINE_HOME", str(tmp_path))
     file = Path(shutil.copy(warehouse_home / "warehouse.duckdb", tmp_path))
     before = widgets.open_warehouse()
@@ -76,7 +72,7 @@ def test_a_replaced_publication_is_read_to_the_end_and_then_closed(
     assert replaced_but_open(file) == 0
 
 
-def test_an_exception_on_a_page_is_trouble() -> None:
+def test_an_exception_on_a_page_is_trouble():
     message = ForwardMsg()
     message.delta.new_element.exception.type = "KeyError"
     message.delta.new_element.exception.message = "hidden"
@@ -94,20 +90,18 @@ def test_an_exception_on_a_page_is_trouble() -> None:
         (ForwardMsg.FINISHED_EARLY_FOR_RERUN, False),
     ],
 )
-def test_a_page_that_runs_anew_for_a_publication_is_waited_for(
-    status: ForwardMsg.ScriptFinishedStatus, last: bool
-) -> None:
+def test_a_page_that_runs_anew_for_a_publication_is_waited_for(status, last):
     assert soak.is_last(ForwardMsg(script_finished=status)) is last
     assert not soak.is_last(ForwardMsg())
 
 
 @pytest.mark.parametrize(("share", "rank"), [(0.5, 50), (0.95, 95), (0.99, 99), (1, 100)])
-def test_a_percentile_is_a_time_that_was_measured(share: float, rank: int) -> None:
+def test_a_percentile_is_a_time_that_was_measured(share, rank):
     assert soak.ranked([*range(100, 0, -1)], share) == rank
     assert soak.ranked([7.0], share) == 7
 
 
-def test_the_report_tells_of_errors_waits_memory_and_publications() -> None:
+def test_the_report_tells_of_errors_waits_memory_and_publications():
     seen = soak.Seen(
         took=[("results", 1000 + second, second / 100) for second in range(1, 101)],
         troubles=["sql: KeyError: hidden"],

@@ -1,21 +1,9 @@
 """The page Trends, and its chart."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from dropline.app.queries import trends
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
-    from streamlit.testing.v1 import AppTest
-
-    from dropline.app.warehouse import Warehouse
-
-
-def test_every_series_has_a_label_of_its_own_and_its_runs_in_order(warehouse: Warehouse) -> None:
+def test_every_series_has_a_label_of_its_own_and_its_runs_in_order(warehouse):
     found = trends.series(warehouse, "isc").to_pylist()
     assert len({row["label"] for row in found}) == len(found) > 5
     for row in found[:3]:
@@ -24,9 +12,7 @@ def test_every_series_has_a_label_of_its_own_and_its_runs_in_order(warehouse: Wa
         assert sum(run["is_dip"] for run in runs) == row["dips"]
 
 
-def test_the_page_opens_with_the_series_that_changed_most(
-    open_page: Callable[..., AppTest], warehouse_home: Path
-) -> None:
+def test_the_page_opens_with_the_series_that_changed_most(open_page, warehouse_home):
     page = open_page(warehouse_home, "trends")
     assert [each.value for each in page.title] == ["Trends"]
     table = page.dataframe[0].value
@@ -34,7 +20,7 @@ def test_the_page_opens_with_the_series_that_changed_most(
     assert "Level" in table.columns
 
 
-def test_an_address_names_the_series_and_the_goal(open_page: Callable[..., AppTest], warehouse_home: Path) -> None:
+def test_an_address_names_the_series_and_the_goal(open_page, warehouse_home):
     page = open_page(warehouse_home, "trends")
     other = page.selectbox(key="series").options[2]
     again = open_page(warehouse_home, "trends", series=other, goal=page.selectbox(key="goal").options[2])
@@ -42,14 +28,12 @@ def test_an_address_names_the_series_and_the_goal(open_page: Callable[..., AppTe
     assert not again.error
 
 
-def test_without_measured_runs_the_page_says_what_to_do(
-    open_page: Callable[..., AppTest], published_home: Path
-) -> None:
+def test_without_measured_runs_the_page_says_what_to_do(open_page, published_home):
     page = open_page(published_home, "trends")
     assert "ingest runs" in page.info[0].value
 
 
-def test_without_a_goal_each_series_is_at_the_usual_one_of_its_unit(warehouse: Warehouse) -> None:
+def test_without_a_goal_each_series_is_at_the_usual_one_of_its_unit(warehouse):
     found = {row["series_id"] for row in trends.series(warehouse, None).to_pylist()}
     expected = warehouse.query(
         "select distinct series_id from trends "

@@ -21,7 +21,7 @@ DNSPERF = ROOT / "tests" / "captures" / "dns" / "tools" / "dnsperf-ramp"
 
 
 @pytest.mark.parametrize("capture", ["v4_st_mysql_none/rep1/rate2550", "v6_st_memfile_none/rep1/rate27700"])
-def test_the_template_of_perfdhcp_prints_a_real_report_again(capture: str) -> None:
+def test_the_template_of_perfdhcp_prints_a_real_report_again(capture):
     text = (RUNS / f"{capture}.txt").read_text()
     command = text.partition("\n")[0].removeprefix("Running: ")
     names = re.findall(r"Statistics for: (\S+)\*\*\*", text)
@@ -29,7 +29,7 @@ def test_the_template_of_perfdhcp_prints_a_real_report_again(capture: str) -> No
 
 
 @pytest.mark.parametrize("capture", ["lmdb/Q12000-r1", "mysql/Q00300-r2"])
-def test_the_template_of_dnsperf_prints_a_real_report_again(capture: str) -> None:
+def test_the_template_of_dnsperf_prints_a_real_report_again(capture):
     text = (DNSPERF / capture / "dnsperf.out").read_text()
     command = re.search("Command line: (.*)", text)
     assert command
@@ -48,7 +48,7 @@ def assert_prints(template: str, text: str) -> None:
     )
 
 
-def test_a_tree_ingests_to_what_it_promises(tmp_path: Path) -> None:
+def test_a_tree_ingests_to_what_it_promises(tmp_path):
     promise = render(tmp_path / "tree", 200)
     summary = ingest([tmp_path / "tree"], Lake.create(tmp_path / "lake"))
     assert (summary.trials, summary.rejected, summary.seen) == (200, promise.rejects, promise.files)
@@ -56,7 +56,7 @@ def test_a_tree_ingests_to_what_it_promises(tmp_path: Path) -> None:
     assert sum(path.stat().st_size for path in tmp_path.glob("tree/**/*.*")) == promise.size_bytes
 
 
-def test_the_seed_decides_every_byte(tmp_path: Path) -> None:
+def test_the_seed_decides_every_byte(tmp_path):
     for name, seed, trials in (("one", 1, 30), ("same", 1, 30), ("other", 2, 30), ("longer", 1, 40)):
         render(tmp_path / name, trials, seed)
     one, same, other, longer = (contents(tmp_path / name) for name in ("one", "same", "other", "longer"))
@@ -65,7 +65,7 @@ def test_the_seed_decides_every_byte(tmp_path: Path) -> None:
     assert one.items() < longer.items()
 
 
-def test_trials_measured_again_replace_their_files(tmp_path: Path) -> None:
+def test_trials_measured_again_replace_their_files(tmp_path):
     render(tmp_path, 100)
     before = contents(tmp_path)
     changed = render_again(tmp_path, 100, share=0.2)
@@ -79,7 +79,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_build_passes_the_gate_and_finds_the_true_capacity(tmp_path: Path) -> None:
+def test_a_build_passes_the_gate_and_finds_the_true_capacity(tmp_path):
     home = Home.chosen(tmp_path)
     lake_of(home.lake, 200, again=0.05)
     pipeline.build(home)

@@ -11,10 +11,8 @@ from conftest import STRANGE, watch
 from dropline.app import queries
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conftest import Watched
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
     from dropline.app.warehouse import Warehouse
 
@@ -77,9 +75,7 @@ def trap(page: Page, dialogs: list[str]) -> None:
     page.on("dialog", close)
 
 
-def test_no_page_makes_anything_of_what_files_say(
-    chromium: Browser, strange_address: str, views: dict[str, tuple[str, bool]]
-) -> None:
+def test_no_page_makes_anything_of_what_files_say(chromium, strange_address, views):
     dialogs: list[str] = []
     with watch(chromium, strange_address) as watched:
         trap(watched.page, dialogs)
@@ -104,7 +100,7 @@ def hover(watched: Watched) -> None:
         watched.page.wait_for_timeout(200)
 
 
-def test_a_dropped_file_is_shown_as_it_is(chromium: Browser, strange_address: str, tmp_path: Path) -> None:
+def test_a_dropped_file_is_shown_as_it_is(chromium, strange_address, tmp_path):
     file = tmp_path / f"{STRANGE.replace('/', '')}.txt"
     file.write_text(f"Running: perfdhcp {STRANGE}\n{STRANGE}\n", "utf-8")
     dialogs: list[str] = []

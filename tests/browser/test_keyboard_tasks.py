@@ -222,7 +222,7 @@ def visitor(chromium: Browser, address: str) -> Iterator[Watched]:
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.does.__name__)
-def test_a_task_is_done_by_keyboard_in_few_steps(visitor: Watched, warehouse: Warehouse, task: Task) -> None:
+def test_a_task_is_done_by_keyboard_in_few_steps(visitor, warehouse, task):
     hand = Hand(visitor)
     task.does(hand, warehouse)
     assert hand.steps <= task.clicks

@@ -10,7 +10,6 @@ from test_tasks import choose
 from dropline.app.queries import sql
 
 if TYPE_CHECKING:
-    from conftest import Watched
     from playwright.sync_api import Page
 
 
@@ -20,7 +19,7 @@ def offered(page: Page, name: str) -> None:
     page.keyboard.press("Tab")
 
 
-def test_a_column_is_taken_from_the_tree_with_its_comment_in_sight(watched: Watched) -> None:
+def test_a_column_is_taken_from_the_tree_with_its_comment_in_sight(watched):
     page = watched.go("sql")
     write_sql(page, "select ")
     page.locator(".tree summary").filter(has_text="leases_per_second").click()
@@ -30,7 +29,7 @@ def test_a_column_is_taken_from_the_tree_with_its_comment_in_sight(watched: Watc
     assert written_sql(page) == "select lps"
 
 
-def test_a_worked_question_is_taken_and_the_one_before_comes_back(watched: Watched) -> None:
+def test_a_worked_question_is_taken_and_the_one_before_comes_back(watched):
     page = watched.go("sql")
     write_sql(page, "select 42 as answer")
     page.get_by_role("button", name="Run", exact=True).click()

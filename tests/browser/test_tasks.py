@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conftest import watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Watched
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 
 def choose(page: Page, label: str, option: str) -> None:
@@ -30,9 +26,7 @@ def tick(page: Page, row: int = 0) -> None:
     page.get_by_test_id("stDataFrame").first.locator(".dvn-scroller").click(position=place)
 
 
-def test_the_very_first_visit_may_be_any_page(
-    chromium: Browser, serve_home: Callable[[Path], str], warehouse_home: Path
-) -> None:
+def test_the_very_first_visit_may_be_any_page(chromium, serve_home, warehouse_home):
     with watch(chromium, serve_home(warehouse_home)) as watched:
         page = watched.go("compare")
         places = page.get_by_test_id("stTopNavLink").all_inner_texts()
@@ -40,7 +34,7 @@ def test_the_very_first_visit_may_be_any_page(
         assert page.title() == "Compare - Dropline"
 
 
-def test_a_click_on_a_bar_leads_to_its_runs(watched: Watched) -> None:
+def test_a_click_on_a_bar_leads_to_its_runs(watched):
     page = watched.go()
     bars = watched.chart("DHCPv4, leases/s").locator(".mark-rect path")
     bars.nth(2).click()
@@ -50,7 +44,7 @@ def test_a_click_on_a_bar_leads_to_its_runs(watched: Watched) -> None:
     assert "postgresql" in page.url
 
 
-def test_a_telephone_shows_the_answer_and_its_chart_without_scrolling(chromium: Browser, address: str) -> None:
+def test_a_telephone_shows_the_answer_and_its_chart_without_scrolling(chromium, address):
     with watch(chromium, address, viewport={"width": 390, "height": 844}) as watched:
         page = watched.go()
         assert page.get_by_role("heading", level=2).first.bounding_box()["y"] < 422
@@ -60,7 +54,7 @@ def test_a_telephone_shows_the_answer_and_its_chart_without_scrolling(chromium: 
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_a_plan_is_typed_and_printed(watched: Watched) -> None:
+def test_a_plan_is_typed_and_printed(watched):
     """S. Hobson on dhcp-users, June 2014: "close to 12,000" for 350,000 clients that renew every 30 seconds."""
     page = watched.go("planner?clients=0")  # without an address it opens with an event
     for field, text in (("Clients", "350000"), ("Lease time", "60")):
