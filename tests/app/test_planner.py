@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from dropline import cli
 from dropline.app import planner, printed, wording
-from dropline.app.charts import influence, recovery
+from dropline.app.charts import recovery
 from dropline.app.charts.demand import CAPACITIES, against_capacities
 from dropline.app.queries.planner import configurations, goodputs, renewal_costs
 from dropline.app.warehouse import Warehouse
@@ -254,17 +254,6 @@ def test_the_probability_is_students_prediction_of_one_more_run() -> None:
     assert [row["meeting_probability"] for row in rows] == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("runs", [3, 5, 9])
-def test_nine_of_ten_next_runs_reach_what_is_promised_with_nine_tenths(runs: int) -> None:
-    """The formula of the test above, by simulation: runs of a normal capacity, and one more."""
-    random = np.random.default_rng(2131)
-    drawn = random.normal(1000, 20, (200_000, runs + 1))
-    known, following = drawn[:, :-1], drawn[:, -1]
-    error = known.std(axis=1, ddof=1) * np.sqrt(1 + 1 / runs)
-    promised = known.mean(axis=1) - stats.t.ppf(0.9, runs - 1) * error
-    assert np.mean(following >= promised) == pytest.approx(0.9, abs=0.003)
-
-
 def test_without_spread_there_is_no_probability_and_what_is_missing_is_said() -> None:
     published, once, alike, bound, short, unknown = meeting(
         [
@@ -348,17 +337,6 @@ def test_the_probability_and_what_is_missing_stand_beside_the_head_room(open_pag
     assert enough["Probability"].dropna().between(0, 100).all()
     assert enough["Probability"].notna().any()
     assert (slow["Short by"].dropna() > 0).all()
-
-
-def test_the_tornado_names_the_strongest_input_and_both_its_ends() -> None:
-    table = pd.DataFrame(
-        [("Lease time (s)", "smaller", 48.0, 12.5), ("Lease time (s)", "larger", 72.0, 8.3)],
-        columns=list(influence.REQUIRED),
-    )
-    spec = influence.tornado(table, 10.0, 0.2).to_dict()
-    assert spec["description"].startswith("Lease time (s) matters most: 12 to 8.3 leases/s. From 48 to 72.")
-    assert "20 % smaller or larger" in spec["description"]
-    assert spec["layer"][0]["encoding"]["x"]["title"] == "Leases per second needed"
 
 
 @pytest.mark.parametrize("measured_lps", [2, 40, 1000])
