@@ -121,10 +121,7 @@ def test_filters_that_leave_nothing_say_so(open_page, warehouse_home):
     assert set(drawn(app)["backend"]) == {"mysql"}
 
 
-@pytest.mark.parametrize(
-    ("page", "name"),
-    [("compare", "configurations"), ("run", "run")],
-)
+@pytest.mark.parametrize(("page", "name"), [("compare", "configurations"), ("run", "run")])
 def test_an_address_that_names_what_is_gone_is_told_so(open_page, warehouse_home, page, name):
     app = open_page(warehouse_home, page, **{name: "retired **thing**"})
     assert r"retired \*\*thing\*\*, which is not in this warehouse" in said(app)

@@ -92,8 +92,7 @@ def test_each_run_or_the_median_run_is_a_line(warehouse, nine_runs):
 def test_each_basis_of_loss_has_its_column(warehouse, nine_runs, basis):
     table = queries.loss_by_rate(warehouse, [nine_runs], basis, each_run=True)
     steps = warehouse.query(
-        f"select sum(loss_{basis}) as total from run_steps where configuration_id = $id",
-        {"id": nine_runs},
+        f"select sum(loss_{basis}) as total from run_steps where configuration_id = $id", {"id": nine_runs}
     )
     assert sum(table["loss_ratio"].to_pylist()) == pytest.approx(steps["total"][0].as_py())
 

@@ -158,8 +158,7 @@ def what_a_raw_file_is_and_where_it_stands(hand: Hand, warehouse: Warehouse) -> 
     hand.page.locator("input[type=file]").set_input_files(FILE)
     hand.page.get_by_role("heading", name="Output of perfdhcp").wait_for()
     known = rows(
-        warehouse,
-        "select rate from capacity where origin = 'measured' and protocol = 'DHCPv4' and loss_goal = 'isc'",
+        warehouse, "select rate from capacity where origin = 'measured' and protocol = 'DHCPv4' and loss_goal = 'isc'"
     )
     hand.watched.chart(f"of {len(known)} known capacities").wait_for()
 

@@ -66,12 +66,7 @@ def test_an_ingested_figure_is_a_capacity_with_source_and_qualifier(sql):
         """select source_title, publisher, source_url, location from published_figures
         where source_id = 'lab/dns-2025' and metric = 'latency_avg_ms'"""
     ) == [
-        (
-            "Name servers and their databases",
-            "Example Laboratory",
-            "https://example.org/dns-2025",
-            "text below table 2",
-        )
+        ("Name servers and their databases", "Example Laboratory", "https://example.org/dns-2025", "text below table 2")
     ]
 
 
