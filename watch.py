@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from dropline.paths import Home
 
-SETTLE_S: Final = 0.3
 LOOK_S: Final = 0.1
 _SHOWN_FIGURES: Final = 3
 _FIGURES: Final = """
@@ -34,7 +33,7 @@ _FIGURES: Final = """
 """
 
 
-def watch(home: Home, folder: Path, settle_s: float = SETTLE_S) -> Iterator[str]:
+def watch(home: Home, folder: Path, settle_s: float) -> Iterator[str]:
     """Watch a folder forever; yield a line for each publication, each refusal and each failure.
 
     Retry failures when the folder changes. Interrupts at any time leave complete batches and a complete warehouse.
@@ -58,7 +57,7 @@ def watch(home: Home, folder: Path, settle_s: float = SETTLE_S) -> Iterator[str]
             yield "; ".join([f"{datetime.now():%H:%M:%S}  {', '.join(news)}, {took}", *_figures(home, summary.batch)])
 
 
-def changes(folder: Path, settle_s: float = SETTLE_S, look_s: float = LOOK_S) -> Iterator[None]:
+def changes(folder: Path, settle_s: float, look_s: float = LOOK_S) -> Iterator[None]:
     """Yield at once, and then whenever the folder has changed and stayed unchanged for `settle_s`."""
     handled: dict[Path, tuple[int, int]] | None = None
     while True:

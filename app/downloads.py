@@ -5,7 +5,6 @@ The chart's own tool bar gives the image as PNG.
 
 from __future__ import annotations
 
-import io
 import re
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -75,9 +74,7 @@ def written(drawn: alt.LayerChart, form: str) -> bytes:
     """Return a chart as an SVG image, or its data in one of the output formats."""
     if form == "svg":
         return image(drawn).encode()
-    out = io.BytesIO()
-    output_formats.write(pa.Table.from_pandas(rows(drawn), preserve_index=False), form, out)
-    return out.getvalue()
+    return output_formats.encoded(pa.Table.from_pandas(rows(drawn), preserve_index=False), form)
 
 
 def image(drawn: alt.LayerChart) -> str:

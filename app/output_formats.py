@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -36,6 +37,13 @@ def write(rows: pa.Table, form: str, out: IO[bytes]) -> None:
     else:
         draw = _markdown if form == "markdown" else _table
         out.write(draw(rows).encode("utf-8", "replace"))
+
+
+def encoded(rows: pa.Table, form: str) -> bytes:
+    """Return `rows` in one of the formats of `write`."""
+    out = io.BytesIO()
+    write(rows, form, out)
+    return out.getvalue()
 
 
 def _with_intervals_as_text(rows: pa.Table) -> pa.Table:

@@ -602,13 +602,9 @@ def _configurations(found: Answer) -> list[dict[str, Any]]:
 
 
 def _exported(rows: list[dict[str, Any]], form: str) -> str:
-    import io
-
     import pyarrow as pa
 
-    out = io.BytesIO()
-    output_formats.write(pa.Table.from_pylist(rows), form, out)
-    return out.getvalue().decode()
+    return output_formats.encoded(pa.Table.from_pylist(rows), form).decode()
 
 
 def course_in_words(course: Course, measured_lps: float) -> str:

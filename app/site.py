@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import logging
 import os
@@ -125,9 +124,8 @@ class Writer:
     def _parquet(self, frame: pd.DataFrame) -> Markup:
         self.written += 1
         name = f"{self.name}-{self.written}.parquet"
-        out = io.BytesIO()
-        output_formats.write(pa.Table.from_pandas(frame, preserve_index=False), "parquet", out)
-        (self.folder / "data" / name).write_bytes(out.getvalue())
+        data = output_formats.encoded(pa.Table.from_pandas(frame, preserve_index=False), "parquet")
+        (self.folder / "data" / name).write_bytes(data)
         return Markup('<a href="data/{0}" download>{0}</a>').format(name)
 
 

@@ -129,12 +129,7 @@ def choose_one(
 
 
 def choose_many(
-    label: str,
-    key: str,
-    options: Mapping[str, str],
-    *,
-    most: int | None = None,
-    placeholder: str = "all",
+    label: str, key: str, options: Mapping[str, str], *, most: int | None = None, placeholder: str = "all"
 ) -> list[str]:
     """Show `options` (value -> text) to choose several from, bound to the URL like `choose_one`."""
     _say_what_is_gone(key, options.values())

@@ -25,13 +25,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import duckdb
 
 from benchmarks.campaigns import CYCLE, INTERIMS, SEED, WEEKS, Campaign, measure
-from benchmarks.lakes import lake_of
-from benchmarks.plots import COLOURS, dots
-from benchmarks.trees import write
+from benchmarks.plots import COLOURS, dots, table
+from benchmarks.trees import lake_of, write
 from dropline.ingest.lake import Lake
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping
 
 ROOT: Final = Path(__file__).parents[1]
 RESULT: Final = Path(__file__).parent / "results" / "build.md"
@@ -122,14 +121,14 @@ def _measured(lake: Path, folder: Path | None) -> tuple[dict[str, int], dict[str
 def _section(rows: Mapping[str, int], costs: Mapping[str, Cost]) -> str:
     """Return the title and the table of one lake."""
     floor, whole, more, alone = (costs[name] for name in WORKS)
-    counts = ", ".join(f"{count:,} {table}" for table, count in rows.items())
+    counts = ", ".join(f"{count:,} {name}" for name, count in rows.items())
     return "\n".join(
         [
             f"## {rows['trials']:,} trials",
             "",
             f"Rows of the lake: {counts}. Load of the machine: {os.getloadavg()[0]:.1f}.",
             "",
-            *_table(costs),
+            _table(costs),
             "",
             f"{sum(rows.values()) / whole.seconds:,.0f} rows/s, {sum(rows.values()) / whole.cpu_s:,.0f} rows per CPU "
             f"second. The whole build takes {whole.cpu_s / floor.cpu_s:.1f} times the CPU of the floor; one campaign "
@@ -157,9 +156,9 @@ def floor(lake: str, folder: str) -> None:
     """Do the work that no build can avoid with DuckDB alone, into a database in `folder`."""
     with duckdb.connect(str(Path(folder, "floor.duckdb")), config={"memory_limit": MEMORY}) as connection:
         text = FLOOR
-        for table in ("intervals", "trials"):
-            files = ", ".join(f"'{file}'" for file in Lake(Path(lake)).files(table))
-            text = text.replace(f"${table}", f"[{files}], union_by_name = true")
+        for name in ("intervals", "trials"):
+            files = ", ".join(f"'{file}'" for file in Lake(Path(lake)).files(name))
+            text = text.replace(f"${name}", f"[{files}], union_by_name = true")
         connection.execute(text)
 
 
@@ -193,22 +192,17 @@ def _one_more(home: Path, tree: Path) -> Cost:
 
 def _counted(lake: Path) -> dict[str, int]:
     with duckdb.connect() as connection:
-        files = {table: [str(file) for file in Lake(lake).files(table)] for table in COUNTED}
-        return {table: connection.read_parquet(files[table]).shape[0] for table in COUNTED}
+        files = {name: [str(file) for file in Lake(lake).files(name)] for name in COUNTED}
+        return {name: connection.read_parquet(files[name]).shape[0] for name in COUNTED}
 
 
-def _table(costs: Mapping[str, Cost]) -> Iterator[str]:
+def _table(costs: Mapping[str, Cost]) -> str:
     heads = ["what", "seconds", "CPU seconds", "peak memory, MB", *(f"{phase}, s" for phase in PHASES)]
     rows = (
         [what, f"{cost.seconds:.1f}", f"{cost.cpu_s:.1f}", f"{cost.memory_mb:,.0f}", *cost.phases]
         for what, cost in costs.items()
     )
-    return _lines(heads, rows)
-
-
-def _lines(heads: Sequence[str], rows: Iterator[list[str]]) -> Iterator[str]:
-    for cells in (heads, ["---", *["---:"] * (len(heads) - 1)], *rows):
-        yield f"| {' | '.join(cells)} |"
+    return table(heads, rows)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks import alternatives
-from benchmarks.plots import COLOURS, dots
+from benchmarks.plots import COLOURS, dots, table
 from benchmarks.trees import Promise, render, render_again
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import ingest
@@ -167,9 +167,8 @@ def _table(promise: Promise, best: dict[str, Cost]) -> str:
         for what, cost in best.items()
     ]
     heads = ["what", "seconds", "CPU seconds", "files/s", "MB/s", "memory, MB", "times the floor", "times the walk"]
-    return "\n".join(
-        [f"## {promise.trials:,} trials: {promise.files:,} files, {megabytes:,.1f} MB", "", *_lines(heads, rows)]
-    )
+    title = f"## {promise.trials:,} trials: {promise.files:,} files, {megabytes:,.1f} MB"
+    return f"{title}\n\n{table(heads, rows)}"
 
 
 def _plot(measured: Sequence[tuple[Promise, dict[str, Cost]]]) -> str:
@@ -183,11 +182,6 @@ def _plot(measured: Sequence[tuple[Promise, dict[str, Cost]]]) -> str:
 
 def _size(promise: Promise) -> str:
     return f"{promise.trials:,} trials"
-
-
-def _lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    for cells in (heads, ["---"] * len(heads), *rows):
-        yield f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

@@ -1,17 +1,17 @@
-"""The benchmarks' plot: a row per kind of work, a dot per series, on a log scale."""
+"""The benchmarks' plot, a row per kind of work and a dot per series on a log scale, and their tables."""
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import altair as alt
+import pandas as pd
+import vl_convert
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 COLOURS: Final = ("#0072b2", "#009e73", "#d55e00")  # of Okabe and Ito: safe for colour-blind readers
-_LEFT: Final = 300
-_STEP: Final = 24
-_WIDTH: Final = 760
 
 
 def dots(rows: Mapping[str, Mapping[str, float]], colours: Mapping[str, str], unit: str, powers: range) -> str:
@@ -19,31 +19,19 @@ def dots(rows: Mapping[str, Mapping[str, float]], colours: Mapping[str, str], un
 
     A value below the first power is drawn at it.
     """
-    bottom = 40 + _STEP * len(rows)
+    values = pd.DataFrame(rows).rename_axis("series").reset_index().melt("series", var_name="what").dropna()
+    scale = alt.Scale(type="log", domain=[10.0 ** powers[0], 10.0 ** powers[-1]], clamp=True)
+    series = alt.Scale(domain=list(colours), range=list(colours.values()))
+    chart = alt.Chart(values, width=440, height=alt.Step(24)).mark_point(filled=True, size=80, opacity=1)
+    drawn = chart.encode(
+        x=alt.X("value:Q", title=unit, scale=scale, axis=alt.Axis(tickCount=len(powers), format="~g")),
+        y=alt.Y("what:N", sort=None, title=None, axis=alt.Axis(labelLimit=400)),
+        color=alt.Color("series:N", scale=series, legend=alt.Legend(orient="top", title=None)),
+    )
+    return f"{vl_convert.vegalite_to_svg(drawn.to_dict())}\n"
 
-    def at(value: float) -> float:
-        least = 10.0 ** powers[0]
-        return _LEFT + (_WIDTH - _LEFT - 20) * math.log10(max(value, least) / least) / (len(powers) - 1)
 
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{bottom + 30}" font-family="sans-serif" '
-        'font-size="12">',
-        '<rect width="100%" height="100%" fill="white"/>',
-        *(
-            f'<circle cx="{_LEFT + 120 * place}" cy="14" r="5" fill="{colour}"/>'
-            f'<text x="{_LEFT + 10 + 120 * place}" y="18">{name}</text>'
-            for place, (name, colour) in enumerate(colours.items())
-        ),
-    ]
-    for power in powers:
-        x = at(10.0**power)
-        parts.append(f'<line x1="{x:.0f}" y1="30" x2="{x:.0f}" y2="{bottom}" stroke="#ddd"/>')
-        parts.append(f'<text x="{x:.0f}" y="{bottom + 16}" text-anchor="middle">{10.0**power:g} {unit}</text>')
-    for place, (name, values) in enumerate(rows.items()):
-        y = 45 + _STEP * place
-        parts.append(f'<text x="{_LEFT - 12}" y="{y + 4}" text-anchor="end">{name}</text>')
-        parts += [
-            f'<circle cx="{at(value):.1f}" cy="{y}" r="5" fill="{colours[series]}"/>'
-            for series, value in values.items()
-        ]
-    return "\n".join([*parts, "</svg>"]) + "\n"
+def table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a table in Markdown, with figures in all columns but the first."""
+    lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in lines)

@@ -24,13 +24,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pyarrow as pa
 
 from benchmarks import peers
-from benchmarks.plots import COLOURS, dots
+from benchmarks.plots import COLOURS, dots, table
 from dropline.app import queries
 from dropline.app.queries import compare, explore, ratio_pairs
 from dropline.app.warehouse import LIMITS, Warehouse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import psycopg
 
@@ -136,8 +136,8 @@ def drawn(warehouse: Warehouse, times: int) -> Iterator[dict[str, Any]]:
     goals = [goal["loss_goal"] for goal in queries.loss_goals(warehouse) if goal["loss_limit"] is not None]
     tables = warehouse.query("select table_name from duckdb_tables() order by all")["table_name"].to_pylist()
     families, claims, figures, hosts, configs = (
-        warehouse.query(f"select {column} from {table} order by all")[column].to_pylist()  # noqa: S608 -- ours
-        for table, column in (
+        warehouse.query(f"select {column} from {name} order by all")[column].to_pylist()  # noqa: S608 -- ours
+        for name, column in (
             ("thread_scaling", "family_id"),
             ("claims", "claim_id"),
             ("published_figures", "figure_id"),
@@ -259,8 +259,8 @@ def answered(answer: Any) -> list[tuple[Any, ...]]:
 def _head(warehouse: Warehouse, times: int) -> str:
     counted = ("trials", "trial_exchanges", "trial_intervals", "trial_observations", "configurations")
     counts = ", ".join(
-        f"{warehouse.query(f'select count(*) as n from {table}')['n'][0].as_py():,} {table}"  # noqa: S608 -- ours
-        for table in counted
+        f"{warehouse.query(f'select count(*) as n from {name}')['n'][0].as_py():,} {name}"  # noqa: S608 -- ours
+        for name in counted
     )
     return (
         f"A warehouse of {counts}; n = {times} each, warm; DuckDB with {LIMITS['threads']} threads and "
@@ -277,7 +277,7 @@ def _dashboard(asked: Mapping[str, Times]) -> str:
         for name, times in slowest
     ]
     title = f"## The dashboard's questions: p95 below {GOAL_MS:.0f} ms of {within} in {len(asked)}\n"
-    return "\n".join([title, *_lines(["question", "p50", "p95", "CPU, median"], rows)])
+    return f"{title}\n{table(['question', 'p50', 'p95', 'CPU, median'], rows)}"
 
 
 def _beside(compared: Sequence[Compared]) -> str:
@@ -295,18 +295,13 @@ def _beside(compared: Sequence[Compared]) -> str:
         )
     heads = ["question", *(f"{name}, p50 / p95" for name in names), *(f"{name} / DuckDB" for name in names[1:]), "same"]
     told = "" if "PostgreSQL" in names else "\n\nPostgreSQL was not asked: it is not installed, or was left out."
-    return "\n".join(["## The same questions to others\n", *_lines(heads, rows)]) + told
+    return f"## The same questions to others\n\n{table(heads, rows)}{told}"
 
 
 def plot(compared: Sequence[Compared]) -> str:
     """Return the medians as an SVG: a row for each question, a dot for each engine, milliseconds on a log scale."""
     medians = {each.question.name: {name: times.p50_ms for name, times in each.times.items()} for each in compared}
     return dots(medians, dict(zip(("DuckDB", "pandas", "PostgreSQL"), COLOURS, strict=True)), "ms", range(-1, 6))
-
-
-def _lines(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    for cells in (heads, ["---", *["---:"] * (len(heads) - 1)], *rows):
-        yield f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ import random
 import re
 import shutil
 import socket
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -31,6 +30,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
+import numpy as np
+from scipy import stats
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import connect
@@ -51,7 +52,6 @@ EXAMPLE: Final = ROOT / "examples" / "kea-2.2-backends"
 WARM_UP: Final = 0.3  # of a soak: everything is opened once, and Streamlit keeps closed pages for two minutes
 MOST_GROWTH: Final = 0.1  # of the memory, after the warm-up
 PARTS: Final = 6  # of the time after the warm-up
-STUDENT: Final = 2.776  # 97.5 % quantile of Student's t with PARTS - 2 degrees of freedom
 THINK_S: Final = (1.0, 6.0)
 PATIENCE_S: Final = 60.0
 BATCH: Final = re.compile(rb"\b\d{8}-\d{8}T\d{6}Z")
@@ -386,16 +386,12 @@ def growth(memory: Sequence[tuple[float, float]]) -> Growth:
     if size < 2:
         message = f"expected some {math.ceil(2 * PARTS / (1 - WARM_UP))} looks at the memory, got {len(memory)}"
         raise ValueError(message)
-    late = memory[-size * PARTS :]
-    parts = [late[begin : begin + size] for begin in range(0, len(late), size)]
-    minutes = [statistics.fmean(at for at, _ in part) / 60 for part in parts]
-    sizes = [statistics.fmean(mb for _, mb in part) for part in parts]
-    slope, start = statistics.linear_regression(minutes, sizes)
-    rest = sum((mb - start - slope * minute) ** 2 for minute, mb in zip(minutes, sizes, strict=True))
-    spread = sum((minute - statistics.fmean(minutes)) ** 2 for minute in minutes)
-    half = STUDENT * math.sqrt(rest / (PARTS - 2) / spread)
-    share = max(slope + half, 0) * (late[-1][0] - late[0][0]) / 60 / statistics.fmean(sizes)
-    return Growth(slope, slope - half, slope + half, share)
+    late = np.array(memory[-size * PARTS :])
+    minutes, sizes = (late.reshape(PARTS, size, 2).mean(axis=1) / (60, 1)).T
+    line = stats.linregress(minutes, sizes)
+    half = stats.t.ppf(0.975, PARTS - 2) * line.stderr
+    share = max(line.slope + half, 0) * (late[-1, 0] - late[0, 0]) / 60 / sizes.mean()
+    return Growth(line.slope, line.slope - half, line.slope + half, share)
 
 
 def faults(done: Soak) -> list[str]:

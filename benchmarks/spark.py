@@ -1,6 +1,6 @@
 """Build times of the models on Spark with one and with two executors, and on DuckDB, for lakes of growing size.
 
-`python -m benchmarks.spark LAKE...` writes benchmarks/results/spark.md; the lakes are those of benchmarks.lakes, and
+`python -m benchmarks.spark LAKE...` writes benchmarks/results/spark.md; the lakes are those of benchmarks.trees, and
 Spark is installed in `.venv-spark`. Every build runs in its own process; the time is the one that dbt reports for the
 models, without the start of dbt and of the executors. The builds take turns, so that other load on the machine affects
 all of them, and the fastest round counts.
@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow.dataset as ds
+
+from benchmarks.plots import table
 
 ROOT = Path(__file__).parents[1]
 RESULT = Path(__file__).parent / "results" / "spark.md"
@@ -120,17 +122,11 @@ def _table(title: str, best: dict[str, dict[str, float]]) -> str:
     totals = {engine: sum(models.values()) for engine, models in best.items()}
     slowest = sorted(best[ENGINES[1].name], key=best[ENGINES[1].name].__getitem__, reverse=True)[:SHOWN]
     one, two = (totals[engine.name] for engine in ENGINES[1:])
-    rows = [
-        f"| what, s | {' | '.join(best)} | 1 -> 2 |",
-        f"| --- |{' --- |' * (len(best) + 1)}",
-        f"| all seeds and models | {' | '.join(f'{total:.1f}' for total in totals.values())} | {one / two:.2f} x |",
-        *(
-            f"| {name} | {' | '.join(f'{models[name]:.1f}' for models in best.values())} "
-            f"| {best[ENGINES[1].name][name] / best[ENGINES[2].name][name]:.2f} x |"
-            for name in slowest
-        ),
-    ]
-    return f"{title}\n\n" + "\n".join(rows)
+    rows = [["all seeds and models", *(f"{total:.1f}" for total in totals.values()), f"{one / two:.2f} x"]]
+    for name in slowest:
+        one, two = (best[engine.name][name] for engine in ENGINES[1:])
+        rows.append([name, *(f"{models[name]:.1f}" for models in best.values()), f"{one / two:.2f} x"])
+    return f"{title}\n\n{table(['what, s', *best, '1 -> 2'], rows)}"
 
 
 if __name__ == "__main__":

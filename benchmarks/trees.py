@@ -2,7 +2,7 @@
 
     python -m benchmarks.trees FOLDER --trials 10000               a tree to ingest
     python -m benchmarks.trees FOLDER --trials 10000 --again 0.01  a share of its trials measured again, in place
-    python -m benchmarks.trees LAKE --trials 10000 --as-lake       the lake that ingesting both would write
+    python -m benchmarks.trees LAKE --trials 10000 --as-lake       the lake that ingesting both gives
 
 The campaigns are those of campaigns.py: perfdhcp with one sidecar per output, dnsperf with one per folder, server
 configurations and machine facts of examples/ and tests/captures/. The same arguments give the same bytes.
@@ -14,20 +14,25 @@ import argparse
 import hashlib
 import json
 import re
+import tempfile
 import time
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from benchmarks.campaigns import BACKENDS, DNS, INTERIMS, RAMP, ROOT, SEED, Campaign, Kind, Trials, campaigns, measure
+from dropline.ingest.lake import Lake
+from dropline.ingest.loader import ingest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
+CAMPAIGNS_A_BATCH: Final = 20  # about 16,000 trials
 _PERFDHCP: Final = """\
 Running: {command}
 Scenario: basic.
@@ -140,6 +145,21 @@ def measured_again(campaign: Campaign, share: float, times: int = 1) -> Trials:
     """Return the second (or later, with `times`) measurement of some of a campaign's trials."""
     draws = np.random.default_rng([campaign.seed, 3, campaign.number]).random(campaign.trials)
     return measure(campaign, times).chosen(np.flatnonzero(draws < share))
+
+
+def lake_of(root: Path, trials: int, seed: int = SEED, interims: int = INTERIMS, again: float = 0.0) -> int:
+    """Ingest trees of 20 campaigns, one after the other; return the lake's number of batches.
+
+    For a share of the trials, `again`, another batch supersedes each by a second measurement.
+    """
+    lake, waiting = Lake.create(root), campaigns(trials, seed, interims)
+    while group := list(islice(waiting, CAMPAIGNS_A_BATCH)):
+        with tempfile.TemporaryDirectory() as name:
+            for second in (False, True)[: 1 + bool(again)]:
+                for each in group:
+                    write(Path(name, each.name), each, measured_again(each, again) if second else measure(each))
+                ingest([Path(name)], lake)
+    return len(lake.batches())
 
 
 def explaining(campaign: Campaign) -> Iterator[tuple[str, bytes]]:
@@ -390,8 +410,6 @@ def main() -> None:
         read.error("--interims: expected 1 or more")
     began, size = time.perf_counter(), (given.trials, given.seed, given.interims)
     if given.as_lake:
-        from benchmarks.lakes import lake_of  # imports this module
-
         done = f"{lake_of(given.folder, *size, given.again)} batches"
     elif given.again:
         done = f"{render_again(given.folder, *size, share=given.again)} trials changed"

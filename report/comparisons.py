@@ -16,11 +16,7 @@ if TYPE_CHECKING:
     from dropline.report.sections import Block
 
 TONES: Final = {"faster": "good", "slower": "bad"}
-FACTORS: Final = {
-    "threading": "Multithreading",
-    "ha_mode": "High availability",
-    "backend": "Backends",
-}
+FACTORS: Final = {"threading": "Multithreading", "ha_mode": "High availability", "backend": "Backends"}
 
 
 def pairs(scope: Scope, figures: Sequence[Row]) -> list[Row]:

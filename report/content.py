@@ -16,11 +16,7 @@ if TYPE_CHECKING:
     from dropline.app.warehouse import Warehouse
     from dropline.report.scope import Row, Scope
 
-MACHINE_UNITS: Final = {
-    "memory_bytes": "memory",
-    "cpu_mhz": "cpu clock, MHz",
-    "nic_speed_mbps": "nic speed, Mbit/s",
-}
+MACHINE_UNITS: Final = {"memory_bytes": "memory", "cpu_mhz": "cpu clock, MHz", "nic_speed_mbps": "nic speed, Mbit/s"}
 METHOD: Final = Path(__file__).with_name("method.txt")
 
 

@@ -22,32 +22,24 @@ settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("developer", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "developer")
 
-# `make test-fast` leaves these out. `slow` is what builds homes of its own, kills processes or simulates at length.
+# `make test-fast` leaves these out. What is slow builds homes of its own, kills processes or simulates at length.
+SLOW = {
+    "app": "claims_page compare dump escapes explore machines_page planner outages pages quality queries results run "
+    "serve soak speedups sql trends try_file versions warehouse",
+    "inference": "recovery changes",
+    "ingest": "archives contents crash initial kea lake_backup lake_compaction lake_damage migration parallel "
+    "perfdhcp_properties powerdns reader_properties retraction",
+    "measure": "drive gate generator real_servers search",
+    "models": "analyses answers claims clients dbt_project dnsblast dnsperf_ramp exposures fairness flat_folder "
+    "ingested_figures known_process lease_accounting published_file statistics",
+}
 MARKS = {
     "browser": ("browser/",),
     "spark": ("spark/",),
     "s3": ("ingest/test_bucket.py",),
     "slow": (
         *("benchmarks/", "fuzz/", "gate/", "report/", "torture/", "test_"),
-        *(f"app/test_{name}" for name in ("behind", "claims_page", "compare", "explore", "machines_page", "planner")),
-        *(f"app/test_{name}" for name in ("outages", "pages", "quality", "queries", "results", "run", "serve", "soak")),
-        *(f"app/test_{name}" for name in ("speedups", "sql", "state", "trends", "try_file", "versions", "warehouse")),
-        *(f"inference/test_{name}" for name in ("recovery", "changes")),
-        *(f"ingest/test_{name}" for name in ("crash", "history", "initial", "lake_backup", "lake_compaction")),
-        *(f"ingest/test_{name}" for name in ("lake_damage", "migration", "parallel", "powerdns", "retraction")),
-        *(
-            f"models/test_{name}"
-            for name in ("analyses", "answers", "claims", "dbt_project", "dnsperf_ramp", "exposures")
-        ),
-        *(
-            f"models/test_{name}"
-            for name in ("dnsblast", "fairness", "flat_folder", "ingested_figures", "known_process")
-        ),
-        *(f"models/test_{name}" for name in ("lease_accounting", "published_file", "statistics", "clients")),
-        *(f"measure/test_{name}" for name in ("drive", "gate", "generator", "real_servers", "search")),
-        *(f"ingest/test_{name}" for name in ("archives", "contents", "kea")),
-        *(f"ingest/test_{name}" for name in ("perfdhcp_properties", "reader_properties")),
-        *("app/test_dump", "app/test_escapes"),
+        *(f"{room}/test_{name}" for room, names in SLOW.items() for name in names.split()),
     ),
 }
 

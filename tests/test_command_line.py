@@ -10,40 +10,12 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
+import typer
+from typer.testing import CliRunner
+
+from dropline import cli
 
 ROOT = Path(__file__).parent.parent
-COMMANDS = (
-    *(
-        "ingest",
-        "show",
-        "rejects",
-        "reparse",
-        "build",
-        "check",
-        "app",
-        "up",
-        "sql",
-        "report",
-        "publish",
-        "needs",
-        "status",
-    ),
-    *(
-        "rollback",
-        "verify",
-        "compact",
-        "backup",
-        "export",
-        "init",
-        "forget",
-        "rename",
-        "watch",
-        "measure",
-        "doctor",
-        "gate",
-    ),
-)
 REPORT = ROOT / "examples/kea-2.2-ha/runs/v4_mt4_memfile_hot-standby/rep1/rate740.txt"
 
 
@@ -53,12 +25,13 @@ def dropline(*arguments: str, home: Path | None = None, stdin: str | None = None
     return subprocess.run(command, capture_output=True, text=True, input=stdin, env=environment, timeout=120)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_is_listed_and_teaches_itself(command):
-    asked = dropline(command, "--help")
-    assert asked.returncode == 0
-    assert len(asked.stdout.split()) > 30
-    assert command in dropline("--help").stdout
+def test_every_command_is_listed_and_teaches_itself():
+    listed = dropline("--help").stdout
+    for command in typer.main.get_command(cli.app).commands:
+        asked = CliRunner().invoke(cli.app, [command, "--help"])
+        assert asked.exit_code == 0
+        assert len(asked.stdout.split()) > 30, command
+        assert f" {command} " in listed
 
 
 def test_ingest_build_sql_status_from_nothing(tmp_path):
@@ -134,8 +107,6 @@ def test_a_rejected_file_is_named_with_reason_and_advice_and_gives_exit_code_1(t
 def test_wrong_use_gives_exit_code_2(tmp_path):
     assert dropline("ingest", str(tmp_path / "nowhere")).returncode == 2
     assert dropline("sql", "select 1", "--format", "xml", home=tmp_path).returncode == 2
-    assert dropline("needs", "--clients", "-5").returncode == 2
-    assert dropline("needs", "--lease", "soon").returncode == 2
 
 
 def test_a_missing_warehouse_says_what_to_type(tmp_path):
@@ -145,22 +116,9 @@ def test_a_missing_warehouse_says_what_to_type(tmp_path):
     assert "Traceback" not in asked.stderr
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "drop table trials",
-        "select 1; select 2",
-        "copy trials to 'x.csv'",
-        "attach 'x.db'",
-        "selec 1",
-        "from read_text('/etc/passwd')",
-    ],
-)
-def test_sql_reads_and_nothing_else(warehouse_home, query):
-    asked = dropline("sql", query, home=warehouse_home)
-    assert asked.returncode == 1
-    assert asked.stderr.startswith("dropline: ")
-    assert "Traceback" not in asked.stderr
+def test_sql_that_is_refused_says_why(warehouse_home):
+    asked = dropline("sql", "drop table trials", home=warehouse_home)
+    assert (asked.returncode, asked.stderr.startswith("dropline: Expected one SELECT")) == (1, True)
 
 
 def test_results_leave_in_every_format(warehouse_home, tmp_path):
@@ -187,28 +145,6 @@ def test_an_answer_in_arrow_is_mapped_and_read_without_a_copy(warehouse_home, tm
         assert pa.types.is_list(rows.schema.field("warnings").type)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "inputs", "needed"),
-    [
-        (("--clients", "86400", "--lease", "24h"), "clients := 86400, lease_s := 86400", 2.0),
-        (
-            ("--arriving", "20000", "--arrival-window", "8h"),
-            "arriving_clients := 20000, arrival_window_s := 28800",
-            0.69,
-        ),
-        (("--clients", "350000", "--lease", "2h"), "clients := 350000, lease_s := 7200", 97.22),
-        (("--clients", "350000", "--lease", "60"), "clients := 350000, lease_s := 60", 11_666.67),
-    ],
-)
-def test_the_calculator_says_the_same_in_sql_and_on_the_command_line(warehouse_home, arguments, inputs, needed):
-    """Two renewals a second for 86,400 clients with a day's lease, and the other three known cases."""
-    asked = dropline("needs", *arguments, home=warehouse_home)
-    [line] = [line for line in asked.stdout.splitlines() if " Needed: " in line]
-    assert float(line.split()[0].replace(",", "")) == needed
-    asked = dropline("sql", f"select needed_lps from lps_needed({inputs})", "-f", "json", home=warehouse_home)
-    assert round(json.loads(asked.stdout)[0]["needed_lps"], 2) == needed
-
-
 def test_an_unusable_campaign_yaml_gives_exit_code_1_with_its_key_and_the_rest_goes_on(tmp_path):
     for name, text in (("good", "campaign: good\n"), ("bad", "campaign: bad\nbackend: mysql\n")):
         (tmp_path / name).mkdir()
@@ -218,9 +154,3 @@ def test_an_unusable_campaign_yaml_gives_exit_code_1_with_its_key_and_the_rest_g
     assert done.returncode == 1
     assert f"{tmp_path / 'bad' / 'campaign.yaml'}, line 2: backend: there is no such key" in done.stdout
     assert "4 files = 2 ingested + 0 skipped + 2 rejected + 0 ignored" in done.stdout
-
-
-def test_the_calculator_works_before_anything_was_ingested(tmp_path):
-    asked = dropline("needs", "--clients", "86400", home=tmp_path)
-    assert asked.returncode == 0
-    assert "dropline up" in asked.stdout

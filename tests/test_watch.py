@@ -73,7 +73,7 @@ def test_a_folder_is_looked_at_once_and_after_each_change_when_it_has_settled(tm
     sleep.times = 0
     monkeypatch.setattr(time, "sleep", sleep)
     with pytest.raises(EnoughError):
-        for _ in watch.changes(tmp_path):
+        for _ in watch.changes(tmp_path, 0.3):
             log.append([path.read_text() for path in tmp_path.rglob("*.txt")])
     assert log == ["settled", [], ["half and half"], []]
 
@@ -89,7 +89,7 @@ def test_new_changed_and_half_written_files_come_to_what_one_ingest_gives(home, 
         shutil.copy(report, folder / "rep2")
 
     steps(monkeypatch, begin_a_run, finish_it, lambda: None)
-    lines = [*watch.watch(home, folder)]
+    lines = [*watch.watch(home, folder, 0.3)]
     published = [line for line in lines if "published in" in line]
     assert [line.split("  ")[1].split(", published")[0] for line in (published[0], published[-1])] == [
         "14 files, 7 trials",
@@ -109,7 +109,7 @@ def test_what_is_refused_is_told_once_and_the_rest_is_published(home, folder, mo
         return lambda: (folder / name).write_bytes(bytes(range(256)))
 
     steps(monkeypatch, add("noise.bin"), add("other.bin"))
-    lines = [*watch.watch(home, folder)]
+    lines = [*watch.watch(home, folder, 0.3)]
     refused = [line for line in lines if line.startswith("rejected  ")]
     assert ["noise.bin" in line for line in refused] == [True, False]
     assert ["other.bin" in line for line in refused] == [False, True]
@@ -125,7 +125,7 @@ def test_a_build_that_fails_is_told_and_tried_again_with_the_next_change(home, f
 
     monkeypatch.setattr(pipeline, "build", failing_once)
     steps(monkeypatch, lambda: None)
-    said = [*watch.watch(home, folder)]
+    said = [*watch.watch(home, folder, 0.3)]
     assert said[0] == "the gate stopped the build"
     assert "published in" in said[1]
     assert len(said) == 2

@@ -34,10 +34,7 @@ _OPEN: Final = 1.06  # how far ranges without an upper end extend beyond the hig
 
 
 def capacities(
-    table: pd.DataFrame,
-    unit: str,
-    singles: pd.DataFrame | None = None,
-    colours: Mapping[str, str] | None = None,
+    table: pd.DataFrame, unit: str, singles: pd.DataFrame | None = None, colours: Mapping[str, str] | None = None
 ) -> alt.LayerChart:
     """Draw a dot per `row`, with its figure.
 

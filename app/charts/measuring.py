@@ -19,8 +19,7 @@ _PASSES, _EXCEEDS = "keeps the goal", "loses too much"
 def trials_in_order(trials: pd.DataFrame) -> alt.LayerChart:
     """Draw the rate of each trial; `trials` has configuration, repetition, rate, loss and is_exceeding."""
     columns = trials.loc[:, ["configuration", "repetition", "rate", "loss"]].assign(
-        number=range(1, len(trials) + 1),
-        verdict=trials["is_exceeding"].map({True: _EXCEEDS, False: _PASSES}),
+        number=range(1, len(trials) + 1), verdict=trials["is_exceeding"].map({True: _EXCEEDS, False: _PASSES})
     )
     points = (
         alt.Chart(columns)

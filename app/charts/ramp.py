@@ -64,11 +64,7 @@ def loss_over_rate(
     legend = alt.Legend(
         orient="bottom", columns=1, labelLimit=700, rowPadding=0, symbolSize=120 if many else 500, **symbol
     )
-    by_label: dict[str, Any] = {
-        "sort": lines,
-        "title": "Configuration",
-        "legend": legend if len(lines) > 1 else None,
-    }
+    by_label: dict[str, Any] = {"sort": lines, "title": "Configuration", "legend": legend if len(lines) > 1 else None}
     base = alt.Chart(steps).encode(
         x=alt.X("offered_rate:Q", title=f"Offered rate ({unit})", axis=theme.RATE_AXIS),
         y=y,

@@ -81,10 +81,7 @@ def _lines(table: pd.DataFrame, colours: Mapping[str, str], axis: str, finding: 
         .mark_line(strokeWidth=1.8)
         .encode(
             x=alt.X(
-                "t_s:Q",
-                title="Time after the event",
-                scale=alt.Scale(type="log", nice=False),
-                axis=time_axis(table),
+                "t_s:Q", title="Time after the event", scale=alt.Scale(type="log", nice=False), axis=time_axis(table)
             ),
             y=alt.Y("value:Q", title=axis, axis=theme.RATE_AXIS),
             color=alt.Color(

@@ -55,10 +55,7 @@ def capacities(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence
     Besides the columns of `capacity`: `published_rate`, `published_version`, `published_campaign` of the latest
     published figure with the same product, protocol, backend, threading, HA mode and unit.
     """
-    return warehouse.query(
-        text("capacities"),
-        _these(configuration_ids, loss_goal=loss_goal),
-    )
+    return warehouse.query(text("capacities"), _these(configuration_ids, loss_goal=loss_goal))
 
 
 def other_rates(warehouse: Warehouse) -> pa.Table:
@@ -76,10 +73,7 @@ def throughputs(warehouse: Warehouse) -> pa.Table:
 
 def run_capacities(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence[str]) -> pa.Table:
     """Return the capacity of each run: configuration_id, run_id, repetition, rate, status; at most 5,000."""
-    return warehouse.query(
-        text("run_capacities"),
-        _these(configuration_ids, loss_goal=loss_goal, most=MOST_ROWS),
-    )
+    return warehouse.query(text("run_capacities"), _these(configuration_ids, loss_goal=loss_goal, most=MOST_ROWS))
 
 
 def loss_by_rate(
@@ -92,22 +86,13 @@ def loss_by_rate(
     """
     return warehouse.query(
         text("loss_by_rate"),
-        {
-            "ids": list(configuration_ids),
-            "basis": basis,
-            "run_id": run_id,
-            "each_run": each_run,
-            "most": MOST_ROWS,
-        },
+        {"ids": list(configuration_ids), "basis": basis, "run_id": run_id, "each_run": each_run, "most": MOST_ROWS},
     )
 
 
 def factors(warehouse: Warehouse, configuration_ids: Sequence[str]) -> pa.Table:
     """Return the factors of each configuration: its own dimensions, its server's settings and its host's hardware."""
-    return warehouse.query(
-        text("factors"),
-        {"ids": list(configuration_ids)},
-    )
+    return warehouse.query(text("factors"), {"ids": list(configuration_ids)})
 
 
 def are_in_turn(warehouse: Warehouse, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bool]:
@@ -116,44 +101,29 @@ def are_in_turn(warehouse: Warehouse, pairs: Sequence[tuple[str, str]]) -> dict[
     Pairs are missing if one side has fewer than two runs, or a run without a start time.
     """
     found = warehouse.query(
-        text("are_in_turn"),
-        {"ones": [one for one, _ in pairs], "others": [other for _, other in pairs]},
+        text("are_in_turn"), {"ones": [one for one, _ in pairs], "others": [other for _, other in pairs]}
     )
     return {(row["one"], row["other"]): row["is_in_turn"] for row in found.to_pylist()}
 
 
 def runs(warehouse: Warehouse, configuration_id: str | None = None) -> pa.Table:
     """Return the runs of a configuration, or of all, by repetition and start."""
-    return warehouse.query(
-        text("runs"),
-        {"id": configuration_id},
-    )
+    return warehouse.query(text("runs"), {"id": configuration_id})
 
 
 def run_verdict(warehouse: Warehouse, run_id: str, loss_goal: str) -> dict[str, Any]:
     """Return the row of `run_capacity` for a run and a loss goal; empty if no step has a loss ratio."""
-    return _row(
-        warehouse.query(
-            text("run_verdict"),
-            {"run_id": run_id, "loss_goal": loss_goal},
-        )
-    )
+    return _row(warehouse.query(text("run_verdict"), {"run_id": run_id, "loss_goal": loss_goal}))
 
 
 def trials(warehouse: Warehouse, run_id: str) -> pa.Table:
     """Return the trials of a run by offered rate."""
-    return warehouse.query(
-        text("trials"),
-        {"id": run_id},
-    )
+    return warehouse.query(text("trials"), {"id": run_id})
 
 
 def exchanges(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
     """Return the exchanges of a trial in the order of the protocol; `batch` speeds up the search."""
-    return warehouse.query(
-        text("exchanges"),
-        {"id": trial_id, "batch": batch},
-    )
+    return warehouse.query(text("exchanges"), {"id": trial_id, "batch": batch})
 
 
 def intervals(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
@@ -161,17 +131,13 @@ def intervals(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
 
     Average neighbouring interim lines if there are too many for a chart.
     """
-    return warehouse.query(
-        text("intervals"),
-        {"id": trial_id, "batch": batch, "most": MOST_ROWS - 600},
-    )
+    return warehouse.query(text("intervals"), {"id": trial_id, "batch": batch, "most": MOST_ROWS - 600})
 
 
 def findings(warehouse: Warehouse, configuration_id: str, run_id: str, trial_id: str | None) -> pa.Table:
     """Return the findings about a configuration, one of its runs, and one trial of it."""
     return warehouse.query(
-        text("findings"),
-        {"configuration_id": configuration_id, "run_id": run_id, "trial_id": trial_id},
+        text("findings"), {"configuration_id": configuration_id, "run_id": run_id, "trial_id": trial_id}
     )
 
 

@@ -22,7 +22,4 @@ def figures(warehouse: Warehouse, claim_id: str) -> pa.Table:
 
     Besides the columns of `published_figures`: `configuration_id`, null for figures other than rates (times, ratios).
     """
-    return warehouse.query(
-        text("claims_figures"),
-        {"claim_id": claim_id},
-    )
+    return warehouse.query(text("claims_figures"), {"claim_id": claim_id})

@@ -42,8 +42,7 @@ def capacities_at(warehouse: Warehouse, configuration_ids: Sequence[str], limit:
         basis: worst_exchange, packet or lease.
     """
     return warehouse.query(
-        text("compare_capacities_at"),
-        {"ids": list(configuration_ids), "limit": limit, "basis": basis},
+        text("compare_capacities_at"), {"ids": list(configuration_ids), "limit": limit, "basis": basis}
     )
 
 

@@ -41,10 +41,7 @@ def facets(warehouse: Warehouse, loss_goal: str | None, search: str, chosen: Map
         search: words; a configuration matches if its texts contain all of them, ignoring case.
         chosen: by facet (FACETS) the accepted values.
     """
-    return warehouse.query(
-        text("explore_facets", **_GIVEN),
-        _parameters(loss_goal, search, chosen),
-    )
+    return warehouse.query(text("explore_facets", **_GIVEN), _parameters(loss_goal, search, chosen))
 
 
 def configurations(
@@ -57,8 +54,7 @@ def configurations(
     this goal. Published figures without a stated limit appear at every goal, with an empty limit.
     """
     return warehouse.query(
-        text("explore_configurations", **_GIVEN),
-        _parameters(loss_goal, search, chosen) | {"most": MOST_FOUND},
+        text("explore_configurations", **_GIVEN), _parameters(loss_goal, search, chosen) | {"most": MOST_FOUND}
     )
 
 
@@ -73,10 +69,7 @@ def beside(warehouse: Warehouse, search: str) -> list[dict[str, Any]]:
 
 def pairs(warehouse: Warehouse, configuration_id: str) -> pa.Table:
     """Return the factors with partners that differ from a configuration in nothing else: factor, pairs."""
-    return warehouse.query(
-        text("explore_pairs"),
-        {"id": configuration_id},
-    )
+    return warehouse.query(text("explore_pairs"), {"id": configuration_id})
 
 
 def _parameters(loss_goal: str | None, search: str, chosen: Mapping[str, Sequence[str]]) -> dict[str, Any]:

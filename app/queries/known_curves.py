@@ -19,8 +19,7 @@ def loss_curves(warehouse: Warehouse, tool: str, protocol: str | None, rate_unit
     Columns: offered_rate and loss_ratio (medians of the runs), configuration_id, configuration, backend and runs.
     """
     return warehouse.query(
-        text("tried_loss_curves"),
-        {"tool": tool, "protocol": protocol, "rate_unit": rate_unit, "most": MOST_ROWS},
+        text("tried_loss_curves"), {"tool": tool, "protocol": protocol, "rate_unit": rate_unit, "most": MOST_ROWS}
     )
 
 
@@ -29,6 +28,5 @@ def capacities(
 ) -> pa.Table:
     """Return configuration, rate and status of each measured capacity within a loss goal, fastest first."""
     return warehouse.query(
-        text("tried_capacities"),
-        {"tool": tool, "protocol": protocol, "rate_unit": rate_unit, "loss_goal": loss_goal},
+        text("tried_capacities"), {"tool": tool, "protocol": protocol, "rate_unit": rate_unit, "loss_goal": loss_goal}
     )

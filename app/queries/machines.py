@@ -45,7 +45,4 @@ def used_by(warehouse: Warehouse, *, host_id: str | None = None, server_config_i
     One row per run, and per published configuration (run_id is null): configuration_id, configuration, origin,
     campaign, run_id, repetition, started_at, rate, rate_unit, status, qualifier.
     """
-    return warehouse.query(
-        text("machines_used_by"),
-        {"host_id": host_id, "server_config_id": server_config_id},
-    )
+    return warehouse.query(text("machines_used_by"), {"host_id": host_id, "server_config_id": server_config_id})

@@ -20,10 +20,7 @@ def configurations(warehouse: Warehouse, needed_lps: float, protocol: str) -> pa
     Besides the columns of `capacity`: lps, headroom_ratio, missing_lps (0 if the need is met) and meeting_probability
     (0..1, null without repeated runs) from `configurations_meeting`.
     """
-    return warehouse.query(
-        text("planner_configurations"),
-        {"needed": needed_lps, "protocol": protocol},
-    )
+    return warehouse.query(text("planner_configurations"), {"needed": needed_lps, "protocol": protocol})
 
 
 def ha_ratios(warehouse: Warehouse, protocol: str) -> pa.Table:
@@ -32,10 +29,7 @@ def ha_ratios(warehouse: Warehouse, protocol: str) -> pa.Table:
     At most 60 rows: ratio, ci_low, ci_high, runs_without_ha, runs_with_ha, verdict, product, product_version,
     backend, threading, threads, ha_mode, origin, campaign.
     """
-    return warehouse.query(
-        text("planner_ha_ratios"),
-        {"protocol": protocol, "most": MOST_RATIOS},
-    )
+    return warehouse.query(text("planner_ha_ratios"), {"protocol": protocol, "most": MOST_RATIOS})
 
 
 def goodputs(warehouse: Warehouse, protocol: str) -> pa.Table:
@@ -44,10 +38,7 @@ def goodputs(warehouse: Warehouse, protocol: str) -> pa.Table:
     Columns: configuration_id, configuration, campaign, lps, and goodput: a list of asked_ratio and answered_ratio, both
     over the capacity at the goal `isc`, median over the runs, for the first step beyond it, the second, ...
     """
-    return warehouse.query(
-        text("planner_goodputs"),
-        {"protocol": protocol},
-    )
+    return warehouse.query(text("planner_goodputs"), {"protocol": protocol})
 
 
 def renewal_costs(warehouse: Warehouse, protocol: str) -> pa.Table:
@@ -57,7 +48,4 @@ def renewal_costs(warehouse: Warehouse, protocol: str) -> pa.Table:
     new lease on each renewal. Columns: ratio, lps_without, lps_with, renewals_per_s, product, product_version, backend,
     threading, threads, ha_mode, campaign; most renewals first, at most 60 rows.
     """
-    return warehouse.query(
-        text("planner_renewal_costs"),
-        {"protocol": protocol, "most": MOST_RATIOS},
-    )
+    return warehouse.query(text("planner_renewal_costs"), {"protocol": protocol, "most": MOST_RATIOS})

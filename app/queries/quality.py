@@ -55,12 +55,7 @@ def campaigns(warehouse: Warehouse) -> pa.Table:
 
 def source_of(warehouse: Warehouse, figure_id: str) -> dict[str, Any]:
     """Return the source of a published figure: source_title, location, source_url."""
-    return _row(
-        warehouse.query(
-            text("quality_source_of"),
-            {"figure_id": figure_id},
-        )
-    )
+    return _row(warehouse.query(text("quality_source_of"), {"figure_id": figure_id}))
 
 
 def built(warehouse: Warehouse) -> dict[str, Any]:

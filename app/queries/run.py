@@ -26,10 +26,7 @@ def watched(warehouse: Warehouse, trial_id: str, campaign: str) -> pa.Table:
     if they fall. Other metrics keep their value. Omit metrics that never change. Merge neighbours if there are too many
     readings for a chart: the mean of rates, the maximum of others.
     """
-    return warehouse.query(
-        text("run_watched"),
-        {"id": trial_id, "campaign": campaign, "most": MOST_ROWS},
-    )
+    return warehouse.query(text("run_watched"), {"id": trial_id, "campaign": campaign, "most": MOST_ROWS})
 
 
 def accounting(warehouse: Warehouse, trial_id: str) -> dict[str, Any]:
@@ -44,10 +41,7 @@ def counters(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
     Counters with a snapshot before and after, and those that report their own change (udp.*, without both values):
     metric, label, host, unit, value_before, value_after, change.
     """
-    return warehouse.query(
-        text("run_counters"),
-        {"id": trial_id, "batch": batch},
-    )
+    return warehouse.query(text("run_counters"), {"id": trial_id, "batch": batch})
 
 
 def probe_times(warehouse: Warehouse, trial_id: str, batch: str) -> dict[str, Any]:
@@ -63,10 +57,7 @@ def response_shares(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table
     generator), time_ms, share_ratio (of answers within that time, by rank) and n (answers; null for a summary). Of
     many answers return every n-th, with the first and the last.
     """
-    return warehouse.query(
-        text("run_response_shares"),
-        {"id": trial_id, "batch": batch, "most": MOST_SHARES},
-    )
+    return warehouse.query(text("run_response_shares"), {"id": trial_id, "batch": batch, "most": MOST_SHARES})
 
 
 def configurations(warehouse: Warehouse) -> dict[str, bool]:

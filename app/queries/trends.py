@@ -20,10 +20,7 @@ def series(warehouse: Warehouse, loss_goal: str | None) -> pa.Table:
 
     Columns: series_id, label (series with its tool and, if they differ, method), runs, versions, changes, dips.
     """
-    return warehouse.query(
-        text("trends_series"),
-        {**USUAL_GOALS, "loss_goal": loss_goal},
-    )
+    return warehouse.query(text("trends_series"), {**USUAL_GOALS, "loss_goal": loss_goal})
 
 
 def points(warehouse: Warehouse, series_id: str) -> pa.Table:
@@ -33,8 +30,5 @@ def points(warehouse: Warehouse, series_id: str) -> pa.Table:
 
 def series_of(warehouse: Warehouse, configuration_id: str, loss_goal: str | None) -> str | None:
     """Return the id of the series that contains a configuration's runs, or None if no run has a capacity."""
-    found = warehouse.query(
-        text("trends_series_of"),
-        {**USUAL_GOALS, "id": configuration_id, "loss_goal": loss_goal},
-    )
+    found = warehouse.query(text("trends_series_of"), {**USUAL_GOALS, "id": configuration_id, "loss_goal": loss_goal})
     return str(found["series_id"][0]) if found.num_rows else None

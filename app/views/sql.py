@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
@@ -167,7 +166,7 @@ def _show(answer: Answer) -> None:
         for form, mime in (("csv", "text/csv"), ("parquet", "application/vnd.apache.parquet")):
             st.download_button(
                 f"Save as {form.upper() if form == 'csv' else 'Parquet'}",
-                partial(_exported, rows, form),
+                partial(output_formats.encoded, rows, form),
                 f"answer.{form}",
                 mime,
                 icon=":material/download:",
@@ -188,12 +187,6 @@ def _presentable(rows: pa.Table) -> pa.Table:
         for column in rows.columns
     ]
     return pa.table(columns, names=names)
-
-
-def _exported(rows: pa.Table, form: str) -> bytes:
-    out = io.BytesIO()
-    output_formats.write(rows, form, out)
-    return out.getvalue()
 
 
 def _draw(frame: pd.DataFrame) -> None:

@@ -14,7 +14,6 @@ from dropline.paths import Home
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from streamlit.testing.v1 import AppTest
 
 NOW = 1_800_000_000.0
 FILE = """
@@ -73,7 +72,7 @@ def claims(email: str | None = "eve@example.net", **others: Any) -> dict[str, An
     ],
     ids=lambda value: str(value)[:60],
 )
-def test_a_role_comes_from_the_address_its_domain_or_the_claim(guarded: SignIn, given: dict, role: str) -> None:
+def test_a_role_comes_from_the_address_its_domain_or_the_claim(guarded, given, role):
     assert guarded.person(given, NOW).role == role
 
 
@@ -98,20 +97,20 @@ def test_a_role_comes_from_the_address_its_domain_or_the_claim(guarded: SignIn, 
     ],
     ids=lambda value: str(value)[:90],
 )
-def test_who_has_no_role_is_told_whom_to_ask(guarded: SignIn, given: dict) -> None:
+def test_who_has_no_role_is_told_whom_to_ask(guarded, given):
     with pytest.raises(NotAdmitted, match=r"Ask Anna, anna@example\.org\.") as refused:
         guarded.person(given, NOW)
     assert not isinstance(refused.value, Expired)
 
 
 @pytest.mark.parametrize("exp", [NOW, NOW - 1, None, "never"])
-def test_an_identity_ends_when_its_provider_says_so(guarded: SignIn, exp: Any) -> None:
+def test_an_identity_ends_when_its_provider_says_so(guarded, exp):
     assert guarded.person(claims("bob@example.org", exp=NOW + 0.1), NOW).until == NOW + 0.1
     with pytest.raises(Expired, match="Sign in again"):
         guarded.person(claims("bob@example.org", exp=exp), NOW)
 
 
-def test_a_claim_may_lie_within_others(written: Callable[..., Home]) -> None:
+def test_a_claim_may_lie_within_others(written):
     found = auth.configured(written(FILE + 'claim = "realm_access.roles"\n'))
     assert found is not None
     assert found.person(claims(realm_access={"roles": ["readers"]}), NOW).role == "viewer"
@@ -119,7 +118,7 @@ def test_a_claim_may_lie_within_others(written: Callable[..., Home]) -> None:
         found.person(claims(realm_access=["readers"]), NOW)
 
 
-def test_without_a_configuration_there_is_no_sign_in(written: Callable[..., Home]) -> None:
+def test_without_a_configuration_there_is_no_sign_in(written):
     assert auth.configured(written(None)) is None
 
 
@@ -138,36 +137,32 @@ def test_without_a_configuration_there_is_no_sign_in(written: Callable[..., Home
         ("[auth]", "[auth", r"is not valid TOML"),
     ],
 )
-def test_a_mistake_is_named_with_its_file_and_key(
-    written: Callable[..., Home], before: str, after: str, said: str
-) -> None:
+def test_a_mistake_is_named_with_its_file_and_key(written, before, after, said):
     assert before in FILE
     with pytest.raises(Misconfigured, match=rf"secrets\.toml.*{said}") as refused:
         auth.configured(written(FILE.replace(before, after)))
     assert "4711" not in str(refused.value)
 
 
-def test_somebody_has_to_be_let_in(written: Callable[..., Home]) -> None:
+def test_somebody_has_to_be_let_in(written):
     with pytest.raises(Misconfigured, match="nobody could sign in"):
         auth.configured(written(FILE.partition("[access]")[0]))
 
 
 @pytest.mark.parametrize("mode", [0o604, 0o644, 0o660, 0o602])
-def test_a_secret_that_others_may_read_is_not_used(written: Callable[..., Home], mode: int) -> None:
+def test_a_secret_that_others_may_read_is_not_used(written, mode):
     with pytest.raises(Misconfigured, match=r"Type `chmod 600 .*secrets\.toml`"):
         auth.configured(written(mode=mode))
 
 
-def test_a_file_that_is_named_must_be_there(written: Callable[..., Home], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_named_must_be_there(written, monkeypatch):
     home = written(None)
     monkeypatch.setenv(auth.FILE, str(home.root / "elsewhere.toml"))
     with pytest.raises(Misconfigured, match=r"elsewhere\.toml cannot be read \(No such file"):
         auth.configured(home)
 
 
-def test_variables_alone_are_enough_and_go_before_the_file(
-    written: Callable[..., Home], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_variables_alone_are_enough_and_go_before_the_file(written, monkeypatch):
     given = {
         "CLIENT_ID": "other",
         "CLIENT_SECRET": "hidden",
@@ -188,11 +183,11 @@ def test_variables_alone_are_enough_and_go_before_the_file(
     assert "readers" in found.access.viewers, "what no variable says comes from the file"
 
 
-def test_the_secret_is_not_in_what_is_printed_of_it(guarded: SignIn) -> None:
+def test_the_secret_is_not_in_what_is_printed_of_it(guarded):
     assert "4711" not in repr(guarded)
 
 
-def test_the_key_of_the_cookies_is_made_once_for_our_user_only(tmp_path: Path) -> None:
+def test_the_key_of_the_cookies_is_made_once_for_our_user_only(tmp_path):
     key = auth.cookie_secret(Home(tmp_path))
     assert len(key) == 64
     assert (tmp_path / "cookie-secret").stat().st_mode & 0o777 == 0o600
@@ -200,7 +195,7 @@ def test_the_key_of_the_cookies_is_made_once_for_our_user_only(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(("text", "mode"), [("", 0o600), ("short", 0o600), ("a" * 64, 0o644)])
-def test_a_weak_key_of_cookies_is_refused(tmp_path: Path, text: str, mode: int) -> None:
+def test_a_weak_key_of_cookies_is_refused(tmp_path, text, mode):
     file = tmp_path / "cookie-secret"
     file.write_text(text)
     file.chmod(mode)
@@ -208,16 +203,13 @@ def test_a_weak_key_of_cookies_is_refused(tmp_path: Path, text: str, mode: int) 
         auth.cookie_secret(Home(tmp_path))
 
 
-def test_sign_in_needs_a_home_that_may_be_written_to(tmp_path: Path) -> None:
+def test_sign_in_needs_a_home_that_may_be_written_to(tmp_path):
     with pytest.raises(Misconfigured, match=r"cookie-secret cannot be created \(No such file"):
         auth.cookie_secret(Home(tmp_path / "missing"))
 
 
-@pytest.mark.parametrize("page", ["results", "sql", "try_file", "planner"])
-def test_no_page_is_drawn_before_somebody_signs_in(
-    written: Callable[..., Home], open_page: Callable[..., AppTest], page: str
-) -> None:
-    app = open_page(written().root, page, sql="select 1")
+def test_no_page_is_drawn_before_somebody_signs_in(written, open_page):
+    app = open_page(written().root, "sql", sql="select 1")
     assert [each.value for each in app.title] == ["Dropline"]
     assert [each.value for each in app.text] == ["Sign in to see the measurements."]
     assert [each.label for each in app.button] == ["Sign in"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 import pandas as pd
@@ -11,18 +11,11 @@ import pytest
 from test_pages import charts, label, rows, said
 
 from dropline.app import queries, view_tables, widgets, wording
-from dropline.app.charts import ramp, theme
+from dropline.app.charts import theme
 from dropline.app.queries import compare as comparing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from streamlit.testing.v1 import AppTest
-
     from dropline.app.warehouse import Warehouse
-
-    Open = Callable[..., AppTest]
 
 
 @pytest.fixture(scope="session")
@@ -46,7 +39,7 @@ def measured(warehouse: Warehouse) -> list[str]:
     return [str(each) for each in found.column(0).to_pylist()]
 
 
-def test_a_limit_of_ones_own_gives_what_the_named_goal_gives(warehouse: Warehouse, measured: list[str]) -> None:
+def test_a_limit_of_ones_own_gives_what_the_named_goal_gives(warehouse, measured):
     goals = [goal for goal in queries.loss_goals(warehouse) if goal["loss_limit"] is not None]
     for goal in goals:
         limit, basis = goal["loss_limit"], goal["loss_basis"]
@@ -71,7 +64,7 @@ def test_a_limit_of_ones_own_gives_what_the_named_goal_gives(warehouse: Warehous
         assert not anew, "configurations without a figure in the mart"
 
 
-def test_capacities_never_fall_as_the_limit_rises(warehouse: Warehouse, measured: list[str]) -> None:
+def test_capacities_never_fall_as_the_limit_rises(warehouse, measured):
     last: dict[str, float] = {}
     for limit in (0, 0.002, 0.01, 0.04, 0.2, 1):
         table = comparing.run_capacities_at(warehouse, measured, limit, "packet").to_pylist()
@@ -81,7 +74,7 @@ def test_capacities_never_fall_as_the_limit_rises(warehouse: Warehouse, measured
     assert last
 
 
-def test_typing_a_limit_moves_line_and_capacities(open_page: Open, warehouse_home: Path, pair: list[str]) -> None:
+def test_typing_a_limit_moves_line_and_capacities(open_page, warehouse_home, pair):
     app = open_page(warehouse_home, "compare", configurations=pair)
     before = charts(app)
     app.number_input("limit").set_value(0.3).run()
@@ -94,7 +87,7 @@ def test_typing_a_limit_moves_line_and_capacities(open_page: Open, warehouse_hom
     assert not [table for table in app.dataframe if "Verdict" in table.value.columns]
 
 
-def test_typing_the_limit_of_a_goal_is_that_goal(open_page: Open, warehouse_home: Path, pair: list[str]) -> None:
+def test_typing_the_limit_of_a_goal_is_that_goal(open_page, warehouse_home, pair):
     app = open_page(warehouse_home, "compare", configurations=pair)
     app.number_input("limit").set_value(0.5).run()
     assert app.selectbox("goal").value == "pdr"
@@ -114,21 +107,13 @@ def test_typing_the_limit_of_a_goal_is_that_goal(open_page: Open, warehouse_home
     ],
     ids=["nothing", "limit", "basis", "goal", "goal and limit"],
 )
-def test_the_address_sets_limit_basis_and_goal(
-    open_page: Open,
-    warehouse_home: Path,
-    pair: list[str],
-    address: dict[str, str],
-    limit: float,
-    basis: str,
-    goal: str,
-) -> None:
+def test_the_address_sets_limit_basis_and_goal(open_page, warehouse_home, pair, address, limit, basis, goal):
     app = open_page(warehouse_home, "compare", configurations=pair, **address)
     shown = (app.number_input("limit").value, app.segmented_control("basis").value, app.selectbox("goal").value)
     assert shown == (limit, basis, goal)
 
 
-def test_the_verdict_on_one_pair_is_that_of_the_sql_function(warehouse: Warehouse, ids: list[str]) -> None:
+def test_the_verdict_on_one_pair_is_that_of_the_sql_function(warehouse, ids):
     [pair] = comparing.verdicts(warehouse, "isc", ids).to_pylist()
     [alone] = warehouse.query(
         "select * from compare($a, $b) where loss_goal = 'isc'", {"a": ids[0], "b": ids[1]}
@@ -140,7 +125,7 @@ def test_the_verdict_on_one_pair_is_that_of_the_sql_function(warehouse: Warehous
     assert pair["verdict"] in ("faster", "slower"), "9 runs against 5 that do not overlap"
 
 
-def test_more_pairs_need_more_evidence(warehouse: Warehouse, measured: list[str]) -> None:
+def test_more_pairs_need_more_evidence(warehouse, measured):
     pairs = comparing.verdicts(warehouse, "isc", measured).to_pandas()
     assert len(pairs) == len(measured) * (len(measured) - 1) // 2
     tested = pairs.dropna(subset=["p_value"]).sort_values("p_value")
@@ -156,7 +141,7 @@ def test_more_pairs_need_more_evidence(warehouse: Warehouse, measured: list[str]
     assert (pairs.loc[pairs["p_value"].isna(), "verdict"] == "not testable").all()
 
 
-def test_a_visit_begins_with_the_widest_fair_pair_and_says_why(open_page: Open, warehouse_home: Path) -> None:
+def test_a_visit_begins_with_the_widest_fair_pair_and_says_why(open_page, warehouse_home):
     app = open_page(warehouse_home, "compare")
     assert len(app.multiselect("configurations").value) == 2
     assert "To start with: the largest fair difference. Two backends" in said(app)
@@ -166,9 +151,7 @@ def test_a_visit_begins_with_the_widest_fair_pair_and_says_why(open_page: Open, 
     assert "Choose the configurations to compare" in said(app)
 
 
-def test_a_second_version_is_what_a_visit_begins_with(
-    open_page: Open, warehouse_home: Path, ids: list[str], tmp_path: Path
-) -> None:
+def test_a_second_version_is_what_a_visit_begins_with(open_page, warehouse_home, ids, tmp_path):
     file = tmp_path / "warehouse.duckdb"
     file.write_bytes((warehouse_home / "warehouse.duckdb").read_bytes())
     single, multi = ids
@@ -195,11 +178,11 @@ def test_a_second_version_is_what_a_visit_begins_with(
         (1.999, "100 % more than"),
     ],
 )
-def test_a_change_is_said_in_percent_and_beyond_twice_in_times(ratio: float, said: str) -> None:
+def test_a_change_is_said_in_percent_and_beyond_twice_in_times(ratio, said):
     assert wording.change(ratio) == said
 
 
-def test_the_interval_of_a_change_is_signed() -> None:
+def test_the_interval_of_a_change_is_signed():
     assert wording.change_interval(1.05, 1.11) == " (95 %: +5 to +11 %)"
     assert wording.change_interval(0.63, 0.76) == " (95 %: -37 to -24 %)"
     assert wording.change_interval(2.1, 2.9) == " (95 %: 2.1 to 2.9 times)"
@@ -242,12 +225,12 @@ def test_the_interval_of_a_change_is_signed() -> None:
         "one side is silent",
     ],
 )
-def test_what_differs_is_said_in_one_sentence(rows: list[tuple[Any, ...]], expected: str) -> None:
+def test_what_differs_is_said_in_one_sentence(rows, expected):
     found = pd.DataFrame(rows, columns=["aspect", "item", "grade", "is_factor", "is_asked"])
     assert view_tables.what_differs(found, pa.table({"cpu_model": ["Xeon", "Xeon"]})) == expected
 
 
-def test_runs_that_alternate_are_told_from_runs_one_after_the_other(warehouse: Warehouse) -> None:
+def test_runs_that_alternate_are_told_from_runs_one_after_the_other(warehouse):
     ids = {
         (row["backend"], row["threading"], row["ha_mode"]): row["configuration_id"]
         for row in warehouse.query(
@@ -265,7 +248,7 @@ def test_runs_that_alternate_are_told_from_runs_one_after_the_other(warehouse: W
     assert queries.are_in_turn(warehouse, []) == {}
 
 
-def test_what_is_compared_is_no_reproach(open_page: Open, warehouse_home: Path, pair: list[str]) -> None:
+def test_what_is_compared_is_no_reproach(open_page, warehouse_home, pair):
     app = open_page(warehouse_home, "compare", configurations=pair)
     found = rows(app, "Why it matters").set_index("What")
     assert found.loc["threading", "Grade"] == "what you compare"
@@ -274,9 +257,7 @@ def test_what_is_compared_is_no_reproach(open_page: Open, warehouse_home: Path, 
     assert "Same hardware; only the threading differs" in said(app)
 
 
-def test_a_pair_of_two_campaigns_is_shown_with_what_these_say_of_themselves(
-    open_page: Open, warehouse_home: Path, warehouse: Warehouse, pair: list[str]
-) -> None:
+def test_a_pair_of_two_campaigns_is_shown_with_what_these_say_of_themselves(open_page, warehouse_home, warehouse, pair):
     other = label(warehouse, protocol="DHCPv4", threading="multi", ha_mode="hot-standby")
     shown = said(open_page(warehouse_home, "compare", configurations=[pair[1], other])).replace("\\", "")
     assert "measured in another campaign; only the ha mode differs" in shown
@@ -284,23 +265,19 @@ def test_a_pair_of_two_campaigns_is_shown_with_what_these_say_of_themselves(
     assert "Both servers shared one core of a virtual machine" in shown
 
 
-def test_published_configurations_that_differ_in_no_factor_can_be_compared(
-    open_page: Open, warehouse_home: Path, warehouse: Warehouse
-) -> None:
+def test_published_configurations_that_differ_in_no_factor_can_be_compared(open_page, warehouse_home, warehouse):
     twins = [text for text in queries.labels(warehouse).values() if text.startswith("ISC BIND 9 9 DNS forwarding")]
     shown = said(open_page(warehouse_home, "compare", configurations=twins[:2])).replace("\\", "")
     assert "no setting differs" in shown
 
 
-def test_all_that_is_known_stands_side_by_side(open_page: Open, warehouse_home: Path, pair: list[str]) -> None:
+def test_all_that_is_known_stands_side_by_side(open_page, warehouse_home, pair):
     facts = rows(open_page(warehouse_home, "compare", configurations=pair), "Factor").set_index("Factor")
     assert {"kernel", "memory bytes", "backend", "cpu model"} <= set(facts.index)
     assert (facts.loc["threading", "Differs"], facts.loc["cpu model", "Differs"]) == ("≠", "")
 
 
-def test_configurations_of_one_backend_have_a_colour_each_the_same_in_every_chart(
-    open_page: Open, warehouse_home: Path, pair: list[str]
-) -> None:
+def test_configurations_of_one_backend_have_a_colour_each_the_same_in_every_chart(open_page, warehouse_home, pair):
     drawn = charts(open_page(warehouse_home, "compare", configurations=pair))
     encodings = [
         next(part["encoding"]["color"] for part in each["layer"] if "color" in part["encoding"]) for each in drawn
@@ -310,29 +287,7 @@ def test_configurations_of_one_backend_have_a_colour_each_the_same_in_every_char
     assert len(set(curves.values())) == 2
 
 
-def test_twelve_curves_are_told_apart_by_dash_and_point() -> None:
-    names = [f"configuration {number}" for number in range(12)]
-    steps = pd.DataFrame(
-        {
-            "label": names,
-            "line": names,
-            "backend": "memfile",
-            "offered_rate": 1000.0,
-            "achieved_rate": 990.0,
-            "loss_ratio": 0.01,
-            "lowest_loss_ratio": 0.01,
-            "highest_loss_ratio": 0.01,
-            "runs": 1,
-        }
-    )
-    lines, points, *_ = ramp.loss_over_rate(steps, 0.025, "all packets", "leases/s", "Loss").to_dict()["layer"]
-    dashes = [tuple(each) for each in lines["encoding"]["strokeDash"]["scale"]["range"]]
-    shapes = points["encoding"]["shape"]["scale"]["range"]
-    assert len(set(zip(dashes, shapes, strict=True))) == 12
-    assert set(shapes) <= set(theme.POINT_SHAPES)
-
-
-def test_a_configuration_that_names_no_backend_has_the_neutral_colour() -> None:
+def test_a_configuration_that_names_no_backend_has_the_neutral_colour():
     scale = theme.backend_scale(pd.Series([None, "mysql", float("nan")], dtype=object)).to_dict()
     assert dict(zip(scale["domain"], scale["range"], strict=True)) == {
         "mysql": theme.BACKEND_COLOURS["mysql"],
@@ -340,33 +295,7 @@ def test_a_configuration_that_names_no_backend_has_the_neutral_colour() -> None:
     }
 
 
-def test_every_height_of_the_curves_means_one_limit() -> None:
-    steps = pd.DataFrame(
-        {
-            "label": "one",
-            "line": "one",
-            "backend": "memfile",
-            "offered_rate": [1000.0, 2000.0],
-            "achieved_rate": [1000.0, 1200.0],
-            "loss_ratio": [0.0, 0.4],
-            "lowest_loss_ratio": [0.0, 0.3],
-            "highest_loss_ratio": [0.01, 0.5],
-            "runs": 9,
-        }
-    )
-    spec = ramp.loss_over_rate(steps, 0.025, "all packets", "leases/s", "Loss", choosable=True).to_dict()
-    bands = next(values for values in spec["datasets"].values() if "low" in values[0])
-    assert [each["low"] for each in bands[1:]] == [each["high"] for each in bands[:-1]]
-    assert (bands[0]["low"], bands[-1]["high"]) == (0, 0.4)
-    assert all(each["low"] <= each["limit"] <= each["high"] for each in bands)
-    assert {0.0, 0.005, 0.01, 0.025} <= {each["limit"] for each in bands}, "the limits of the goals"
-    assert [param["select"]["fields"] for param in spec["params"] if param["name"] == ramp.CHOSEN] == [["limit"]]
-    assert "n = 9 runs each" in spec["description"]
-
-
-def test_many_configurations_are_searched_for(
-    open_page: Open, warehouse_home: Path, pair: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_configurations_are_searched_for(open_page, warehouse_home, pair, monkeypatch):
     monkeypatch.setattr(widgets, "MOST_OPTIONS", 5)
     app = open_page(warehouse_home, "compare", configurations=pair)
     offered = app.multiselect("configurations").options
@@ -382,8 +311,8 @@ def test_many_configurations_are_searched_for(
 
 
 def test_the_loss_goal_is_the_usual_one_of_what_is_chosen_until_the_visitor_takes_another(
-    open_page: Open, warehouse_home: Path, warehouse: Warehouse, measured: list[str]
-) -> None:
+    open_page, warehouse_home, warehouse, measured
+):
     labels = queries.labels(warehouse)
     dns = warehouse.query("select configuration_id from configurations where protocol = 'DNS' order by all limit 2")[
         "configuration_id"

@@ -1,9 +1,6 @@
 """What can be taken away from a chart: its data, and the SQL behind it."""
 
-from __future__ import annotations
-
 import io
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import altair as alt
@@ -13,14 +10,6 @@ from pyarrow import csv
 
 from dropline.app import downloads, queries, query_log
 from dropline.app.charts import theme
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from streamlit.testing.v1 import AppTest
-
-    from dropline.app.warehouse import Warehouse
 
 
 def layers() -> alt.LayerChart:
@@ -32,7 +21,7 @@ def layers() -> alt.LayerChart:
     return theme.titled([*points, line], "Finding", "detail")
 
 
-def test_the_rows_of_all_layers_are_there_once() -> None:
+def test_the_rows_of_all_layers_are_there_once():
     assert downloads.rows(layers()).fillna("").to_dict("records") == [
         {"row": "a", "rate": 1.0, "run": ""},
         {"row": "b", "rate": 2.0, "run": ""},
@@ -40,7 +29,7 @@ def test_the_rows_of_all_layers_are_there_once() -> None:
     ]
 
 
-def test_csv_and_parquet_hold_what_the_chart_draws() -> None:
+def test_csv_and_parquet_hold_what_the_chart_draws():
     expected = downloads.rows(layers())
     parquet = pq.read_table(io.BytesIO(downloads.written(layers(), "parquet"))).to_pandas()
     pd.testing.assert_frame_equal(parquet, expected, check_dtype=False)
@@ -49,23 +38,22 @@ def test_csv_and_parquet_hold_what_the_chart_draws() -> None:
     assert text["rate"].to_pylist() == [1.0, 2.0, 1.5]
 
 
-def test_the_svg_has_the_title_and_the_points_as_drawn() -> None:
+def test_the_svg_has_the_title_and_the_points_as_drawn():
     image = ElementTree.fromstring(downloads.written(layers(), "svg"))  # noqa: S314 - ours
     assert "Finding" in "".join(image.itertext())
     points = image.findall(".//{*}g[@class='mark-symbol role-mark layer_0_marks']/{*}path")
     assert len(points) == 2
 
 
-def test_below_every_chart_stand_its_files_and_its_sql(
-    open_page: Callable[..., AppTest], warehouse_home: Path, warehouse: Warehouse
-) -> None:
+def test_below_every_chart_stand_its_files_and_its_sql(open_page, warehouse_home, warehouse):
     app = open_page(warehouse_home, "speedups", published="true")
     assert [each.proto.label for each in app.get("download_button")] == ["CSV", "Parquet", "SVG"]
+    assert "Open in SQL" in [each.proto.label for each in app.get("page_link")]
     [question] = [each.value for each in app.code if "from ratios" in each.value][:1]
     assert warehouse.query(question).num_rows == len(app.dataframe[0].value)
 
 
-def test_who_collects_around_others_has_their_questions_too(warehouse: Warehouse) -> None:
+def test_who_collects_around_others_has_their_questions_too(warehouse):
     with query_log.recorded() as page:
         queries.loss_goals(warehouse)
         with query_log.recorded() as chart:

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from dropline.app import headlines
-from dropline.app.charts import panel, theme
 
 NOTHING = dict.fromkeys(
     (
@@ -145,41 +144,3 @@ def test_pairs_are_named_by_what_not_all_share() -> None:
     assert headlines.pair_names([MULTI], "threading") == ["4 threads"]
     assert headlines.reasons(pairs, "threading") == "4 threads ran on 2 CPUs."
     assert headlines.reasons([PAIR | {"description": "Both shared a core."}], "ha_mode") == "Both shared a core."
-
-
-def panel_rows(*origins: str) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                **{"configuration_id": str(place), "row": f"row {place}", "label": f"label {place}", "backend": None},
-                **{"origin": origin, "rate": 100.0, "ci_low": 90.0, "ci_high": 120.0, "shown": "100", "runs": 5},
-                **{"interval_kind": kind, "interval": "90 to 120", "quality": "✓ ok"},
-            }
-            for place, (origin, kind) in enumerate(zip(origins, ("bracket", "confidence", "bracket"), strict=False))
-        ]
-    )
-
-
-def test_a_panel_has_bars_brackets_intervals_and_diamonds() -> None:
-    spec = panel.capacities(panel_rows("measured", "measured", "published"), "leases/s", "Finding", "Detail").to_dict()
-    marks = [layer["mark"]["type"] for layer in spec["layer"]]
-    assert marks == ["bar", "bar", "rule", "tick", "tick", "point", "text"]
-    assert spec["description"] == "Finding. Detail"
-
-
-def test_a_set_up_without_a_backend_has_a_colour() -> None:
-    spec = panel.capacities(panel_rows("measured"), "leases/s", "Finding", "Detail").to_dict()
-    scale = spec["layer"][0]["encoding"]["color"]["scale"]
-    drawn = {row["backend"] for rows in spec["datasets"].values() for row in rows}
-    assert drawn == {""} == set(scale["domain"])
-    assert scale["range"] == [theme.NO_BACKEND]
-
-
-@pytest.mark.parametrize("ends", [(None, None), (0.5, 0.9)])
-def test_ratios_are_drawn_with_and_without_an_interval(ends: tuple[float | None, float | None]) -> None:
-    pairs = pd.DataFrame(
-        [{"row": "a", "ratio": 0.7, "shown": "0.7 × slower", "verdict": "slower", "origin": "measured"}]
-    ).assign(ci_low=ends[0], ci_high=ends[1])
-    spec = panel.ratios(pairs.astype({"ci_low": float, "ci_high": float}), "Finding", "Detail").to_dict()
-    assert [layer["mark"]["type"] for layer in spec["layer"]].count("bar") == (ends[0] is not None)
-    assert {row["end"] for rows in spec["datasets"].values() for row in rows if "end" in row} == {1.0}

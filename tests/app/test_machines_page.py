@@ -7,44 +7,28 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 import pytest
+from test_pages import rows, said
 
 from dropline.app import wording
 from dropline.app.queries import machines as questions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    import pandas as pd
-    import pyarrow as pa
     from streamlit.testing.v1 import AppTest
 
-    from dropline.app.warehouse import Warehouse
-
-    Open = Callable[..., AppTest]
 
 MEMFILE = "configs/v4_mt4_memfile_none.json (kea-2.2-backends)"
 MYSQL = "configs/v4_mt4_mysql_none.json (kea-2.2-backends)"
 PUBLISHED = "isc-r340-kea20 (published in isc-kb-kea-2.0)"
 
 
-def said(app: AppTest) -> str:
-    kinds = ("title", "header", "markdown", "caption", "info", "warning", "text")
-    return "\n".join(element.value for kind in kinds for element in getattr(app, kind))
-
-
-def listed(app: AppTest, column: str) -> pd.DataFrame:
-    return next(table.value for table in app.dataframe if column in table.value.columns)
-
-
 def facts(app: AppTest) -> dict[tuple[str, str], str]:
-    table = listed(app, "Value")
+    table = rows(app, "Value")
     return {(aspect, item): value for aspect, item, value in table.itertuples(index=False)}
 
 
-def test_every_host_is_listed_measured_first(open_page: Open, warehouse_home: Path) -> None:
+def test_every_host_is_listed_measured_first(open_page, warehouse_home):
     page = open_page(warehouse_home, "machines")
-    hosts = listed(page, "Processor")
+    hosts = rows(page, "Processor")
     more = (hosts["Origin"] == "published").sum()
     answer = f"You measured on Intel(R) Xeon(R) Processor, 2 cores, 24 GiB. Published sources describe {more} more."
     assert answer in said(page).replace("\\", "")
@@ -53,7 +37,7 @@ def test_every_host_is_listed_measured_first(open_page: Open, warehouse_home: Pa
     assert (kea20["Processor"], kea20["Cores"], kea20["Memory"]) == ("Intel Xeon E-2146G", 6, 64)
 
 
-def test_all_that_is_known_of_a_host_is_shown_leaf_by_leaf(open_page: Open, warehouse_home: Path) -> None:
+def test_all_that_is_known_of_a_host_is_shown_leaf_by_leaf(open_page, warehouse_home):
     known = facts(open_page(warehouse_home, "machines"))
     assert known["hardware", "memory_bytes"].endswith("GiB")
     assert known["system", "os_name"] == "Debian GNU/Linux"
@@ -62,37 +46,37 @@ def test_all_that_is_known_of_a_host_is_shown_leaf_by_leaf(open_page: Open, ware
     assert "tx-checksumming" in known["ethtool-k-lo", "offloads"].split(", "), "a list is one fact"
 
 
-def test_all_settings_of_a_server_configuration_are_shown(open_page: Open, warehouse_home: Path) -> None:
+def test_all_settings_of_a_server_configuration_are_shown(open_page, warehouse_home):
     known = facts(open_page(warehouse_home, "machines", tab="Server configurations", server_config=MEMFILE))
     assert known["server", "multi-threading.thread-pool-size"] == "4"
     assert known["server", "subnet[0].pools[0].pool"] == "10.1.0.0-10.255.255.254"
     assert known["configuration", "backend"] == "memfile"
 
 
-def test_two_server_configurations_differ_in_their_backend(open_page: Open, warehouse_home: Path) -> None:
+def test_two_server_configurations_differ_in_their_backend(open_page, warehouse_home):
     app = open_page(
         warehouse_home, "machines", tab="Server configurations", server_config=MEMFILE, server_config_b=MYSQL
     )
-    table = listed(app, "Grade").set_index("Item")
+    table = rows(app, "Grade").set_index("Item")
     assert list(table.loc["backend", ["Grade", MEMFILE, MYSQL]]) == ["⚠ unfair", "memfile", "mysql"]
     assert list(table.loc["lease-database.user", ["Grade", MEMFILE, MYSQL]]) == ["minor", "not set", "kea"]
     shown = list(table["Grade"].dropna().drop_duplicates())
     assert shown == [each for each in wording.ITEM_GRADES.values() if each in shown], "most serious first"
     assert f"They differ in {len(table)} things" in said(app)
     app.toggle("same").set_value(True).run()
-    assert len(listed(app, "Grade")) > len(table)
+    assert len(rows(app, "Grade")) > len(table)
 
 
-def test_what_only_one_host_says_is_no_difference(open_page: Open, warehouse_home: Path) -> None:
+def test_what_only_one_host_says_is_no_difference(open_page, warehouse_home):
     app = open_page(warehouse_home, "machines", host_b=PUBLISHED)
-    table = listed(app, "Grade").set_index("Item")
+    table = rows(app, "Grade").set_index("Item")
     assert table.loc["cpu_cores", "Grade"] == "⚠ unfair"
     assert table.loc["kernel", "Grade"] == "? unknown"
     assert not set(table["Aspect"]) & {"packages", "sysctl-net"}
     assert "packages" in said(app), "but it is told"
 
 
-def test_grades_are_those_of_differences(warehouse: Warehouse) -> None:
+def test_grades_are_those_of_differences(warehouse):
     users = warehouse.query("""
         select server_config_id, min(configuration_id) as configuration_id from configurations
         where server_config_id is not null group by server_config_id order by server_config_id
@@ -119,9 +103,7 @@ def test_grades_are_those_of_differences(warehouse: Warehouse) -> None:
         (questions.server_configurations, "server_config_id", questions.facts_of_server_configurations),
     ],
 )
-def test_a_fact_stands_once(
-    warehouse: Warehouse, everything: Callable[..., pa.Table], key: str, ask: Callable[..., pa.Table]
-) -> None:
+def test_a_fact_stands_once(warehouse, everything, key, ask):
     for row in everything(warehouse).to_pylist():
         known = ask(warehouse, row[key]).to_pylist()
         assert known
@@ -129,7 +111,7 @@ def test_a_fact_stands_once(
         assert all(fact["value_a"] is not None and fact["value_b"] is None for fact in known)
 
 
-def test_a_run_of_a_host_leads_to_its_page(open_page: Open, warehouse_home: Path, warehouse: Warehouse) -> None:
+def test_a_run_of_a_host_leads_to_its_page(open_page, warehouse_home, warehouse):
     run = warehouse.query("select run_id, host_id from runs order by run_id limit 1").to_pylist()[0]
     app = open_page(warehouse_home, "machines", used_by=run["run_id"][:12])
     way = next(link.proto for link in app.get("page_link") if link.proto.label == "Open the run")
@@ -137,30 +119,20 @@ def test_a_run_of_a_host_leads_to_its_page(open_page: Open, warehouse_home: Path
     assert arrived.selectbox("run").value == run["run_id"]
 
 
-def test_what_was_published_of_a_host_has_figures_and_no_runs(open_page: Open, published_home: Path) -> None:
-    table = listed(open_page(published_home, "machines", host=PUBLISHED), "Rate")
+def test_what_was_published_of_a_host_has_figures_and_no_runs(open_page, published_home):
+    table = rows(open_page(published_home, "machines", host=PUBLISHED), "Rate")
     assert len(table) == 36  # Kea 2.0 Performance Tests, ISC
     assert "11,686" in set(table["Rate"])
     assert "Run" not in table.columns
 
 
-def test_a_configuration_of_a_partner_says_that_no_run_names_it(
-    open_page: Open, warehouse_home: Path, warehouse: Warehouse
-) -> None:
-    rows = questions.server_configurations(warehouse).to_pylist()
-    partner = next(row["label"] for row in rows if row["runs"] == 0)
+def test_a_configuration_of_a_partner_says_that_no_run_names_it(open_page, warehouse_home, warehouse):
+    known = questions.server_configurations(warehouse).to_pylist()
+    partner = next(row["label"] for row in known if row["runs"] == 0)
     app = open_page(warehouse_home, "machines", tab="Server configurations", server_config=partner)
     assert "It may belong to a partner" in said(app)
 
 
-def test_without_server_configurations_the_page_says_how_to_bring_them(open_page: Open, published_home: Path) -> None:
+def test_without_server_configurations_the_page_says_how_to_bring_them(open_page, published_home):
     app = open_page(published_home, "machines", tab="Server configurations")
     assert "No server configuration has been read yet" in said(app)
-
-
-@pytest.mark.parametrize("tab", ["Hosts", "Server configurations"])
-def test_hostile_text_is_never_markup(open_page: Open, hostile_home: Path, hostile: str, tab: str) -> None:
-    app = open_page(hostile_home, "machines", tab=tab)
-    assert hostile not in said(app)
-    assert r"\<script\>" in said(app)
-    assert not [each for each in app.markdown if each.allow_html]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -63,7 +62,7 @@ SIGNED = Policy(frozenset({"bench.example"}), origin=PUBLIC, until=until)
 @pytest.mark.parametrize(
     "host", ["127.0.0.1:8501", "127.0.0.1", "localhost:8501", "localhost:1", "LOCALHOST.", "[::1]:8501"]
 )
-def test_this_machine_is_addressed_by_its_own_names(host: str) -> None:
+def test_this_machine_is_addressed_by_its_own_names(host):
     assert client(LOCAL).get("/", headers={"Host": host}).status_code == 200
 
 
@@ -75,7 +74,7 @@ def test_this_machine_is_addressed_by_its_own_names(host: str) -> None:
     ],
 )
 @pytest.mark.parametrize("path", ["/", "/sql?sql=select+1", "/media/x.csv", "/_stcore/health", "/static/x.js"])
-def test_another_name_is_refused_so_that_no_page_can_rebind_its_own(host: str, path: str) -> None:
+def test_another_name_is_refused_so_that_no_page_can_rebind_its_own(host, path):
     answer = client(LOCAL).get(path, headers={"Host": host})
     assert answer.status_code == 421
     assert "data" not in answer.text
@@ -87,7 +86,7 @@ def test_another_name_is_refused_so_that_no_page_can_rebind_its_own(host: str, p
         pass
 
 
-def test_beyond_this_machine_an_ip_address_or_a_name_that_was_given_is_right() -> None:
+def test_beyond_this_machine_an_ip_address_or_a_name_that_was_given_is_right():
     open_to_all = serve.policy("::", ("Bench.Lan",), None)
     for host, status in (("192.0.2.7:8501", 200), ("[2001:db8::1]", 200), ("bench.lan", 200), ("evil.example", 421)):
         assert client(open_to_all).get("/", headers={"Host": host}).status_code == status, host
@@ -107,7 +106,7 @@ def test_beyond_this_machine_an_ip_address_or_a_name_that_was_given_is_right() -
         (None, False),
     ],
 )
-def test_only_pages_of_this_app_send_something(origin: str | None, welcome: bool) -> None:
+def test_only_pages_of_this_app_send_something(origin, welcome):
     sent = {"Host": "127.0.0.1:8501"} | ({} if origin is None else {"Origin": origin})
     for method in ("PUT", "POST", "DELETE", "PATCH"):
         answer = client(LOCAL).request(method, "/_stcore/upload_file/session/file", headers=sent)
@@ -120,7 +119,7 @@ def test_only_pages_of_this_app_send_something(origin: str | None, welcome: bool
             pass
 
 
-def test_behind_a_proxy_that_changes_the_host_the_public_origin_counts() -> None:
+def test_behind_a_proxy_that_changes_the_host_the_public_origin_counts():
     provider = {
         "client_id": "x",
         "client_secret": "x",
@@ -146,7 +145,7 @@ def test_behind_a_proxy_that_changes_the_host_the_public_origin_counts() -> None
         ),
     ],
 )
-def test_what_may_hold_data_wants_an_identity_that_has_not_ended(path: str) -> None:
+def test_what_may_hold_data_wants_an_identity_that_has_not_ended(path):
     asking = client(SIGNED, PUBLIC)
     answer = asking.get(PUBLIC + path)
     assert (answer.status_code, answer.text) == (401, "Sign in first.")
@@ -155,17 +154,17 @@ def test_what_may_hold_data_wants_an_identity_that_has_not_ended(path: str) -> N
 
 
 @pytest.mark.parametrize("path", ["/", "/explore", "/static/js/index.js", "/_stcore/health", "/auth/login"])
-def test_the_page_that_asks_to_sign_in_is_open(path: str) -> None:
+def test_the_page_that_asks_to_sign_in_is_open(path):
     assert client(SIGNED, PUBLIC).get(path).status_code == 200
 
 
-def test_the_api_that_drives_pages_without_a_browser_is_never_there() -> None:
+def test_the_api_that_drives_pages_without_a_browser_is_never_there():
     for path in ("/_stcore/agent/interact", "/_stcore/agent/openapi.json", "/_stcore//agent/mcp"):
         assert client(LOCAL).post(path, headers={"Origin": HERE}).status_code == 404
         assert client(LOCAL).get(path).status_code == 404
 
 
-def test_a_page_is_cut_off_when_its_identity_ends() -> None:
+def test_a_page_is_cut_off_when_its_identity_ends():
     sent = {"Host": "bench.example", "Origin": PUBLIC, "Cookie": f"until={time.time() + 0.3}"}
     began = time.monotonic()
     with client(SIGNED, PUBLIC).websocket_connect("/_stcore/stream", headers=sent) as websocket:
@@ -175,7 +174,7 @@ def test_a_page_is_cut_off_when_its_identity_ends() -> None:
     assert 0.2 < time.monotonic() - began < 5
 
 
-def test_whoever_signs_in_comes_back_to_the_page_he_asked_for() -> None:
+def test_whoever_signs_in_comes_back_to_the_page_he_asked_for():
     asking = client(SIGNED, PUBLIC)
     page = "/compare?a=Kea+2.2%2C%20memfile&b=x&b=y"
     assert asking.get("/auth/login", headers={"Referer": PUBLIC + page}).status_code == 200
@@ -188,21 +187,11 @@ def test_whoever_signs_in_comes_back_to_the_page_he_asked_for() -> None:
 @pytest.mark.parametrize(
     "place",
     [
-        *(
-            "https://evil.example/x",
-            "//evil.example",
-            "/\\evil.example",
-            "/x y",
-            "/é",
-            "",
-            "/",
-            "x",
-            "/" + "a" * 4000,
-        ),
+        *("https://evil.example/x", "//evil.example", "/\\evil.example", "/x y", "/é", "", "/", "x", "/" + "a" * 4000),
         *("javascript:alert(1)", f"{PUBLIC}//evil.example", f"{PUBLIC}.evil.example/x", f"{PUBLIC}@evil.example/x"),
     ],
 )
-def test_nobody_is_led_elsewhere_after_signing_in(place: str) -> None:
+def test_nobody_is_led_elsewhere_after_signing_in(place):
     asking = client(SIGNED, PUBLIC)
     asking.get("/auth/login", headers={"Referer": place.encode()})
     assert asking.get("/oauth2callback").headers["location"] == "/"
@@ -210,17 +199,17 @@ def test_nobody_is_led_elsewhere_after_signing_in(place: str) -> None:
     assert answer.headers["location"] == "/"
 
 
-def test_cookies_stay_off_unencrypted_connections_behind_tls() -> None:
+def test_cookies_stay_off_unencrypted_connections_behind_tls():
     for policy, base, secure in ((SIGNED, PUBLIC, True), (LOCAL, HERE, False)):
         found = client(policy, base).get("/oauth2callback").headers["set-cookie"]
         assert ("Secure" in found) is secure
 
 
-def test_a_download_is_kept_by_no_cache() -> None:
+def test_a_download_is_kept_by_no_cache():
     assert client(LOCAL).get("/media/x.csv").headers["cache-control"] == "private, no-store"
 
 
-def test_the_policy_of_content_names_the_scripts_of_the_page(tmp_path: Path) -> None:
+def test_the_policy_of_content_names_the_scripts_of_the_page(tmp_path):
     page = tmp_path / "index.html"
     page.write_text("<script>alert(1)</script><script src='x'></script>")
     # echo -n 'alert(1)' | openssl dgst -sha256 -binary | base64
@@ -232,7 +221,7 @@ def test_the_policy_of_content_names_the_scripts_of_the_page(tmp_path: Path) -> 
     assert "http" not in policy, "nothing comes from elsewhere"
 
 
-def test_the_scripts_that_pages_are_drawn_with_are_fetched_with_the_page() -> None:
+def test_the_scripts_that_pages_are_drawn_with_are_fetched_with_the_page():
     async def page(scope: Scope, receive: Receive, send: Send) -> None:
         await HTMLResponse("<html>")(scope, receive, send)
 

@@ -65,8 +65,8 @@ MILLION = [
 
 @pytest.mark.parametrize(("version", "lease", "t1", "t2", "outage", "known"), MILLION)
 def test_a_server_must_serve_the_busiest_minute_of_clients_followed_one_by_one(
-    blank: duckdb.DuckDBPyConnection, version: int, lease: float, t1: float, t2: float, outage: float, known: float
-) -> None:
+    blank, version, lease, t1, t2, outage, known
+):
     clients = 1_000_000
     asked, lost = requests(version, clients, lease, t1, t2, outage)
     assert lost == 0, "nobody is without a lease"
@@ -86,14 +86,13 @@ LONG = [
     (6, DAY, 0.5, 0.8, HOUR),
     (6, 4000.0, 0.5, 0.8, 1200.0),
     (6, 7 * DAY, 0.5, 0.8, 12 * HOUR),
-    (6, 7 * DAY, 0.5, 0.8, 3 * DAY),
 ]
 
 
 @pytest.mark.parametrize(("version", "lease", "t1_ratio", "t2_ratio", "outage"), LONG)
 def test_the_return_after_a_long_outage_is_that_of_clients_followed_one_by_one(
-    blank: duckdb.DuckDBPyConnection, version: int, lease: float, t1_ratio: float, t2_ratio: float, outage: float
-) -> None:
+    blank, version, lease, t1_ratio, t2_ratio, outage
+):
     clients, lifetime = 1_000_000, lease * (0.625 if version == 6 else 1)
     t1 = t1_ratio * lifetime
     asked, lost = requests(version, clients, lease, t1, t2_ratio * lifetime, outage)
@@ -113,7 +112,7 @@ def test_the_return_after_a_long_outage_is_that_of_clients_followed_one_by_one(
     assert tens.sum() == pytest.approx(early.sum(), rel=0.04)
 
 
-def test_the_course_brings_clients_back_when_they_come_that_are_followed(blank: duckdb.DuckDBPyConnection) -> None:
+def test_the_course_brings_clients_back_when_they_come_that_are_followed(blank):
     """One hour down, leases of a day: for three and a half hours only who is due, then all who missed T1."""
     inputs = {"clients": 1e6, "lease_s": DAY, "outage_s": HOUR}
     asked, _ = requests(4, 1_000_000, DAY, DAY / 2, 0.875 * DAY, HOUR)
@@ -126,7 +125,7 @@ def test_the_course_brings_clients_back_when_they_come_that_are_followed(blank: 
     assert course.recovered_s == 0
 
 
-def test_who_has_just_the_steady_rate_is_overrun_hours_later(blank: duckdb.DuckDBPyConnection) -> None:
+def test_who_has_just_the_steady_rate_is_overrun_hours_later(blank):
     """46 requests a second come after three and a half hours to a server of 24; the first hour shows nothing of it."""
     inputs = {"clients": 1e6, "lease_s": DAY, "outage_s": HOUR}
     course = planner.course(inputs, planner.lps_needed(blank, inputs), 24)
@@ -136,7 +135,7 @@ def test_who_has_just_the_steady_rate_is_overrun_hours_later(blank: duckdb.DuckD
     assert course.waiting[np.searchsorted(hours, 4.5)] == pytest.approx((46.3 - 24) * HOUR, rel=0.03)
 
 
-def test_leases_given_together_are_renewed_together(blank: duckdb.DuckDBPyConnection) -> None:
+def test_leases_given_together_are_renewed_together(blank):
     """350,000 leases of two hours within ten minutes: 583/s, and again each hour, six times the steady 97."""
     inputs = {"clients": 350_000, "lease_s": 2 * HOUR, "down_clients": 350_000, "boot_window_s": 600}
     loads = planner.lps_needed(blank, inputs)
@@ -153,7 +152,7 @@ def test_leases_given_together_are_renewed_together(blank: duckdb.DuckDBPyConnec
     assert "after 60 min, and each T1 again, 583.33 leases/s, 6.0 times the steady load" in told
 
 
-def test_a_slower_server_flattens_the_echo_of_what_it_was_too_slow_for(blank: duckdb.DuckDBPyConnection) -> None:
+def test_a_slower_server_flattens_the_echo_of_what_it_was_too_slow_for(blank):
     inputs = {"clients": 350_000, "lease_s": 2 * HOUR, "down_clients": 350_000, "boot_window_s": 60}
     course = planner.course(inputs, planner.lps_needed(blank, inputs), 300)
     later = course.edges[:-1] >= HOUR
@@ -162,7 +161,7 @@ def test_a_slower_server_flattens_the_echo_of_what_it_was_too_slow_for(blank: du
     assert (course.served / np.diff(course.edges))[later].max() == pytest.approx(300, rel=0.01)
 
 
-def test_clients_of_ipv6_renew_at_shares_of_the_preferred_lifetime(blank: duckdb.DuckDBPyConnection) -> None:
+def test_clients_of_ipv6_renew_at_shares_of_the_preferred_lifetime(blank):
     """RFC 8415, 21.4; Kea: preferred 0.625 of the valid lifetime, T1 half of it, T2 0.8: 2500, 1250, 2000 s of 4000."""
     inputs = {"clients": 1e6, "lease_s": 4000, "ip_version": 6}
     loads = planner.lps_needed(blank, inputs)
@@ -172,7 +171,7 @@ def test_clients_of_ipv6_renew_at_shares_of_the_preferred_lifetime(blank: duckdb
     assert down["rebinding_clients"] == pytest.approx(250_000), "T2 is 0.8 of it, in DHCPv4 0.875"
 
 
-def test_who_remembers_his_lease_asks_with_two_messages(blank: duckdb.DuckDBPyConnection) -> None:
+def test_who_remembers_his_lease_asks_with_two_messages(blank):
     cut = {"down_clients": 6000, "renewal_cost_ratio": 0.5, "recovery_s": 600, "longest_timeout_s": 60}
     messages = [
         planner.lps_needed(blank, cut | {"remembering_ratio": share})["peak_messages_per_s"] for share in (0, 0.5, 1)
@@ -187,7 +186,7 @@ def test_who_remembers_his_lease_asks_with_two_messages(blank: duckdb.DuckDBPyCo
     assert echo == pytest.approx([0.5 * 10, 0.5 * 10 * 0.1]), "an answer to CONFIRM lengthens no lease"
 
 
-def test_a_renewal_at_half_the_cost_leaves_room_for_twice_as_many(blank: duckdb.DuckDBPyConnection) -> None:
+def test_a_renewal_at_half_the_cost_leaves_room_for_twice_as_many(blank):
     inputs = {"clients": 86400, "renewal_cost_ratio": 0.5}
     loads = planner.lps_needed(blank, inputs)
     assert loads["needed_lps"] == 1
@@ -195,7 +194,7 @@ def test_a_renewal_at_half_the_cost_leaves_room_for_twice_as_many(blank: duckdb.
     assert planner.course(inputs, loads, 0.9).repeated.any()
 
 
-def test_an_address_and_a_prefix_are_two_leases_in_the_same_messages(blank: duckdb.DuckDBPyConnection) -> None:
+def test_an_address_and_a_prefix_are_two_leases_in_the_same_messages(blank):
     inputs = {"clients": 54000, "lease_s": DAY, "ip_version": 6, "leases_per_client": 2, "boot_ratio": 0.5}
     loads = planner.lps_needed(blank, inputs)
     assert (loads["renewals_lps"], loads["boot_wave_lps"]) == pytest.approx((4, 2 * 45))
@@ -204,13 +203,13 @@ def test_an_address_and_a_prefix_are_two_leases_in_the_same_messages(blank: duck
     assert not planner.course(inputs, loads, loads["needed_lps"]).repeated.any()
 
 
-def test_guests_hold_their_addresses_until_the_lease_ends(blank: duckdb.DuckDBPyConnection) -> None:
+def test_guests_hold_their_addresses_until_the_lease_ends(blank):
     """Arrivals x lease: 6,000 guests an hour with leases of eight hours; 1,000 clients that move each ten hours."""
     inputs = {"clients": 1000, "lease_s": 8 * HOUR, "arriving_clients": 6000, "moves_per_client_h": 0.1}
     assert planner.lps_needed(blank, inputs)["pool_size"] == pytest.approx(1000 + 8 * 6000 + 8 * 100)
 
 
-def test_the_partner_left_alone_does_all_the_work_but_tells_nobody(blank: duckdb.DuckDBPyConnection) -> None:
+def test_the_partner_left_alone_does_all_the_work_but_tells_nobody(blank):
     loads = planner.lps_needed(blank, {"clients": 86400, "ha_ratio": 0.5, "utilisation_ratio": 0.8})
     assert (loads["needed_lps"], loads["needed_partner_down_lps"]) == pytest.approx((2 / 0.4, 2 / 0.8))
     balanced = planner.lps_needed(blank, {"clients": 86400, "ha_ratio": 1.6})
@@ -220,9 +219,7 @@ def test_the_partner_left_alone_does_all_the_work_but_tells_nobody(blank: duckdb
 
 
 @pytest.mark.parametrize("parameter", planner.PARAMETERS, ids=lambda parameter: parameter.name)
-def test_each_input_is_taken_up_to_its_limits_and_refused_beyond_them_by_name(
-    blank: duckdb.DuckDBPyConnection, parameter: planner.Parameter
-) -> None:
+def test_each_input_is_taken_up_to_its_limits_and_refused_beyond_them_by_name(blank, parameter):
     base = {"clients": 100, "outage_s": 100, "ip_version": 6, "t1_ratio": 0.01}
     within = {"t2_ratio": 0.02} if parameter.name == "t2_ratio" else {}
     if parameter.name == "t1_ratio":
@@ -246,9 +243,7 @@ def test_each_input_is_taken_up_to_its_limits_and_refused_beyond_them_by_name(
         ({"preferred_ratio": 0.6}, "preferred_ratio is 0.6; only a lease of DHCPv6"),
     ],
 )
-def test_inputs_out_of_order_are_errors_and_not_answers(
-    blank: duckdb.DuckDBPyConnection, inputs: dict[str, float], complaint: str
-) -> None:
+def test_inputs_out_of_order_are_errors_and_not_answers(blank, inputs, complaint):
     with pytest.raises(ValueError, match=complaint):
         planner.lps_needed(blank, inputs)
     with pytest.raises(Exception, match=complaint):
@@ -263,13 +258,13 @@ def test_inputs_out_of_order_are_errors_and_not_answers(
         ("lease_s", "1h 30min", 5400), ("lease_s", "3600", 3600), ("outage_s", "0", 0),
     ],
 )  # fmt: skip
-def test_inputs_are_written_as_people_write_them(name: str, text: str, value: float) -> None:
+def test_inputs_are_written_as_people_write_them(name, text, value):
     assert planner.parsed(name, text) == pytest.approx(value)
 
 
 @pytest.mark.parametrize(
     ("name", "text"), [("clients", "1d"), ("lease_s", "1h30"), ("lease_s", "soon"), ("boot_ratio", "")]
 )
-def test_what_cannot_be_read_is_answered_with_an_example(name: str, text: str) -> None:
+def test_what_cannot_be_read_is_answered_with_an_example(name, text):
     with pytest.raises(ValueError, match="write for example"):
         planner.parsed(name, text)

@@ -35,18 +35,12 @@ def rows() -> pa.Table:
     return duckdb.sql(asked).to_arrow_table()
 
 
-def written(rows: pa.Table, form: str) -> bytes:
-    out = io.BytesIO()
-    output_formats.write(rows, form, out)
-    return out.getvalue()
-
-
-def test_an_interval_is_written_as_duckdb_prints_it(rows: pa.Table) -> None:
+def test_an_interval_is_written_as_duckdb_prints_it(rows):
     expected = rows["text"].to_pylist()
     assert len(expected) == len(INTERVALS) + 1
-    as_csv = list(csv.DictReader(io.StringIO(written(rows, "csv").decode())))
+    as_csv = list(csv.DictReader(io.StringIO(output_formats.encoded(rows, "csv").decode())))
     assert [row["span"] or None for row in as_csv] == expected
-    assert [row["span"] for row in json.loads(written(rows, "json"))] == expected
-    assert pq.read_table(io.BytesIO(written(rows, "parquet")))["span"].to_pylist() == expected
-    assert all(f"| {text} |" in written(rows, "markdown").decode() for text in expected if text)
-    assert all(text in written(rows, "table").decode() for text in expected if text)
+    assert [row["span"] for row in json.loads(output_formats.encoded(rows, "json"))] == expected
+    assert pq.read_table(io.BytesIO(output_formats.encoded(rows, "parquet")))["span"].to_pylist() == expected
+    assert all(f"| {text} |" in output_formats.encoded(rows, "markdown").decode() for text in expected if text)
+    assert all(text in output_formats.encoded(rows, "table").decode() for text in expected if text)

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from dropline import cli
 from dropline.app import planner, printed, wording
-from dropline.app.charts import influence, recovery
+from dropline.app.charts import recovery
 from dropline.app.charts.demand import CAPACITIES, against_capacities
 from dropline.app.queries.planner import configurations, goodputs, renewal_costs
 from dropline.app.warehouse import Warehouse
@@ -88,18 +88,19 @@ def asked(home: Path, *arguments: str) -> Any:
 
 
 @pytest.mark.parametrize(("options", "inputs", "needed"), CASES, ids=[options for options, *_ in CASES])
-def test_sql_the_command_line_and_the_page_give_the_same_numbers(
-    open_page: Open,
-    warehouse_home: Path,
-    warehouse: Warehouse,
-    options: str,
-    inputs: dict[str, float],
-    needed: float,
+def test_sql_and_the_command_line_give_the_same_numbers(
+    warehouse_home: Path, warehouse: Warehouse, options: str, inputs: dict[str, float], needed: float
 ) -> None:
     [by_sql] = warehouse.query(planner.sql(inputs)).to_pylist()
     assert by_sql["needed_lps"] == pytest.approx(needed)
     told = json.loads(asked(warehouse_home, *options.split(), "--format", "json").stdout)
     assert told["loads"] == by_sql
+
+
+@pytest.mark.parametrize(("options", "inputs", "needed"), CASES[5::4], ids=[options for options, *_ in CASES[5::4]])
+def test_the_page_gives_the_same_numbers(
+    open_page: Open, warehouse_home: Path, options: str, inputs: dict[str, float], needed: float
+) -> None:
     page = open_page(warehouse_home, "planner", **{name: f"{value:g}" for name, value in inputs.items()})
     assert page.metric[0].value == wording.number(needed)
     assert page.code[0].value == planner.sql(inputs)
@@ -117,14 +118,9 @@ def test_sql_the_command_line_and_the_page_give_the_same_numbers(
         ("cold-start", 9.26),
     ],
 )
-def test_a_preset_comes_out_as_its_source_says_at_each_door(
-    open_page: Open, published_home: Path, preset: str, needed: float
-) -> None:
+def test_a_preset_comes_out_as_its_source_says(published_home: Path, preset: str, needed: float) -> None:
     told = json.loads(asked(published_home, "--preset", preset, "--format", "json").stdout)
     assert told["loads"]["needed_lps"] == pytest.approx(needed, abs=0.005)
-    page = open_page(published_home, "planner", preset=planner.PRESETS[preset].title)
-    assert page.metric[0].value == wording.number(told["loads"]["needed_lps"])
-    assert planner.PRESETS[preset].source.split(":")[0] in page.caption[0].value.replace("\\", "")
 
 
 def test_presets_are_listed_with_their_sources_and_an_option_overrides_them(tmp_path: Path) -> None:
@@ -258,17 +254,6 @@ def test_the_probability_is_students_prediction_of_one_more_run() -> None:
     assert [row["meeting_probability"] for row in rows] == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("runs", [3, 5, 9])
-def test_nine_of_ten_next_runs_reach_what_is_promised_with_nine_tenths(runs: int) -> None:
-    """The formula of the test above, by simulation: runs of a normal capacity, and one more."""
-    random = np.random.default_rng(2131)
-    drawn = random.normal(1000, 20, (200_000, runs + 1))
-    known, following = drawn[:, :-1], drawn[:, -1]
-    error = known.std(axis=1, ddof=1) * np.sqrt(1 + 1 / runs)
-    promised = known.mean(axis=1) - stats.t.ppf(0.9, runs - 1) * error
-    assert np.mean(following >= promised) == pytest.approx(0.9, abs=0.003)
-
-
 def test_without_spread_there_is_no_probability_and_what_is_missing_is_said() -> None:
     published, once, alike, bound, short, unknown = meeting(
         [
@@ -352,17 +337,6 @@ def test_the_probability_and_what_is_missing_stand_beside_the_head_room(open_pag
     assert enough["Probability"].dropna().between(0, 100).all()
     assert enough["Probability"].notna().any()
     assert (slow["Short by"].dropna() > 0).all()
-
-
-def test_the_tornado_names_the_strongest_input_and_both_its_ends() -> None:
-    table = pd.DataFrame(
-        [("Lease time (s)", "smaller", 48.0, 12.5), ("Lease time (s)", "larger", 72.0, 8.3)],
-        columns=list(influence.REQUIRED),
-    )
-    spec = influence.tornado(table, 10.0, 0.2).to_dict()
-    assert spec["description"].startswith("Lease time (s) matters most: 12 to 8.3 leases/s. From 48 to 72.")
-    assert "20 % smaller or larger" in spec["description"]
-    assert spec["layer"][0]["encoding"]["x"]["title"] == "Leases per second needed"
 
 
 @pytest.mark.parametrize("measured_lps", [2, 40, 1000])

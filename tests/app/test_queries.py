@@ -46,28 +46,28 @@ def long(warehouse_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Ware
     return Warehouse.open(path)
 
 
-def test_every_configuration_has_a_label_of_its_own(warehouse: Warehouse) -> None:
+def test_every_configuration_has_a_label_of_its_own(warehouse):
     labels = queries.labels(warehouse)
     assert len(set(labels.values())) == len(labels) == queries.totals(warehouse)["configurations"]
 
 
-def test_the_goal_of_isc_comes_first(warehouse: Warehouse) -> None:
+def test_the_goal_of_isc_comes_first(warehouse):
     assert [goal["loss_goal"] for goal in queries.loss_goals(warehouse)][:4] == ["isc", "ndr", "permille", "pdr"]
 
 
-def test_capacities_agree_with_leases_per_second(warehouse: Warehouse) -> None:
+def test_capacities_agree_with_leases_per_second(warehouse):
     mine = {row["configuration_id"]: row["rate"] for row in queries.capacities(warehouse, "isc").to_pylist()}
     theirs = warehouse.query("select configuration_id, lps from leases_per_second").to_pylist()
     assert mine == {row["configuration_id"]: row["lps"] for row in theirs}
 
 
-def test_the_home_page_leaves_out_no_measured_capacity_and_no_published_one_at_its_limit(warehouse: Warehouse) -> None:
+def test_the_home_page_leaves_out_no_measured_capacity_and_no_published_one_at_its_limit(warehouse):
     shown = set(results.capacities(warehouse)["configuration_id"].to_pylist())
     assert shown >= set(ids(warehouse, "capacity where origin = 'measured'"))
     assert shown >= {row["configuration_id"] for row in queries.capacities(warehouse, "isc").to_pylist()}
 
 
-def test_a_capacity_below_the_first_step_is_shown_as_its_bound(warehouse: Warehouse) -> None:
+def test_a_capacity_below_the_first_step_is_shown_as_its_bound(warehouse):
     table = queries.capacities(warehouse, "ndr")
     frame = view_tables.capacities(table, queries.labels(warehouse))
     below = frame[frame["rate_at_most"].notna()]
@@ -77,7 +77,7 @@ def test_a_capacity_below_the_first_step_is_shown_as_its_bound(warehouse: Wareho
     assert below["shown"].str.match(r"< [\d,]+$").all()
 
 
-def test_each_run_or_the_median_run_is_a_line(warehouse: Warehouse, nine_runs: str) -> None:
+def test_each_run_or_the_median_run_is_a_line(warehouse, nine_runs):
     runs = queries.loss_by_rate(warehouse, [nine_runs], "worst_exchange", each_run=True).to_pylist()
     median = queries.loss_by_rate(warehouse, [nine_runs], "worst_exchange", each_run=False).to_pylist()
     assert len({row["run_id"] for row in runs}) == 9
@@ -89,16 +89,15 @@ def test_each_run_or_the_median_run_is_a_line(warehouse: Warehouse, nine_runs: s
 
 
 @pytest.mark.parametrize("basis", ["worst_exchange", "packet", "lease"])
-def test_each_basis_of_loss_has_its_column(warehouse: Warehouse, nine_runs: str, basis: str) -> None:
+def test_each_basis_of_loss_has_its_column(warehouse, nine_runs, basis):
     table = queries.loss_by_rate(warehouse, [nine_runs], basis, each_run=True)
     steps = warehouse.query(
-        f"select sum(loss_{basis}) as total from run_steps where configuration_id = $id",
-        {"id": nine_runs},
+        f"select sum(loss_{basis}) as total from run_steps where configuration_id = $id", {"id": nine_runs}
     )
     assert sum(table["loss_ratio"].to_pylist()) == pytest.approx(steps["total"][0].as_py())
 
 
-def test_the_seconds_of_a_trial_are_those_of_its_interim_lines(warehouse: Warehouse) -> None:
+def test_the_seconds_of_a_trial_are_those_of_its_interim_lines(warehouse):
     line = warehouse.query("select * from trial_intervals where position = 0 and t_s is not null limit 1").to_pylist()[
         0
     ]
@@ -109,7 +108,7 @@ def test_the_seconds_of_a_trial_are_those_of_its_interim_lines(warehouse: Wareho
     assert sent["packets_per_s"] == pytest.approx(line["interval_sent"] / line["t_s"])
 
 
-def test_a_chart_never_gets_more_rows_than_it_can_hold(long: Warehouse) -> None:
+def test_a_chart_never_gets_more_rows_than_it_can_hold(long):
     seconds = queries.intervals(long, "long", "b").to_pylist()
     assert 1000 < len(seconds) <= queries.MOST_ROWS
     assert {row["packets_per_s"] for row in seconds} == {100, 90, 10}, "neighbours are averaged"
@@ -119,7 +118,7 @@ def test_a_chart_never_gets_more_rows_than_it_can_hold(long: Warehouse) -> None:
     assert set(steps["run_id"].to_pylist()) == {None}
 
 
-def test_differences_name_hardware_and_mark_only_what_differs(warehouse: Warehouse) -> None:
+def test_differences_name_hardware_and_mark_only_what_differs(warehouse):
     chosen = ids(warehouse, "configurations where campaign = 'isc-kb-kea-2.0' and protocol = 'DHCPv4'")[:3]
     labels = view_tables.short(queries.labels(warehouse), chosen)
     table = view_tables.differences(queries.factors(warehouse, chosen), labels, chosen).set_index("Factor")
@@ -128,13 +127,13 @@ def test_differences_name_hardware_and_mark_only_what_differs(warehouse: Warehou
     assert list(table.columns) == ["Differs", *labels.values()]
 
 
-def test_labels_are_cut_to_what_tells_them_apart() -> None:
+def test_labels_are_cut_to_what_tells_them_apart():
     labels = {"a": "Kea 2.2 mysql single (lab)", "b": "Kea 2.2 mysql multi (lab)", "c": "Kea 2.2 mysql (lab)"}
     assert view_tables.short(labels, ["a", "b"]) == {"a": "single", "b": "multi"}
     assert view_tables.short(labels, ["a", "c"]) == {"a": labels["a"], "c": labels["c"]}, "one would be empty"
     assert view_tables.short(labels, ["a"]) == {"a": labels["a"]}
 
 
-def test_every_file_of_sql_is_a_question_of_a_page() -> None:
+def test_every_file_of_sql_is_a_question_of_a_page():
     asked = "".join(path.read_text("utf-8") for path in files.FOLDER.parent.rglob("*.py"))
     assert not [path.stem for path in files.FOLDER.glob("*.sql") if f'"{path.stem}"' not in asked]

@@ -1,19 +1,9 @@
 """Every page shows the SQL behind it, and that runs as pasted."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from dropline.app import query_log
 from dropline.app.warehouse import Warehouse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from streamlit.testing.v1 import AppTest
 
 
 @pytest.mark.parametrize(
@@ -26,11 +16,11 @@ if TYPE_CHECKING:
         ("select 'a''$b', $b", {"b": 2.5}, "select 'a''$b', 2.5"),
     ],
 )
-def test_parameters_become_literals_where_they_are_parameters(sql: str, params: dict[str, object], text: str) -> None:
+def test_parameters_become_literals_where_they_are_parameters(sql, params, text):
     assert query_log.pasteable(sql, params) == text
 
 
-def test_nothing_is_collected_outside_of_a_page() -> None:
+def test_nothing_is_collected_outside_of_a_page():
     query_log.note("select 1")
     with query_log.recorded() as questions:
         query_log.note("select 1")
@@ -42,9 +32,7 @@ def test_nothing_is_collected_outside_of_a_page() -> None:
 @pytest.mark.parametrize(
     "page", ["results", "explore", "compare", "run", "speedups", "trends", "claims", "quality", "machines"]
 )
-def test_the_sql_behind_a_page_runs_as_pasted(
-    open_page: Callable[..., AppTest], warehouse_home: Path, page: str
-) -> None:
+def test_the_sql_behind_a_page_runs_as_pasted(open_page, warehouse_home, page):
     shown = [each.value for each in open_page(warehouse_home, page, behind="true").code if "select" in each.value]
     assert shown
     warehouse = Warehouse.open(warehouse_home / "warehouse.duckdb")

@@ -11,8 +11,6 @@ from dropline.app import raw_text
 from dropline.paths import Home
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from dropline.app.warehouse import Warehouse
 
 
@@ -23,7 +21,7 @@ def trials(warehouse: Warehouse) -> list[dict[str, Any]]:
     ).to_pylist()
 
 
-def test_a_trial_leads_to_the_bytes_of_its_file(warehouse_home: Path, trials: list[dict[str, Any]]) -> None:
+def test_a_trial_leads_to_the_bytes_of_its_file(warehouse_home, trials):
     for trial in trials:
         content = raw_text.kept(Home(warehouse_home), trial)
         assert content is not None
@@ -32,7 +30,7 @@ def test_a_trial_leads_to_the_bytes_of_its_file(warehouse_home: Path, trials: li
         assert raw_text.kept(Home(warehouse_home), elsewhere) == content
 
 
-def test_what_no_lake_holds_is_none(warehouse_home: Path, tmp_path: Path, trials: list[dict[str, Any]]) -> None:
+def test_what_no_lake_holds_is_none(warehouse_home, tmp_path, trials):
     assert raw_text.kept(Home(tmp_path), trials[0]) is None
     for name in ("campaign", "source_path", "source_sha256"):
         assert raw_text.kept(Home(warehouse_home), trials[0] | {name: "another"}) is None
@@ -49,9 +47,7 @@ def test_what_no_lake_holds_is_none(warehouse_home: Path, tmp_path: Path, trials
     ],
     ids=["short", "just short enough", "long, from the trial on", "long, from the beginning"],
 )
-def test_a_long_text_is_cut_where_the_trial_begins(
-    pack: Any, lines: int, line: int | None, first: int, shown: int
-) -> None:
+def test_a_long_text_is_cut_where_the_trial_begins(pack, lines, line, first, shown):
     text = "".join(f"line {number}\r\n" for number in range(1, lines + 1))
     part = raw_text.part(pack(text.encode()), line)
     assert (part.first, part.lines) == (first, lines)
@@ -59,5 +55,5 @@ def test_a_long_text_is_cut_where_the_trial_begins(
     assert len(part.text.splitlines()) == shown
 
 
-def test_bytes_that_are_no_text_are_replaced() -> None:
+def test_bytes_that_are_no_text_are_replaced():
     assert raw_text.part(b"\xff\x00<b>", None).text == "\ufffd\x00<b>"

@@ -32,12 +32,12 @@ def taken_port() -> Iterator[int]:
         yield listener.getsockname()[1]
 
 
-def test_a_taken_port_names_the_option(taken_port: int) -> None:
+def test_a_taken_port_names_the_option(taken_port):
     with pytest.raises(serve.PortTaken, match=rf"Port {taken_port} on 127\.0\.0\.1 .*`--port {taken_port + 1}`"):
         serve.claim(taken_port)
 
 
-def test_a_free_port_is_left_free() -> None:
+def test_a_free_port_is_left_free():
     with socket.socket() as probe:
         probe.bind((serve.ADDRESS, 0))
         free = probe.getsockname()[1]
@@ -45,7 +45,7 @@ def test_a_free_port_is_left_free() -> None:
     serve.claim(free)
 
 
-def test_nothing_secret_is_among_the_arguments() -> None:
+def test_nothing_secret_is_among_the_arguments():
     command = serve.command(8600, open_browser=True, address="192.0.2.7", hosts=("bench.lan", "bench"))
     options = " ".join(command[3:])
     assert options == "--address 192.0.2.7 --port 8600 --host bench.lan --host bench --browser"
@@ -63,7 +63,7 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return handed
 
 
-def test_serving_hands_over_the_home_and_leaves_this_process(handed: dict[str, str], tmp_path: Path) -> None:
+def test_serving_hands_over_the_home_and_leaves_this_process(handed, tmp_path):
     serve.serve(Home(tmp_path), 8600, open_browser=False)
     assert handed["DROPLINE_HOME"] == str(tmp_path)
     assert ALLOWED not in handed
@@ -72,7 +72,7 @@ def test_serving_hands_over_the_home_and_leaves_this_process(handed: dict[str, s
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "192.0.2.7", "::", "bench.lan"])  # noqa: S104 - nothing is bound
-def test_nobody_else_is_let_in_unasked(handed: dict[str, str], tmp_path: Path, address: str) -> None:
+def test_nobody_else_is_let_in_unasked(handed, tmp_path, address):
     with pytest.raises(serve.Unguarded, match=rf"--address {address}: .*sign-in\.md.*`--no-sign-in`"):
         serve.serve(Home(tmp_path), 8600, open_browser=False, address=address)
     assert not handed
@@ -81,12 +81,12 @@ def test_nobody_else_is_let_in_unasked(handed: dict[str, str], tmp_path: Path, a
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "localhost", "::1", "127.8.9.10"])
-def test_this_machine_needs_no_sign_in(handed: dict[str, str], tmp_path: Path, address: str) -> None:
+def test_this_machine_needs_no_sign_in(handed, tmp_path, address):
     serve.serve(Home(tmp_path), 8600, open_browser=False, address=address)
     assert handed
 
 
-def test_ctrl_c_ends_it_with_one_line_though_a_page_is_open(tmp_path: Path) -> None:
+def test_ctrl_c_ends_it_with_one_line_though_a_page_is_open(tmp_path):
     async def interrupt(port: int, server: subprocess.Popen[bytes]) -> bytes:
         async with soak.visiting(port) as visitor:
             await visitor.open("try_file", "")
@@ -119,7 +119,7 @@ def imported_by_pages() -> set[str]:
     return found
 
 
-def test_whatever_a_page_needs_is_imported_once_and_no_garbage_before_anybody_asks() -> None:
+def test_whatever_a_page_needs_is_imported_once_and_no_garbage_before_anybody_asks():
     code = "import gc, sys; from dropline.app import serve; serve.settle(); print(gc.get_freeze_count(), *sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=serve.ROOT, capture_output=True, text=True, check=True)
     kept, *there = done.stdout.split()
@@ -164,7 +164,7 @@ def ask(port: int, method: str, path: str, body: Any = None, **headers: str) -> 
         ("POST", "/", 403),
     ],
 )
-def test_every_kind_of_answer_has_the_headers(running: tuple[int, Path], method: str, path: str, status: int) -> None:
+def test_every_kind_of_answer_has_the_headers(running, method, path, status):
     answer = ask(running[0], method, path)
     assert answer.status == status
     policy = answer.headers["content-security-policy"]
@@ -178,7 +178,7 @@ def test_every_kind_of_answer_has_the_headers(running: tuple[int, Path], method:
     assert "server" not in answer.headers, "nor what it is served by"
 
 
-def test_a_file_that_is_too_large_is_refused_whatever_its_header_says(running: tuple[int, Path]) -> None:
+def test_a_file_that_is_too_large_is_refused_whatever_its_header_says(running):
     port, log = running
 
     async def upload() -> list[int]:
@@ -205,7 +205,7 @@ def multipart(size: int) -> bytes:
     return head + b"a" * size + b"\r\n--x--\r\n"
 
 
-def test_the_page_of_the_protocol_asks_for_the_page_by_its_name(running: tuple[int, Path]) -> None:
+def test_the_page_of_the_protocol_asks_for_the_page_by_its_name(running):
     async def open_page() -> bytes:
         async with soak.visiting(running[0]) as visitor:
             return b"".join(each.SerializeToString() for each in await visitor.open("try_file", ""))

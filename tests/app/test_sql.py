@@ -15,14 +15,8 @@ from dropline.app.queries import sql
 from dropline.app.warehouse import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from streamlit.testing.v1 import AppTest
 
-    from dropline.app.warehouse import Warehouse
-
-    Open = Callable[..., AppTest]
 
 COUNTED = "select backend, count(*) as n from capacity group by all order by all"
 
@@ -37,24 +31,19 @@ def shown(app: AppTest) -> dict[str, Any]:
     return dict(json.loads(app.get("bidi_component")[0].proto.json))
 
 
-def test_without_a_warehouse_the_page_says_what_to_type(open_page: Open, tmp_path: Path) -> None:
-    app = open_page(tmp_path, "sql")
-    assert "There is no warehouse" in app.info[0].value
-
-
-def test_a_question_in_the_address_is_answered(open_page: Open, published_home: Path) -> None:
+def test_a_question_in_the_address_is_answered(open_page, published_home):
     app = open_page(published_home, "sql", sql="select 6 * 7 as answer")
     assert list(answer(app)["answer"]) == [42]
     assert shown(app)["text"] == "select 6 * 7 as answer"
 
 
-def test_without_a_question_the_page_says_how_to_ask_one(open_page: Open, published_home: Path) -> None:
+def test_without_a_question_the_page_says_how_to_ask_one(open_page, published_home):
     app = open_page(published_home, "sql")
     assert "pick a worked one" in app.info[0].value
     assert shown(app)["text"].startswith("select configuration, lps")
 
 
-def test_every_worked_question_has_a_picture(open_page: Open, published_home: Path) -> None:
+def test_every_worked_question_has_a_picture(open_page, published_home):
     app = open_page(published_home, "sql", sql="select 1")
     app.session_state["questions"] = True
     gallery = app.run().dataframe[0].value
@@ -64,9 +53,7 @@ def test_every_worked_question_has_a_picture(open_page: Open, published_home: Pa
     assert sum(len(picture) > 0 for picture in gallery["Answer"]) >= 5  # where nothing was measured
 
 
-def test_a_question_too_long_for_an_address_is_answered_but_not_put_there(
-    open_page: Open, published_home: Path
-) -> None:
+def test_a_question_too_long_for_an_address_is_answered_but_not_put_there(open_page, published_home):
     app = open_page(published_home, "sql", sql="select 1 as one -- " + "é" * 4000)
     assert list(answer(app)["one"]) == [1]
     assert "sql" not in app.query_params
@@ -82,36 +69,32 @@ def test_a_question_too_long_for_an_address_is_answered_but_not_put_there(
         ("<script>alert(1)</script>", "Parser Error"),
     ],
 )
-def test_what_is_refused_says_why_and_draws_nothing(
-    open_page: Open, published_home: Path, text: str, said: str
-) -> None:
+def test_what_is_refused_says_why_and_draws_nothing(open_page, published_home, text, said):
     app = open_page(published_home, "sql", sql=text)
     assert said in app.code[0].value
     assert "not answered" in app.error[0].value
     assert not app.get("vega_lite_chart")
 
 
-def test_rows_that_are_cut_are_told(open_page: Open, published_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_that_are_cut_are_told(open_page, published_home, monkeypatch):
     cut = Answer(pa.table({"a": [1, 2]}), cut=True)
     monkeypatch.setattr(sql_console, "ask", lambda path, text: cut)
     app = open_page(published_home, "sql", sql="select 'cut here'")
     assert "There are more rows" in app.warning[0].value
 
 
-def test_an_answer_without_rows_says_what_to_do(open_page: Open, published_home: Path) -> None:
+def test_an_answer_without_rows_says_what_to_do(open_page, published_home):
     app = open_page(published_home, "sql", sql="select 1 as a where false")
     assert "no row matches" in app.info[0].value
 
 
-def test_names_and_kinds_that_no_file_can_hold_are_shown(open_page: Open, published_home: Path) -> None:
+def test_names_and_kinds_that_no_file_can_hold_are_shown(open_page, published_home):
     odd = "select 1 as a, 2 as a, interval 1 day as i, {'b': 1} as s, [1] as l, null as n, 'x'::blob as b, 1::hugeint h"
     app = open_page(published_home, "sql", sql=odd)
     assert len(set(answer(app).columns)) == 8
 
 
-def test_the_editor_knows_tables_columns_and_functions_with_their_meaning(
-    open_page: Open, published_home: Path, warehouse: Warehouse
-) -> None:
+def test_the_editor_knows_tables_columns_and_functions_with_their_meaning(open_page, published_home, warehouse):
     known = shown(open_page(published_home, "sql"))
     assert {"tables": known["tables"], "functions": known["functions"]} == sql.schema(warehouse)
     assert all(table["comment"] for table in known["tables"].values())
@@ -123,14 +106,14 @@ def test_the_editor_knows_tables_columns_and_functions_with_their_meaning(
     assert "quantile_cont()" in {call for call, *_ in known["functions"]}
 
 
-def test_the_chart_takes_the_columns_of_the_address(open_page: Open, published_home: Path) -> None:
+def test_the_chart_takes_the_columns_of_the_address(open_page, published_home):
     app = open_page(published_home, "sql", sql=COUNTED, x="backend", y="n", colour="backend")
     (spec,) = [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
     assert spec["description"].startswith("n over backend: n = ")
     assert not app.warning
 
 
-def test_a_chart_says_what_it_leaves_out_and_keeps_the_colours_of_backends() -> None:
+def test_a_chart_says_what_it_leaves_out_and_keeps_the_colours_of_backends():
     table = pd.DataFrame({"x": [1.0, None, 3.0], "y": [1, 2, 3], "colour": ["mysql", "mysql", "lmdb"]})
     drawn = quick.points(table, "a [b].c:Q", "rate", "backend").to_dict()
     assert drawn["description"] == (
@@ -144,7 +127,7 @@ def test_a_chart_says_what_it_leaves_out_and_keeps_the_colours_of_backends() -> 
     assert "the first 5,000 of 5,001 rows" in quick.points(many, "x", "y").to_dict()["description"]
 
 
-def test_examples_are_plain_sql_with_a_question_each() -> None:
+def test_examples_are_plain_sql_with_a_question_each():
     assert len(sql.examples()) == len(list(sql.ANALYSES.glob("*.sql"))) >= 7
     for name, text in sql.examples().items():
         assert "{{" not in text

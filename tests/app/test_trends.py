@@ -1,49 +1,9 @@
 """The page Trends, and its chart."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-import pandas as pd
-
-from dropline.app.charts import trend
 from dropline.app.queries import trends
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
-    from streamlit.testing.v1 import AppTest
-
-    from dropline.app.warehouse import Warehouse
-
-
-def points() -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "place": [1, 2, 3, 4, 5, 6],
-            "rate": [100.0, 101, 80, 99, 95, 94],
-            "low": [99.0, 100, 79, 98, 94, None],
-            "high": [101.0, 102, 81, 100, 96, None],
-            "level": [100.0, 100, 100, 100, 94.5, 94.5],
-            "segment": [0, 0, 0, 0, 1, 1],
-            "kind": ["run", "run", "dip", "run", "run", "at least"],
-            "product_version": ["1", "1", "1", "1", "2", "2"],
-            "run": "k",
-            "changed": ["", "", "", "", "version 2", ""],
-            "shown_change": ["", "", "", "", "-5.5 %", ""],
-        }
-    )
-
-
-def test_the_chart_shows_runs_levels_changes_and_says_so_in_its_text_alternative() -> None:
-    spec = trend.runs_in_time(points(), "mysql", "leases/s", "It became slower").to_dict()
-    assert [layer["mark"]["type"] for layer in spec["layer"]] == ["rule", "rule", "rule", "line", "point", "text"]
-    assert spec["description"].startswith("It became slower. 6 runs with the range")
-    assert spec["layer"][4]["encoding"]["shape"]["scale"]["domain"] == ["run", "dip", "at least", "below"]
-
-
-def test_every_series_has_a_label_of_its_own_and_its_runs_in_order(warehouse: Warehouse) -> None:
+def test_every_series_has_a_label_of_its_own_and_its_runs_in_order(warehouse):
     found = trends.series(warehouse, "isc").to_pylist()
     assert len({row["label"] for row in found}) == len(found) > 5
     for row in found[:3]:
@@ -52,9 +12,7 @@ def test_every_series_has_a_label_of_its_own_and_its_runs_in_order(warehouse: Wa
         assert sum(run["is_dip"] for run in runs) == row["dips"]
 
 
-def test_the_page_opens_with_the_series_that_changed_most(
-    open_page: Callable[..., AppTest], warehouse_home: Path
-) -> None:
+def test_the_page_opens_with_the_series_that_changed_most(open_page, warehouse_home):
     page = open_page(warehouse_home, "trends")
     assert [each.value for each in page.title] == ["Trends"]
     table = page.dataframe[0].value
@@ -62,7 +20,7 @@ def test_the_page_opens_with_the_series_that_changed_most(
     assert "Level" in table.columns
 
 
-def test_an_address_names_the_series_and_the_goal(open_page: Callable[..., AppTest], warehouse_home: Path) -> None:
+def test_an_address_names_the_series_and_the_goal(open_page, warehouse_home):
     page = open_page(warehouse_home, "trends")
     other = page.selectbox(key="series").options[2]
     again = open_page(warehouse_home, "trends", series=other, goal=page.selectbox(key="goal").options[2])
@@ -70,14 +28,12 @@ def test_an_address_names_the_series_and_the_goal(open_page: Callable[..., AppTe
     assert not again.error
 
 
-def test_without_measured_runs_the_page_says_what_to_do(
-    open_page: Callable[..., AppTest], published_home: Path
-) -> None:
+def test_without_measured_runs_the_page_says_what_to_do(open_page, published_home):
     page = open_page(published_home, "trends")
     assert "ingest runs" in page.info[0].value
 
 
-def test_without_a_goal_each_series_is_at_the_usual_one_of_its_unit(warehouse: Warehouse) -> None:
+def test_without_a_goal_each_series_is_at_the_usual_one_of_its_unit(warehouse):
     found = {row["series_id"] for row in trends.series(warehouse, None).to_pylist()}
     expected = warehouse.query(
         "select distinct series_id from trends "

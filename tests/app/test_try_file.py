@@ -105,10 +105,7 @@ def test_what_has_no_known_neighbours_says_so(open_page: Open, warehouse_home: P
     ("name", "data", "reason"),
     [
         ("empty.txt", b"", "the file is empty"),
-        ("notes.txt", b"a shopping list", "not recognised"),
-        (".hidden", b"hello", "not recognised"),
         ("campaign.yaml", b"campaign: [", "campaign.yaml"),
-        ("noise.gz", b"\x1f\x8b" + bytes(range(256)) * 40, "not recognised"),
         ("noise.bin", bytes(range(256)) * 4000, "not recognised"),
         ("../../etc/passwd", b"root:x:0:0:", "not recognised"),
     ],
@@ -133,7 +130,8 @@ def test_a_report_that_is_cut_off_keeps_its_warnings(open_page: Open, warehouse_
     assert "Nothing speaks against it" not in said(app)
 
 
-def test_markup_and_control_characters_are_text(open_page: Open, published_home: Path, hostile: str) -> None:
+def test_markup_and_control_characters_are_text(open_page: Open, published_home: Path) -> None:
+    hostile = "<script>alert(1)</script> **bold** [link](http://evil.example) :material/bolt: $x$ `code`"
     data = PERFDHCP.read_bytes().replace(b"10.0.0.1", hostile.encode() + b"\x1b[31m\x07")
     app = dropped(open_page, published_home, f"{hostile}\x1b\u202e.txt", data)
     assert "<script>" not in said(app)

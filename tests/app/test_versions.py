@@ -12,12 +12,7 @@ from dropline.app.queries import compare
 from dropline.app.warehouse import Warehouse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
-
-    from streamlit.testing.v1 import AppTest
-
-    Open = Callable[..., AppTest]
 
 
 @pytest.fixture(scope="module")
@@ -42,18 +37,14 @@ def two_versions(warehouse_home: Path, tmp_path_factory: pytest.TempPathFactory)
     return home
 
 
-def test_the_same_set_ups_of_two_versions_are_known_and_others_are_not(
-    two_versions: Path, warehouse: Warehouse
-) -> None:
+def test_the_same_set_ups_of_two_versions_are_known_and_others_are_not(two_versions, warehouse):
     assert compare.versions(Warehouse.open(two_versions / "warehouse.duckdb")) == [
         {"product": "ISC Kea", "version": "2.4.0", "previous_version": "2.2.0", "set_ups": 4}
     ]
     assert compare.versions(warehouse) == []
 
 
-def test_the_page_counts_what_changed_and_shows_the_largest_real_change_first(
-    open_page: Open, two_versions: Path
-) -> None:
+def test_the_page_counts_what_changed_and_shows_the_largest_real_change_first(open_page, two_versions):
     opened = Warehouse.open(two_versions / "warehouse.duckdb")
     changes = compare.version_changes(opened, None, compare.versions(opened)[0]).to_pylist()
     counted = headlines.changes([row["verdict"] for row in changes])
@@ -67,21 +58,19 @@ def test_the_page_counts_what_changed_and_shows_the_largest_real_change_first(
     assert (memfile["2.2.0"], memfile["2.4.0"]) == ("12,178", "8,488")
 
 
-def test_the_home_page_says_what_the_newest_version_changed_and_leads_there(
-    open_page: Open, two_versions: Path, warehouse_home: Path
-) -> None:
+def test_the_home_page_says_what_the_newest_version_changed_and_leads_there(open_page, two_versions, warehouse_home):
     app = open_page(two_versions)
     assert app.header[0].value.replace("\\", "").startswith("ISC Kea 2.4.0 against 2.2.0: ")
     assert "Set-up by set-up" in [each.proto.label for each in app.get("page_link")]
     assert "against" not in "".join(each.value for each in open_page(warehouse_home).header)
 
 
-def test_with_one_version_the_page_says_what_to_do(open_page: Open, warehouse_home: Path) -> None:
+def test_with_one_version_the_page_says_what_to_do(open_page, warehouse_home):
     assert "Measure one again with another version" in open_page(warehouse_home, "versions").info[0].value
 
 
 @pytest.mark.parametrize(
     ("ratio", "said"), [(1.08, "+8.0 %"), (0.69, "-31 %"), (1.004, "+0.4 %"), (2.4, "× 2.4"), (float("nan"), "-")]
 )
-def test_a_change_is_short(ratio: float, said: str) -> None:
+def test_a_change_is_short(ratio, said):
     assert wording.percent(ratio) == said

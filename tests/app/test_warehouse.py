@@ -27,24 +27,24 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_missing_warehouse_says_what_to_type(tmp_path: Path) -> None:
+def test_a_missing_warehouse_says_what_to_type(tmp_path):
     with pytest.raises(WarehouseMissing, match=r"nothing\.duckdb.*`dropline up examples`"):
         Warehouse.open(tmp_path / "nothing.duckdb")
 
 
-def test_a_file_that_is_no_warehouse_is_named(tmp_path: Path) -> None:
+def test_a_file_that_is_no_warehouse_is_named(tmp_path):
     path = tmp_path / "warehouse.duckdb"
     path.write_bytes(b"not a database at all, but long enough to have a header" * 100)
     with pytest.raises(WarehouseUnreadable, match=r"warehouse\.duckdb cannot be opened"):
         Warehouse.open(path)
 
 
-def test_queries_take_parameters_and_see_the_functions_of_the_file(path: Path) -> None:
+def test_queries_take_parameters_and_see_the_functions_of_the_file(path):
     warehouse = Warehouse.open(path)
     assert warehouse.query("select value + $more as value from doubled()", {"more": 5}).to_pylist() == [{"value": 7}]
 
 
-def test_readers_of_an_old_publication_keep_it_while_new_ones_see_the_new(path: Path) -> None:
+def test_readers_of_an_old_publication_keep_it_while_new_ones_see_the_new(path):
     old = Warehouse.open(path)
     publish(path, 2)
     new = Warehouse.open(path)
@@ -52,7 +52,7 @@ def test_readers_of_an_old_publication_keep_it_while_new_ones_see_the_new(path: 
     assert [each.query("from figures").to_pylist() for each in (old, new)] == [[{"value": 1}], [{"value": 2}]]
 
 
-def test_several_threads_ask_at_once(path: Path) -> None:
+def test_several_threads_ask_at_once(path):
     warehouse = Warehouse.open(path)
     answers: list[int] = []
 
@@ -90,9 +90,7 @@ def test_several_threads_ask_at_once(path: Path) -> None:
         "select $missing",
     ],
 )
-def test_anything_but_one_select_over_the_warehouse_is_refused(
-    path: Path, sql: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_anything_but_one_select_over_the_warehouse_is_refused(path, sql, monkeypatch):
     monkeypatch.chdir(path.parent)
     warehouse = Warehouse.open(path)
     with pytest.raises(QueryRefused):
@@ -104,11 +102,11 @@ def test_anything_but_one_select_over_the_warehouse_is_refused(
 @pytest.mark.parametrize(
     "sql", ["from figures", "with a as (select 1) select * from a", "describe figures", "show tables"]
 )
-def test_every_way_to_read_is_answered(path: Path, sql: str) -> None:
+def test_every_way_to_read_is_answered(path, sql):
     assert Warehouse.open(path).query(sql).num_rows == 1
 
 
-def test_a_question_asked_again_is_answered_from_memory_and_noted(warehouse_home: Path) -> None:
+def test_a_question_asked_again_is_answered_from_memory_and_noted(warehouse_home):
     warehouse = Warehouse.open(warehouse_home / "warehouse.duckdb", remembered_bytes=2**20)
     sql = "select count(*) as runs from runs where rate_unit = $unit"
     first = warehouse.query(sql, {"unit": "leases/s"})
@@ -118,7 +116,7 @@ def test_a_question_asked_again_is_answered_from_memory_and_noted(warehouse_home
     assert warehouse.query(sql, {"unit": "queries/s"}) is not first
 
 
-def test_answers_are_forgotten_when_they_take_too_much_room(warehouse_home: Path, warehouse: Warehouse) -> None:
+def test_answers_are_forgotten_when_they_take_too_much_room(warehouse_home, warehouse):
     assert warehouse.query("select 1") is not warehouse.query("select 1"), "nothing is remembered unless asked for"
     remembering = Warehouse.open(warehouse_home / "warehouse.duckdb", remembered_bytes=1000)
     first = remembering.query("select 1")
@@ -127,7 +125,7 @@ def test_answers_are_forgotten_when_they_take_too_much_room(warehouse_home: Path
     assert remembering.query("select 1") is not first
 
 
-def test_what_is_refused_is_neither_kept_nor_noted(warehouse_home: Path) -> None:
+def test_what_is_refused_is_neither_kept_nor_noted(warehouse_home):
     warehouse = Warehouse.open(warehouse_home / "warehouse.duckdb", remembered_bytes=2**20)
     for _ in range(2):
         with query_log.recorded() as questions, pytest.raises(QueryRefused):

@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dropline.app import widgets
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-LISTS = [
-    ("results", "only_campaign"),
-    ("explore", "campaign"),
-    ("explore", "backend"),
-    ("quality", "campaign"),
-    ("speedups", "campaign"),
-    ("trends", "series"),
-    ("machines", "host"),
-]
+LISTS = [("explore", "campaign"), ("trends", "series"), ("machines", "host")]
 
 
 def options(app: AppTest, key: str) -> list[str]:
@@ -31,9 +18,7 @@ def options(app: AppTest, key: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("page", "key"), LISTS)
-def test_a_long_list_is_cut_and_searched(
-    open_page: Callable[..., AppTest], warehouse_home: Path, monkeypatch: pytest.MonkeyPatch, page: str, key: str
-) -> None:
+def test_a_long_list_is_cut_and_searched(open_page, warehouse_home, monkeypatch, page, key):
     every = options(open_page(warehouse_home, page), key)
     monkeypatch.setattr(widgets, "MOST_OPTIONS", 1)
     app = open_page(warehouse_home, page)
@@ -59,14 +44,14 @@ def shown(rates: list[float | None], signs: list[str]) -> AppTest:
     return app
 
 
-def test_the_sign_of_a_bound_stands_before_its_figure_which_stays_a_number() -> None:
+def test_the_sign_of_a_bound_stands_before_its_figure_which_stays_a_number():
     rows = shown([18977.4, 2559.0, None], ["", "≥", ""]).dataframe[0].value
     assert list(rows) == ["name", "LPS: bound", "LPS"]
     assert list(rows["LPS: bound"]) == ["", "≥", ""]
     assert list(rows["LPS"].dropna()) == [18977.4, 2559.0]
 
 
-def test_without_bounds_there_is_no_column_for_them() -> None:
+def test_without_bounds_there_is_no_column_for_them():
     assert list(shown([1.0], [""]).dataframe[0].value) == ["name", "LPS"]
 
 
@@ -80,6 +65,6 @@ def test_without_bounds_there_is_no_column_for_them() -> None:
         ([3.14159, 12000.0], "%,.5g"),
     ],
 )
-def test_rates_are_written_as_people_read_them(rates: list[float | None], written: str) -> None:
+def test_rates_are_written_as_people_read_them(rates, written):
     columns = json.loads(shown(rates, [""] * len(rates)).dataframe[0].proto.columns)
     assert columns["LPS"]["type_config"]["format"] == written

@@ -1,7 +1,5 @@
 """Figures in words: bounds are shown as bounds, and text from files stays text."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,9 +23,7 @@ from dropline.app import wording
         (float("nan"), "bracketed", None, "-"),
     ],
 )
-def test_a_capacity_carries_the_sign_of_its_bound(
-    rate: float | None, status: str, qualifier: str | None, shown: str
-) -> None:
+def test_a_capacity_carries_the_sign_of_its_bound(rate, status, qualifier, shown):
     assert wording.rate(rate, wording.bound(status, qualifier)) == shown
 
 
@@ -45,22 +41,22 @@ def test_a_capacity_carries_the_sign_of_its_bound(
         ("≈", "", "≈ 2 ×"),
     ],
 )
-def test_a_ratio_of_bounds_is_a_bound_or_unknown(upper_sign: str, lower_sign: str, shown: str) -> None:
+def test_a_ratio_of_bounds_is_a_bound_or_unknown(upper_sign, lower_sign, shown):
     assert wording.ratio(200, 100, upper_sign, lower_sign) == shown
 
 
 @pytest.mark.parametrize(
     ("value", "shown"), [(0.6971, "0.697"), (1.5, "1.5"), (999.4, "999"), (999.6, "1,000"), (2345.6, "2,346")]
 )
-def test_a_factor_is_never_a_power_of_ten(value: float, shown: str) -> None:
+def test_a_factor_is_never_a_power_of_ten(value, shown):
     assert wording.factor(value) == shown
 
 
-def test_a_ratio_over_nothing_is_a_dash() -> None:
+def test_a_ratio_over_nothing_is_a_dash():
     assert wording.ratio(1, 0) == wording.ratio(None, 1) == wording.ratio(float("nan"), 1) == "-"
 
 
-def test_an_interval_without_repetitions_is_a_dash_and_never_made_up() -> None:
+def test_an_interval_without_repetitions_is_a_dash_and_never_made_up():
     assert wording.interval(None, None) == wording.interval(float("nan"), float("nan")) == "-"
     assert wording.interval(9500, 10500.2) == "9,500 to 10,500"
     assert wording.interval(9500, None) == "≥ 9,500"
@@ -79,9 +75,7 @@ def test_an_interval_without_repetitions_is_a_dash_and_never_made_up() -> None:
         (None, 100, 200, "-"),
     ],
 )
-def test_a_range_says_whether_it_is_an_interval_or_a_bracket(
-    kind: str | None, low: float | None, high: float | None, shown: str
-) -> None:
+def test_a_range_says_whether_it_is_an_interval_or_a_bracket(kind, low, high, shown):
     assert wording.capacity_range(kind, low, high) == shown
 
 
@@ -97,9 +91,7 @@ def test_a_range_says_whether_it_is_an_interval_or_a_bracket(
         (8952.6, 8952.6, 8952.6, 8952.6),
     ],
 )
-def test_an_estimate_has_no_digits_of_which_nothing_is_known(
-    value: float, low: float | None, high: float | None, shown: float
-) -> None:
+def test_an_estimate_has_no_digits_of_which_nothing_is_known(value, low, high, shown):
     assert wording.about(value, low, high) == pytest.approx(shown)
 
 
@@ -113,7 +105,7 @@ def test_an_estimate_has_no_digits_of_which_nothing_is_known(
         ("published", "at_most", "≤ 8,488"),
     ],
 )
-def test_what_passed_at_the_last_step_is_shown_as_a_lower_bound(status: str, qualifier: str | None, shown: str) -> None:
+def test_what_passed_at_the_last_step_is_shown_as_a_lower_bound(status, qualifier, shown):
     assert wording.figure(8487.6, status, qualifier) == shown
 
 
@@ -127,12 +119,12 @@ def test_what_passed_at_the_last_step_is_shown_as_a_lower_bound(status: str, qua
         ([True, False, True], "1 of 3 pairs were measured one after the other"),
     ],
 )
-def test_drift_is_named_where_pairs_were_not_measured_in_turn(in_turn: list[bool], said: str) -> None:
+def test_drift_is_named_where_pairs_were_not_measured_in_turn(in_turn, said):
     assert wording.drift(in_turn).startswith(said)
     assert bool(wording.drift(in_turn)) == bool(said)
 
 
-def test_only_runs_that_resemble_their_neighbours_widened_an_interval() -> None:
+def test_only_runs_that_resemble_their_neighbours_widened_an_interval():
     said = wording.widened({"a": 0.6, "b": -0.6, "c": None, "d": float("nan")})
     assert said.endswith("widened the interval of a (2 times).")
     assert wording.widened({"b": 0.0}) == ""
@@ -140,7 +132,7 @@ def test_only_runs_that_resemble_their_neighbours_widened_an_interval() -> None:
 
 
 @given(st.text())
-def test_no_markdown_survives_in_plain_text(text: str) -> None:
+def test_no_markdown_survives_in_plain_text(text):
     shown = wording.plain(text)
     for sign in "*_`[]<>$~:#|!":
         assert shown.count(sign) == shown.count("\\" + sign)
@@ -158,9 +150,9 @@ def test_no_markdown_survives_in_plain_text(text: str) -> None:
         (300, 0, ("", ""), ""),
     ],
 )
-def test_a_ratio_of_bounds_is_said_as_a_bound(upper: float, lower: float, signs: tuple[str, str], said: str) -> None:
+def test_a_ratio_of_bounds_is_said_as_a_bound(upper, lower, signs, said):
     assert wording.times(upper, lower, *signs) == said
 
 
-def test_a_span_of_one_number_is_that_number() -> None:
+def test_a_span_of_one_number_is_that_number():
     assert (wording.span(9, 9), wording.span(5, 9)) == ("9", "5 to 9")

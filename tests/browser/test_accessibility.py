@@ -132,12 +132,12 @@ def visitor(chromium: Browser, address: str) -> Iterator[Watched]:
         yield watched
 
 
-def test_the_main_control_of_every_page_is_named() -> None:
+def test_the_main_control_of_every_page_is_named():
     assert set(CONTROLS) == set(PAGES)
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_can_be_used_by_everybody(visitor: Watched, addresses: dict[str, str], name: str) -> None:
+def test_a_page_can_be_used_by_everybody(visitor, addresses, name):
     troubles: list[str] = []
     page = visitor.page
     page.set_viewport_size({"width": WIDTHS[0], "height": 900})
@@ -226,7 +226,7 @@ def inked(picture: Image.Image) -> np.ndarray:
     return np.asarray(Image.fromarray(np.abs(grey - np.median(grey))).resize(FIELDS, Image.Resampling.BOX))
 
 
-def test_a_page_without_its_charts_or_tables_is_noticed() -> None:
+def test_a_page_without_its_charts_or_tables_is_noticed():
     for file in KNOWN.glob("*.png"):
         known = Image.open(file)
         ground = int(np.median(np.asarray(known)))
@@ -238,7 +238,7 @@ def test_a_page_without_its_charts_or_tables_is_noticed() -> None:
             assert difference(cut, known) > MOST_UNLIKE, file.name
 
 
-def test_a_comparison_can_be_made_without_a_mouse(visitor: Watched, pair: list[str]) -> None:
+def test_a_comparison_can_be_made_without_a_mouse(visitor, pair):
     page = visitor.page
     page.set_viewport_size({"width": WIDTHS[0], "height": 900})
     visitor.go()

@@ -10,7 +10,6 @@ from conftest import write_sql, written_sql
 from test_tasks import tick
 
 if TYPE_CHECKING:
-    from conftest import Watched
     from playwright.sync_api import Page
 
 SQL = "select count(*) as trials from trials"
@@ -28,9 +27,7 @@ def shown(page: Page) -> list[str]:
 @pytest.mark.parametrize(
     ("path", "name"), [("claims", "claim"), ("explore?origin=measured", "chosen"), ("run", "trial")]
 )
-def test_one_press_brings_the_row_before_and_the_next_what_was_there_at_first(
-    watched: Watched, path: str, name: str
-) -> None:
+def test_one_press_brings_the_row_before_and_the_next_what_was_there_at_first(watched, path, name):
     page = watched.go(path)
     seen = [(page.url, shown(page))]
     for row in (1, 2):
@@ -51,7 +48,7 @@ def test_one_press_brings_the_row_before_and_the_next_what_was_there_at_first(
     assert page.url == seen[1][0]
 
 
-def test_one_press_brings_the_question_before(watched: Watched) -> None:
+def test_one_press_brings_the_question_before(watched):
     page = watched.go("sql")
     for sql in (SQL, "select 7 as seven"):
         write_sql(page, sql)

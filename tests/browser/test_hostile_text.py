@@ -8,14 +8,11 @@ from urllib.parse import urlencode
 import pytest
 from conftest import STRANGE, watch
 
-import report
 from dropline.app import queries
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conftest import Watched
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
     from dropline.app.warehouse import Warehouse
 
@@ -78,9 +75,7 @@ def trap(page: Page, dialogs: list[str]) -> None:
     page.on("dialog", close)
 
 
-def test_no_page_makes_anything_of_what_files_say(
-    chromium: Browser, strange_address: str, views: dict[str, tuple[str, bool]]
-) -> None:
+def test_no_page_makes_anything_of_what_files_say(chromium, strange_address, views):
     dialogs: list[str] = []
     with watch(chromium, strange_address) as watched:
         trap(watched.page, dialogs)
@@ -105,7 +100,7 @@ def hover(watched: Watched) -> None:
         watched.page.wait_for_timeout(200)
 
 
-def test_a_dropped_file_is_shown_as_it_is(chromium: Browser, strange_address: str, tmp_path: Path) -> None:
+def test_a_dropped_file_is_shown_as_it_is(chromium, strange_address, tmp_path):
     file = tmp_path / f"{STRANGE.replace('/', '')}.txt"
     file.write_text(f"Running: perfdhcp {STRANGE}\n{STRANGE}\n", "utf-8")
     dialogs: list[str] = []
@@ -118,20 +113,3 @@ def test_a_dropped_file_is_shown_as_it_is(chromium: Browser, strange_address: st
         assert WORD in page.content().replace("&gt;", ">")
         assert page.evaluate(MADE) == HARMLESS
     assert dialogs == []
-
-
-def test_the_report_is_as_harmless(chromium: Browser, strange: Warehouse, tmp_path: Path) -> None:
-    file = tmp_path / "report.html"
-    file.write_text(report.make(strange), "utf-8")
-    dialogs: list[str] = []
-    context = chromium.new_context(offline=True)
-    page = context.new_page()
-    trap(page, dialogs)
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(file.as_uri())
-    assert WORD in page.inner_text("body")
-    assert page.evaluate(MADE) == HARMLESS
-    assert asked == [file.as_uri()]
-    assert dialogs == []
-    context.close()

@@ -91,17 +91,13 @@ def whether_threads_are_worth_it_here_and_why_not(hand: Hand, warehouse: Warehou
 def one_percent_instead_of_two_and_a_half(hand: Hand, warehouse: Warehouse) -> None:
     begun = compare.beginning(warehouse)
     pair = [begun["baseline_id"], begun["treatment_id"]]
+    found = compare.capacities_at(warehouse, pair, 0.01, "worst_exchange").to_pylist()
+    estimates = {each["configuration_id"]: each["rate_interpolated"] for each in found}
     hand.watched.go()
     hand.to_page("Compare", "Compare")
     hand.to("spinbutton", "Limit (%)", "1")
     hand.watched.chart("red: the limit of 1 %").wait_for()
-    hand.reads(difference_at_one_percent(warehouse, pair))
-
-
-def difference_at_one_percent(warehouse: Warehouse, pair: list[str]) -> str:
-    found = compare.capacities_at(warehouse, pair, 0.01, "worst_exchange").to_pylist()
-    estimates = {each["configuration_id"]: each["rate_interpolated"] for each in found}
-    return wording.change(estimates[pair[1]] / estimates[pair[0]])
+    hand.reads(wording.change(estimates[pair[1]] / estimates[pair[0]]))
 
 
 def the_run_with_a_dip_and_its_second(hand: Hand, warehouse: Warehouse) -> None:
@@ -162,8 +158,7 @@ def what_a_raw_file_is_and_where_it_stands(hand: Hand, warehouse: Warehouse) -> 
     hand.page.locator("input[type=file]").set_input_files(FILE)
     hand.page.get_by_role("heading", name="Output of perfdhcp").wait_for()
     known = rows(
-        warehouse,
-        "select rate from capacity where origin = 'measured' and protocol = 'DHCPv4' and loss_goal = 'isc'",
+        warehouse, "select rate from capacity where origin = 'measured' and protocol = 'DHCPv4' and loss_goal = 'isc'"
     )
     hand.watched.chart(f"of {len(known)} known capacities").wait_for()
 
@@ -198,14 +193,6 @@ def a_join_typed_with_completion(hand: Hand, warehouse: Warehouse) -> None:
     assert hand.watched.cells("Answer to the question")[1][-1] == str(answer["n"])
 
 
-def the_same_view_in_a_fresh_browser(hand: Hand, warehouse: Warehouse) -> None:
-    begun = compare.beginning(warehouse)
-    hand.watched.go("compare?limit=1")
-    hand.steps += 1
-    hand.watched.chart("red: the limit of 1 %").wait_for()
-    hand.reads(difference_at_one_percent(warehouse, [begun["baseline_id"], begun["treatment_id"]]))
-
-
 class Task(NamedTuple):
     """What somebody wants to know, and in how many clicks at most."""
 
@@ -223,7 +210,6 @@ TASKS = (
     Task(the_sql_and_the_csv_of_a_chart, 2),
     Task(what_a_raw_file_is_and_where_it_stands, 2),
     Task(a_join_typed_with_completion, 2),
-    Task(the_same_view_in_a_fresh_browser, 1),
 )
 
 
@@ -235,7 +221,7 @@ def visitor(chromium: Browser, address: str) -> Iterator[Watched]:
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.does.__name__)
-def test_a_task_is_done_by_keyboard_in_few_steps(visitor: Watched, warehouse: Warehouse, task: Task) -> None:
+def test_a_task_is_done_by_keyboard_in_few_steps(visitor, warehouse, task):
     hand = Hand(visitor)
     task.does(hand, warehouse)
     assert hand.steps <= task.clicks

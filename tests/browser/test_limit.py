@@ -5,16 +5,12 @@ from __future__ import annotations
 import re
 import struct
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote_plus
 
 import pytest
 
 from dropline.app import queries
 from dropline.app.warehouse import Warehouse
-
-if TYPE_CHECKING:
-    from conftest import Watched
 
 BANDS = "[class*=st-key-chart-ramps] .limits_marks path"
 
@@ -30,7 +26,7 @@ def address_of_pair(warehouse_home: Path) -> str:
     return "compare?" + "&".join(f"configurations={quote_plus(labels[row['configuration_id']])}" for row in rows)
 
 
-def test_dragging_in_the_curves_sets_the_limit(watched: Watched, address_of_pair: str) -> None:
+def test_dragging_in_the_curves_sets_the_limit(watched, address_of_pair):
     page = watched.go(address_of_pair)
     bands = page.locator(BANDS)
     bands.first.scroll_into_view_if_needed()
@@ -48,7 +44,7 @@ def test_dragging_in_the_curves_sets_the_limit(watched: Watched, address_of_pair
     page.get_by_label(re.compile("red: the limit of 1 %")).first.wait_for()
 
 
-def test_a_saved_image_is_large_enough_and_has_the_title(watched: Watched, tmp_path: Path) -> None:
+def test_a_saved_image_is_large_enough_and_has_the_title(watched, tmp_path):
     page = watched.go("speedups")
     chart = page.locator("[class*=st-key-chart-ratios]").first
     assert chart.locator("svg .role-title-text").first.text_content(), "the finding is drawn within the chart"

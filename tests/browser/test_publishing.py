@@ -13,10 +13,7 @@ from dropline import publication
 from dropline.paths import Home
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
-
-    from playwright.sync_api import Browser
 
 
 def publish(home: Home, source: Path, day: int) -> None:
@@ -28,12 +25,8 @@ def publish(home: Home, source: Path, day: int) -> None:
 
 
 def test_an_open_page_follows_a_publication_and_a_rollback_within_seconds(
-    chromium: Browser,
-    serve_home: Callable[[Path], str],
-    warehouse_home: Path,
-    published_home: Path,
-    tmp_path: Path,
-) -> None:
+    chromium, serve_home, warehouse_home, published_home, tmp_path
+):
     home = Home(tmp_path)
     publish(home, warehouse_home, 20_000)
     with watch(chromium, serve_home(home.root)) as session:

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 import report
 from dropline.app.warehouse import Warehouse
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from playwright.sync_api import Browser
-
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
-def test_it_opens_without_errors_fits_and_prints(
-    chromium: Browser, warehouse_home: Path, tmp_path: Path, width: int, scheme: str
-) -> None:
+def test_it_opens_without_errors_fits_and_prints(chromium, warehouse_home, tmp_path, width, scheme):
     file = tmp_path / "report.html"
     file.write_text(report.make(Warehouse.open(warehouse_home / "warehouse.duckdb")), "utf-8")
     context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": 900}, offline=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conftest import write_sql, written_sql
@@ -12,10 +10,7 @@ from test_tasks import choose
 from dropline.app.queries import sql
 
 if TYPE_CHECKING:
-    from conftest import Watched
     from playwright.sync_api import Page
-
-    from dropline.app.warehouse import Warehouse
 
 
 def offered(page: Page, name: str) -> None:
@@ -24,25 +19,7 @@ def offered(page: Page, name: str) -> None:
     page.keyboard.press("Tab")
 
 
-def test_a_join_is_typed_with_completion_and_answered(watched: Watched, warehouse: Warehouse) -> None:
-    page = watched.go("sql")
-    write_sql(page, "")
-    page.keyboard.type("select count(*) as n from trial_ex", delay=20)
-    offered(page, "trial_exchanges")
-    page.keyboard.type(" e join trials", delay=20)
-    offered(page, "trials")
-    page.keyboard.type(" t using (trial_id) where t.back", delay=20)
-    offered(page, "backend")
-    page.keyboard.type(" = 'mysql'", delay=20)
-    asked = "select count(*) as n from trial_exchanges e join trials t using (trial_id) where t.backend = 'mysql'"
-    assert written_sql(page) == asked
-    page.keyboard.press("Control+Enter")
-    page.get_by_text("1 row, 1 column").wait_for()
-    watched.settle()
-    assert watched.cells("Answer to the question")[1][-1] == str(warehouse.query(asked)["n"][0].as_py())
-
-
-def test_a_column_is_taken_from_the_tree_with_its_comment_in_sight(watched: Watched) -> None:
+def test_a_column_is_taken_from_the_tree_with_its_comment_in_sight(watched):
     page = watched.go("sql")
     write_sql(page, "select ")
     page.locator(".tree summary").filter(has_text="leases_per_second").click()
@@ -52,7 +29,7 @@ def test_a_column_is_taken_from_the_tree_with_its_comment_in_sight(watched: Watc
     assert written_sql(page) == "select lps"
 
 
-def test_a_worked_question_is_taken_and_the_one_before_comes_back(watched: Watched) -> None:
+def test_a_worked_question_is_taken_and_the_one_before_comes_back(watched):
     page = watched.go("sql")
     write_sql(page, "select 42 as answer")
     page.get_by_role("button", name="Run", exact=True).click()
@@ -69,15 +46,3 @@ def test_a_worked_question_is_taken_and_the_one_before_comes_back(watched: Watch
         if written_sql(page) == "select 42 as answer":
             break
     assert written_sql(page) == "select 42 as answer"
-
-
-def test_a_chart_gives_its_csv_with_one_click_and_opens_its_sql_with_two(watched: Watched) -> None:
-    page = watched.go()
-    with page.expect_download() as downloading:
-        page.get_by_role("button", name="CSV", exact=True).first.click()
-    with Path(downloading.value.path()).open(encoding="utf-8", newline="") as file:
-        assert {"label", "rate"} <= set(next(csv.reader(file)))
-    page.get_by_role("button", name="SQL behind this").first.click()
-    page.get_by_role("link", name="Open in SQL").first.click()
-    page.get_by_label("Answer to the question").first.wait_for()
-    assert "from capacity" in written_sql(page)

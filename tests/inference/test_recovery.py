@@ -13,7 +13,6 @@ from dropline.inference.recovery import (
     HOUR,
     Course,
     Server,
-    Timers,
     after_outage,
     flow,
     periods,
@@ -42,12 +41,12 @@ def unaccounted(course: Course) -> float:
         (timers(4, DAY, DAY / 2, DAY / 2, 2, 10), [(1, 3), (3, 5), (7, 9), (9, 11)]),
     ],
 )
-def test_a_client_of_ipv4_backs_off_as_in_rfc_2131(clock: Timers, bounds: list[tuple[float, float]]) -> None:
+def test_a_client_of_ipv4_backs_off_as_in_rfc_2131(clock, bounds):
     assert [(wait.low, wait.high) for wait in clock.waits[: clock.request]] == bounds
     assert clock.waits[clock.request - 1].then == clock.request - 1, "the longest is repeated"
 
 
-def test_a_client_of_ipv6_backs_off_as_in_rfc_8415() -> None:
+def test_a_client_of_ipv6_backs_off_as_in_rfc_8415():
     new = V6.waits[: V6.request]
     assert [wait.stay for wait in new[:-1]] == pytest.approx([1.05 * 2**attempt for attempt in range(12)])
     assert (new[-1].low, new[-1].high) == pytest.approx((3240, 3960)), "SOL_MAX_RT"
@@ -56,7 +55,7 @@ def test_a_client_of_ipv6_backs_off_as_in_rfc_8415() -> None:
     assert [wait.mean for wait in renewing[:7]] == pytest.approx([10, 20, 40, 80, 160, 320, 600])
 
 
-def test_a_renewal_of_ipv4_halves_the_time_that_is_left_down_to_a_minute() -> None:
+def test_a_renewal_of_ipv4_halves_the_time_that_is_left_down_to_a_minute():
     clock = timers(4, 7200, 3600, 6300)
     renewing = [wait.mean for wait in clock.waits[clock.renewal :]]
     assert renewing[:6] == [1350, 675, 337.5, 168.75, 84.375, 60], "until T2, RFC 2131, 4.4.5"
@@ -66,7 +65,7 @@ def test_a_renewal_of_ipv4_halves_the_time_that_is_left_down_to_a_minute() -> No
 
 @pytest.mark.parametrize("clock", [V4, V6], ids=["v4", "v6"])
 @pytest.mark.parametrize(("load", "capacity"), [(100, 100), (100, 250), (99.5, 100)])
-def test_who_has_capacity_above_the_load_sees_no_repetition(clock: Timers, load: float, capacity: float) -> None:
+def test_who_has_capacity_above_the_load_sees_no_repetition(clock, load, capacity):
     course = simulate(SECONDS, steady(load / 2, SECONDS), steady(load / 2, SECONDS), Server(capacity, 0), clock)
     assert not course.repeated.any()
     assert not course.waiting.any()
@@ -77,9 +76,7 @@ def test_who_has_capacity_above_the_load_sees_no_repetition(clock: Timers, load:
 @pytest.mark.parametrize(
     ("clients", "capacity", "renewals"), [(50_000, 100, 0), (50_000, 500, 100), (350_000, 2000, 97.2)]
 )
-def test_with_a_full_queue_recovery_takes_the_clients_over_the_capacity_left_by_renewals(
-    clients: float, capacity: float, renewals: float
-) -> None:
+def test_with_a_full_queue_recovery_takes_the_clients_over_the_capacity_left_by_renewals(clients, capacity, renewals):
     """As F. Bulk told dhcp-users in April 2008, 50,000 clients at 10 leases/s take 5,000 s."""
     begun = flow(clients, 0, 1, SECONDS)
     course = simulate(SECONDS, begun, steady(renewals, SECONDS), Server(capacity, math.inf), V4)
@@ -87,7 +84,7 @@ def test_with_a_full_queue_recovery_takes_the_clients_over_the_capacity_left_by_
     assert not course.repeated.any()
 
 
-def test_a_drained_hour_serves_all_who_came_and_an_hour_too_short_says_so() -> None:
+def test_a_drained_hour_serves_all_who_came_and_an_hour_too_short_says_so():
     course = simulate(SECONDS, flow(12_000, 0, 60, SECONDS), NOBODY, Server(40, 120), V4)
     assert course.served.sum() == pytest.approx(12_000)
     assert course.recovered_s is not None
@@ -96,7 +93,7 @@ def test_a_drained_hour_serves_all_who_came_and_an_hour_too_short_says_so() -> N
     assert slow.recovered_s is None
 
 
-def test_a_server_that_never_answers_hears_everybody_once_in_64_seconds() -> None:
+def test_a_server_that_never_answers_hears_everybody_once_in_64_seconds():
     course = simulate(SECONDS, flow(6400, 0, 60, SECONDS), NOBODY, Server(0, 0), V4)
     assert course.waiting[-1] == pytest.approx(6400)
     assert course.repeated[-640:].mean() == pytest.approx(6400 / 64, rel=1e-3)
@@ -110,9 +107,7 @@ def test_a_server_that_never_answers_hears_everybody_once_in_64_seconds() -> Non
     st.floats(0, 5000),
     st.floats(0, 5e5),
 )
-def test_in_each_period_who_came_was_served_or_waits(
-    clock: Timers, clients: float, renewals: float, capacity: float, queue: float, outage_s: float
-) -> None:
+def test_in_each_period_who_came_was_served_or_waits(clock, clients, renewals, capacity, queue, outage_s):
     edges = periods(600, 1200)
     overdue = after_outage(clock, clients / 3, clients / 7, outage_s, DAY / 2, edges)
     arriving, due = flow(clients, 0, 60, edges), steady(renewals, edges)
@@ -124,7 +119,7 @@ def test_in_each_period_who_came_was_served_or_waits(
 
 
 @pytest.mark.parametrize("clock", [V4, V6], ids=["v4", "v6"])
-def test_the_counts_are_the_mean_of_clients_followed_one_by_one(clock: Timers) -> None:
+def test_the_counts_are_the_mean_of_clients_followed_one_by_one(clock):
     """Each client draws its own waits as the RFCs say, in continuous time; the server answers whole clients."""
     clients, capacity, queue, seconds = 20_000, 60, 120, 600
     edges = periods(DAY, seconds)[: periods(DAY, seconds).searchsorted(seconds) + 1]
@@ -175,7 +170,7 @@ def followed(version: int, clients: int, capacity: int, queue: int, seconds: int
     return waiting, repeated
 
 
-def test_an_outage_leaves_each_client_where_its_timers_have_brought_it() -> None:
+def test_an_outage_leaves_each_client_where_its_timers_have_brought_it():
     """4 h of outage, 2 h lease, T1 1 h: everybody missed T1 3 to 4 h ago and repeats each 64 s by now."""
     clock = timers(4, 7200, 3600, 6300)
     due = after_outage(clock, 0, 350_000, 14_400, 3600, SECONDS)
@@ -186,7 +181,7 @@ def test_an_outage_leaves_each_client_where_its_timers_have_brought_it() -> None
     assert by_second[64:].sum() == pytest.approx(0)
 
 
-def test_a_short_outage_with_a_long_lease_is_spread_over_hours() -> None:
+def test_a_short_outage_with_a_long_lease_is_spread_over_hours():
     due = after_outage(V4, 0, 1000, 600, DAY / 2, SECONDS)
     assert due[V4.renewal + 1, -1] == pytest.approx(1000), "a quarter of T2 - T1 is more than an hour away"
     assert not after_outage(V4, 1000, 1000, 0, DAY / 2, SECONDS).any()
@@ -201,12 +196,12 @@ def test_a_short_outage_with_a_long_lease_is_spread_over_hours() -> None:
         (lambda: simulate(SECONDS, NOBODY, NOBODY, Server(-1, 0), V4), "expected neither below zero"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_words(call: object, complaint: str) -> None:
+def test_what_makes_no_sense_is_refused_in_words(call, complaint):
     with pytest.raises(ValueError, match=complaint):
         call()  # type: ignore[operator]
 
 
-def test_a_server_that_falls_under_overload_takes_longer() -> None:
+def test_a_server_that_falls_under_overload_takes_longer():
     """30 % less beyond the knee, as an agent simulation of 12,000 clients at 40 leases/s had it: 502 s for 347 s."""
     begun = flow(12_000, 0, 60, SECONDS)
     steadfast, falling = (

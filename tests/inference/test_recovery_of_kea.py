@@ -133,7 +133,7 @@ def timers() -> Timers:
     return Timers((*exchange(0), *exchange(7)), 7, 14)
 
 
-def test_clients_of_a_real_kea_repeat_as_often_as_is_simulated(kea: None) -> None:
+def test_clients_of_a_real_kea_repeat_as_often_as_is_simulated(kea):
     capacity = number(r"Rate: ([\d.]+) ", perfdhcp("-r", "2500", "-R", "1000000", "-p", "5"))
     clients = round(CLIENTS_PER_LPS * capacity)
     printed = perfdhcp("--scenario", "avalanche", "-R", str(clients), "-b", "mac=00:0c:02:00:00:00")

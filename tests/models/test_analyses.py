@@ -40,12 +40,6 @@ def test_a_worked_question_has_an_answer(request, analysis):
     assert request.getfixturevalue(home)(REF.sub(r"\1", analysis.read_text("utf-8")))
 
 
-@pytest.mark.parametrize("analysis", ANALYSES, ids=lambda path: path.stem)
-def test_a_worked_question_begins_with_the_question(analysis):
-    question = analysis.read_text("utf-8").partition("\nwith\n")[0]
-    assert all(line.startswith("-- ") for line in question.splitlines()) and question
-
-
 def test_every_mart_is_asked_by_some_question():
     asked = {name for analysis in ANALYSES for name in REF.findall(analysis.read_text("utf-8"))}
     assert {mart.stem for mart in (ROOT / "models" / "marts").glob("*.sql")} <= asked

@@ -56,19 +56,12 @@ def test_a_wrong_capacity_fails_the_unit_tests(project, warehouse_home):
     assert "a_ramp_that_never_exceeds_gives_a_lower_bound" in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("table", "test"),
-    [
-        ("trial_intervals", "unique_together_trial_intervals_trial_id__position__exchange"),  # counted by bits
-        ("trial_exchanges", "unique_together_trial_exchanges_trial_id__exchange"),
-    ],
-)
-def test_a_row_that_stands_twice_fails_the_data_tests(project, warehouse_home, table, test):
+def test_a_row_that_stands_twice_fails_the_data_tests(project, warehouse_home):
     shutil.copy(warehouse_home / "warehouse.duckdb", project / "warehouse.duckdb")
-    asked = ("test", "--select", f"{table},test_type:generic")
+    asked = ("test", "--select", "trial_intervals,test_type:generic")
     assert dbt(project, warehouse_home, *asked).returncode == 0
     with duckdb.connect(str(project / "warehouse.duckdb")) as database:
-        database.execute(f"insert into {table} from {table} limit 1")
+        database.execute("insert into trial_intervals from trial_intervals limit 1")
     done = dbt(project, warehouse_home, *asked)
     assert done.returncode == 1
-    assert f"Failure in test {test}" in done.stdout
+    assert "Failure in test unique_together_trial_intervals_trial_id__position__exchange" in done.stdout

@@ -57,7 +57,7 @@ def sql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sql]:
         yield lambda query: connection.execute(query).fetchall()
 
 
-def test_an_ingested_figure_is_a_capacity_with_source_and_qualifier(sql: Sql) -> None:
+def test_an_ingested_figure_is_a_capacity_with_source_and_qualifier(sql):
     assert sql(
         """select origin, product, product_version, threads, rate, rate_unit, loss_limit, status, qualifier
         from capacity where campaign = 'lab/dns-2025' and backend = 'lmdb'"""
@@ -66,16 +66,11 @@ def test_an_ingested_figure_is_a_capacity_with_source_and_qualifier(sql: Sql) ->
         """select source_title, publisher, source_url, location from published_figures
         where source_id = 'lab/dns-2025' and metric = 'latency_avg_ms'"""
     ) == [
-        (
-            "Name servers and their databases",
-            "Example Laboratory",
-            "https://example.org/dns-2025",
-            "text below table 2",
-        )
+        ("Name servers and their databases", "Example Laboratory", "https://example.org/dns-2025", "text below table 2")
     ]
 
 
-def test_ratios_are_computed_within_the_source(sql: Sql) -> None:
+def test_ratios_are_computed_within_the_source(sql):
     assert sql(
         "select backend, reference_backend, ratio from backend_ratio where campaign = 'lab/dns-2025' and ratio > 1"
     ) == [("lmdb", "mysql", 61200 / 15300)]
@@ -84,13 +79,13 @@ def test_ratios_are_computed_within_the_source(sql: Sql) -> None:
     ]
 
 
-def test_only_the_last_version_of_a_file_counts(sql: Sql) -> None:
+def test_only_the_last_version_of_a_file_counts(sql):
     assert sql("select figure_id, value, qualifier from published_figures where figure_id like 'lab/kea.csv#1'") == [
         ("lab/kea.csv#1", 1000.0, "at_least")
     ]
 
 
-def test_ids_of_others_are_never_taken(sql: Sql) -> None:
+def test_ids_of_others_are_never_taken(sql):
     """A bundled source and a bundled figure of the same ids, and a campaign that is named as its source."""
     assert sql("select figure_id, value from published_figures where figure_id like '%kea20-001' order by 1") == [
         ("kea20-001", 11686.0),
@@ -103,7 +98,7 @@ def test_ids_of_others_are_never_taken(sql: Sql) -> None:
     ]
 
 
-def test_two_figures_of_one_configuration_stay_two(sql: Sql) -> None:
+def test_two_figures_of_one_configuration_stay_two(sql):
     assert sql("select rate, method from capacity where campaign like 'lab/%' and product = 'NSD' order by rate") == [
         (7000.0, "figure lab/kea.csv#2"),
         (8000.0, "figure lab/kea.csv#3"),

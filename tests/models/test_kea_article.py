@@ -59,26 +59,6 @@ def test_the_multithreading_speedup_is_the_ratio_of_two_figures(sql, protocol, h
     assert {row[1:] for row in rows} == {(None, None)}, "single figures have no interval"
 
 
-@pytest.mark.parametrize(
-    ("protocol", "ha_mode", "threading", "backend", "ratio"),
-    [
-        ("DHCPv4", "hot-standby", "single", "memfile", 0.481),
-        ("DHCPv4", "hot-standby", "multi", "memfile", 0.630),
-        ("DHCPv4", "load-balancing", "multi", "mysql", 0.985),
-        ("DHCPv6", "hot-standby", "multi", "memfile", 0.327),
-    ],
-)
-def test_high_availability_costs_what_the_article_implies(sql, protocol, ha_mode, threading, backend, ratio):
-    assert sql(
-        """select round(ratio, 3) from ha_speedup where campaign = 'isc-kb-kea-2.0'
-        and protocol = ? and ha_mode = ? and threading = ? and backend = ?""",
-        protocol,
-        ha_mode,
-        threading,
-        backend,
-    ) == [(ratio,)]
-
-
 def test_every_ha_cell_of_the_article_has_its_ratio(sql):
     ratios = {
         row[:4]: row[4]
@@ -93,22 +73,6 @@ def test_every_ha_cell_of_the_article_has_its_ratio(sql):
             continue
         for backend, lps, alone in zip(BACKENDS, figures, ARTICLE[protocol, "none", threading], strict=True):
             assert ratios[protocol, ha_mode, threading, backend] == pytest.approx(lps / alone)
-
-
-def test_lmdb_against_mysql_is_seven_and_a_half(sql):
-    assert sql(
-        """select ratio, rate_unit from backend_ratio where campaign = 'pdns-users-lmdb-2019'
-        and backend = 'lmdb' and reference_backend = 'mysql'"""
-    ) == [(7.5, "queries/s")]
-
-
-def test_repeated_figures_are_findings_on_exactly_the_cells_concerned(sql):
-    rows = sql(
-        """select figures.value, count(*) from quality_findings as findings
-        inner join published_figures as figures on findings.subject_id = figures.figure_id
-        where findings.finding = 'identical_figures' and findings.campaign = 'isc-kb-kea-2.0' group by 1"""
-    )
-    assert dict(rows) == {12417: 3, 5621: 2, 575: 2, 486: 2}
 
 
 def test_every_published_capacity_is_in_capacity_once_and_unchanged(sql):

@@ -31,13 +31,6 @@ def test_what_belongs_to_a_trial_is_found_in_the_batch_of_the_trial(examples_hom
     assert rows == found > 0
 
 
-def test_clients_from_duckdb_1_4_on_can_open_it(warehouse_home):
-    # The main header holds the storage version after checksum and magic; 67 is that of DuckDB 1.4.
-    header = (warehouse_home / "warehouse.duckdb").read_bytes()[:20]
-    assert header[8:12] == b"DUCK"
-    assert int.from_bytes(header[12:20], "little") <= 67
-
-
 def test_columns_have_types_that_every_client_can_fetch(sql):
     # Python fetches a time with a zone only with pytz beside it, and few tools know 128 bits.
     odd = "data_type like '%HUGEINT%' or data_type like '%WITH TIME ZONE%' or data_type like '%INTERVAL%'"
@@ -51,9 +44,3 @@ def test_times_are_of_utc(sql):
     )
     assert began == [("2026-11-20 13:03:19.757557",)]
     assert sql("select abs(epoch(built_at) - epoch(now())) < 86400 from build_info") == [(True,)]
-
-
-def test_the_functions_for_analysts_are_there(sql):
-    assert sql("select needed_lps from lps_needed(clients := 86400)") == [(2.0,)]
-    fastest = sql("select configuration, lps from configurations_meeting(30000)")
-    assert fastest[0][1] == 37956

@@ -120,11 +120,7 @@ def test_any_text_stays_in_its_cell(rows):
 
 
 @given(
-    st.lists(
-        st.tuples(st.floats(0, 1e7), st.floats(0, 1), TEXTS),
-        min_size=1,
-        max_size=20,
-    ),
+    st.lists(st.tuples(st.floats(0, 1e7), st.floats(0, 1), TEXTS), min_size=1, max_size=20),
     TEXTS,
     st.booleans(),
     st.sampled_from([None, 0, 0.025]),
