@@ -62,7 +62,6 @@ _REPETITION: Final = re.compile(
 # Quicker to ask for than unions:
 _VALUES: Final = (str, int, float)
 _SEVERAL: Final = (dict, list)
-_TOLD_AS_TEXT: Final = (str, datetime)
 _DIGITS: Final = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,6})?")
 _CONFIGURATION: Final = tuple(name for name, _ in CONFIGURATION)
 _FILE_NAME: Final = "file name"
@@ -131,8 +130,8 @@ class Context:
 
     def sha256(self) -> str:
         """Return the digest of the context; a different digest makes a new version of the file."""
-        claims = ",".join([f"[{_quoted(c)},{_digested(value)},{_quoted(source)}]" for c, value, source in self.claims])
-        observations = ",".join([f"{_labelled(*row[:-1])}{row[-1]!r}}}" for row in self.observations])
+        claims = ",".join([f'["{column}",{_digested(value)},{_digested(by)}]' for column, value, by in self.claims])
+        observations = ",".join([f"{_labelled(h, n, m, u)}{value!r}}}" for h, n, m, u, value in self.observations])
         rest = _around(tuple(self.own.items()), self.shared, self.name or None, self.level)
         digested = f"[[{claims}],{_digested(self.warnings)},[{observations}],{rest}"
         return hashlib.sha256(digested.encode()).hexdigest()
@@ -519,14 +518,8 @@ def _numbers(metric: str, value: object, unit: str, host: str | None) -> list[_W
     return [] if number is None else [(host, None, metric, unit, number)]
 
 
-def _digested(value: object) -> str:
-    """Return a part of a context as JSON, for `Context.sha256`."""
-    if isinstance(value, _TOLD_AS_TEXT):
-        return _quoted(str(value))
-    return _encoded(value)
-
-
-_encoded: Final = lru_cache(maxsize=16_384, typed=True)(_DIGESTED.encode)  # the repetitions of a ramp have the same
+# A part of a context as JSON, for `Context.sha256`; nearly all files of a campaign repeat the same values.
+_digested: Final = lru_cache(maxsize=16_384, typed=True)(_DIGESTED.encode)
 
 
 @lru_cache(maxsize=1024)
