@@ -283,15 +283,18 @@ class Campaign(_Strict):
         """Yield warnings about `path`, given all output `paths`: those it misses, and invalid values."""
         matched: list[str] = []
         missed: list[str] = []
-        wrong: dict[str, list[str]] = defaultdict(list)
+        places: dict[tuple[str, str], list[str]] = defaultdict(list)
         for path in paths if self.path else ():
             found = self.path_values(path)
             (matched if found else missed).append(path)
-            for column, word in found.items():
-                try:
-                    normalise(column, self.values.get(column, {}).get(word, word))
-                except ValueError as error:
-                    wrong[str(error)].append(path)
+            for said in found.items():
+                places[said].append(path)
+        wrong: dict[str, list[str]] = defaultdict(list)
+        for (column, word), those in places.items():
+            try:
+                normalise(column, self.values.get(column, {}).get(word, word))
+            except ValueError as error:
+                wrong[str(error)] += those
         if missed:
             such = f", such as {matched[0]}" if matched else ""
             outputs = f"{len(matched) + len(missed)} outputs"

@@ -59,6 +59,9 @@ _SERVER_COLUMNS: Final = (
 _REPETITION: Final = re.compile(
     r"(?:\A|(?<=.)[-_])(?:(?:rep|repetition|run)[-_]?([0-9]{1,9})|r([0-9]{1,2}))\Z", re.IGNORECASE | re.DOTALL
 )
+# Quicker to ask for than unions:
+_VALUES: Final = (str, int, float)
+_SEVERAL: Final = (dict, list)
 _DIGITS: Final = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,6})?")
 _CONFIGURATION: Final = tuple(name for name, _ in CONFIGURATION)
 _FILE_NAME: Final = "file name"
@@ -66,6 +69,11 @@ _BANNER: Final = "banner"
 _SIDECAR_OF: Final = "sidecar "
 _SET_UP: Final = frozenset({"backend", "threading", "scenario"})  # a sidecar with one of these describes the set-up
 _MAX_OBSERVATIONS: Final = 1000
+_METRICS: Final = (
+    *((metric, "s") for metric in ("perfdhcp_cpu_s", "server_cpu_s", "db_cpu_s", "other_cpu_s")),
+    *(("loadavg_before", "processes"), ("server_deaths", "deaths")),
+    *(("rmem_default", "bytes"), ("host_cpu_jiffies", "jiffies")),
+)
 _SIDECAR: Final = json.JSONDecoder(parse_constant=lambda _: None)
 _quoted: Final = json.encoder.encode_basestring_ascii
 _DIGESTED: Final = json.JSONEncoder(sort_keys=True, default=str, separators=(",", ":"), check_circular=False)
@@ -122,12 +130,11 @@ class Context:
 
     def sha256(self) -> str:
         """Return the digest of the context; a different digest makes a new version of the file."""
-        rest = [self.own, self.shared]
-        if self.name or self.level is not None:
-            rest += [self.name, self.level]
-        before, after = _DIGESTED.encode([self.claims, self.warnings]), _DIGESTED.encode(rest)
-        observations = ",".join(map(_digested, self.observations))
-        return hashlib.sha256(f"{before[:-1]},[{observations}],{after[1:]}".encode()).hexdigest()
+        claims = ",".join([f'["{column}",{_digested(value)},{_digested(by)}]' for column, value, by in self.claims])
+        observations = ",".join([f"{_labelled(h, n, m, u)}{value!r}}}" for h, n, m, u, value in self.observations])
+        rest = _around(tuple(self.own.items()), self.shared, self.name or None, self.level)
+        digested = f"[[{claims}],{_digested(self.warnings)},[{observations}],{rest}"
+        return hashlib.sha256(digested.encode()).hexdigest()
 
     def resolve(
         self, facts: Row, *, alone: bool = True, rates: Collection[float] = (), banner: str | None = None
@@ -405,15 +412,19 @@ def _sidecar_fields(campaign: Campaign | None) -> Iterable[tuple[str, str]]:
     return [*own.items(), *((c, key) for c, key in SIDECAR_FIELDS if c not in own)] if own else SIDECAR_FIELDS
 
 
-def _said_by(contents: Row, fields: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Any]]:
-    for column, key in fields:
-        value: Any = contents.get(key)
-        if value is None and "." in key and key not in contents:
-            value = contents
-            for step in key.split("."):
-                value = value.get(step) if isinstance(value, dict) else None
-        if value is not None:
-            yield column, value
+def _said_by(contents: Row, fields: Iterable[tuple[str, str]]) -> list[tuple[str, Any]]:
+    said = ((column, _at(contents, key) if "." in key else contents.get(key)) for column, key in fields)
+    return [each for each in said if each[1] is not None]
+
+
+def _at(contents: Row, key: str) -> Any:
+    """Return the value of a key such as `ramp.step`, which may also be the name of one."""
+    if key in contents:
+        return contents[key]
+    value: Any = contents
+    for step in key.split("."):
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
 
 
 def _claims(
@@ -479,19 +490,15 @@ def _first_text(value: object) -> str | None:
 def _watched(sidecar: Row) -> list[_Watched]:
     """Return the sidecar's observations beside the trial: CPU, load, UDP counters, leases."""
     host = _first_text(sidecar.get("host"))
-    load = sidecar.get("loadavg_before")
-    load = str(_first_text(load) or "").split(" ")[0]
-    deaths = sidecar.get("server_deaths")
-    rows = [
-        *_numbers("perfdhcp_cpu_s", sidecar.get("perfdhcp_cpu_s"), "s", host),
-        *_numbers("server_cpu_s", sidecar.get("server_cpu_s"), "s", host),
-        *_numbers("db_cpu_s", sidecar.get("db_cpu_s"), "s", host),
-        *_numbers("other_cpu_s", sidecar.get("other_cpu_s"), "s", host),
-        *_numbers("loadavg_before", load, "processes", host),
-        *_numbers("server_deaths", len(deaths) if isinstance(deaths, list) else None, "deaths", host),
-        *_numbers("rmem_default", sidecar.get("rmem_default"), "bytes", host),
-        *_numbers("host_cpu_jiffies", sidecar.get("host_cpu_jiffies"), "jiffies", host),
-    ]
+    rows: list[_Watched] = []
+    for metric, unit in _METRICS:
+        value = sidecar.get(metric)
+        if metric == "loadavg_before":
+            value = str(_first_text(value) or "").split(" ")[0]
+        elif metric == "server_deaths":
+            value = len(value) if isinstance(value, list) else None
+        if value is not None:
+            rows += _numbers(metric, value, unit, host)
     for namespace, counters in _items(sidecar.get("udp_delta")):
         for counter, value in _items(counters):
             rows += _numbers(f"udp.{counter}", value, "packets", namespace)
@@ -503,7 +510,7 @@ def _watched(sidecar: Row) -> list[_Watched]:
 
 def _numbers(metric: str, value: object, unit: str, host: str | None) -> list[_Watched]:
     """Return one row for a number, or one labelled row per entry of a list or an object."""
-    if isinstance(value, dict | list):
+    if isinstance(value, _SEVERAL):
         entries = value.items() if isinstance(value, dict) else enumerate(value)
         found = [(str(label), number) for label, entry in entries if (number := _finite(entry)) is not None]
         return [(host, label, metric, unit, number) for label, number in found]
@@ -511,17 +518,29 @@ def _numbers(metric: str, value: object, unit: str, host: str | None) -> list[_W
     return [] if number is None else [(host, None, metric, unit, number)]
 
 
-def _digested(row: _Watched) -> str:
-    """Return a row as JSON for `Context.sha256`; the label is left out if there is none."""
-    host, label, metric, unit, value = row
+# A part of a context as JSON, for `Context.sha256`; nearly all files of a campaign repeat the same values.
+_digested: Final = lru_cache(maxsize=16_384, typed=True)(_DIGESTED.encode)
+
+
+@lru_cache(maxsize=1024)
+def _around(own: tuple[tuple[str, Any], ...], *more: object) -> str:
+    """Return the end of the digested JSON: what `gather` found besides claims and observations."""
+    shared, name, level = more
+    rest = [dict(own), shared] if name is None and level is None else [dict(own), shared, name, level]
+    return _DIGESTED.encode(rest)[1:]
+
+
+@lru_cache(maxsize=4096)
+def _labelled(host: str | None, label: str | None, metric: str, unit: str) -> str:
+    """Return the begin of an observation as JSON; the label is left out if there is none."""
     named = f'"label":{_quoted(label)},' if label is not None else ""
     owner = _quoted(host) if host is not None else "null"
-    return f'{{"host":{owner},{named}"metric":{_quoted(metric)},"unit":{_quoted(unit)},"value":{value!r}}}'
+    return f'{{"host":{owner},{named}"metric":{_quoted(metric)},"unit":{_quoted(unit)},"value":'
 
 
 def _finite(value: object) -> float | None:
     try:
-        number = float(value) if isinstance(value, str | int | float) else math.nan
+        number = float(value) if isinstance(value, _VALUES) else math.nan
     except (ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None

@@ -8,7 +8,7 @@ from collections import defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from dropline.ingest.files import Found, Kind, adopt, sidecar_paths
+from dropline.ingest.files import Found, Kind, sidecar_paths
 from dropline.ingest.names import Name, level_counts, names
 
 if TYPE_CHECKING:
@@ -16,17 +16,14 @@ if TYPE_CHECKING:
 
 
 class Neighbours:
-    """The files of one scope. The constructor classifies files that only their neighbours identify.
+    """The files of one scope, after `adopt`.
 
     Attributes:
-        items: all files, in order.
         machines: the files of each folder of machine facts.
 
     """
 
     def __init__(self, items: Sequence[Found]) -> None:
-        adopt(items)
-        self.items = items
         self.machines: dict[str, list[Found]] = defaultdict(list)
         sidecars = {item.path: item for item in items if item.kind is Kind.SIDECAR}
         self._sidecar_of: dict[Found, Found] = {}  # output, or a file that may not be one -> sidecar

@@ -11,7 +11,7 @@ import sys
 from collections import defaultdict
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from dropline.errors import DroplineError
 from dropline.ingest import archives, figures, formats, machines, servers, telemetry
 from dropline.ingest.campaign import FILE_NAME, SIDECARS, Campaign, CampaignError, slug
-from dropline.ingest.formats import Reject, contents
+from dropline.ingest.formats import Reject, contents, prefixes
 from dropline.ingest.formats.text import unpack
 from dropline.ingest.names import without_archive
 
@@ -48,6 +48,7 @@ _BY_CAMPAIGN: Final = "listed under `ignore:` in campaign.yaml"
 _LINKED: Final = "a link to a file that is found under its own name"
 _MESSAGES: Final = (".err", ".stderr")
 _FAULT: Final = re.compile(r"(?:, line (\d+))?(?:: )?(.*)", re.DOTALL)  # a campaign.yaml error after its path
+_IN_JSON: Final = (*formats.IN_JSON, *telemetry.IN_JSON, *servers.IN_JSON, *prefixes.IN_JSON)
 _ENDING: Final = re.compile(r"(?<=[^/])\.[A-Za-z][^./]*\Z")
 
 
@@ -80,7 +81,7 @@ class Kind(StrEnum):
     UNREADABLE = "unreadable"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scope:
     """The folder that a campaign belongs to: that of its campaign.yaml, else the one given.
 
@@ -91,6 +92,11 @@ class Scope:
     name: str
     campaign: Campaign | None = None
     fault: str | None = None
+
+    @cached_property
+    def place(self) -> str:
+        """The path of the folder."""
+        return str(self.folder)
 
 
 class Ignored(NamedTuple):
@@ -139,7 +145,7 @@ class Found:
     ) -> None:
         folder, _, name = path.rpartition("/")
         self.scope, self.folder, self.name = scope, sys.intern(folder or "."), sys.intern(name)
-        self.elsewhere = None if str(place) == f"{scope.folder}/{path}" else str(place)
+        self.elsewhere = None if str(place) == f"{scope.place}/{path}" else str(place)
         self.size = self.modified_us = 0
         self.kind, self.reject, self.reader = kind, reject, reader
         self.server: ModuleType | None = None
@@ -163,7 +169,7 @@ class Found:
     @property
     def where(self) -> str:
         """The path on disk."""
-        return self.elsewhere or f"{self.scope.folder}/{self.path}"
+        return self.elsewhere or f"{self.scope.place}/{self.path}"
 
     @property
     def file(self) -> Path:
@@ -210,13 +216,13 @@ def look(items: Iterable[Found], max_bytes: int = MAX_BYTES) -> None:
 
 
 def _recognise(heads: Sequence[tuple[Found, bytes]]) -> None:
-    in_question = formats.in_question([head for _, head in heads])
+    in_question = formats.in_question([head for _, head in heads], _IN_JSON)
     for (item, head), asked in zip(heads, in_question, strict=True):
         recognise(item, head, asked=asked)
 
 
 def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
-    """Recognise a file by `head`, its first HEAD_BYTES; generators' readers are tried only if `asked`."""
+    """Recognise a file by `head`, its first HEAD_BYTES; readers are tried only if `asked`."""
     name = item.name
     item.kind = Kind.CAMPAIGN if name == FILE_NAME else Kind.UNKNOWN
     if item.kind is Kind.CAMPAIGN:
@@ -224,16 +230,17 @@ def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
     if archives.is_tar(unpack(head, HEAD_BYTES)[0] if head.startswith(b"\x1f\x8b") else head):
         return  # else its members would be parsed as one text
     item.fact = machines.recognise(name, head)
-    is_json = formats.begins_like_json(head)
-    if not head and not name.endswith(_MESSAGES):
+    if not asked:
+        item.kind = Kind.MESSAGES if name.endswith(_MESSAGES) else Kind.UNKNOWN
+    elif not head and not name.endswith(_MESSAGES):
         item.reject = Reject(1, "the file is empty", "run the trial again, or remove the file")
     elif server := servers.recognise(head):
         item.kind, item.server = Kind.SERVER, server
-    elif asked and (reader := formats.recognise(head)):
+    elif reader := formats.recognise(head):
         item.kind, item.reader = Kind.OUTPUT, reader
     elif watcher := telemetry.recognise(head):
         item.kind, item.watcher = Kind.WATCHED, watcher
-    elif not is_json and figures.recognise(head):
+    elif not formats.begins_like_json(head) and figures.recognise(head):
         item.kind = Kind.FIGURES
     elif reader := contents.behind(head):
         item.kind, item.reader = Kind.OUTPUT, reader
@@ -274,7 +281,7 @@ def read(file: str | Path, max_bytes: int = MAX_BYTES, first: int | None = None)
         try:
             status = os.fstat(opened)
             _require_regular(status)  # it may have been replaced since
-            data = _read(opened, min(status.st_size, max_bytes) + 1, max_bytes + 1 if first is None else first)
+            data = _read(opened, status.st_size, max_bytes + 1 if first is None else first)
         finally:
             os.close(opened)
     except OSError as error:
@@ -285,10 +292,10 @@ def read(file: str | Path, max_bytes: int = MAX_BYTES, first: int | None = None)
     return data, status.st_mtime_ns // 1000
 
 
-def _read(opened: int, expected: int, most: int) -> bytes:
-    """Read at most `most` bytes; first try `expected`, then continue, as the file may have grown."""
-    data = os.read(opened, min(expected, most))
-    while len(data) < most and (more := os.read(opened, min(most - len(data), HEAD_BYTES))):
+def _read(opened: int, size: int, most: int) -> bytes:
+    """Read at most `most` bytes of a file that had `size` bytes; it may have grown."""
+    data = os.read(opened, min(size + 1, most))
+    while len(data) not in {size, most} and (more := os.read(opened, min(most - len(data), HEAD_BYTES))):
         data += more
     return data
 
@@ -511,7 +518,7 @@ def _scope(folder: Path, place: Path, has_campaign: bool) -> Scope | None:
 
 
 def _found(file: str, scope: Scope, place: str = "", reject: Reject | None = None) -> Found:
-    path = file.removeprefix(str(scope.folder)).lstrip("/") or "."
+    path = file.removeprefix(scope.place).lstrip("/") or "."
     if not path.isascii():
         path = os.fsencode(path).decode("utf-8", "backslashreplace")
     return Found(place or file, scope, path, reject=reject)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import pyarrow as pa
 
 from dropline.ingest.change_detection import Known, choose
-from dropline.ingest.files import MAX_BYTES, NOTES, Ignored, Kind, look, read, walk
+from dropline.ingest.files import MAX_BYTES, NOTES, Ignored, Kind, adopt, look, read, walk
 from dropline.ingest.formats import Reject
 from dropline.ingest.identity import Identities
 from dropline.ingest.lake import FORGOTTEN
@@ -290,6 +290,8 @@ def _resolver(found: Chosen, known: Known, reader: Read) -> Resolver:
     items: dict[Path, list[Found]] = defaultdict(list)
     for each in found.listings:
         items[each.scope.folder] += each.items
+    for of_scope in items.values():
+        adopt(of_scope)
     configs = [*found.configs, *known.server_configs(found.unread.folders)] if found.listings else []
     return Resolver(items.__getitem__, known, reader, configs)
 
@@ -359,7 +361,8 @@ class Intake:
     def _keep(self, item: Found, outcome: Outcome) -> None:
         """Count an outcome that the lake has; queue any other."""
         key = campaign, path = outcome.key
-        outcome.place = f"{item.scope.folder}/{item.path}"
+        if outcome.raw["status"] == "ignored":
+            outcome.place = f"{item.scope.place}/{item.path}"
         self._campaigns.add(campaign)
         if key in self.taken:
             reason = f"another file of this ingest is also {path} of campaign {campaign}"
@@ -368,7 +371,7 @@ class Intake:
             self._summary.rejects.append(reject_row(outcome.raw, clash))
             return
         self.taken.add(key)
-        if self._known.get(key) == outcome.version:
+        if (known := self._known.get(key)) and known == outcome.version:
             self.skip(outcome)
             return
         if item.scope.campaign is None and campaign not in self._introduced:

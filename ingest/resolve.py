@@ -84,7 +84,7 @@ def server_configs(found: Iterable[Found], read: Read) -> Iterator[ServerConfig]
             try:
                 data, _ = read(item, MAX_BYTES)
                 row = {name: value for name, value in item.server.parse(data).items() if name != "settings"}
-                yield ServerConfig(row, str(item.scope.folder), item.path, hashlib.sha256(data).hexdigest())
+                yield ServerConfig(row, item.scope.place, item.path, hashlib.sha256(data).hexdigest())
             except (Unreadable, ConfigError):  # reported by its own outcome
                 continue
 
@@ -92,8 +92,8 @@ def server_configs(found: Iterable[Found], read: Read) -> Iterator[ServerConfig]
 class Resolver:
     """Parses the files of one call with their context, in any order.
 
-    `scopes` returns the files of a scope by its folder, and is called for few at a time. Files whose version is in
-    `known` need no rows. `configs` are the server configurations of the call.
+    `scopes`, as an attribute `files`, returns the files of a scope by its folder, after `adopt`. Files whose version is
+    in `known` need no rows. `configs` are the server configurations of the call.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Resolver:
         read: Read,
         configs: Iterable[ServerConfig],
     ) -> None:
-        self._known, self._bytes, self._configs = known, read, configs
+        self._known, self._bytes, self._configs, self.files = known, read, configs, scopes
         self._neighbours = lru_cache(maxsize=_HELD)(lambda folder: Neighbours(scopes(folder)))
         self._machine = lru_cache(maxsize=_HELD)(self._load_machine)
         self._host_id = lru_cache(maxsize=_HELD)(self._load_host_id)
@@ -114,13 +114,8 @@ class Resolver:
         """Return the resolver of some files without known versions."""
         return cls(by_scope(found).__getitem__, {}, read, server_configs(found, read))
 
-    def files(self, scope: Path) -> Sequence[Found]:
-        """Return the files of a scope's folder, classified by their neighbours."""
-        return self._neighbours(scope).items
-
     def outcome(self, item: Found) -> Outcome:
         """Return the outcome of a file."""
-        self._around(item)
         try:
             return self._outcome(item)
         except Unreadable as error:
@@ -261,19 +256,20 @@ class Resolver:
         return slug(name) if isinstance(name, str) and name else item.scope.name
 
     def _context(self, item: Found, content: Content) -> Context:
-        sidecar = self._around(item).sidecar_of(item)
+        around = self._around(item)
+        sidecar = around.sidecar_of(item)
         said = self._said(sidecar)
         context = gather(
             item.path,
-            str(item.scope.folder),
+            item.scope.place,
             item.scope.campaign,
             self._servers,
             (sidecar.path, said) if sidecar and isinstance(said, dict) else None,
             self._host_id(item.scope.folder),
             _digest_as_printed(content),
-            shared=sidecar is not None and self._around(item).is_shared(sidecar),
-            name=self._around(item).name(item),
-            level=self._around(item).level(item),
+            shared=sidecar is not None and around.is_shared(sidecar),
+            name=around.name(item),
+            level=around.level(item),
         )
         if sidecar and isinstance(said, Exception):
             note = f"sidecar {sidecar.path} cannot be used: {said}"

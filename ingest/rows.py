@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 from dropline.ingest.campaign import Campaign, Method
@@ -232,7 +233,7 @@ def _from_series(name: str, series: Sequence[Series]) -> pa.Table:
     schema = _WITHOUT_BATCH[name]
     told = {column for _, rows, _ in series for column in rows.values}
     lengths = [len(rows) for _, rows, _ in series]
-    places = pa.array([place for place, length in enumerate(lengths) for _ in range(length)], pa.int32())
+    places = pa.array(np.repeat(np.arange(len(lengths), dtype=np.int32), lengths))
     columns = []
     for column, kind in zip(schema.names, schema.types, strict=True):
         if column in told:
@@ -255,7 +256,7 @@ def _raw(
     return {
         "campaign": campaign,
         "scope": item.scope.name,
-        "place": str(item.scope.folder) if item.scope.folder.is_absolute() else None,
+        "place": item.scope.place if item.scope.place.startswith("/") else None,
         "source_path": item.path,
         "size_bytes": len(content.data),
         "modified_at": content.modified_us,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Value = str | int | float
+_VALUES: Final = (str, int, float)  # quicker to ask for than the union
 
 WHOLE_NUMBERS: Final = frozenset(
     {name for name, kind in CONFIGURATION if pa.types.is_integer(kind)}
@@ -80,7 +81,7 @@ def normalise(column: str, value: object) -> Mapping[str, Value]:
     """
     if value is None:
         return {}
-    if not isinstance(value, str | int | float):
+    if not isinstance(value, _VALUES):
         message = f"{column}: expected one value, found {type(value).__name__}"
         raise ValueError(message)
     return _normalised(column, value)

@@ -36,7 +36,11 @@ _ADVICE: Final = "keep the output of each tool in its own file"
 _READERS: Final = {reader.NAME: reader for reader in OF_TEXT}
 _BULLETS: Final = (b"- ", b"* ", b"+ ")
 _HIDING: Final = (b"\x1b", *(b"\n" + bullet for bullet in _BULLETS))  # may precede or interrupt any line
-_CLUES: Final = {reader.NAME: tuple(clue.encode() for clue in reader.CLUES) for reader in OF_TEXT}
+# Strings, one of which is in every text that has another tool's lines, or that may hide them.
+_FOREIGN: Final = {
+    own.NAME: (*_HIDING, *(clue.encode() for other in OF_TEXT if other is not own for clue in other.CLUES))
+    for own in OF_TEXT
+}
 
 
 class Piece(NamedTuple):
@@ -88,7 +92,7 @@ def _pieces(reader: Reader, data: bytes) -> tuple[list[Piece], dict[int, tuple[s
 
     There are no parts if `reader` should parse the whole file.
     """
-    if not (own := _READERS.get(reader.NAME)):
+    if not (own := _READERS.get(reader.NAME)) or (hasattr(reader, "is_whole") and reader.is_whole(data)):
         return [], {}, None
     plain = reader.sniff(data[:HEAD_BYTES])
     content, fault = unpack(data, MAX_TEXT_BYTES + 1)
@@ -121,8 +125,7 @@ def _read(pieces: list[Piece], notes: dict[int, tuple[str, ...]]) -> Iterator[Re
 
 def _is_of_one(content: bytes, reader: TextReader) -> bool:
     """Quick check that a text has no bullets and no other tool's lines."""
-    clues = (clue for name, clues in _CLUES.items() if name != reader.NAME for clue in clues)
-    return not content.startswith(_BULLETS) and not any(clue in content for clue in (*_HIDING, *clues))
+    return not content.startswith(_BULLETS) and not any(map(content.__contains__, _FOREIGN[reader.NAME]))
 
 
 def _known(text: str) -> TextReader | None:

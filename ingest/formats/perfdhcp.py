@@ -61,6 +61,11 @@ def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     return parts(data, lambda text: _parts(text, line), advice, MAX_TEXT_BYTES)
 
 
+def is_whole(data: bytes) -> bool:
+    """Return whether a file is one complete report of the usual form, and nothing else."""
+    return read_whole(data) is not None
+
+
 def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
     """Yield (number, text, interpretation) of every line that is not blank; numbers count from 1.
 

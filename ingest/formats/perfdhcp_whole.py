@@ -7,7 +7,7 @@ is left to the line parser, which returns the same trial for these reports and h
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, Final
 
@@ -41,6 +41,7 @@ _KINDS: Final[dict[str, type[int | float]]] = {
 }
 
 
+@lru_cache(maxsize=1)  # asked whether it is one, then read
 def read_whole(text: bytes) -> Process | None:
     """Parse a text that matches such a report exactly; return None for any other text."""
     if len(text) > _LARGEST or not text.isascii():

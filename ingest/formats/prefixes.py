@@ -54,6 +54,7 @@ _STDOUT: Final = re.compile(rf'"(?:[\w.]+\.)?(?:stdout|msg)"\s*:\s*({_STRING})')
 _STDOUT_LINES: Final = re.compile(rf'"(?:[\w.]+\.)?(?:stdout_lines|msg)"\s*:\s*\[\s*((?:{_STRING}\s*,?\s*)++)')
 _ONE: Final = re.compile(_STRING)
 _IN_DOCKER: Final = '{"log":"'
+IN_JSON: Final = (_IN_DOCKER, '"stdout', ".stdout", '"msg"')
 _DOCKER: Final = re.compile(rf'\{{"log":({_STRING}),"stream":"[a-z]+",(?:"attrs":\{{.*\}},)?"time":"[^"]*"\}}\s*')
 _TIMED: Final = rf"[ \t#=*-]*[\[(]?{TIME}[\])]?"
 _BANNER: Final = re.compile(
@@ -108,7 +109,7 @@ def without_bullets(text: str, is_known: Callable[[str], bool]) -> str:
 
 def may_be_json(text: str) -> bool:
     """Return whether strings of JSON may hold a program's output."""
-    return text.startswith(_IN_DOCKER) or any(key in text for key in ('"stdout', ".stdout", '"msg"'))
+    return text.startswith(_IN_DOCKER) or any(key in text for key in IN_JSON[1:])
 
 
 def _from_docker(line: str) -> str:
@@ -171,6 +172,9 @@ def _strings(text: str) -> Iterator[Text]:
 
 def banners(data: bytes, reports: Sequence[Report]) -> Iterator[str | None]:
     """Yield for each report of a file the name in the banner directly before it, or None."""
+    if all(report.line < 2 for report in reports):
+        yield from (None for _ in reports)
+        return
     text = unpack(data, MAX_TEXT_BYTES)[0].replace(b"\r\r\n", b"\n").replace(b"\r\n", b"\n")
     lines = text.splitlines() if _BANNER.search(text) else []
     for report in reports:

@@ -17,9 +17,10 @@ from dropline.ingest.servers.plain import ConfigError
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["FORMATS", "ConfigError", "describe", "recognise"]
+__all__ = ["FORMATS", "IN_JSON", "ConfigError", "describe", "recognise"]
 
 _MODULES: Final[tuple[ModuleType, ...]] = (kea, powerdns)
+IN_JSON: Final = kea.IN_JSON
 FORMATS: Final = frozenset(module.__name__.rpartition(".")[2] for module in _MODULES)
 
 

@@ -26,7 +26,8 @@ _OTHERS: Final = {
     "DhcpDdns": "a configuration of the Kea DHCP-DDNS server",
     "Netconf": "a configuration of the Kea NETCONF agent",
 }
-_KEY: Final = re.compile(rb'"(?:%b)"' % "|".join((*_FAMILIES, *_OTHERS)).encode())
+IN_JSON: Final = tuple(f'"{key}"' for key in (*_FAMILIES, *_OTHERS))
+_KEY: Final = re.compile("|".join(IN_JSON).encode())
 _HA_HOOK: Final = re.compile(r"libdhcp_ha(?:\..*)?")
 _MAX_INT32: Final = 2**31 - 1
 _MAX_INT64: Final = 2**63 - 1

@@ -41,7 +41,7 @@ class Sample(NamedTuple):
 
 
 class TelemetryReader(Protocol):
-    """Interface of a module of this folder; if its files begin like JSON it has `IN_JSON = True`."""
+    """Interface of a module of this folder; `IN_JSON` is as in `ingest.formats`."""
 
     NAME: str
 
@@ -71,7 +71,8 @@ _MODULES = (
 TELEMETRY_READERS: tuple[TelemetryReader, ...] = tuple(
     cast("TelemetryReader", import_module(f"{__name__}.{name}")) for name in _MODULES
 )
-_OF_JSON: Final = tuple(watcher for watcher in TELEMETRY_READERS if getattr(watcher, "IN_JSON", False))
+_OF_JSON: Final = tuple(watcher for watcher in TELEMETRY_READERS if hasattr(watcher, "IN_JSON"))
+IN_JSON: Final = tuple(text for watcher in _OF_JSON for text in watcher.IN_JSON)
 
 
 def recognise(head: bytes) -> TelemetryReader | None:

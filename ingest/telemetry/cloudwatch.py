@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     from dropline.ingest.formats import Row
 
 NAME = "cloudwatch"
-IN_JSON = True
+IN_JSON = ('"MetricDataResults"', '"Datapoints"')
 
 _EXPECTED: Final = "expected the JSON of `aws cloudwatch get-metric-data`, or the CSV of a graph in the console"
 _JSON: Final = re.compile(r'\s*\{\s*"(?:MetricDataResults|Messages|NextToken|Label|Datapoints)"\s*:')
-_LISTS: Final = ('"MetricDataResults"', '"Datapoints"')
 _TITLE: Final = "Full label"
 _TIME: Final = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?", re.ASCII)
 _STATISTICS: Final = ("SampleCount", "Average", "Sum", "Minimum", "Maximum")
@@ -48,7 +47,7 @@ def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, holds CloudWatch metrics."""
     text = head_text(head)
     if _JSON.match(text):
-        return any(name in text for name in _LISTS)
+        return any(name in text for name in IN_JSON)
     return _TITLE in text and any(row[0] == _TITLE for row in first_rows(text, 1))
 
 

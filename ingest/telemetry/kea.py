@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NAME = "kea"
-IN_JSON = True
+IN_JSON = ('"arguments"',)
 
 _EXPECTED: Final = "expected the JSON that Kea answers to `statistic-get-all`, unchanged"
 _BEGIN: Final = re.compile(

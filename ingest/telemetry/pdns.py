@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dropline.ingest.formats import Row
 
 NAME = "pdns"
-IN_JSON = True
+IN_JSON = ('StatisticItem"', '"utc"')
 
 _EXPECTED: Final = "expected the answer of `pdns_control show '*'`, of the statistics API, or JSON lines with `utc`"
 _SHOWN: Final = re.compile(r"\s*(?:[a-z][a-z0-9-]*=\d+,){5}")

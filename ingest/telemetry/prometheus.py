@@ -26,14 +26,13 @@ if TYPE_CHECKING:
     from dropline.ingest.formats import Row
 
 NAME = "prometheus"
-IN_JSON = True
+IN_JSON = ('"resultType"', '"errorType"')
 NO_NUMBER: Final = frozenset({"nan", "inf", "+inf", "-inf"})
 UNNAMED: Final = "promql"  # for the result of an expression such as rate(x[1m]), which has no name
 
 _EXPECTED: Final = "expected the text of a /metrics page, or the JSON of /api/v1/query_range"
 _BEGIN: Final = re.compile(r"\s*# (?:HELP [a-zA-Z_:][\w:]* |TYPE [a-zA-Z_:][\w:]* [a-z]+\s)", re.ASCII)
 _API: Final = re.compile(r'\s*\{\s*"(?:status|data)"\s*:')
-_KINDS: Final = ('"resultType"', '"errorType"')
 _SET: Final = r'\{(?P<labels>(?:[^"{}]++|"(?:[^"\\]++|\\.)*+")*+)\}'
 _LINE: Final = re.compile(
     rf"(?P<name>[a-zA-Z_:][\w:]*+)\s*(?:{_SET})?\s*(?P<value>[-+.\w]+)(?:\s+(?P<at>[-+.\w]+))?(?:\s+# \{{.*)?", re.ASCII
@@ -47,7 +46,7 @@ _UNIT: Final = re.compile(r"_(seconds|bytes)(?:_total|_sum)?\Z")
 def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, holds Prometheus metrics."""
     text = head_text(head)
-    return bool(_BEGIN.match(text) or (_API.match(text) and any(kind in text for kind in _KINDS)))
+    return bool(_BEGIN.match(text) or (_API.match(text) and any(kind in text for kind in IN_JSON)))
 
 
 def parse(data: bytes) -> Iterator[Sample | Reject]:

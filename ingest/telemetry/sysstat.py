@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dropline.ingest.formats import Row
 
 NAME = "sysstat"
-IN_JSON = True
+IN_JSON = ('"sysstat"',)
 
 _EXPECTED: Final = "expected the JSON of `sadf -j`, with sysstat, hosts and statistics"
 _BEGIN: Final = re.compile(r'\s*\{\s*"sysstat"\s*:\s*\{\s*"(?:sysdata-version|hosts)"')

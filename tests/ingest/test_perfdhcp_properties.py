@@ -3,11 +3,12 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dropline.ingest.formats import Report, perfdhcp
+from dropline.ingest.formats import Report, contents, perfdhcp
 from dropline.ingest.formats.perfdhcp_report import conclude
 from dropline.ingest.formats.perfdhcp_whole import read_whole
 
@@ -17,6 +18,7 @@ CAPTURES = [
     if path.stat().st_size < 4000
 ]
 
+BY_LINES = SimpleNamespace(NAME=perfdhcp.NAME, sniff=perfdhcp.sniff, parse=perfdhcp.by_lines)
 WHOLE = [data for data in CAPTURES if read_whole(data)]
 TOKENS = (
     *(b"Running: perfdhcp -4 -r 1 -p 1\n", b"***Statistics for: REQUEST-ACK***\n", b": ", b"\n", b" ", b"-", b"/0"),
@@ -54,7 +56,7 @@ def same_by_lines(data: bytes) -> bool:
     """Say whether `data` is read as a whole report; then its lines must give the same one."""
     trial = read_whole(data)
     if trial:
-        assert [conclude(trial)] == list(perfdhcp.by_lines(data))
+        assert [conclude(trial)] == list(perfdhcp.by_lines(data)) == list(contents.parse(BY_LINES, data))
     return trial is not None
 
 
