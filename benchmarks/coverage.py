@@ -22,7 +22,7 @@ from rich.progress import track
 from scipy import optimize, stats
 
 from benchmarks.ramps import JUDGED_STEPS, LIMIT, SHAPES, trials_of
-from dropline.measure.macros import ROOT, seed, sql
+from dropline.measure.macros import ROOT, looked_up, sql
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -90,8 +90,7 @@ def judged(sustained: Floats, step: float, shape: str, noise: np.random.Generato
     trials = pa.table({"run_id": runs, "offered_rate": offered, "loss_ratio": loss})
     connection = duckdb.connect()
     connection.register("trials", trials)
-    for name in ("student_t", "interval_constants"):
-        connection.execute(seed(name))
+    connection.execute(looked_up())
     steps_judged = f"""
         create table run_capacity as
         with {JUDGED_STEPS},

@@ -227,9 +227,7 @@ class _Measurement:
         found = [
             (passing * exceeding) ** 0.5
             for earlier in range(1, each.repetition)
-            for passing, exceeding in [
-                bracket(self._trials(Run(each.configuration, earlier)), min(self.plan.loss_goals, key=_strictness))
-            ]
+            for passing, exceeding in [bracket(self._trials(Run(each.configuration, earlier)), self.plan.loss_goals[0])]
             if passing and exceeding
         ]
         phase = random.Random(f"{self.plan.seed} {each}").random()  # noqa: S311 - no secret
@@ -298,7 +296,7 @@ class _Measurement:
         return self.folder.trials(each, self.generator)
 
     def _seen(self, each: Run, trials: list[Trial]) -> Seen:
-        last, goals = trials[-1], sorted(self.plan.loss_goals, key=_strictness)
+        last, goals = trials[-1], self.plan.loss_goals
         begun = self.folder.runs(self.plan)
         done = sum(self._is_complete(run, begun) for run in begun)
         in_round = len(self.plan.configurations)
@@ -328,10 +326,6 @@ class _Measurement:
         if self._highest() == self.plan.rates.highest:
             return []
         return [f"The generator can send only {self._highest():,}/s, so the search ends there."]
-
-
-def _strictness(goal: Any) -> float:
-    return -float(goal.limit)
 
 
 def _sentence(found: Capacity) -> str:

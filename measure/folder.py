@@ -113,7 +113,8 @@ class Folder:
 
     def begun_at(self, run: Run) -> str:
         """Return when the first trial of a run began, from its sidecar."""
-        return min((_sidecar(path)["started_at"] for path in self._of(run).glob("rate*.json")), default="")
+        begun = (json.loads(path.read_bytes())["started_at"] for path in self._of(run).glob("rate*.json"))
+        return str(min(begun, default=""))
 
     def runs(self, plan: Plan) -> list[Run]:
         """Return the runs that have a trial, by configuration and number."""
@@ -155,8 +156,3 @@ class Folder:
         half.write_bytes(data)
         half.replace(path)
         return path
-
-
-def _sidecar(path: Path) -> dict[str, Any]:
-    contents: dict[str, Any] = json.loads(path.read_bytes())
-    return contents

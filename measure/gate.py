@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dropline.errors import DroplineError
-from dropline.measure.macros import seed, sql
+from dropline.measure.macros import looked_up, sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -265,8 +265,7 @@ def share_slower(runs: pa.Table, drop: float, factor: float) -> float:
     with duckdb.connect() as connection:
         connection.register("numbered", numbered)
         connection.register("splits", splits)
-        for name in ("student_t", "interval_constants"):
-            connection.execute(seed(name))
+        connection.execute(looked_up())
         treatment, baseline = (sql("crossings_of", side) for side in ("treatment", "baseline"))
         found = connection.execute(f"""
             with rated_runs as (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from dropline.ingest.formats import Report, dnsperf, perfdhcp
 from dropline.measure.bench import SSH
+from dropline.measure.macros import sql
 from dropline.measure.search import Trial
 
 if TYPE_CHECKING:
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
     from dropline.measure.plan import Generator as Plan
 
 _EXPECTED_ANSWERS: Final = frozenset({"NOERROR", "NXDOMAIN"})
-_KEEPS_UP: Final = 0.98  # below it the generator is the limit; the threshold for DNS is 0.99, as in a build
-_DNS_KEEPS_UP: Final = 0.99
-_WAITING: Final = 0.5  # share of a window's requests in flight: above it, the server throttles the load
+_KEEPS_UP, _DNS_KEEPS_UP, _WAITING = (
+    float(sql(name)) for name in ("least_sent_ratio", "least_sent_ratio_of_queries", "most_waiting_ratio")
+)
 
 
 class Generator(Protocol):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import duckdb
 import pyarrow as pa
 
-from dropline.measure.macros import seed, sql
+from dropline.measure.macros import looked_up, sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -73,8 +73,7 @@ def capacities(runs: Iterable[Told], goals: Iterable[Goal], discarded: tuple[int
     lowest, highest, from_runs = discarded
     with duckdb.connect() as connection:
         connection.register("run_capacity", rates_of_runs(runs, goals))
-        for name in ("student_t", "interval_constants"):
-            connection.execute(seed(name))
+        connection.execute(looked_up())
         found = connection.execute(f"""
             with rated_runs as (
                 select

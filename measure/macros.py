@@ -16,9 +16,10 @@ def sql(macro: str, *arguments: object) -> str:
     return str(getattr(_module(), macro)(*arguments))
 
 
-def seed(name: str) -> str:
-    """Return the statement that creates the table of a seed."""
-    return f"create table {name} as from read_csv('{ROOT / 'seeds' / name}.csv')"
+def looked_up() -> str:
+    """Return the statements that create the seeds in which `capacities_of_runs` looks up."""
+    tables = ("student_t", "interval_constants")
+    return "".join(f"create table {name} as from read_csv('{ROOT / 'seeds' / name}.csv');" for name in tables)
 
 
 @cache

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from dropline.ingest.campaign import Lines
 
 FILE_NAME: Final = "plan.yaml"
-TOOLS: Final = ("perfdhcp", "dnsperf")
 _GOALS: Final = Path(__file__).parent.parent / "seeds" / "loss_goals.csv"
 
 Command = Annotated[str, Field(min_length=1, max_length=4000)]
@@ -157,8 +156,8 @@ class Plan(_Strict):
 
     @property
     def loss_goals(self) -> list[Goal]:
-        """The loss goals with their definitions."""
-        return [known_goals()[name] for name in self.goals]
+        """The loss goals with their definitions, the loosest first."""
+        return sorted((known_goals()[name] for name in self.goals), key=lambda goal: -goal.limit)
 
     @property
     def hosts(self) -> dict[str, str | None]:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-_LEAST_LOSS: Final = 0.001  # below it the logarithm of the loss does not predict the next rate
+_LEAST_LOSS: Final = 0.001  # that is told from none, as in a build
 _NARROWEST_CUT: Final = 0.25  # of a bracket, however precise the losses make the estimate look
+_TOLERANCE: Final = 0.125  # of the wanted bracket: how far the two estimates of the crossing may differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Trial:
 
     def exceeds(self, goal: Goal) -> bool:
         """Return whether this trial by itself exceeds the goal."""
-        return self.is_unsustained or self.errors > goal.error_limit or self.losses[goal.basis] > goal.limit
+        return _exceeds([self], goal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +100,10 @@ Steps = dict[float, list[Trial]]
 def next_rate(trials: Sequence[Trial], goals: Iterable[Goal], plan: Plan) -> int | None:
     """Return the rate of a run's next trial, or None if every goal has its bracket.
 
-    The bracket is found by doubling, then narrowed by interpolating the logarithm of the loss. A failed step is
-    repeated before it bounds a bracket, as is one where the generator sent too little; if two trials disagree, a third
-    decides, like the median in a build.
+    The bracket is found by doubling, then narrowed by interpolating the logarithm of the loss, until it is narrow
+    enough and the loss itself gives the same rate: the interval of a build spans both. A failed step is repeated before
+    it bounds a bracket, as is one where the generator sent too little; if two trials disagree, a third decides, like
+    the median in a build.
     """
     steps = _steps(trials)
     begun_at = trials[0].rate if trials else 0
@@ -158,24 +160,28 @@ def _next_of(goal: Goal, steps: Steps, begun_at: float, plan: Plan) -> int | Non
         return None if passing >= plan.high or _most(limited) else plan.above(passing, begun_at)
     if passing is None and exceeding > plan.low:
         return plan.below(exceeding, begun_at)
-    if passing is not None and exceeding > passing * (1 + plan.width):
-        share = _cut(steps[passing], steps[exceeding], goal)
-        between = round(math.exp((1 - share) * math.log(passing) + share * math.log(exceeding)))
-        if passing < between < exceeding:
-            return between
+    if passing is not None:
+        lost = _loss(steps[passing], goal)
+        linear, logarithmic = _shares(lost, _loss(steps[exceeding], goal), goal.limit)
+        width = exceeding / passing - 1
+        if width > plan.width or (logarithmic - linear) * width > _TOLERANCE * plan.width:
+            cut = logarithmic if lost >= _LEAST_LOSS else 0.5
+            share = min(1 - _NARROWEST_CUT, max(_NARROWEST_CUT, cut))
+            between = round(math.exp((1 - share) * math.log(passing) + share * math.log(exceeding)))
+            if passing < between < exceeding:
+                return between
     if passing is not None and _is_in_doubt([trial.is_limited for trial in steps[passing]]):
         return round(passing)
     is_in_doubt = _is_in_doubt([trial.exceeds(goal) for trial in steps[exceeding]])
     return round(exceeding) if is_in_doubt else None
 
 
-def _cut(passing: Sequence[Trial], exceeding: Sequence[Trial], goal: Goal) -> float:
-    """Return where in its bracket the loss should reach the limit; the middle if the losses do not tell."""
-    low, high = _loss(passing, goal), _loss(exceeding, goal)
-    if not _LEAST_LOSS <= low < goal.limit < high:
-        return 0.5
-    share = math.log(goal.limit / low) / math.log(high / low)
-    return min(1 - _NARROWEST_CUT, max(_NARROWEST_CUT, share))
+def _shares(low: float, high: float, limit: float) -> tuple[float, float]:
+    """Return where in a bracket the loss reaches the limit, linearly and by logarithms; the middle if it is unknown."""
+    if not 0 < limit < high:
+        return 0.5, 0.5
+    told = max(low, min(_LEAST_LOSS, limit / 25))
+    return (limit - low) / (high - low), math.log(limit / told) / math.log(high / told)
 
 
 def _is_in_doubt(verdicts: Sequence[bool]) -> bool:

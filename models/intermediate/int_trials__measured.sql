@@ -390,10 +390,16 @@ with_pace as (
 
     select
         *,
-        coalesce(rate_unit = 'queries/s' and send_rate < 0.99 * offered_rate, false) as is_falling_behind,
+        coalesce(
+            rate_unit = 'queries/s' and send_rate < {{ least_sent_ratio_of_queries() }} * offered_rate, false
+        ) as is_falling_behind,
         coalesce(waiting_ratio > 0.9, false) as is_window_full,
         -- a generator that is slow by itself has few requests under way
-        coalesce(send_rate < 0.99 * offered_rate and waiting_ratio > 0.5, false) as is_held_back
+        coalesce(
+            send_rate < {{ least_sent_ratio_of_queries() }} * offered_rate
+            and waiting_ratio > {{ most_waiting_ratio() }},
+            false
+        ) as is_held_back
     from with_rates
 
 ),
@@ -402,7 +408,8 @@ judged as (
 
     select
         *,
-        coalesce(send_rate < 0.98 * offered_rate, false) and not is_held_back as is_generator_limited,
+        coalesce(send_rate < {{ least_sent_ratio() }} * offered_rate, false)
+        and not is_held_back as is_generator_limited,
         is_falling_behind and not is_held_back as is_pace_lost,
         is_falling_behind
         or coalesce(rate_unit = 'queries/s' and probes_failed > 0, false)

@@ -111,7 +111,7 @@ summarised as (
             loss_packet <= 0.001
             and (
                 tool in ('flame', 'kxdpgun')
-                or waiting_ratio <= 0.5
+                or waiting_ratio <= {{ most_waiting_ratio() }}
                 -- --json of dnspyre does not repeat its limit of the rate
                 or coalesce({{ fits('command', "'^dnspyre .* (-l|--rate-limit)[ =]'") }}, false)
             )

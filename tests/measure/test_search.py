@@ -52,6 +52,19 @@ def test_the_gate_is_seldom_misled_by_a_bench_and_finds_what_is_slower(disturbed
     assert found >= FOUND
 
 
+def test_intervals_are_no_wider_than_they_must_be_where_the_loss_sets_in_suddenly():
+    assert simulate("goodput collapse", 0.05, sets=1000).coverage <= 0.975
+
+
+def test_a_bracket_is_narrowed_until_its_losses_tell_where_the_limit_is():
+    def falls(rate, _):
+        loss = 0.9 if rate > KNEE else 0.0
+        return Trial(rate, {"worst_exchange": loss}, rate * (1 - loss))
+
+    low, high = bracket(searched(falls), ISC)
+    assert low <= KNEE < high <= 1.006 * low
+
+
 def test_a_first_run_finds_the_knee_from_afar():
     trials = searched(lambda rate, _: lossy(rate))
     low, high = bracket(trials, ISC)
