@@ -16,31 +16,40 @@
     analysts and the mart share them, so that they cannot disagree.
 -#}
 {% macro differences_of_pairs() -%}
+numbered_pairs as (
+
+    -- a number is grouped and sorted by many times faster than two texts
+    select
+        *,
+        row_number() over (order by configuration_id_a, configuration_id_b) as pair_number
+    from pairs
+
+),
+
 sides as (
 
     select
-        pairs.*,
+        numbered_pairs.pair_number,
         facts.*,
         facts.value as value_a,
         null as value_b
-    from pairs
-    inner join configuration_facts as facts on pairs.configuration_id_a = facts.configuration_id
+    from numbered_pairs
+    inner join configuration_facts as facts on numbered_pairs.configuration_id_a = facts.configuration_id
     union all
     select
-        pairs.*,
+        numbered_pairs.pair_number,
         facts.*,
         null as value_a,
         facts.value as value_b
-    from pairs
-    inner join configuration_facts as facts on pairs.configuration_id_b = facts.configuration_id
+    from numbered_pairs
+    inner join configuration_facts as facts on numbered_pairs.configuration_id_b = facts.configuration_id
 
 ),
 
 items as (
 
     select
-        configuration_id_a,
-        configuration_id_b,
+        pair_number,
         aspect,
         item,
         max(value_a) as value_a,
@@ -50,7 +59,7 @@ items as (
         any_value(goes_with) as goes_with,
         any_value(why) as why
     from sides
-    group by configuration_id_a, configuration_id_b, aspect, item
+    group by pair_number, aspect, item
 
 ),
 
@@ -62,27 +71,31 @@ with_lists as (
         count(value_a) filter (where may_be_absent) over pair_and_aspect > 0
         and count(value_b) filter (where may_be_absent) over pair_and_aspect > 0 as both_are_listed
     from items
-    window pair_and_aspect as (partition by configuration_id_a, configuration_id_b, aspect)
+    window pair_and_aspect as (partition by pair_number, aspect)
 
 ),
 
 graded_differences as (
 
     select
-        configuration_id_a,
-        configuration_id_b,
-        aspect,
-        item,
-        coalesce(value_a, case when may_be_absent then 'not set' end) as value_a,
-        coalesce(value_b, case when may_be_absent then 'not set' end) as value_b,
+        numbered_pairs.configuration_id_a,
+        numbered_pairs.configuration_id_b,
+        with_lists.aspect,
+        with_lists.item,
+        coalesce(with_lists.value_a, case when with_lists.may_be_absent then 'not set' end) as value_a,
+        coalesce(with_lists.value_b, case when with_lists.may_be_absent then 'not set' end) as value_b,
         case
-            when not may_be_absent and (value_a is null or value_b is null) then 'unknown'
-            else grade
+            when not with_lists.may_be_absent and (with_lists.value_a is null or with_lists.value_b is null)
+                then 'unknown'
+            else with_lists.grade
         end as grade,
-        goes_with,
-        why
+        with_lists.goes_with,
+        with_lists.why
     from with_lists
-    where value_a is distinct from value_b and (both_are_listed or not may_be_absent)
+    inner join numbered_pairs on with_lists.pair_number = numbered_pairs.pair_number
+    where
+        with_lists.value_a is distinct from with_lists.value_b
+        and (with_lists.both_are_listed or not with_lists.may_be_absent)
 
 )
 {%- endmacro %}

@@ -92,13 +92,13 @@ told as (
 
 ),
 
--- nearly every stem is of one file; a hash that two share only lets a file more through
+-- nearly every stem is of one trial; a file with several of them, or a shared hash, only lets more through
 shared_stems as (
 
     select hash(campaign, stem, tool) as stem_hash
     from told
     group by hash(campaign, stem, tool)
-    having min(source_path) <> max(source_path)
+    having count(*) > 1
 
 ),
 
@@ -418,11 +418,12 @@ judged as (
 
 )
 
--- without what only leads to these
+-- without what only leads to these, and without what only `trials` shows
 select
     {{ all_but(
         'judged',
-        'stem, context_path, name_words, first_sent, last_received, observed_send_rate, carrier, ramp_to, ramp_s, '
-        ~ 'ramp_end_s, loss_of_exchanges, loss_of_packets, elapsed_s, sending_s, is_falling_behind'
+        'source_sha256, source_line, context_sources, stem, context_path, name_words, first_sent, last_received, '
+        ~ 'observed_send_rate, carrier, ramp_to, ramp_s, ramp_end_s, loss_of_exchanges, loss_of_packets, elapsed_s, '
+        ~ 'sending_s, is_falling_behind'
     ) }}
 from judged

@@ -80,11 +80,10 @@ summarised as (
 silences as (
 
     select
-        configuration_id_a,
-        configuration_id_b,
+        pair_number,
         aspect
     from items
-    group by configuration_id_a, configuration_id_b, aspect
+    group by pair_number, aspect
     having count(value_a) = 0 and count(value_b) = 0
 
 ),
@@ -92,11 +91,12 @@ silences as (
 silent_aspects as (
 
     select
-        configuration_id_a,
-        configuration_id_b,
-        {{ sorted_set('aspect') }} as unstated_aspects
+        numbered_pairs.configuration_id_a,
+        numbered_pairs.configuration_id_b,
+        {{ sorted_set('silences.aspect') }} as unstated_aspects
     from silences
-    group by configuration_id_a, configuration_id_b
+    inner join numbered_pairs on silences.pair_number = numbered_pairs.pair_number
+    group by numbered_pairs.configuration_id_a, numbered_pairs.configuration_id_b
 
 )
 

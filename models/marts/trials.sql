@@ -1,6 +1,13 @@
 with
 
+-- as they were read: no step on the way copies the texts that only this table shows
 trials as (
+
+    select * from {{ ref('stg_trials') }}
+
+),
+
+measured as (
 
     select * from {{ ref('int_trials__measured') }}
 
@@ -14,7 +21,7 @@ runs as (
 
 select
     trials.trial_id,
-    trials.run_id,
+    measured.run_id,
     runs.configuration_id,
     runs.configuration,
     trials.campaign,
@@ -41,43 +48,44 @@ select
     trials.server_config_id,
     trials.repetition,
     trials.offered_rate,
-    trials.computed_rate as achieved_rate,
-    trials.reported_rate,
+    measured.computed_rate as achieved_rate,
+    measured.reported_rate,
     trials.rate_unit,
     trials.sent,
     trials.received,
     trials.dropped,
     trials.malformed,
-    trials.completed_exchanges,
-    trials.loss_worst_exchange,
-    trials.loss_packet,
-    trials.loss_lease,
-    trials.answered_ratio,
-    trials.successful_ratio,
-    trials.error_ratio,
-    trials.transport,
-    trials.latency_avg_ms,
-    trials.latency_p50_ms,
-    trials.latency_p95_ms,
-    trials.latency_p99_ms,
-    trials.latency_max_ms,
-    trials.cache_hit_ratio,
-    trials.is_generator_limited,
-    trials.is_held_back,
-    trials.is_unsustained,
-    trials.send_rate,
+    measured.completed_exchanges,
+    measured.loss_worst_exchange,
+    measured.loss_packet,
+    measured.loss_lease,
+    measured.answered_ratio,
+    measured.successful_ratio,
+    measured.error_ratio,
+    measured.transport,
+    measured.latency_avg_ms,
+    measured.latency_p50_ms,
+    measured.latency_p95_ms,
+    measured.latency_p99_ms,
+    measured.latency_max_ms,
+    measured.cache_hit_ratio,
+    measured.is_generator_limited,
+    measured.is_held_back,
+    measured.is_unsustained,
+    measured.send_rate,
     trials.duration_s,
-    trials.test_period_s,
+    measured.test_period_s,
     trials.drop_time_s,
     trials.drop_time_second_s,
     trials.wait_s,
     trials.clients,
-    trials.max_delay_ms,
-    cast(trials.rejected_leases as bigint) as rejected_leases,
-    cast(trials.orphans as bigint) as orphans,
-    cast(trials.leases_granted as bigint) as leases_granted,
-    trials.pool_size,
-    coalesce(trials.leases_granted, least(trials.exchanges_since_wiped, trials.clients)) / nullif(trials.pool_size, 0)
+    measured.max_delay_ms,
+    cast(measured.rejected_leases as bigint) as rejected_leases,
+    cast(measured.orphans as bigint) as orphans,
+    cast(measured.leases_granted as bigint) as leases_granted,
+    measured.pool_size,
+    coalesce(measured.leases_granted, least(measured.exchanges_since_wiped, trials.clients))
+    / nullif(measured.pool_size, 0)
         as pool_utilisation_ratio,
     {{ utc_time('trials.started_at') }} as started_at,
     {{ utc_time('trials.ended_at') }} as ended_at,
@@ -85,11 +93,12 @@ select
     trials.completed,
     trials.server_wiped,
     trials.requests_planned,
-    trials.duplicate_of,
+    measured.duplicate_of,
     trials.details,
     trials.warnings,
     trials.context_sources,
     trials.conflicts,
     trials.batch
 from trials
-inner join runs on trials.run_id = runs.run_id
+inner join measured on trials.trial_id = measured.trial_id
+inner join runs on measured.run_id = runs.run_id

@@ -12,6 +12,7 @@ from dropline.inference.changes import (
     ALPHAS,
     COST_BOUND,
     PRICES,
+    SHUFFLES,
     Brackets,
     change_points,
     cumulative_costs,
@@ -20,6 +21,7 @@ from dropline.inference.changes import (
     prices_of,
     segment,
     shortest_segment,
+    shuffled_orders,
     split_gains,
     trend,
 )
@@ -271,6 +273,20 @@ def test_the_noise_is_estimated_without_bias_and_hardly_moved_by_steps_and_dips(
     assert np.median(noise_scale(stepped)) == pytest.approx(1, abs=0.08)
     dipped = noise - (draw.random(noise.shape) < 0.05) * draw.uniform(5, 15, noise.shape)
     assert np.median(noise_scale(dipped)) == pytest.approx(1.13, abs=0.03)
+
+
+@pytest.mark.parametrize("runs", [4, 11, 12, 13, 100])
+def test_the_noise_is_the_median_distance_of_nearby_runs(runs):
+    values = np.random.default_rng(runs).standard_normal((20, runs))
+    lags = range(1, min(max(runs // 4, 1), 5) + 1)
+    distances = np.concatenate([np.abs(values[:, lag:] - values[:, :-lag]) for lag in lags], axis=1)
+    assert (noise_scale(values) == np.median(distances, axis=1) / 0.9539).all()
+
+
+def test_runs_are_shuffled_as_by_the_generator_itself():
+    runs = np.random.default_rng(5).standard_normal(40)
+    shuffled = np.random.default_rng(40).permuted(np.broadcast_to(runs, (SHUFFLES, 40)), axis=1)
+    assert (runs[shuffled_orders(40)] == shuffled).all()
 
 
 def test_a_dip_is_marked_from_its_bound_on():
