@@ -201,8 +201,8 @@ def page_routes() -> list[Route]:
     from starlette.routing import Route
 
     html = Path(streamlit.__file__).with_name("static").joinpath("index.html").read_text("utf-8")
-    style = f"<style>{(ROOT / 'app' / 'style.css').read_text('utf-8')}</style></head>"
-    page = html.replace("</head>", style)
+    style = f"<style>{(ROOT / 'app' / 'style.css').read_text('utf-8')}</style></body>"
+    page = html.replace("</body>", style)  # after Streamlit's own styles, which stand in the head
 
     async def serve_page(_: Request) -> HTMLResponse:
         return HTMLResponse(page, headers={"Cache-Control": "no-cache"})
