@@ -17,7 +17,7 @@ _HEIGHT: Final = 400  # pixels
 _LINEAR_BELOW: Final = 0.002  # symlog: the axis includes zero loss
 _AXIS: Final = alt.Axis(format="~s", tickCount=6, labelOverlap=True)
 _COLOUR, _EDGE = "#e69f00", "#222222"  # bright on a dark background, edged on a light one
-_MOST_POINTS: Final = 1500  # of known curves: more take a browser a second and overlap
+_MOST_POINTS: Final = 500  # of known curves: more overlap
 _NAMED: Final = 3  # trials with names beside them that do not overlap
 
 

@@ -166,9 +166,10 @@ def _place(trials: list[dict[str, Any]]) -> None:
         return
     drawn = chart.among_known(known, pd.DataFrame(points), goal["loss_limit"], kind[2] or "per second", finding)
     widgets.chart(drawn, "among-known", asked)
+    some = " More are known than are drawn." if len(known) == known_curves.MOST_STEPS else ""
     st.caption(
         "One rate, tried once, does not show the capacity; a run with several rates does. The known results differ in "
-        "hardware and configuration; Compare shows how."
+        f"hardware and configuration; Compare shows how.{some}"
     )
 
 
