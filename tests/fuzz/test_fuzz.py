@@ -64,7 +64,7 @@ def hangs_and_hides_it(_name, data):
     ],
 )
 def test_faulty_reader_is_found(check, error, monkeypatch, tmp_path):
-    monkeypatch.setattr(fuzz, "SECONDS", 0.2)
+    monkeypatch.setattr(fuzz, "SECONDS", 0.5)
     result = Result()
     kept = attempt(Target("faulty", check, ()), Input(None, "a/b.txt", ["cut"], b"input"), 7, result)
     assert kept is not bool(error)
@@ -74,7 +74,7 @@ def test_faulty_reader_is_found(check, error, monkeypatch, tmp_path):
 
 
 def test_machine_that_stalls_once_is_no_slow_reader(monkeypatch):
-    monkeypatch.setattr(fuzz, "SECONDS", 0.2)
+    monkeypatch.setattr(fuzz, "SECONDS", 0.5)
     calls = []
 
     def stalls_once(name, data):
