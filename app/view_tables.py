@@ -37,11 +37,12 @@ def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:
         set_up(*one)
         for one in zip(*(each[name] for name in ("protocol", "threading", "threads", "ha_mode")), strict=True)
     ]
-    frame["rate"] = rates(table).to_pandas()
+    rated = rates(table)
+    frame["rate"] = rated.to_pandas()
     qualified = list(zip(each["status"], each["qualifier"], strict=True))
     frame["sign"] = [wording.bound(*one) for one in qualified]
     frame["figure_sign"] = [wording.figure_sign(*one) for one in qualified]
-    frame["shown"] = [wording.figure(rate, *one) for rate, one in zip(rates(table).to_pylist(), qualified, strict=True)]
+    frame["shown"] = [wording.figure(rate, *one) for rate, one in zip(rated.to_pylist(), qualified, strict=True)]
     ranges = list(zip(each["ci_low"], each["ci_high"], strict=True))
     frame["interval"] = [
         wording.capacity_range(kind, *ends) for kind, ends in zip(each["interval_kind"], ranges, strict=True)

@@ -19,6 +19,8 @@ import zipfile
 import zlib
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
+from dropline.ingest.formats.text import is_gzip
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -31,7 +33,6 @@ _RATIO_FROM: Final = 16 * 1024 * 1024
 _LONGEST_READ: Final = 1024 * 1024
 _DIRECTORY_BYTES: Final = 200 * MOST_MEMBERS  # the zip central directory
 _NAMED: Final = re.compile(r".+\.(?:tar|tar\.gz|tgz|zip)", re.IGNORECASE | re.DOTALL)
-_GZIP: Final = b"\x1f\x8b"
 _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _BLOCK: Final = 512
 _DAMAGES: Final = (
@@ -99,8 +100,8 @@ def unpack(file: str, folder: Path, max_bytes: int) -> list[tuple[str, str]] | N
         try:
             if head.startswith(_ZIP):
                 members = _of_zip(raw)
-            elif head.startswith(_GZIP) or is_tar(head):
-                bounded = _Bounded(gzip.GzipFile(fileobj=raw) if head.startswith(_GZIP) else raw, status.st_size)
+            elif is_gzip(head) or is_tar(head):
+                bounded = _Bounded(gzip.GzipFile(fileobj=raw) if is_gzip(head) else raw, status.st_size)
                 if not is_tar(bounded.read(_BLOCK)):
                     return None
                 bounded.seek(0)

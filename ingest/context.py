@@ -532,7 +532,7 @@ def _around(own: tuple[tuple[str, Any], ...], *more: object) -> str:
 
 @lru_cache(maxsize=4096)
 def _labelled(host: str | None, label: str | None, metric: str, unit: str) -> str:
-    """Return the begin of an observation as JSON; the label is left out if there is none."""
+    """Return the beginning of an observation as JSON; the label is left out if there is none."""
     named = f'"label":{_quoted(label)},' if label is not None else ""
     owner = _quoted(host) if host is not None else "null"
     return f'{{"host":{owner},{named}"metric":{_quoted(metric)},"unit":{_quoted(unit)},"value":'

@@ -20,7 +20,7 @@ from dropline.errors import DroplineError
 from dropline.ingest import archives, figures, formats, machines, servers, telemetry
 from dropline.ingest.campaign import FILE_NAME, SIDECARS, Campaign, CampaignError, slug
 from dropline.ingest.formats import Reject, contents, prefixes
-from dropline.ingest.formats.text import unpack
+from dropline.ingest.formats.text import is_gzip, unpack
 from dropline.ingest.names import without_archive
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
     item.kind = Kind.CAMPAIGN if name == FILE_NAME else Kind.UNKNOWN
     if item.kind is Kind.CAMPAIGN:
         return
-    if archives.is_tar(unpack(head, HEAD_BYTES)[0] if head.startswith(b"\x1f\x8b") else head):
+    if archives.is_tar(unpack(head, HEAD_BYTES)[0] if is_gzip(head) else head):
         return  # else its members would be parsed as one text
     item.fact = machines.recognise(name, head)
     if not asked:

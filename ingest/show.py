@@ -17,6 +17,7 @@ from dropline.ingest import machines
 from dropline.ingest.campaign import FILE_NAME
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, IntakeError, Kind, Unreadable, read, survey
 from dropline.ingest.formats import contents
+from dropline.ingest.formats.text import is_gzip
 from dropline.ingest.lake import FORGOTTEN
 from dropline.ingest.loader import printable
 from dropline.ingest.resolve import EXPLAINING, Resolver, explains_first
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 _ALIKE: Final = 8  # consecutive lines of one kind that are still listed singly
 _LONGEST: Final = 100
-_GZIP: Final = b"\x1f\x8b"
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 _AS_A_WHOLE: Final = "its content as a whole"
 _OWN: Final = {"host_id": "hosts", "server_config_id": "server_configs"}  # column -> the table it refers to
@@ -238,7 +238,7 @@ def _deciding_line(item: Found, sniff: Callable[[bytes], bool]) -> str | None:
 
 def _plain(head: bytes) -> bytes:
     """Decode gzip or UTF-16 to UTF-8, as far as possible."""
-    if head.startswith(_GZIP):
+    if is_gzip(head):
         try:
             head = zlib.decompressobj(wbits=31).decompress(head, HEAD_BYTES)
         except zlib.error:

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from dropline.measure.plan import Generator as Plan
 
 _EXPECTED_ANSWERS: Final = frozenset({"NOERROR", "NXDOMAIN"})
-_KEEPS_UP, _DNS_KEEPS_UP, _WAITING = (
-    float(sql(name)) for name in ("least_sent_ratio", "least_sent_ratio_of_queries", "most_waiting_ratio")
-)
 
 
 class Generator(Protocol):
@@ -61,7 +58,8 @@ class Perfdhcp:
             "lease": (first["sent"] - completed) / first["sent"],
         }
         sent_rate = (first["sent"] + 1) / period  # perfdhcp sends rate x period - 1
-        return Trial(rate, losses, completed / period, is_limited=sent_rate < _KEEPS_UP * rate, sent_rate=sent_rate)
+        is_limited = sent_rate < _ratio("least_sent_ratio") * rate
+        return Trial(rate, losses, completed / period, is_limited=is_limited, sent_rate=sent_rate)
 
 
 class Dnsperf:
@@ -92,7 +90,7 @@ class Dnsperf:
         )
         sending_s = details.get("sending_s") or facts["duration_s"]
         sent_rate = (facts["sent"] + 1) / sending_s
-        is_behind = sent_rate < _DNS_KEEPS_UP * rate
+        is_behind = sent_rate < _ratio("least_sent_ratio_of_queries") * rate
         # Little's law, as in a build
         latency_ms = next((row["value"] for row in seen if row["metric"] == "latency_avg"), 0)
         under_way_s = facts["received"] * latency_ms / 1000 + (facts["dropped"] or 0) * (facts["drop_time_s"] or 0)
@@ -102,7 +100,7 @@ class Dnsperf:
             dict.fromkeys(("worst_exchange", "packet", "lease"), lost),
             facts["achieved_rate"],
             errors=errors / facts["sent"],
-            is_limited=is_behind and waiting <= _WAITING,
+            is_limited=is_behind and waiting <= _ratio("most_waiting_ratio"),
             is_unsustained=is_behind,
             sent_rate=sent_rate,
         )
@@ -120,6 +118,11 @@ def words_of(plan: Plan, command: list[str]) -> list[str]:
     """Return the full command of a generator: with its prefix, and with ssh if it runs on another host."""
     words = [*shlex.split(plan.prefix), *command]
     return [*SSH, plan.host, shlex.join(words)] if plan.host else words
+
+
+def _ratio(macro: str) -> float:
+    """Return a threshold of the models, so that a search and a build judge a trial alike."""
+    return float(sql(macro))
 
 
 def _only(parts: Any) -> Report | None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-schemapi.disable_debug_mode()  # the tests validate charts as a whole; each part, when created, takes too long
+schemapi.disable_debug_mode()  # Altair validates each part when it is created; only the tests have time for that
 
 # Okabe and Ito, "Color Universal Design" (2008), without the hues that fade on white; each has a contrast of
 # about three to one against white and against near-black.

@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from altair.utils import schemapi
 from streamlit.testing.v1 import AppTest
 
+from dropline.app.charts import theme  # noqa: F401 - it stops Altair's validation of charts
 from dropline.app.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+schemapi.enable_debug_mode()
 
 MAIN = Path(__file__).parents[2] / "app" / "main.py"
 
