@@ -114,9 +114,15 @@ def nominal_mhz(cpu_model: str | None) -> float | None:
     return round(float(match[1]) * 1000, 3) if match else None
 
 
-def disk_text(name: str, size: int, model: str | None) -> str:
-    """Describe one disk, e.g. `nvme0n1 931.5 GiB (Samsung SSD 980 PRO)`."""
-    return f"{name} {size / 2**30:.5g} GiB" + (f" ({model})" if model else "")
+def joined(maker: Any, product: Any) -> str | None:
+    """Return the name of a product with its maker."""
+    return " ".join(filter(None, (word(maker), word(product)))) or None
+
+
+def added_up(processors: list[Facts], key: str) -> int | None:
+    """Return the sum of a count over all processors, or None if one is unknown."""
+    counts = [whole(each.get(key)) for each in processors]
+    return whole(sum(count or 0 for count in counts)) if counts and all(counts) else None
 
 
 def known(**facts: Any) -> Facts:

@@ -1,0 +1,333 @@
+"""Facts of the hardware: processors, memory, network interfaces, disks."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from dropline.ingest.machines.facts import (
+    FactError,
+    Facts,
+    added_up,
+    document,
+    entries,
+    fields,
+    joined,
+    known,
+    lines,
+    nominal_mhz,
+    number,
+    require,
+    size_bytes,
+    text,
+    whole,
+    word,
+)
+from dropline.ingest.machines.registry import add, source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_VULNERABILITY: Final = "Vulnerability "
+_CLOCKS: Final = ("CPU max MHz", "CPU MHz", "CPU static MHz", "CPU dynamic MHz")
+_DMI_BLOCK: Final = re.compile(r"^Handle 0x[0-9A-Fa-f]+,.*\n(.+)\n((?:[ \t].*(?:\n|\Z))*)", re.MULTILINE)
+_MEMINFO: Final = re.compile(r"^(\w+):\s+([0-9]{1,18})(?: (kB))?\s*$", re.MULTILINE | re.ASCII)
+_NO_DISK: Final = re.compile(r"(?:zram|ram|loop|nbd|fd|sr)[0-9]+")  # backed by memory or files
+_SPEED: Final = re.compile(r"([0-9]{1,9})Mb/s")
+_PCI_DEVICE: Final = re.compile(
+    r"(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] ([^:]+): (.+?)(?: \(rev [0-9a-f]+\))?(?: \(prog-if .*\))?"
+)
+_LINK: Final = {"yes": True, "no": False}
+
+
+@source("lscpu", rb'\{\s*"lscpu"|(?:.*\n){0,2}?Architecture:\s', "lscpu", "lscpu -J")
+def lscpu(data: bytes) -> Facts:
+    """Return the processors: sockets, and cores and threads over all sockets.
+
+    A field's name ends with a colon and every value is text; newer versions nest fields in `children` (JSON) or indent
+    them (text). `cpu_mhz` is the clock in the model's name, else the maximum, else the current one, which old versions
+    print.
+    """
+    is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
+    said: dict[str, Any] = _lscpu_json(data) if is_json else fields(text(data))
+    require("Architecture" in said or "CPU(s)" in said, "the fields of `lscpu`, among them Architecture and CPU(s)")
+    texts = {name: found for name, value in said.items() if (found := word(value))}
+    model, sockets = texts.get("Model name"), whole(said.get("Socket(s)"))
+    # Arm without ACPI tables reports clusters instead of sockets.
+    cores = [
+        whole(each * times)
+        for each, times in (
+            (whole(said.get("Core(s) per socket")), sockets),
+            (whole(said.get("Core(s) per cluster")), whole(said.get("Cluster(s)"))),
+        )
+        if each and times
+    ]
+    return known(
+        architecture=texts.get("Architecture"),
+        cpu_model=model,
+        cpu_vendor=texts.get("Vendor ID"),
+        cpu_sockets=sockets or None,
+        cpu_cores=cores[0] if cores else None,
+        cpu_threads=whole(said.get("CPU(s)")) or None,
+        cpu_mhz=nominal_mhz(model) or next((mhz for name in _CLOCKS if (mhz := number(said.get(name)))), None),
+        virtualisation=texts.get("Hypervisor vendor", "").lower() or None,
+        threads_per_core=whole(said.get("Thread(s) per core")),
+        numa_nodes=whole(said.get("NUMA node(s)")),
+        online_cpus=texts.get("On-line CPU(s) list"),
+        virtualisation_type=texts.get("Virtualization type"),
+        caches={name.removesuffix(" cache"): size for name, size in texts.items() if name.endswith(" cache")},
+        vulnerabilities={
+            name.removeprefix(_VULNERABILITY): status
+            for name, status in texts.items()
+            if name.startswith(_VULNERABILITY)
+        },
+    )
+
+
+def _lscpu_json(data: bytes) -> dict[str, object]:
+    found = document(data, "lscpu -J")
+    waiting = entries(found.get("lscpu")) if isinstance(found, dict) else []
+    said: dict[str, object] = {}
+    while waiting:
+        entry = waiting.pop()
+        if name := word(entry.get("field")):
+            said[name.removesuffix(":")] = entry.get("data")
+        waiting += entries(entry.get("children"))
+    return said
+
+
+add("lscpu_extended", rb'\{\s*"cpus"', "lscpu-e", "lscpu -e -J")
+add("lscpu_caches", rb'\{\s*"caches"', "lscpu-C", "lscpu -C -J")
+
+
+@source("lshw", rb'\[?\s*\{\s*"id"\s*:\s*"[^"]*",\s*"class"', "lshw", "lshw -json")
+def lshw(data: bytes) -> Facts:
+    """Return processors, installed memory, network interfaces by name, and disks.
+
+    Older versions print one object, newer ones a list; some print objects separated by commas without brackets. Clocks
+    are in Hz, network speeds in bit/s. Only network interfaces on a bus count: not veth, bridges and the like.
+    """
+    nodes = list(_lshw_nodes(data))
+    require(any("class" in node for node, _ in nodes), "the JSON of `lshw -json`: objects with id and class")
+    of_class: dict[str, list[Facts]] = {}
+    for node, _ in nodes:
+        of_class.setdefault(str(node.get("class")), []).append(node)
+    processors = [node for node in of_class.get("processor", []) if not node.get("disabled")]
+    configurations = [_configuration(node) for node in processors]
+    # Caches are memory, too, under other ids.
+    memory = [n for n in of_class.get("memory", []) if re.fullmatch("memory(:[0-9]+)?", str(n.get("id")))]
+    model = next((m for n in processors if (m := word(n.get("product")))), None)
+    clocks = (size_bytes(n.get(key)) for n in processors for key in ("capacity", "size"))
+    hertz = next(filter(None, clocks), None)
+    system = of_class.get("system", [{}])[0]
+    disks = ((_logical_name(n), size_bytes(n.get("size")), word(n.get("product"))) for n in of_class.get("disk", []))
+    return known(
+        name=word(system.get("id")),
+        machine=joined(system.get("vendor"), system.get("product")),
+        cpu_model=model,
+        cpu_vendor=next((v for n in processors if (v := word(n.get("vendor")))), None),
+        cpu_sockets=len(processors) or None,
+        cpu_cores=added_up(configurations, "cores"),
+        cpu_threads=added_up(configurations, "threads"),
+        cpu_mhz=nominal_mhz(model) or (hertz / 1e6 if hertz else None),
+        memory_bytes=sum(size_bytes(node.get("size")) or 0 for node in memory) or None,
+        nics=dict(_lshw_nics(nodes)),
+        disks=sorted(_disk(name.removeprefix("/dev/"), size, model) for name, size, model in disks if name and size),
+    )
+
+
+def _lshw_nodes(data: bytes) -> Iterator[tuple[Facts, Facts]]:
+    """Yield every node with its parent."""
+    try:
+        found = document(data, "lshw -json")
+    except FactError:
+        try:
+            found = json.loads("[" + text(data).strip().strip(",") + "]")
+        except (ValueError, RecursionError):
+            found = None
+        if found is None:
+            raise
+    roots = entries(found if isinstance(found, list) else [found])
+    waiting = [(root, Facts()) for root in reversed(roots)]
+    while waiting:
+        node, parent = waiting.pop()
+        yield node, parent
+        waiting += [(child, node) for child in reversed(entries(node.get("children")))]
+
+
+def _lshw_nics(nodes: list[tuple[Facts, Facts]]) -> Iterator[tuple[str, Facts]]:
+    for node, parent in nodes:
+        name = _logical_name(node)
+        if node.get("class") != "network" or name is None or "businfo" not in node:
+            continue
+        # A virtio interface is a child of the PCI device that has the names.
+        device = node if node.get("product") else parent
+        bits = size_bytes(node.get("size"))
+        nic = known(
+            model=joined(device.get("vendor"), device.get("product")),
+            driver=word(_configuration(node).get("driver")),
+            speed_mbps=bits / 1e6 if bits else None,
+            link=_LINK.get(str(_configuration(node).get("link"))),
+            bus=word(node.get("businfo")),
+        )
+        yield name, nic
+
+
+def _logical_name(node: Facts) -> str | None:
+    name = node.get("logicalname")
+    return word(name[0] if isinstance(name, list) and name else name)
+
+
+def _configuration(node: Facts) -> Facts:
+    found = node.get("configuration")
+    return found if isinstance(found, dict) else {}
+
+
+add("lshw_short", rb"H/W path\s+Device", "lshw-short", "lshw -short")
+
+
+@source("dmidecode", rb"# dmidecode [0-9]", "dmidecode.*", "dmidecode")
+def dmidecode(data: bytes) -> Facts:
+    """Return machine, processors and the sum of the memory modules.
+
+    Without root, or in many virtual machines, there is no SMBIOS: it prints two lines, which are no facts.
+    """
+    content = text(data)
+    blocks = [(match[1].strip(), fields(match[2])) for match in _DMI_BLOCK.finditer(content)]
+    require("dmidecode" in content or blocks, "the output of `dmidecode`, which begins with `# dmidecode VERSION`")
+    system = next((block for title, block in blocks if title == "System Information"), {})
+    sockets = [block for title, block in blocks if title == "Processor Information"]
+    processors = [block for block in sockets if "Unpopulated" not in block.get("Status", "")]
+    sizes = [size_bytes(block.get("Size", "")) for title, block in blocks if title == "Memory Device"]
+    modules = [size for size in sizes if size]
+    first = processors[0] if processors else {}
+    model = word(first.get("Version"))
+    return known(
+        machine=joined(system.get("Manufacturer"), system.get("Product Name")),
+        cpu_model=model,
+        cpu_vendor=word(first.get("Manufacturer")),
+        cpu_sockets=len(processors) or None,
+        cpu_cores=added_up(processors, "Core Count"),
+        cpu_threads=added_up(processors, "Thread Count"),
+        cpu_mhz=nominal_mhz(model) or number(first.get("Current Speed", "").removesuffix(" MHz")),
+        memory_bytes=sum(modules) or None,
+        memory_modules=len(modules) or None,
+    )
+
+
+@source("meminfo", rb"MemTotal:\s+[0-9]", "meminfo", "cat /proc/meminfo")
+def meminfo(data: bytes) -> Facts:
+    """Return the memory usable by the kernel, where kB means KiB, and the part reserved for huge pages."""
+    said = {
+        name: whole(int(amount) * (1024 if kib else 1), 2**62) for name, amount, kib in _MEMINFO.findall(text(data))
+    }
+    require(said.get("MemTotal"), "/proc/meminfo, with a line `MemTotal: N kB`")
+    return known(
+        memory_bytes=said["MemTotal"],
+        swap_bytes=said.get("SwapTotal"),
+        hugepages=said.get("HugePages_Total"),
+        hugepage_bytes=said.get("Hugepagesize"),
+    )
+
+
+@source("cpuinfo", rb"processor\s*:\s*[0-9]", "cpuinfo", "cat /proc/cpuinfo")
+def cpuinfo(data: bytes) -> Facts:
+    """Return the processors; sockets and cores only where the kernel numbers them (x86)."""
+    processors = [block for block in map(fields, text(data).split("\n\n")) if "processor" in block]
+    require(processors, "the blocks of /proc/cpuinfo, each with `processor : N`")
+    first = processors[0]
+    model = word(first.get("model name"))
+    sockets = {block.get("physical id") for block in processors} - {None}
+    cores = {(block.get("physical id"), block.get("core id")) for block in processors}
+    clocks = [mhz for block in processors if (mhz := number(block.get("cpu MHz")))]
+    return known(
+        cpu_model=model,
+        cpu_vendor=word(first.get("vendor_id")),
+        cpu_sockets=len(sockets) or None,
+        cpu_cores=len(cores) if sockets and "core id" in first else None,
+        cpu_threads=len(processors),
+        cpu_mhz=nominal_mhz(model) or max(clocks, default=None),
+        microcode=word(first.get("microcode")),
+    )
+
+
+@source("lsblk", rb'\{\s*"blockdevices"', "lsblk.*", "lsblk -J -b")
+def lsblk(data: bytes) -> Facts:
+    """Return the whole disks with a size, sorted, as texts like `vda 256 GiB (model)`."""
+    found = document(data, "lsblk -J")
+    devices = found.get("blockdevices") if isinstance(found, dict) else None
+    require(isinstance(devices, list), "the JSON of `lsblk -J`: an object with blockdevices")
+    disks = [
+        _disk(name, size, word(device.get("model")))
+        for device in entries(devices)
+        if device.get("type") == "disk"
+        and (name := word(device.get("name")))
+        and (size := size_bytes(device.get("size")))
+        and not _NO_DISK.fullmatch(name)
+    ]
+    return known(disks=sorted(disks))
+
+
+def _disk(name: str, size: int, model: str | None) -> str:
+    """Describe one disk, e.g. `nvme0n1 931.5 GiB (Samsung SSD 980 PRO)`."""
+    return f"{name} {size / 2**30:.5g} GiB" + (f" ({model})" if model else "")
+
+
+@source("ip_link", rb'\[\s*(?:\{\s*\}\s*,\s*)*\{\s*"ifindex"', "ip-(?:link|addr).*", "ip -j -d link")
+def ip_link(data: bytes) -> Facts:
+    """Return the network interfaces of one namespace by name, without their addresses."""
+    found = document(data, "ip -j link")
+    require(isinstance(found, list), "the JSON of `ip -j link`: a list of interfaces")
+    interfaces = {}
+    for link in entries(found):
+        info = link.get("linkinfo")
+        if name := word(link.get("ifname")):
+            interfaces[name] = known(
+                kind=word(info.get("info_kind")) if isinstance(info, dict) else None,
+                mtu=whole(link.get("mtu")),
+                state=word(link.get("operstate")),
+                qdisc=word(link.get("qdisc")),
+                queue_length=whole(link.get("txqlen")),
+                tx_queues=whole(link.get("num_tx_queues")),
+                rx_queues=whole(link.get("num_rx_queues")),
+            )
+    return known(interfaces=interfaces)
+
+
+@source("ethtool", rb"(?:Settings|Features) for \S+:|driver: .*\r?\nversion:", "ethtool.*", "ethtool IFACE")
+def ethtool(data: bytes) -> Facts:
+    """Return speed in Mbit/s and link, or the driver (-i), or the enabled offloads (-k).
+
+    `ethtool -i` does not print the interface: the file name must contain it.
+    """
+    content = text(data)
+    flat = fields(content)
+    if content.lstrip().startswith("Settings for"):
+        speed = _SPEED.fullmatch(flat.get("Speed", ""))
+        return known(
+            speed_mbps=number(speed[1]) if speed else None,
+            duplex=word(re.sub(r"\(.*", "", flat.get("Duplex", ""))),
+            port=word(flat.get("Port")),
+            link=_LINK.get(flat.get("Link detected", "")),
+        )
+    if content.lstrip().startswith("Features for"):
+        # Indented lines are details of the line above them.
+        top = fields("\n".join(line for line in content.split("\n") if not line[:1].isspace()))
+        return known(offloads=sorted(name for name in top if top[name].startswith("on")))
+    require("driver" in flat, "`Settings for ...`, `Features for ...` or `driver: ...` of ethtool")
+    return known(
+        driver=word(flat["driver"]),
+        driver_version=word(flat.get("version")),
+        firmware=word(flat.get("firmware-version")),
+        bus=word(flat.get("bus-info")),
+    )
+
+
+@source("lspci", rb"(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] \S", "lspci", "lspci")
+def lspci(data: bytes) -> Facts:
+    """Return the names of the network controllers, in bus order."""
+    devices = [match for line in lines(data) if (match := _PCI_DEVICE.fullmatch(line))]
+    require(devices, "lines of `lspci` such as `00:03.0 Ethernet controller: NAME`")
+    names = (word(device[2]) for device in devices if re.match(r"Ethernet|Network|Infiniband", device[1]))
+    return known(network_controllers=[name for name in names if name])

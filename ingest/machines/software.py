@@ -1,0 +1,223 @@
+"""Facts of the software: operating system, kernel, packages, and the versions that programs print."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING, Final
+
+from dropline.ingest.machines.facts import Facts, known, lines, require, text, word
+from dropline.ingest.machines.registry import add, source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dropline.ingest.machines.registry import Parser
+
+_UNAME: Final = re.compile(r"(?P<system>[A-Za-z]+) (?P<name>\S+) (?P<release>[0-9]\S*)(?P<rest> .*)?")
+_ARCHITECTURE: Final = re.compile(
+    r"(?<= )(x86_64|amd64|i[3-6]86|aarch64|arm64|armv\w+|ppc64(?:le)?|s390x|riscv64)(?= |$)"
+)
+_SECRET: Final = re.compile(r"\S*(?:passw|secret|token|key|credential)\S*=\S*", re.IGNORECASE)
+_WORD: Final = r"[a-z][a-z0-9_-]{0,30}"
+_MAX_PACKAGES: Final = 10_000
+_NAME: Final = r"(?P<name>[A-Za-z0-9][A-Za-z0-9+._-]*)"
+# dpkg's third character is an error flag; only the second, `i`, means installed (dpkg-query(1)).
+_DPKG: Final = re.compile(rf"(?P<status>[uihrp][ncHUFWti][ R]?)\s+{_NAME}(?::[a-z0-9-]+)?\s+(?P<version>\S+)(?:\s.*)?")
+_PAIR: Final = re.compile(rf"{_NAME}(?::[a-z0-9-]+)?\t(?P<version>[^\s]*)(?:\t.*)?")
+_RPM: Final = re.compile(
+    rf"{_NAME}-(?P<version>[^-\s]+-[^-\s]+)\."
+    r"(?:noarch|x86_64(?:_v[234])?|i[3-6]86|aarch64|armv7hl|ppc64le|s390x|riscv64|\(none\))"
+)
+_KEA: Final = re.compile(r"([0-9]+\.[0-9]+\.[0-9]+[-\w]*)(?: \(.*\))?")
+_LINKED: Final = re.compile(r"(?:- )?(log4cplus|OpenSSL|Botan) ([0-9][\w.]*).*")
+_BACKEND: Final = re.compile(r"(?:- )?(\w+) backend ([0-9.]+)(?:, library ([\w.]+))?")
+_PERFDHCP: Final = re.compile(rf"(?:VERSION:\s*)?{_KEA.pattern}")
+_DATABASE: Final = re.compile(
+    r"(postgres|psql) \(PostgreSQL\) ([0-9]+(?:\.[0-9]+)*\w*)"
+    r"|(?:\S*/)?((?:mariadb|mysql)d?)\s+(?:Ver \S+ Distrib|Ver|from)\s+([0-9]+(?:\.[0-9]+)+(?:-MariaDB)?)"
+)
+
+
+_OS_RELEASE: Final = rb"(?=(?:.*\n){0,40}?(?:PRETTY_)?NAME=)(?=(?:.*\n){0,40}?ID=)"
+
+
+@source("os_release", _OS_RELEASE, "(?:etc-)?os-release", "cat /etc/os-release")
+def os_release(data: bytes) -> Facts:
+    """Return name and version of the operating system; for a rolling release, its build."""
+    found = [match for line in lines(data) if (match := re.fullmatch(r"([A-Z][A-Z0-9_]*)=(.*)", line))]
+    said = {match[1]: word(_unquoted(match[2])) for match in found}
+    expected = "the fields of /etc/os-release, among them NAME and VERSION_ID"
+    require({"NAME", "PRETTY_NAME", "ID"} & said.keys(), expected)
+    return known(
+        os_name=said.get("NAME") or said.get("PRETTY_NAME") or said.get("ID"),
+        os_version=said.get("VERSION_ID") or said.get("VERSION") or said.get("BUILD_ID"),
+        os_title=said.get("PRETTY_NAME"),
+        os_id=said.get("ID"),
+    )
+
+
+def _unquoted(value: str) -> str:
+    try:
+        return " ".join(shlex.split(value))
+    except ValueError:  # an unclosed quote
+        return value.strip("\"'")
+
+
+@source("uname", rb"(?:Linux|(?:Free|Net|Open)BSD|Darwin|SunOS) \S+ [0-9]+\.[0-9]\S* ", "uname(?:-a)?", "uname -a")
+def uname(data: bytes) -> Facts:
+    """Return name, kernel release and architecture."""
+    match = _UNAME.fullmatch(next(iter(lines(data)), ""))
+    match = require(match, "the line of `uname -a`: system, name, kernel release, ...")
+    architectures = _ARCHITECTURE.findall(match["rest"] or "")
+    return known(
+        name=word(match["name"]),
+        kernel=word(match["release"]),
+        architecture=architectures[-1] if architectures else None,
+        system=match["system"],
+    )
+
+
+@source(
+    "packages",
+    rb"Desired=Unknown/|[ih][iF][ R]?\s+[a-z0-9][a-z0-9+.:-]+\s+[0-9]"
+    rb"|[\w+.-]+-[^-\s]+-[^-\s]+\.(?:noarch|x86_64|aarch64|i[3-6]86)\r?$",
+    "(?:dpkg|rpm|packages).*",
+    "dpkg-query -W` or `rpm -qa",
+)
+def packages(data: bytes) -> Facts:
+    r"""Return {"packages": {name: version}} of installed packages, names without architecture.
+
+    The list is that of `dpkg-query -W` (name, version), the same with `${db:Status-Abbrev}` in front, `dpkg -l`,
+    `rpm -qa`, or `rpm -qa --qf '%{NAME}\t%{VERSION}-%{RELEASE}\n'`. Packages that are not installed are skipped.
+    """
+    return known(packages=dict(sorted(dict(_installed(lines(data))).items())[:_MAX_PACKAGES]))
+
+
+def _installed(rows: list[str]) -> Iterator[tuple[str, str]]:
+    understood = 0
+    for row in rows:
+        match = _DPKG.fullmatch(row) or _RPM.fullmatch(row) or _PAIR.fullmatch(f"{row}\t")
+        if match is None:
+            continue
+        understood += 1
+        status = match.groupdict().get("status")
+        version = word(match["version"])
+        if version and (status is None or status[1] == "i"):
+            yield match["name"], version
+    require(understood or not rows, "a list of packages as of `dpkg-query -W`, `dpkg -l` or `rpm -qa`")
+
+
+@source(
+    "kea_version",
+    rb"[0-9]+\.[0-9]+\.[0-9]+.*\n(?:.*\n)?linked with:",
+    "kea-(?:dhcp[46]|version).*-V|kea-version",
+    "kea-dhcp4 -V",
+)
+def kea_version(data: bytes) -> Facts:
+    """Return version, libraries and backends of Kea.
+
+    Since 2.6 list items begin with a dash and the kinds of backends have their own headings.
+    """
+    rows = lines(data)
+    version = _KEA.fullmatch(next(iter(rows), ""))
+    version = require(version, "the output of `kea-dhcp4 -V`, which begins with a version")
+    backends = [match for row in rows if (match := _BACKEND.fullmatch(row))]
+    return known(
+        packages={"kea": version[1]},
+        linked_with={match[1]: match[2] for row in rows if (match := _LINKED.fullmatch(row))},
+        backends={m[1]: f"{m[2]}, library {m[3]}" if m[3] else m[2] for m in backends},
+    )
+
+
+@source("perfdhcp_version", rb"VERSION: [0-9]+\.[0-9]", "perfdhcp-(?:v|version)", "perfdhcp -v")
+def perfdhcp_version(data: bytes) -> Facts:
+    """Return the version of perfdhcp: `VERSION: 2.2.0`, from 2.6 on the bare number."""
+    version = _PERFDHCP.fullmatch(next(iter(lines(data)), ""))
+    return known(packages={"perfdhcp": require(version, "the output of `perfdhcp -v`: a version")[1]})
+
+
+@source(
+    "database_version",
+    rb"(?:postgres|psql) \(PostgreSQL\) |(?:\S*/)?(?:mariadb|mysql)d?\s+(?:Ver|from) ",
+    "(?:postgres|psql|mariadbd?|mysqld?)-(?:v|version)",
+    "postgres --version` or `mariadbd --version",
+)
+def database_version(data: bytes) -> Facts:
+    """Return the version of PostgreSQL, MariaDB or MySQL."""
+    version = require(_DATABASE.match(text(data)), "the version line of postgres, mariadbd or mysqld")
+    return known(packages={version[1] or version[3]: version[2] or version[4]})
+
+
+@source("governor", None, "(?:scaling_)?governors?", "cat /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor")
+def governor(data: bytes) -> Facts:
+    """Return the distinct frequency governors, from one line per processor."""
+    found = {line for line in lines(data) if re.fullmatch(_WORD, line)}
+    require(found, "the name of a frequency governor, e.g. performance")
+    return known(governors=sorted(found))
+
+
+@source("huge_pages", None, "transparent_hugepage", "cat /sys/kernel/mm/transparent_hugepage/enabled")
+def huge_pages(data: bytes) -> Facts:
+    """Return the choice in brackets in `always [madvise] never`."""
+    chosen = re.search(rb"\[([a-z]{1,20})\]", data)
+    chosen = require(chosen, "transparent_hugepage/enabled, e.g. `always [madvise] never`")
+    return known(transparent_huge_pages=chosen[1].decode())
+
+
+@source("command_line", None, "cmdline", "cat /proc/cmdline")
+def command_line(data: bytes) -> Facts:
+    """Return the kernel's command line without anything that looks like a secret."""
+    rows = lines(data)
+    return known(kernel_command_line=word(_SECRET.sub("***", rows[0]), 2000) if rows else None)
+
+
+def _pairs(fact: str, line: str, expected: str) -> Parser:
+    """Return the parser of a file with a name and a value per line."""
+
+    def parse(data: bytes) -> Facts:
+        found = [match for each in lines(data) if (match := re.fullmatch(line, each, re.ASCII))]
+        require(found, expected)
+        return known(**{fact: {match[1][:300]: " ".join(match[2].split()) for match in found}})
+
+    return parse
+
+
+def _one(fact: str, form: str, expected: str) -> Parser:
+    """Return the parser of a file with one word."""
+
+    def parse(data: bytes) -> Facts:
+        rows = lines(data)
+        found = repr(rows[0][:80] if rows else "nothing")
+        require(len(rows) == 1 and re.fullmatch(form, rows[0]), f"{expected}, found {found}")
+        return {fact: rows[0]}
+
+    return parse
+
+
+_LIMIT: Final = r"(/sys/fs/cgroup(?:/\S+)?/(?:cpu|memory)\.max):((?:max|[0-9]{1,20})(?: [0-9]{1,10})?)"
+_LIMITS: Final = _pairs("cgroup_limits", _LIMIT, "lines such as `/sys/fs/cgroup/system.slice/cpu.max:200000 100000`")
+_MITIGATIONS: Final = _pairs(
+    "vulnerabilities", r"(?:\S*/)?(\w+):\s*(.{1,200})", "lines such as `.../cpu/vulnerabilities/mds:Not affected`"
+)
+_SETTINGS: Final = _pairs(
+    "sysctl", r"([a-z]\w*[./][\w.*/-]+)\s*=\s*(.{1,100})", "lines of `sysctl` such as `net.core.rmem_max = 212992`"
+)
+_HOST: Final = _one("name", r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})", "the name of a host")
+_LAYER: Final = _one("virtualisation", _WORD, "one word of `systemd-detect-virt`")  # `none` on bare metal
+_CLOCK: Final = _one("clock_source", _WORD, "the name of a clock source")
+_CGROUP: Final = "grep . /sys/fs/cgroup/*/cpu.max /sys/fs/cgroup/*/memory.max"
+_SYS: Final = "/sys/devices/system"
+
+add("cgroup", rb"/sys/fs/cgroup/(?:\S+/)?(?:cpu|memory)\.max:", "cgroup.*", _CGROUP, _LIMITS)
+add(
+    *("vulnerabilities", rb"/sys/devices/system/cpu/vulnerabilities/", "vulnerabilities"),
+    *(f"grep . {_SYS}/cpu/vulnerabilities/*", _MITIGATIONS),
+)
+add("sysctl", rb"(?:net|kernel|vm|fs|dev)\.[a-z0-9_.]+ = ", "sysctl.*", "sysctl net.core", _SETTINGS)
+add("hostname", None, "hostname", "hostname", _HOST)
+add("virtualisation", None, "(?:systemd-)?detect-virt", "systemd-detect-virt", _LAYER)
+add("clock_source", None, "clocksource", f"cat {_SYS}/clocksource/clocksource0/current_clocksource", _CLOCK)
+add("kea_report", rb"Kea source configure results", "kea-.*-W", "kea-dhcp4 -W")
+add("index", rb"\S+ rc=-?[0-9]+ [0-9]+ bytes: ", "index", "collect.sh")
+add("note", None, "capture_time|uptime|mounts|numa|ldd-.*|topology-.*", "collect.sh")
