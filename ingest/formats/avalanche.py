@@ -3,10 +3,14 @@
 realtime.csv has some lines of text, a header of more than 255 columns that begins with `Seconds Elapsed`, and a sample
 every 4 s by default; columns are found by name because their positions vary. hostStats.csv has a block per VLAN:
 `VLAN,<n>`, two header lines, and a line per host. 1 kbit is 1000 bit.
+
+realtime.csv: the achieved rate is the mean incoming traffic (Mbit/s, one way) of the steady samples. hostStats.csv:
+it is the sum of the HTTP goodput of all hosts (Mbit/s), for one core of one subtest only.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject
@@ -66,15 +70,6 @@ def sniff(head: bytes) -> bool:
         return _is_header(columns) or bool(columns.names & _KNOWN)
 
     return _begins_with_vlan(head_text(head)) or has_table(head, is_ours)
-
-
-def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield the trial of every table in `data` and a reject for unusable parts; never raises for bad input.
-
-    realtime.csv: the achieved rate is the mean incoming traffic (Mbit/s, one way) of the steady samples.
-    hostStats.csv: it is the sum of the HTTP goodput of all hosts (Mbit/s), for one core of one subtest only.
-    """
-    return account(data, _read, _EXPECTED)
 
 
 def _read(text: bytes) -> Iterator[Report | Reject]:
@@ -183,3 +178,6 @@ def _host(trial: Trial, vlan: str, table: Table, row: Line) -> Reject | None:
 def _cell(record: Record, caption: str) -> float | None:
     (key,) = Columns([caption]).keys
     return number(record.get(key[0], unit=key[1]))
+
+
+parse = partial(account, read=_read, expected=_EXPECTED)

@@ -3,20 +3,22 @@
 The layout is defined by its documentation (docsrc/sources/reports.rst) and source (code/bngblaster/src/bbl_stats.c).
 The set-up time runs from the start of the first session to the establishment of the last, including PPP and
 authentication; the set-up rate is established sessions divided by that time.
+
+Each of DHCP and DHCPv6 that sessions used is a trial: sent counts sessions, received those that got a lease, dropped
+the others. The achieved rate is leases divided by set-up time. The offered rate is not in the report.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from dropline.ingest.formats.json_documents import each_document, items, mapping
-from dropline.ingest.formats.text import head_text
+from dropline.ingest.formats.json_documents import items, mapping, of_json, trials_of_json
 from dropline.ingest.formats.throughput import Trial, Unusable, number, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dropline.ingest.formats import Reject, Report, Row
+    from dropline.ingest.formats import Row
 
 NAME = "bngblaster"
 IN_JSON = ('"setup-rate-cps"',)
@@ -24,21 +26,6 @@ IN_JSON = ('"setup-rate-cps"',)
 _EXPECTED: Final = "expected the JSON report of BNG Blaster (-J), with `report` and its `sessions`"
 _PROTOCOLS: Final = {"dhcp": "DHCPv4", "dhcpv6": "DHCPv6"}
 _RATES: Final = {"setup-rate-cps": "avg", "setup-rate-cps-min": "min", "setup-rate-cps-max": "max"}
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is such a report."""
-    text = head_text(head).lstrip()
-    return text.startswith("{") and '"setup-rate-cps"' in text and '"sessions-established"' in text
-
-
-def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield a trial for each of DHCP and DHCPv6 that sessions used; never raises for bad input.
-
-    sent counts sessions, received those that got a lease, dropped the others. The achieved rate is leases divided by
-    set-up time. The offered rate is not in the report.
-    """
-    return each_document(data, _trials, _EXPECTED)
 
 
 class _SetUp(Trial):
@@ -99,3 +86,7 @@ def _protocol_counters(report: Row) -> dict[str, int]:
             if (counted := whole(value)) is not None:
                 sums[key] = sums.get(key, 0) + counted
     return sums
+
+
+sniff = of_json("setup-rate-cps", "sessions-established")
+parse = trials_of_json(_trials, _EXPECTED)

@@ -3,6 +3,9 @@
 Rates are of both directions, and packets that the generator did not send count as lost. NDR accepts no loss, PDR
 0.5 %, a soak test 1e-7. Their lower bound is the load of a trial that passed, and the rate that CSIT publishes. The
 duration of a test case includes its set-up and all trials of a search.
+
+ndrpdr gives two trials; mrr, soak, reconf and hoststack one. Rates are frames/s, connections/s or transactions/s
+(requests); a hoststack test without a rate has its goodput in Mbit/s.
 """
 
 from __future__ import annotations
@@ -10,8 +13,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from dropline.ingest.formats.json_documents import each_document, items, mapping
-from dropline.ingest.formats.text import head_text, instant
+from dropline.ingest.formats.json_documents import items, mapping, of_json, trials_of_json
+from dropline.ingest.formats.text import instant
 from dropline.ingest.formats.throughput import (
     CONNECTIONS,
     FRAMES,
@@ -28,7 +31,7 @@ from dropline.ingest.formats.throughput import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dropline.ingest.formats import Reject, Report, Row
+    from dropline.ingest.formats import Row
 
 NAME = "csit"
 IN_JSON = ('"dut_type"',)
@@ -39,21 +42,6 @@ _UNITS: Final = {"pps": FRAMES, "cps": CONNECTIONS, "rps": TRANSACTIONS}
 _BOUNDS: Final = {"ndr": ("NDR", 0.0), "pdr": ("PDR", 0.5), "critical_rate": ("soak", 1e-5)}
 _FRAME_SIZE: Final = re.compile(r"(\d{2,5})B", re.ASCII)
 _DIRECTIONS: Final = ("forward", "reverse")
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is a CSIT test case."""
-    text = head_text(head).lstrip()
-    return text.startswith("{") and '"dut_type"' in text and '"tg_type"' in text
-
-
-def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield the trials of every test case in `data` and a reject for unusable parts; never raises for bad input.
-
-    ndrpdr gives two trials; mrr, soak, reconf and hoststack one. Rates are frames/s, connections/s or transactions/s
-    (requests); a hoststack test without a rate has its goodput in Mbit/s.
-    """
-    return each_document(data, _trials, _EXPECTED)
 
 
 def _trials(line: int, document: Any) -> Iterator[Trial]:
@@ -166,3 +154,7 @@ def _describe(trial: Trial, case: Row) -> None:
 
 def _value(quantity: object) -> float | None:
     return number(mapping(quantity).get("value"))
+
+
+sniff = of_json("dut_type", "tg_type")
+parse = trials_of_json(_trials, _EXPECTED)

@@ -5,6 +5,9 @@ the sending side, in kbit/s of 1000 bit, without FCS; if a version has `Live Inc
 mean is over the steady samples at the highest desired load, which the load reaches some samples late; ramps and the
 last sample, which reads 0, are excluded. `Average Throughput` matches no mean of the series in some versions and is
 kept as reported. `Incoming BW` under `Protocol Data` is twice the rate and is ignored.
+
+The rate is Mbit/s, connections/s or transactions/s, depending on the desired load. sent, received and dropped are
+transactions executed, passed and failed, not packets.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from dropline.ingest.formats.json_documents import each_document, items, mapping
+from dropline.ingest.formats.json_documents import items, mapping, trials_of_json
 from dropline.ingest.formats.text import head_text, instant
 from dropline.ingest.formats.throughput import (
     CONNECTIONS,
@@ -30,7 +33,7 @@ from dropline.ingest.formats.throughput import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dropline.ingest.formats import Reject, Report, Row
+    from dropline.ingest.formats import Row
 
 NAME = "cyberflood"
 IN_JSON = ('"runId"',)
@@ -61,15 +64,6 @@ def sniff(head: bytes) -> bool:
     text = head_text(head).lstrip()
     is_json = text[:1] in {"[", "{"} and bool(_RUN.search(text))
     return is_json and bool(_RESULT.search(text)) and not _POLL.search(text.partition('"raw"')[0])
-
-
-def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield the trial of every test run in `data` and a reject for unusable parts; never raises for bad input.
-
-    The rate is Mbit/s, connections/s or transactions/s, depending on the desired load. sent, received and dropped are
-    transactions executed, passed and failed, not packets.
-    """
-    return each_document(data, _trials, _EXPECTED)
 
 
 def _trials(line: int, document: Any) -> Iterator[Trial]:
@@ -183,3 +177,6 @@ def _seconds(duration: object) -> float | None:
         text = re.sub(r"\s*s(?:ec(?:onds?)?)?\s*$", "", duration[:40]) if isinstance(duration, str) else duration
         return number(text)
     return int(match[1] or 0) * 3600 + int(match[2]) * 60 + float(match[3])
+
+
+parse = trials_of_json(_trials, _EXPECTED)

@@ -2,11 +2,15 @@
 
 One row per poll of a run, with the client's totals and rates: bandwidth in kbit/s, times in ms. Its client_cpu and
 server_cpu are those of the tester. The `load_type` is the target quantity of a run.
+
+The rate is the mean of the steady polls in the unit of the load: Mbit/s received by the client, connections/s or
+transactions/s. sent, received and dropped are transactions.
 """
 
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject
@@ -19,10 +23,9 @@ from dropline.ingest.formats.throughput import (
     Record,
     Table,
     Trial,
-    account,
-    each_table,
     has_table,
     mean_rate,
+    of_tables,
     steady,
     total,
     words,
@@ -56,20 +59,6 @@ _SERIES: Final = (
     ("clientcpu", "generator_cpu", "%", 1.0, "client"),
     ("servercpu", "generator_cpu", "%", 1.0, "server"),
 )
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is such a file."""
-    return has_table(head, _is_header)
-
-
-def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield the trial of every run in `data` and a reject for unusable parts; never raises for bad input.
-
-    The rate is the mean of the steady polls in the unit of the load: Mbit/s received by the client,
-    connections/s or transactions/s. sent, received and dropped are transactions.
-    """
-    return account(data, lambda text: each_table(text, _is_header, _runs, _EXPECTED), _EXPECTED)
 
 
 def _runs(table: Table) -> Iterator[Report | Reject]:
@@ -130,3 +119,7 @@ def _trial(records: list[Record], lacking: list[int]) -> Report | Reject:
         "test": words(last.get("testname")),
     }
     return trial.conclude()
+
+
+sniff = partial(has_table, is_header=_is_header)
+parse = of_tables(_is_header, _runs, _EXPECTED)

@@ -3,11 +3,15 @@
 `client` and `server` list values by `type`, `id` and `subType`, any of which may be missing; entries of a single port
 end in `@<port>` and are skipped. Counters are cumulative, including `rxByteRate`; bandwidth is kbit/s, times are ms.
 `cpuUtilized` is the CPU of the tester.
+
+The rate is the mean of successful transactions/s over the steady polls; sent, received and dropped are transactions
+up to the last poll. A run that was still active is not completed.
 """
 
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject, Report
@@ -55,15 +59,6 @@ def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, holds polls."""
     text = head_text(head).lstrip()
     return text[:1] in {"[", "{"} and '"runId"' in text and bool(_MARK.search(text))
-
-
-def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield a trial per run polled in `data` and a reject for unusable parts; never raises for bad input.
-
-    The rate is the mean of successful transactions/s over the steady polls; sent, received and dropped are transactions
-    up to the last poll. A run that was still active is not completed.
-    """
-    return account(data, _read, _EXPECTED)
 
 
 def _read(text: bytes) -> Iterator[Report | Reject]:
@@ -159,3 +154,6 @@ def _values(entries: object) -> Values:
 
 def _transactions(values: Values, outcome: str) -> int | None:
     return whole(values.get(f"sum.http.{outcome}Txns", values.get(f"http.{outcome}Txns")))
+
+
+parse = partial(account, read=_read, expected=_EXPECTED)

@@ -17,8 +17,8 @@ from dropline.ingest.formats.text import (
     MAX_TEXT_BYTES,
     count,
     head_text,
-    is_marked,
     json_object,
+    marked,
     number,
     plural,
     unpack,
@@ -61,14 +61,6 @@ _JSON_LATENCIES: Final = {
     **{"minMs": "min", "meanMs": "avg", "stdMs": "stdev", "maxMs": "max"},
     **{f"p{n}Ms": f"p{n}" for n in (99, 95, 90, 75, 50)},
 }
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is from dnspyre.
-
-    The progress bar of stderr alone is not recognised.
-    """
-    return is_marked(head_text(head), _MARK, *IN_JSON)
 
 
 def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
@@ -161,3 +153,6 @@ class _Run(TableRun):
         if self.in_json and received:
             self.warnings.append("Latencies of --json are whole milliseconds: 0 is less than one.")
         return self.summarise(received, whole=self.is_whole(received))
+
+
+sniff = marked(_MARK, *IN_JSON)

@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats.text import LONGEST, count, head_text, is_marked, json_object, number
+from dropline.ingest.formats.text import LONGEST, count, json_object, marked, number
 from dropline.ingest.formats.text_run import TextRun
 
 if TYPE_CHECKING:
@@ -90,11 +90,6 @@ _ERRORS: Final = (
 )
 # Defaults of udp, and of the others: generators, queries at a time, delay in ms (flame(1)).
 _DEFAULTS: Final = {True: ("10", "10", "1"), False: ("30", "100", "1000")}
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is from flame."""
-    return is_marked(head_text(head), _MARK, *IN_JSON)
 
 
 class _Run(TextRun):
@@ -308,4 +303,5 @@ def _text(value: object) -> str | None:
     return value[:100] if isinstance(value, str) else None
 
 
+sniff = marked(_MARK, *IN_JSON)
 parse, explain = _Run.parse, _Run.explain

@@ -1,10 +1,14 @@
 """The reader of Ixia IxLoad's HTTP_Client.csv.
 
 Some lines of text precede the header, whose captions begin with `HTTP `, and one line follows the samples.
+
+The achieved rate is the mean total throughput (Mbit/s, of HTTP) of the steady samples. The file does not contain the
+desired load. Elapsed times are milliseconds.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject
@@ -39,20 +43,6 @@ _SERIES: Final = (
     ("httpsimulatedusers", "simulated_users", "users"),
 )
 _TRAILER_LINES: Final = 1
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is from IxLoad."""
-    return has_table(head, _is_header)
-
-
-def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield the trial of every table in `data` and a reject for unusable parts; never raises for bad input.
-
-    The achieved rate is the mean total throughput (Mbit/s, of HTTP) of the steady samples. The file does not contain
-    the desired load. Elapsed times are milliseconds.
-    """
-    return account(data, _read, _EXPECTED)
 
 
 def _read(text: bytes) -> Iterator[Report | Reject]:
@@ -92,3 +82,7 @@ def _trial(table: Table) -> Iterator[Report | Reject]:
     trial.facts["duration_s"] = max(times, default=None)
     trial.details["load_layer"] = "goodput"
     yield trial.conclude()
+
+
+sniff = partial(has_table, is_header=_is_header)
+parse = partial(account, read=_read, expected=_EXPECTED)

@@ -3,11 +3,15 @@
 AggregateResults.csv has one row per trial; captions begin with `Agg` in some versions. iteration.csv has a row per
 flow: the rows of one trial, frame size and iteration are one trial here. Latencies are nanoseconds, even if the caption
 says `(n)`.
+
+Rates are frames/s of all flows. The table gives the sending rate only as a share of the line rate, which is derived
+from the receiving rate, given in both units. An empty cell is an unknown value.
 """
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
@@ -17,9 +21,8 @@ from dropline.ingest.formats.throughput import (
     Record,
     Table,
     Trial,
-    account,
-    each_table,
     has_table,
+    of_tables,
     total,
     words,
 )
@@ -34,20 +37,6 @@ NAME = "ixnetwork"
 _EXPECTED: Final = "expected AggregateResults.csv or iteration.csv of a QuickTest, from `Trial,Framesize,Iteration` on"
 _CLOSE: Final = 0.01
 _START: Final = [("trial", ""), ("framesize", ""), ("iteration", "")]
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is from a QuickTest."""
-    return has_table(head, _is_header)
-
-
-def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield every trial and a reject for every unusable row of `data`, in order; never raises for bad input.
-
-    Rates are frames/s of all flows. The table gives the sending rate only as a share of the line rate. The line rate is
-    derived from the receiving rate, which is given in both units. An empty cell is an unknown value.
-    """
-    return account(data, lambda text: each_table(text, _is_header, _trials, _EXPECTED), _EXPECTED)
 
 
 def _is_header(columns: Columns) -> bool:
@@ -128,3 +117,7 @@ def _number(record: Record, name: str, unit: str) -> float | None:
 
 def _find(record: Record, name: str) -> object:
     return record.get(f"agg{name}", name)
+
+
+sniff = partial(has_table, is_header=_is_header)
+parse = of_tables(_is_header, _trials, _EXPECTED)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.text import Part, quote
+from dropline.ingest.formats.text import Part, head_text, quote
 from dropline.ingest.formats.throughput import Unusable, account
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from dropline.ingest.formats import Report, Row
-    from dropline.ingest.formats.throughput import Trial
+    from dropline.ingest.formats.throughput import Parse, Trial
 
 _MAX_FAULTS: Final = 100
 _MAX_DOCUMENTS: Final = 100_000
@@ -72,10 +73,19 @@ def in_documents(text: bytes, read: Callable[[int, Any], Iterable[Part]]) -> Ite
             yield from read(*document)
 
 
-def each_document(
-    data: bytes, trials: Callable[[int, Any], Iterator[Trial]], expected: str
-) -> Iterator[Report | Reject]:
-    """Yield the trials of every JSON document of `data`; `trials` may raise Unusable for a document."""
+def of_json(*strings: str) -> Callable[[bytes], bool]:
+    """Return a reader's `sniff`: whether a file begins like JSON and has a string for each of these patterns."""
+    marks = [re.compile(rf'"(?:{string})"') for string in strings]
+
+    def sniff(head: bytes) -> bool:
+        text = head_text(head)
+        return text.lstrip()[:1] in {"{", "["} and all(mark.search(text) for mark in marks)
+
+    return sniff
+
+
+def trials_of_json(trials: Callable[[int, Any], Iterator[Trial]], expected: str) -> Parse:
+    """Return a reader's `parse`: the trials of every JSON document; `trials` may raise Unusable for a document."""
 
     def read(line: int, document: Any) -> Iterator[Report | Reject]:
         try:
@@ -84,7 +94,7 @@ def each_document(
         except Unusable as fault:
             yield Reject(line, fault.reason, fault.hint)
 
-    return account(data, lambda text: in_documents(text, read), expected)
+    return partial(account, read=partial(in_documents, read=read), expected=expected)
 
 
 def mapping(value: object) -> Row:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats.text import LONGEST, count, head_text, is_marked, number, plural
+from dropline.ingest.formats.text import LONGEST, count, marked, number, plural
 from dropline.ingest.formats.text_run import TextRun
 
 if TYPE_CHECKING:
@@ -45,11 +45,6 @@ LINES: Final = re.compile(
     r"|error: (?:failed to get remote MAC|failed to initialize XDP|can't find route to))"
 )
 CLUES: Final = ("using interface ", "thread#", "total ", "Usage: kxdpgun ", "error: ")
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is from kxdpgun."""
-    return is_marked(head_text(head), LINES, *CLUES)
 
 
 class _Run(TextRun):
@@ -196,4 +191,5 @@ class _Run(TextRun):
             self.warnings.append("No query was answered: is the server up, and do queries reach it?")
 
 
+sniff = marked(LINES, *CLUES)
 parse, explain = _Run.parse, _Run.explain

@@ -3,6 +3,9 @@
 Rates in bit/s are of layer 1 and of both directions; `rate_percent` is 200 if both are at line rate. `stats.overall`
 sums packets over the directions but halves `pkt_rate`, so rates are computed from packets and duration. An `ndr`
 accepts the drop rate of its configuration (0.001 % by default).
+
+Each search and each single run is a trial. Rates are frames/s of both directions, counts are frames, latencies (us)
+become observations in ms.
 """
 
 from __future__ import annotations
@@ -11,14 +14,13 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
-from dropline.ingest.formats.json_documents import each_document, mapping
-from dropline.ingest.formats.text import head_text
+from dropline.ingest.formats.json_documents import mapping, of_json, trials_of_json
 from dropline.ingest.formats.throughput import Trial, Unusable, number, whole, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dropline.ingest.formats import Reject, Report, Row
+    from dropline.ingest.formats import Row
 
 NAME = "nfvbench"
 IN_JSON = (
@@ -32,20 +34,6 @@ _SEARCHES: Final = ("ndr", "pdr")
 _DEEPEST: Final = 12
 _FRAME_SIZE: Final = re.compile(r"\d{2,5}|IMIX", re.ASCII)
 _HALVED: Final = 2
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is from NFVbench."""
-    text = head_text(head).lstrip()
-    return text[:1] in {"{", "["} and bool(_MARK.search(text))
-
-
-def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield the trial of every search and single run in `data`; never raises for bad input.
-
-    Rates are frames/s of both directions, counts are frames, latencies (us) become observations in ms.
-    """
-    return each_document(data, _trials, _EXPECTED)
 
 
 def _trials(line: int, document: Any) -> Iterator[Trial]:
@@ -186,3 +174,7 @@ def _frames(trial: Trial, size: object) -> None:
     trial.details["frame_size_bytes"] = number(size)
     if number(size) is None and (mix := words(size)):
         trial.details["frame_mix"] = f"{mix} frames"
+
+
+sniff = of_json("|".join(IN_JSON))
+parse = trials_of_json(_trials, _EXPECTED)

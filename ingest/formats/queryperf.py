@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats.text import count, head_text, number
+from dropline.ingest.formats.text import count, marked, number
 from dropline.ingest.formats.text_run import TextRun
 
 if TYPE_CHECKING:
@@ -29,11 +29,6 @@ _FIGURE: Final = re.compile(
 _RCODE: Final = re.compile(r"Returned +([A-Z]+)")
 _PROSE: Final = ("[Status]", "[Timeout]", "Statistics:", "Parse input file:", "Ended due to:", "Started at:")
 _ESSENTIAL: Final = ("Queries sent", "Queries completed", "Queries lost", "Ran for")
-
-
-def sniff(head: bytes) -> bool:
-    """Say whether a file that begins with `head` (64 KiB, or all of it) is of queryperf."""
-    return bool(_MARK.search(head_text(head)))
 
 
 class _Run(TextRun):
@@ -82,4 +77,5 @@ class _Run(TextRun):
         return self.report(completed=whole)
 
 
+sniff = marked(_MARK, _TITLE)
 parse, explain = _Run.parse, _Run.explain

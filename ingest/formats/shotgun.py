@@ -4,17 +4,21 @@ They are one JSON object of version 20200527, or JSON Lines in the DNS-OARC sche
 of `stats_periodic`, `stats_sum` (replay/dnssim/src/output/dnssim.lua, tools/merge-data.py). A histogram counts requests
 by the whole milliseconds of their answers, or by the bounds in the header; its last bucket is the time-out and holds
 the lost ones. Shotgun replays traffic and does not print an offered rate.
+
+sent counts requests, received answers of any code, dropped requests without an answer in time. The achieved rate is
+answers divided by the time from the first to the last statistics.
 """
 
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.json_documents import documents, items, mapping
-from dropline.ingest.formats.text import head_text, plural
+from dropline.ingest.formats.json_documents import documents, items, mapping, of_json
+from dropline.ingest.formats.text import plural
 from dropline.ingest.formats.throughput import Trial, Unusable, account, number, whole, words
 
 if TYPE_CHECKING:
@@ -38,21 +42,6 @@ _SERIES: Final = (
     ("conn_handshakes", "connection_handshakes", "connections"),
     ("conn_handshakes_failed", "connection_handshakes_failed", "connections"),
 )
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is from DNS Shotgun."""
-    text = head_text(head).lstrip()
-    return text.startswith("{") and any(clue in text for clue in IN_JSON) and bool(_MARK.search(text))
-
-
-def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield the trial of each sender in `data`; never raises for bad input.
-
-    sent counts requests, received answers of any code, dropped requests without an answer in time. The achieved rate is
-    answers divided by the time from the first to the last statistics.
-    """
-    return account(data, _read, _EXPECTED)
 
 
 class _Replay(Trial):
@@ -185,3 +174,7 @@ def _observe_latencies(trial: Trial, histogram: list[Any], received: int, bounds
         place = next(place for place, count in enumerate(within) if count >= rank)
         trial.observe(f"latency_p{percent}", place if bounds_ms is None else bounds_ms[place], "ms")
     trial.observe("latency_percentiles_of", answers, "responses")
+
+
+sniff = of_json("stats_sum|stats_periodic", "merged|stats_interval_ms|timeout_ms|time_units_per_sec")
+parse = partial(account, read=_read, expected=_EXPECTED)

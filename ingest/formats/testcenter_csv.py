@@ -4,11 +4,15 @@ Both come from one view; the export has spaces in its captions, the API has none
 at one load. `Offered Load (fps)` and `Forwarding Rate (fps)` are sums over all transmitting ports; the load columns are
 per port, in the unit in brackets. The tolerance of the verdict is not in the table: `Passed` does not mean that no
 frame was lost. A newer summary, in which each load is a snapshot, is read as well.
+
+Rates are frames/s of all ports; sent, received and dropped are frames; latencies (us in the table) become
+observations in ms.
 """
 
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject
@@ -51,15 +55,6 @@ _BRACE: Final = re.compile(r"[{}]")
 def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, is such a table."""
     return has_table(head, _is_header) or _is_answer(head_text(head))
-
-
-def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield every trial and a reject for every unusable row of `data`, in order; never raises for bad input.
-
-    Rates are frames/s of all ports. sent, received and dropped are frames; latencies (us in the table)
-    become observations in ms.
-    """
-    return account(data, _read, _EXPECTED)
 
 
 def _read(text: bytes) -> Iterator[Report | Reject]:
@@ -162,3 +157,6 @@ def tcl_list(text: str) -> Iterator[tuple[str, bool]]:
             while place < length and not text[place].isspace():
                 place += 1
             yield text[start:place], True
+
+
+parse = partial(account, read=_read, expected=_EXPECTED)

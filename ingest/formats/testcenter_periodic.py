@@ -3,17 +3,21 @@
 A file has a section per sample and no clock: the n-th record is n intervals after the subscription, and the interval (1
 s unless a script changes it) is not in the file. Counts are cumulative, rates per second. One file holds the ports'
 results of one execution, and so gives one trial.
+
+sent and received are the frames of all ports in the last record, if the file has that side; the ports' samples become
+observations, with t_s as if the interval were 1 s.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.testcenter_rfc2544 import TOOL
-from dropline.ingest.formats.text import head_text, is_marked, quote
+from dropline.ingest.formats.text import marked, quote
 from dropline.ingest.formats.throughput import Columns, Line, Record, Table, Trial, Unusable, account, rows, words
 
 if TYPE_CHECKING:
@@ -51,20 +55,6 @@ _SERIES: Final = (
     ("bit_rate_l1", ("l1bitrate",), "bit/s"),
     ("bit_rate_l2", ("totalbitrate", "bitrate"), "bit/s"),
 )
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, holds periodic results."""
-    return is_marked(head_text(head), _MARK, *_CLUES)
-
-
-def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield the trial of each subscription in `data` and a reject for unusable parts; never raises for bad input.
-
-    sent and received are the frames of all ports in the last record, if the file has that side; the ports' samples
-    become observations, with t_s as if the interval were 1 s.
-    """
-    return account(data, _read, _EXPECTED)
 
 
 def _read(text: bytes) -> Iterator[Report | Reject]:
@@ -182,3 +172,7 @@ class _Subscription:
     def _ports(self, kind: str, names: tuple[str, ...]) -> int:
         """Return the number of ports or streams of a kind with frame counts."""
         return len({r.get("resultparent") for (key, _), r in self.last.items() if key == kind and r.whole(*names)})
+
+
+sniff = marked(_MARK, *_CLUES)
+parse = partial(account, read=_read, expected=_EXPECTED)

@@ -3,11 +3,15 @@
 A view shows one moment of one execution: a row per stream or per port. Loss is frames sent minus frames received;
 `Dropped Frame Count` counts gaps in sequence numbers and may exceed the frames sent. A grid has neither a clock nor a
 duration, and separates thousands by commas.
+
+sent, received and dropped are frames of all streams or ports; latencies become observations in ms with the stream as
+label. Rates are set only if the view shows them.
 """
 
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject
@@ -50,15 +54,6 @@ _PRINTED: Final = re.compile(r"(?:\A|[\r\n])(?:Tx )?Port(?: Names?)? {2,}[^\r\n]
 def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, is such a view."""
     return has_table(head, _is_view) or bool(_PRINTED.search(head_text(head)))
-
-
-def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield the trial of every view in `data` and a reject for unusable parts; never raises for bad input.
-
-    sent, received and dropped are frames of all streams or ports; latencies become observations in ms with the stream
-    as label. Rates are set only if the view shows them.
-    """
-    return account(data, _read, _EXPECTED)
 
 
 def _read(text: bytes) -> Iterator[Report | Reject]:
@@ -161,3 +156,6 @@ def _describe_stream(trial: Trial, record: Record) -> None:
         trial.latency({name: record.get(f"{name}latency") for name in ("min", "avg", "max")}, unit, label)
     by_sequence = record.whole("droppedcount", "droppedframecount")
     trial.observe("dropped_by_sequence", by_sequence, "frames", label)
+
+
+parse = partial(account, read=_read, expected=_EXPECTED)

@@ -10,12 +10,13 @@ import re
 import zlib
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, TypeVar
+from itertools import groupby
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from dropline.ingest.formats import Reject, Report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from dropline.ingest.formats import Row
 
@@ -58,6 +59,11 @@ def is_marked(text: str, mark: re.Pattern[str], *clues: str) -> bool:
         if clue in text:
             return mark.search(text) is not None
     return False
+
+
+def marked(mark: re.Pattern[str], *clues: str) -> Callable[[bytes], bool]:
+    """Return a reader's `sniff`: whether `mark` is in the head of a file, by `is_marked`."""
+    return lambda head: is_marked(head_text(head), mark, *clues)
 
 
 def is_gzip(data: bytes) -> bool:
@@ -186,6 +192,28 @@ def quote(text: str) -> str:
 def plural(amount: float, noun: str) -> str:
     """Return an amount with its noun: `1 client`, `2 clients`, `0.5 s` where the noun is a unit."""
     return f"{amount:.15g} {noun}" + "s" * (amount != 1 and len(noun) > 1)
+
+
+def without_runs_of_rejects(found: Iterable[Part | Reject], expected: str) -> Iterator[Part | Reject]:
+    """Yield everything, with consecutive rejects as one; nothing at all is a reject, too, with the hint `expected`."""
+    empty = True
+    for are_rejects, run in groupby(found, lambda part: isinstance(part, Reject)):
+        empty = False
+        if are_rejects:
+            yield _as_one(cast("Iterator[Reject]", run))
+        else:
+            yield from run
+    if empty:
+        yield Reject(1, "there is no result in it", expected)
+
+
+def _as_one(rejects: Iterator[Reject]) -> Reject:
+    first = last = next(rejects)
+    more = 0
+    for more, last in enumerate(rejects, 1):  # noqa: B007
+        pass
+    reason = f"{first.reason}; and {more} more up to line {last.line}" if more else first.reason
+    return Reject(first.line, reason, first.hint)
 
 
 def few_rejects(found: Iterator[Part | Reject], advice: str) -> Iterator[Part | Reject]:

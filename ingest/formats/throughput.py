@@ -5,18 +5,19 @@ from __future__ import annotations
 import csv
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import groupby, islice
+from functools import lru_cache, partial
+from itertools import islice
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from dropline.ingest.formats import Reject, Report, text
 from dropline.ingest.formats.draft import Draft
-from dropline.ingest.formats.text import HEAD_BYTES, count, lines, parts, quote, unpack
+from dropline.ingest.formats.text import HEAD_BYTES, count, lines, parts, quote, unpack, without_runs_of_rejects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    Parse = partial[Iterator[Report | Reject]]
 
 MAX_TABLE_BYTES: Final = 32 * 1024 * 1024  # of a text held in memory as cells
 FRAMES: Final = "frames/s"
@@ -286,6 +287,14 @@ def each_table(
         yield from read(table) if table.columns.keys else stray(table, expected)
 
 
+def of_tables(
+    is_header: Callable[[Columns], bool], read: Callable[[Table], Iterable[Report | Reject]], expected: str
+) -> Parse:
+    """Return a reader's `parse`: the results of `each_table`."""
+    each = partial(each_table, is_header=is_header, read=read, expected=expected)
+    return partial(account, read=each, expected=expected)
+
+
 def stray(table: Table, expected: str) -> Iterator[Reject]:
     """Yield a reject for lines before every header."""
     for row in table.rows:
@@ -301,15 +310,7 @@ def account(
     """
 
     def merged(text: bytes) -> Iterator[Report | Reject]:
-        empty = True
-        for are_rejects, found in groupby(read(text), lambda part: isinstance(part, Reject)):
-            empty = False
-            if are_rejects:
-                yield _as_one(cast("Iterator[Reject]", found))
-            else:
-                yield from found
-        if empty:
-            yield Reject(1, "there is no result in it", expected)
+        return without_runs_of_rejects(read(text), expected)
 
     return parts(data, merged, "split the file into one file per test", MAX_TABLE_BYTES)
 
@@ -396,12 +397,3 @@ def _key(caption: str) -> tuple[str, str]:
     name, unit = match.groups() if match else (caption, None)
     # The micro sign and the Greek letter look the same; exports contain either.
     return _SURPLUS.sub("", name), (unit or "").strip().replace("\u00b5", "u").replace("\u03bc", "u")
-
-
-def _as_one(rejects: Iterator[Reject]) -> Reject:
-    first = last = next(rejects)
-    more = 0
-    for more, last in enumerate(rejects, 1):  # noqa: B007
-        pass
-    reason = f"{first.reason}; and {more} more up to line {last.line}" if more else first.reason
-    return Reject(first.line, reason, first.hint)

@@ -2,6 +2,8 @@
 
 The benchmark is called NDR but accepts `pdr` percent of lost frames, 0.1 by default. Rates named `*_L1` and
 `rate_*_bps` include preamble and gap, `tx_bps` and `rx_bps` do not.
+
+A trial is the last iteration: frames/s sent and received by all ports. `cpu_util` is TRex's own.
 """
 
 from __future__ import annotations
@@ -9,14 +11,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from dropline.ingest.formats.json_documents import each_document, items, mapping
-from dropline.ingest.formats.text import head_text, is_marked
+from dropline.ingest.formats.json_documents import items, mapping, of_json, trials_of_json
 from dropline.ingest.formats.throughput import Trial, Unusable, number, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dropline.ingest.formats import Reject, Report, Row
+    from dropline.ingest.formats import Row
 
 NAME = "trex"
 IN_JSON = ("ndr_points", "queue_full_percentage", "rate_tx_bps")
@@ -26,20 +27,6 @@ _MARK: Final = re.compile(rf'"(?:{"|".join(IN_JSON)})"\s*:')
 _LATENCIES: Final = {"min": "total_min", "avg": "average", "max": "total_max"}
 _L1_RATES: Final = {"offered_rate_l1": "total_tx_L1", "achieved_rate_l1": "total_rx_L1"}
 _L2_RATES: Final = {"offered_rate_l2": "tx_bps", "achieved_rate_l2": "rx_bps"}
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is output of the benchmark."""
-    text = head_text(head).lstrip()
-    return text.startswith("{") and is_marked(text, _MARK, *IN_JSON)
-
-
-def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield the trial of every result in `data` and a reject for unusable parts; never raises for bad input.
-
-    A trial is the last iteration: frames/s sent and received by all ports. `cpu_util` is TRex's own.
-    """
-    return each_document(data, _trials, _EXPECTED)
 
 
 def _trials(line: int, document: Any) -> Iterator[Trial]:
@@ -89,3 +76,7 @@ def _describe(trial: Trial, results: Row, config: Row) -> None:
         trial.warnings.append(f"Called NDR, but {tolerance:.15g} % of the frames may be lost.")
     if full := details["queue_full_pct"]:
         trial.warnings.append(f"The queue of the generator was full for {full:.15g} % of the frames.")
+
+
+sniff = of_json("|".join(IN_JSON))
+parse = trials_of_json(_trials, _EXPECTED)

@@ -3,11 +3,15 @@
 `result_<n>_<test>_<deployment>.csv` has one row per trial; its columns are in no fixed order, and a cell may be
 `Unknown`. With TestCenter its `_mbps` columns are megabytes per second, a factor of 8 too low, so rates are taken from
 frames per second only. The file does not name the generator.
+
+Rates are frames/s as printed; there are no counts. Latencies (ns) become observations in ms. The live counters that
+vsperf writes while TestCenter runs (.rx, .tx) have no result and are one reject.
 """
 
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject
@@ -31,15 +35,6 @@ _CLOSE: Final = 0.01
 def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, is from vsperf."""
     return has_table(head, _is_header) or bool(_LIVE.match(head_text(head)))
-
-
-def parse(data: bytes) -> Iterator[Report | Reject]:
-    """Yield every trial and a reject for every unusable row of `data`, in order; never raises for bad input.
-
-    Rates are frames/s as printed; there are no counts. Latencies (ns) become observations in ms. The live counters that
-    vsperf writes while TestCenter runs (.rx, .tx) have no result and are one reject.
-    """
-    return account(data, _read, _EXPECTED)
 
 
 def _read(text: bytes) -> Iterator[Report | Reject]:
@@ -73,3 +68,6 @@ def _trial(record: Record) -> Trial:
     if achieved and size and printed and abs(printed / (achieved * size / 1e6) - 1) < _CLOSE:
         trial.warnings.append("Its mbps columns are megabytes per second: the factor 8 is missing. They are not used.")
     return trial
+
+
+parse = partial(account, read=_read, expected=_EXPECTED)

@@ -3,21 +3,20 @@
 Servers send it to Graphite or Metronome (Graphite manual, "Feeding In Your Data"); here it is saved in a file. PowerDNS
 paths are `pdns.<host>.<instance>.<counter>`, with `_` for the dots of the host name (Authoritative Server manual,
 `carbon-ourname`, `carbon-namespace`, `carbon-instance`); one push holds all counters.
+
+A PowerDNS path gives the metric `pdns.<counter>` with its unit, and the host; the label is the instance unless it is
+the authoritative server's default. Any other path is the metric, and its tags (`;name=value`) are the label.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import Final
 
 from dropline.ingest.formats.text import head_text, instant, real
 from dropline.ingest.telemetry import Sample, pdns
 from dropline.ingest.telemetry.samples import account, each_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from dropline.ingest.formats import Reject
 
 NAME = "carbon"
 
@@ -34,15 +33,6 @@ def sniff(head: bytes) -> bool:
     return bool(whole) and all(map(_LINE.fullmatch, whole))
 
 
-def parse(data: bytes) -> Iterator[Sample | Reject]:
-    """Yield the value of each line of `data` and a reject for unusable parts; never raises for bad input.
-
-    A PowerDNS path gives the metric `pdns.<counter>` with its unit, and the host; the label is the instance unless it
-    is the authoritative server's default. Any other path is the metric, and its tags (`;name=value`) are the label.
-    """
-    return account(data, lambda text: each_line(text, _samples, _EXPECTED), _EXPECTED)
-
-
 def _samples(line: str) -> list[Sample] | None:
     match = _LINE.fullmatch(line)
     value, at = (real(match[3]), instant(match[4])) if match else (None, None)
@@ -55,3 +45,6 @@ def _samples(line: str) -> list[Sample] | None:
     _, host, instance, counter = names
     label = None if instance == _OWN_INSTANCE else instance
     return [Sample(at, f"pdns.{counter}", value, pdns.unit(counter), label, host)]
+
+
+parse = partial(account, read=partial(each_line, read=_samples, expected=_EXPECTED), expected=_EXPECTED)

@@ -3,11 +3,15 @@
 The JSON is the output of `aws cloudwatch get-metric-data` and `get-metric-statistics`. The CSV is a graph's data as
 downloaded from the console: rows that describe the columns, first `Full label`, then Id, Label, Unit and others,
 followed by a row per time. Its times have no zone; CloudWatch uses, and shows by default, UTC.
+
+The metric is `cloudwatch.<label>`; the label of a sample is the statistic of get-metric-statistics (`Average`, `p99`),
+else the id of the series (`m1`).
 """
 
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats import Reject
@@ -49,14 +53,6 @@ def sniff(head: bytes) -> bool:
     if _JSON.match(text):
         return any(name in text for name in IN_JSON)
     return _TITLE in text and any(row[0] == _TITLE for row in first_rows(text, 1))
-
-
-def parse(data: bytes) -> Iterator[Sample | Reject]:
-    """Yield each value in `data` as `cloudwatch.<label of the metric>` and rejects; never raises for bad input.
-
-    The label is the statistic of get-metric-statistics (`Average`, `p99`), else the id of the series (`m1`).
-    """
-    return account(data, _read, _EXPECTED)
 
 
 def _read(text: bytes) -> Iterator[Sample | Reject]:
@@ -138,3 +134,6 @@ def _row(line: int, at: datetime, about: dict[str, list[str]], cells: list[str])
 
 def _unit(said: str) -> str | None:
     return _UNITS.get(said, said)
+
+
+parse = partial(account, read=_read, expected=_EXPECTED)

@@ -4,11 +4,15 @@ A server's control socket answers with one JSON object, the control agent with a
 statistic has its latest samples, newest first, in the server's local time without a zone, so they have no usable time.
 Kea counts from its start. `pkt4-receive-drop` is the total of dropped packets; since 3.2 the reasons, such as
 `pkt4-queue-full`, are parts of it.
+
+The newest sample of each statistic is `kea.<name>`; the label of `subnet[1].pool[0].assigned-addresses` is
+`subnet[1].pool[0]`.
 """
 
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats import Reject
@@ -37,14 +41,6 @@ def sniff(head: bytes) -> bool:
     return bool(_BEGIN.match(text) and _COUNTED.search(text))
 
 
-def parse(data: bytes) -> Iterator[Sample | Reject]:
-    """Yield the newest sample of each statistic in `data` as `kea.<name>`, and rejects.
-
-    The label of `subnet[1].pool[0].assigned-addresses` is `subnet[1].pool[0]`. Never raises for bad input.
-    """
-    return account(data, lambda text: in_documents(text, _answers), _EXPECTED)
-
-
 def _answers(line: int, document: Any) -> Iterator[Sample | Reject]:
     for answer in map(mapping, items(document) if isinstance(document, list) else [document]):
         counted = mapping(answer.get("arguments"))
@@ -63,3 +59,6 @@ def _sample(name: str, value: float) -> Sample:
     place = _OF_A_SUBNET.fullmatch(name)
     label, metric = (place[1], place[2]) if place else (None, name)
     return Sample(None, f"kea.{metric}", value, "packets" if metric.startswith("pkt") else None, label)
+
+
+parse = partial(account, read=partial(in_documents, read=_answers), expected=_EXPECTED)

@@ -2,10 +2,14 @@
 
 A row is appended whenever a lease changes, so the last row of an address counts. Lifetime 0 removes a lease. A client
 has the lease only in state 0; the other states are declined, expired and reclaimed, released, registered.
+
+The samples are the number of leased addresses, and that of prefixes if any was leased. A truncated file gives none,
+because leases may be missing.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject
@@ -30,14 +34,6 @@ _PREFIX: Final = "2"  # lease_type of a delegated prefix
 def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, is a lease file."""
     return head_text(head).startswith(_HEADS)
-
-
-def parse(data: bytes) -> Iterator[Sample | Reject]:
-    """Yield the number of leased addresses, that of prefixes if any was leased, and rejects.
-
-    A truncated file gives no count, because leases may be missing.
-    """
-    return account(data, _read, _EXPECTED)
 
 
 def _read(text: bytes) -> Iterator[Sample | Reject]:
@@ -69,3 +65,6 @@ def _counts(held: Mapping[tuple[bool, str], bool]) -> Iterator[Sample]:
     yield Sample(None, "kea.leased-addresses", float(addresses), "leases")
     if prefixes:
         yield Sample(None, "kea.leased-prefixes", float(sum(prefixes)), "leases")
+
+
+parse = partial(account, read=_read, expected=_EXPECTED)

@@ -4,11 +4,15 @@
 object per line: `utc` and the counters, or `utc` and `error` while the server is down. The API itself returns a JSON
 array, also without a time. In that array a RingStatisticItem lists up to 10 000 names and addresses, most frequent
 first; they are skipped because they describe the queries, not the server.
+
+The metric is `pdns.<name>`. A failed poll is `pdns.unreachable` with the value 1 and the error as label. The label of
+an entry of a MapStatisticItem is its name: a query type, a response code, a size.
 """
 
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats import Reject
@@ -40,15 +44,6 @@ def sniff(head: bytes) -> bool:
         return "udp-queries=" in text or "questions=" in text
     first = text.lstrip().partition("\n")[0].splitlines()[:1]
     return bool(_ARRAY.match(text)) or any(map(_is_poll, map(json_object, first)))
-
-
-def parse(data: bytes) -> Iterator[Sample | Reject]:
-    """Yield the counters `pdns.<name>` in `data` and rejects; never raises for bad input.
-
-    A failed poll is `pdns.unreachable` with the value 1 and the error as label. The label of an entry of a
-    MapStatisticItem is its name: a query type, a response code, a size.
-    """
-    return account(data, _read, _EXPECTED)
 
 
 def unit(name: str) -> str | None:
@@ -114,3 +109,6 @@ def _statistics(line: int, document: Any) -> Iterator[Sample | Reject]:
 
 def _sample(at: datetime | None, name: str, value: float, label: str | None = None) -> Sample:
     return Sample(at, f"pdns.{name}", value, unit(name), label)
+
+
+parse = partial(account, read=_read, expected=_EXPECTED)

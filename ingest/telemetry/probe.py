@@ -4,11 +4,15 @@ Two lines with `#` give the server and the columns. Each following line is one q
 name, response code, latency in ms (`-` without a reply) and result (`ok`, `wrong`, `timeout`, `error:<reason>`).
 Queries without a reply have no latency, so percentiles over the others suffer from survivorship bias. After a timeout
 the probe is late, so count time, not lines.
+
+A reply is `probe_latency` (ms), any other probe `probe_failure` (1) with its status as label; the host is the queried
+server.
 """
 
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats.text import head_text, instant, real
@@ -34,14 +38,6 @@ def sniff(head: bytes) -> bool:
     return len(lines) > 1 and lines[0].startswith("# ") and lines[1].strip() == _COLUMNS
 
 
-def parse(data: bytes) -> Iterator[Sample | Reject]:
-    """Yield `probe_latency` (ms) of each reply, `probe_failure` (1) of each other probe, and rejects.
-
-    The label of a failure is its status, the host the queried server. Never raises for bad input.
-    """
-    return account(data, _read, _EXPECTED)
-
-
 def _read(text: bytes) -> Iterator[Sample | Reject]:
     host = None
 
@@ -65,3 +61,6 @@ def _sample(cells: list[str], host: str | None) -> Sample | None:
     if _FAILURE.fullmatch(status):
         return Sample(at, "probe_failure", 1.0, "probes", status, host)
     return None
+
+
+parse = partial(account, read=_read, expected=_EXPECTED)

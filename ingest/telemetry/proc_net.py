@@ -4,12 +4,16 @@ They count since boot, for the whole host or network namespace, and have no time
 protocol, names and values; snmp6 has a name and a value per line. udp and udp6 are a table of sockets; `drops` counts
 packets lost to a full socket buffer, and `rx_queue` is the memory of waiting datagrams (kernel, net/ipv4/udp.c). Files
 may be concatenated.
+
+The metric is `<protocol>.<name>`, as in `udp.RcvbufErrors` and `udp6.InErrors`. A socket gives `udp_socket.drops`
+(packets) and `udp_socket.rx_queue` (bytes), labelled with its local address, as in `127.0.0.1:5300`.
 """
 
 from __future__ import annotations
 
 import re
 import socket
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats.text import head_text, real
@@ -41,15 +45,6 @@ _SOCKET: Final = re.compile(
 def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, holds these counters."""
     return bool(_BEGIN.match(head_text(head)))
-
-
-def parse(data: bytes) -> Iterator[Sample | Reject]:
-    """Yield each counter in `data` and rejects; never raises for bad input.
-
-    The metric is `<protocol>.<name>`, as in `udp.RcvbufErrors` and `udp6.InErrors`. A socket gives `udp_socket.drops`
-    (packets) and `udp_socket.rx_queue` (bytes), labelled with its local address, as in `127.0.0.1:5300`.
-    """
-    return account(data, _read, _EXPECTED)
 
 
 def _read(text: bytes) -> Iterator[Sample | Reject]:
@@ -94,3 +89,6 @@ def _address(digits: str) -> str:
     if len(packed) == 4:
         return socket.inet_ntop(socket.AF_INET, packed)
     return f"[{socket.inet_ntop(socket.AF_INET6, packed)}]"
+
+
+parse = partial(account, read=_read, expected=_EXPECTED)

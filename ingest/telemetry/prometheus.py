@@ -6,12 +6,15 @@ Prometheus timestamps ms; their size distinguishes them. Exemplars are skipped. 
 are.
 
 The JSON is that of `/api/v1/query_range` and `/api/v1/query` ("HTTP API"): a matrix or a vector of series.
+
+The label is the set of labels, sorted and escaped as in the text, `a="b",c="d"`; the host is taken from the label
+`instance`. A series without a name, as from PromQL, is `promql`. NaN and infinity are skipped.
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats import Reject
@@ -47,15 +50,6 @@ def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, holds Prometheus metrics."""
     text = head_text(head)
     return bool(_BEGIN.match(text) or (_API.match(text) and any(kind in text for kind in IN_JSON)))
-
-
-def parse(data: bytes) -> Iterator[Sample | Reject]:
-    """Yield each value in `data` and rejects; skips NaN and infinity. Never raises for bad input.
-
-    The label is the set of labels, sorted and escaped as in the text, `a="b",c="d"`; the host is taken from the label
-    `instance`. A series without a name, as from PromQL, is `promql`.
-    """
-    return account(data, _read, _EXPECTED)
 
 
 def series(text: str) -> tuple[str, str | None, str | None] | None:
@@ -133,3 +127,6 @@ def _result(line: int, result: Row) -> Iterator[Sample | Reject]:
             yield Reject(
                 line, reason, 'expected [seconds, "value"]; histograms cannot be read, ask for their quantiles'
             )
+
+
+parse = partial(account, read=_read, expected=_EXPECTED)

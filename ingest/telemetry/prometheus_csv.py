@@ -8,11 +8,14 @@ The last row may lack its newline, as exports do, so a truncated number there ca
 
 With "Formatted data" Grafana writes times in the dashboard's zone without naming it, and rounded values with units,
 scaled row by row. Such times cannot be converted to UTC and are rejects. Otherwise times are ms since 1970.
+
+Metric, label and host are as in `prometheus`; a legend is used as the metric. Empty cells and NaN are skipped.
 """
 
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dropline.ingest.formats import Reject
@@ -55,14 +58,6 @@ def sniff(head: bytes) -> bool:
     found = first_rows(head_text(head), 2)
     columns = _head(found[0]) if len(found) == 2 else None
     return bool(columns and len(found[1]) == len(found[0]) and _TIME.fullmatch(found[1][columns.time]))
-
-
-def parse(data: bytes) -> Iterator[Sample | Reject]:
-    """Yield each value of each series in `data` and a reject for unusable parts; never raises for bad input.
-
-    Metric, label and host are as in `prometheus`; a legend is used as the metric. Empty cells and NaN are skipped.
-    """
-    return account(data, _read, _EXPECTED)
 
 
 def _read(text: bytes) -> Iterator[Sample | Reject]:
@@ -122,3 +117,6 @@ def _long(head: _Head, cells: list[str]) -> tuple[str, str | None, str | None]:
     others = {head.time, head.value, head.name}
     labels = {head.cells[place]: cell for place, cell in enumerate(cells) if cell and place not in others}
     return labelled(labels | {"__name__": name})
+
+
+parse = partial(account, read=_read, expected=_EXPECTED)

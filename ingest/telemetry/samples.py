@@ -8,14 +8,21 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.text import LONGEST, MAX_TEXT_BYTES, lines, quote, unpack
+from dropline.ingest.formats.text import (
+    LONGEST,
+    MAX_TEXT_BYTES,
+    few_rejects,
+    lines,
+    quote,
+    unpack,
+    without_runs_of_rejects,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from dropline.ingest.telemetry import Sample
 
-MAX_REJECTS: Final = 20  # listed singly; the others are only counted
 MAX_SAMPLES: Final = 2_000_000
 
 _SPLIT: Final = "split the file by time, or sample less often"
@@ -26,49 +33,22 @@ _SEPARATOR: Final = "sep="  # a line that tells spreadsheets the separator
 def account(
     data: bytes, read: Callable[[bytes], Iterator[Sample | Reject]], expected: str
 ) -> Iterator[Sample | Reject]:
-    """Yield the results of `read` for the text of `data`: UTF-8 or UTF-16, perhaps gzipped.
+    """Yield at most MAX_SAMPLES results of `read` for the text of `data`: UTF-8 or UTF-16, perhaps gzipped.
 
-    A text without samples is one reject. Rejects beyond MAX_REJECTS are counted in one; a text that exceeds MAX_SAMPLES
-    or MAX_TEXT_BYTES is one reject, too.
+    Rejects without a sample between them become one, and so does a text without samples or of more than MAX_TEXT_BYTES.
     """
     text, fault = unpack(data, MAX_TEXT_BYTES + 1)
     if len(text) > MAX_TEXT_BYTES:
         yield Reject(1, f"more than {MAX_TEXT_BYTES // 1024**2} MiB of text", _SPLIT)
         return
-    samples = rejects = 0
-    waiting: list[Reject] = []  # held until the first sample: without any, the file is one reject
-    last = None
-    for part in chain(read(text), [fault] if fault else []):
-        if isinstance(part, Reject):
-            rejects, last = rejects + 1, part
-            if rejects <= MAX_REJECTS:
-                waiting.append(part)
-            elif rejects == MAX_SAMPLES:
-                break  # this is not such a file
-        elif samples == MAX_SAMPLES:
-            waiting.append(Reject(1, f"more than {MAX_SAMPLES} values: the rest is left out", _SPLIT))
-            break
-        else:
-            samples += 1
-            yield from waiting
-            waiting.clear()
-            yield part
-    if not samples:
-        yield _only(waiting, rejects, expected)
-        return
-    yield from waiting
-    if last and rejects > MAX_REJECTS:
-        reason = f"{rejects - MAX_REJECTS} more parts are unusable, the last one: {last.reason}"
-        yield Reject(last.line, reason, last.hint)
-
-
-def _only(waiting: list[Reject], rejects: int, expected: str) -> Reject:
-    """Return the single reject of a text without samples."""
-    if not waiting:
-        return Reject(1, "there is no value in it", expected)
-    first = waiting[0]
-    more = f"; {rejects - 1} more parts are unusable, and none is usable" if rejects > 1 else ""
-    return Reject(first.line, first.reason + more, first.hint)
+    found = chain(read(text), [fault] if fault else [])
+    samples = 0
+    for part in few_rejects(without_runs_of_rejects(found, expected), _SPLIT):
+        samples += not isinstance(part, Reject)
+        if samples > MAX_SAMPLES:
+            yield Reject(1, f"more than {MAX_SAMPLES} values: the rest is left out", _SPLIT)
+            return
+        yield part
 
 
 def each_line(text: bytes, read: Callable[[str], Iterable[Sample] | None], expected: str) -> Iterator[Sample | Reject]:

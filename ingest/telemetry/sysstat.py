@@ -8,11 +8,15 @@ are.
 or 0, later `tz` with the name of the zone. A local time cannot be converted to UTC: zone names are ambiguous, and with
 `utc` 0 the zone is missing. Such statistics are rejected, as are those of `iostat -o JSON` and `mpstat -o JSON`, which
 have local times only. sysstat 10.0.3 and 10.0.4 write the time as HH-MM-SS.
+
+The metric is `sar.<section>.<field>`; the label identifies the object (`all`, `eth0`, `vda`), the host is the node's
+name. Percentages stay 0..100.
 """
 
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats import Reject
@@ -46,14 +50,6 @@ _COUNTS: Final = frozenset({"blg_len"})
 def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, is sysstat JSON."""
     return bool(_BEGIN.match(head_text(head)))
-
-
-def parse(data: bytes) -> Iterator[Sample | Reject]:
-    """Yield each field in `data` as `sar.<section>.<field>` and rejects; never raises for bad input.
-
-    The label identifies the object (`all`, `eth0`, `vda`), the host is the node's name. Percentages stay 0..100.
-    """
-    return account(data, lambda text: in_documents(text, _hosts), _EXPECTED)
 
 
 def _hosts(line: int, document: Any) -> Iterator[Sample | Reject]:
@@ -106,3 +102,6 @@ def _unit(section: str, field: str) -> str | None:
     if section == "net-dev" and field.endswith("kB"):
         return "kB/s"
     return None if field in _COUNTS else _UNITS.get(section)
+
+
+parse = partial(account, read=partial(in_documents, read=_hosts), expected=_EXPECTED)

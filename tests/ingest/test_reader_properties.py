@@ -19,8 +19,8 @@ from test_spirent_readers import RECEIVED, SENT
 
 from dropline.ingest import schema
 from dropline.ingest.formats import READERS, Reject, Report, dnsblast, dnsperf, perfdhcp, testcenter_results
-from dropline.ingest.formats.text import instant, lines, real
-from dropline.ingest.telemetry import TELEMETRY_READERS, Sample, samples
+from dropline.ingest.formats.text import MAX_REJECTS, instant, lines, real
+from dropline.ingest.telemetry import TELEMETRY_READERS, Sample
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 LARGEST = 32_000  # bytes of a capture that is damaged
@@ -136,7 +136,7 @@ def check(reader, data: bytes) -> list[Any]:
         check_sample(part) if isinstance(part, Sample) else check_report(reader, part)
     if reader in TELEMETRY_READERS:
         assert found or len(rejects) == 1
-        assert len(rejects) <= samples.MAX_REJECTS + 1
+        assert len(rejects) <= MAX_REJECTS + 1
         assert all(len(reject.reason) < 500 for reject in rejects)
     return found
 
