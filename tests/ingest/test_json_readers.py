@@ -30,18 +30,6 @@ def test_each_is_recognised_by_its_reader_only(reader, data):
     assert recognise(b'{"tool": "dnsperf", "rate": 5}') is None
 
 
-def test_shotgun_counts_requests_answers_and_what_got_none():
-    (report,) = shotgun.parse(SHOTGUN)
-    facts = report.facts
-    assert (facts["sent"], facts["received"], facts["dropped"]) == (1000, 995, 5)
-    assert (facts["protocol"], facts["rate_unit"], facts["offered_rate"]) == ("DNS", "queries/s", None)
-    assert (facts["duration_s"], facts["achieved_rate"], facts["completed"]) == (2.5, 398.0, True)
-    assert facts["method"] == "replay; time-out 2 s"
-    assert observed(report, "responses") == [("NOERROR", None, 895.0), ("NXDOMAIN", None, 100.0)]
-    assert observed(report, "interval_sent") == [(None, 1.0, 500.0), (None, 2.5, 500.0)]
-    assert observed(report, "interval_received") == [(None, 1.0, 498.0), (None, 2.5, 497.0)]
-
-
 def test_shotgun_percentiles_leave_out_what_was_lost():
     (report,) = shotgun.parse(SHOTGUN)
     told = [observed(report, f"latency_p{percent}")[0][2] for percent in (50, 90, 95, 99)]
@@ -136,19 +124,6 @@ def test_shotgun_that_cannot_be_read_says_why(data, reason):
     (reject,) = shotgun.parse(data)
     assert isinstance(reject, Reject)
     assert reason in reject.reason
-
-
-def test_bngblaster_has_a_trial_for_each_protocol_of_its_sessions():
-    four, six = bngblaster.parse(BNGBLASTER)
-    assert (four.facts["protocol"], six.facts["protocol"]) == ("DHCPv4", "DHCPv6")
-    assert (four.facts["sent"], four.facts["received"], four.facts["dropped"]) == (4000, 3990, 10)
-    assert (six.facts["received"], six.facts["dropped"]) == (3980, 20)
-    assert four.facts["achieved_rate"] == pytest.approx(3990 / 4.046)
-    assert (four.facts["duration_s"], four.facts["rate_unit"], four.facts["offered_rate"]) == (4.046, "leases/s", None)
-    assert four.facts["method"] == "session set-up, IPoE"
-    assert observed(six, "packets_tx") == [("DHCPv6", None, 8060.0)]
-    assert observed(four, "request_timeouts") == [("DHCPv4", None, 60.0)]
-    assert observed(four, "session_setup_rate")[0] == ("avg", None, 986.2)
 
 
 def test_bngblaster_of_ppp_says_that_its_time_includes_more():

@@ -23,7 +23,6 @@ from dropline.ingest.formats import (
     ixload,
     ixnetwork,
     nfvbench,
-    perfdhcp,
     testcenter_csv,
     testcenter_periodic,
     testcenter_results,
@@ -34,97 +33,6 @@ from dropline.ingest.formats import (
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "spirent"
 THIRD_PARTY = Path(__file__).parents[3].joinpath("shared", "raw", "spirent", "third-party")
-READERS = (
-    *(testcenter_csv, testcenter_results, testcenter_periodic, testcenter_views, avalanche),
-    *(cyberflood, cyberflood_polls, cyberflood_csv, ixnetwork, ixload, trex, nfvbench, csit, vsperf),
-)
-
-# Capture -> its reader, and how many trials it gives.
-FILES = {
-    "2544-Tput-Summary-1_2012-05-14_10-20-30.csv": (testcenter_csv, 28),
-    "2544-Tput-Summary-1_2012-05-14_10-20-30.db": (testcenter_results, 28),
-    "EotResultDb_2012-05-14_10-20-30.db": (testcenter_results, 1),
-    "avalanche_results/client-subtest_0_core0/hostStats.csv": (avalanche, 1),
-    "avalanche_results/merged/client/realtime.csv": (avalanche, 1),
-    "csit_test_case.info.json": (csit, 2),
-    "ixload_HTTP_Client.csv": (ixload, 1),
-    "ixnetwork_AggregateResults.csv": (ixnetwork, 4),
-    "nfvbench_ndr.json": (nfvbench, 1),
-    "nfvi_traffic_summary.csv": (testcenter_csv, 3),
-    "stc_QueryResult_throughput.txt": (testcenter_csv, 28),
-    "stc_gui_DetailedStreamResults.csv": (testcenter_views, 1),
-    "trex_ndr_bench.json": (trex, 1),
-    "vsperf_Rfc2544Tput.csv": (testcenter_csv, 28),
-    "vsperf_result_0_phy2phy_tput_p2p.csv": (vsperf, 1),
-}
-# Numbers of one trial of each kind, worked out by hand: (file, index) -> facts, details, observations.
-TRIALS = {
-    ("2544-Tput-Summary-1_2012-05-14_10-20-30.csv", 1): (
-        {"offered_rate": 2232142.85, "achieved_rate": 1824404.77, "sent": 133928571, "dropped": 24464285},
-        {"verdict": "Failed", "load_offered": 75.0, "load_layer": "L1", "loss_tolerance_pct": None},
-        {"latency_min": 0.0093, "latency_avg": 0.8802, "latency_max": 9.2104},
-    ),
-    ("2544-Tput-Summary-1_2012-05-14_10-20-30.db", 5): (
-        {"offered_rate": 1813630.95, "received": 108817857, "duration_s": 60.0, "rate_unit": "frames/s"},
-        {"verdict": "Passed", "frame_size_bytes": 64.0, "load_unit": "%"},
-        {"latency_avg": 0.0214},
-    ),
-    ("EotResultDb_2012-05-14_10-20-30.db", 0): (
-        {"sent": 97529258, "received": 97529210, "dropped": 48, "started_at": None},
-        {"ports_tx": 2, "sent_l2_bits": 2 * 74024706822 * 8, "saved_at": "2012-05-14 10:22:45"},
-        {"latency_avg": 0.02144, "dropped_by_sequence": 0.0},
-    ),
-    ("avalanche_results/client-subtest_0_core0/hostStats.csv", 0): (
-        {"achieved_rate": 58.627310 + 942.591767, "rate_unit": "Mbit/s", "protocol": "HTTP"},
-        {"load_layer": "goodput", "direction_scope": "one_way", "hosts": 2},
-        {"goodput": 58.627310, "goodput_bits": 7621550400.0, "received_bytes": 991612592.0},
-    ),
-    ("avalanche_results/merged/client/realtime.csv", 0): (
-        {"achieved_rate": 940.988461538, "rate_unit": "Mbit/s", "duration_s": 60.0, "protocol": None},
-        {"steady_from_s": 12.0, "steady_to_s": 60.0, "steady_samples": 13},
-        {"incoming_traffic": 0.0, "latency_max": 3.1},
-    ),
-    ("csit_test_case.info.json", 1): (
-        {"offered_rate": 1901234.5, "product": "VPP", "product_version": "24.02-release", "duration_s": None},
-        {"loss_tolerance_pct": 0.5, "frame_size_bytes": 64.0, "generator": "TREX", "test_case_s": 62.5},
-        {"achieved_rate_bits": 1277629584.0},
-    ),
-    ("ixload_HTTP_Client.csv", 0): (
-        {"achieved_rate": 941.0, "duration_s": 20.0, "protocol": "HTTP", "completed": True},
-        {"steady_from_s": 8.0},
-        {"throughput": 240.0, "connection_rate": 115.0},
-    ),
-    ("ixnetwork_AggregateResults.csv", 0): (
-        {"achieved_rate": 1824404.767, "sent": 178571428, "dropped": 69107142},
-        {"line_rate_share": 0.613, "received_mbit_s": 934.095},
-        {"latency_min": 0.00811, "latency_max": 0.31054},
-    ),
-    ("nfvbench_ndr.json", 0): (
-        {"offered_rate": 1815476.0, "sent": 108928571, "duration_s": 60.0},
-        {"load_offered": 61.0, "frame_size_bytes": 64.0, "direction_scope": "sum_both", "load_layer": "L1"},
-        {"latency_avg": 0.021},
-    ),
-    ("nfvi_traffic_summary.csv", 0): (
-        {"offered_rate": 1800000.0, "achieved_rate": 1799997.717, "dropped": 137},
-        {"frame_size_bytes": 64.0},
-        {"latency_avg": 0.0214, "offered_rate_l1": 1209600000.0},
-    ),
-    ("stc_gui_DetailedStreamResults.csv", 0): (
-        {"sent": 2 * 48764629, "dropped": 48, "achieved_rate": None},
-        {"streams": 2, "tx_l1_bits": 2 * 599999995216},
-        {"latency_avg": 0.021442},
-    ),
-    ("trex_ndr_bench.json", 0): (
-        {"offered_rate": 907738.0, "achieved_rate": 906985.0, "duration_s": 20.0},
-        {"loss_tolerance_pct": 0.1, "loss_observed_pct": 0.083, "line_rate_share": 0.60949, "ports": 2},
-        {"generator_cpu": 4.9},
-    ),
-    ("vsperf_result_0_phy2phy_tput_p2p.csv", 0): (
-        {"offered_rate": 1822916.0, "achieved_rate": 1822916.0, "rate_unit": "frames/s"},
-        {"line_rate_share": 0.6125, "loss_observed_pct": 0.0},
-        {"latency_max": 0.3105},
-    ),
-}
 
 
 def reports_beside_rejects(reader, text):
@@ -154,31 +62,6 @@ def details(report):
 
 def lines(name):
     return read(name).decode("utf-8-sig").splitlines(keepends=True)
-
-
-def test_every_capture_is_named_in_the_table():
-    found = {path.relative_to(CAPTURES).as_posix() for path in CAPTURES.rglob("*") if path.is_file()}
-    assert found == FILES.keys()
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_capture_belongs_to_one_reader_and_gives_its_trials(name):
-    reader, trials = FILES[name]
-    head = read(name)[:65536]
-    assert [other.NAME for other in (perfdhcp, *READERS) if other.sniff(head)] == [reader.NAME]
-    found = reports(reader, read(name))
-    assert len(found) == trials
-    assert all(report.facts["method"] and report.facts["completed"] is True for report in found)
-
-
-@pytest.mark.parametrize(("name", "index"), TRIALS)
-def test_trial_has_the_numbers_that_a_person_reads(name, index):
-    facts, said, observed = TRIALS[name, index]
-    report = reports(FILES[name][0], read(name))[index]
-    assert {key: report.facts[key] for key in facts} == pytest.approx(facts)
-    assert {key: details(report)[key] for key in said} == pytest.approx(said)
-    first = {row["metric"]: row["value"] for row in reversed(report.observations)}
-    assert {metric: first[metric] for metric in observed} == pytest.approx(observed)
 
 
 # --- TestCenter: RFC 2544 tables -------------------------------------------------------------------------------------
@@ -278,10 +161,6 @@ def test_file_cut_in_its_last_number_is_not_complete():
     last = reports(testcenter_csv, whole.rstrip()[:-3])[-1]
     assert last.facts["completed"] is False
     assert last.facts["duration_s"] is None
-
-
-def test_appended_tables_are_all_read():
-    assert len(reports(testcenter_csv, read(EXPORT) + read("vsperf_Rfc2544Tput.csv"))) == 56
 
 
 def test_row_in_which_nothing_was_sent_is_no_trial():
@@ -697,22 +576,12 @@ def test_detailed_csv_has_a_trial_per_run_and_the_cpu_of_the_tester():
 # --- Neighbours ------------------------------------------------------------------------------------------------------
 
 
-def test_empty_cell_of_ixnetwork_is_unknown_not_zero():
-    last = reports(ixnetwork, read("ixnetwork_AggregateResults.csv"))[-1]
-    assert {row["metric"] for row in last.observations} == {"latency_min", "latency_avg"}
-
-
 @pytest.mark.parametrize("damaged", ["1824404.767,-1", "1,934.095"])
 def test_rates_of_ixnetwork_that_contradict_each_other_make_the_trial_incomplete(damaged):
     text = read("ixnetwork_AggregateResults.csv").decode()
     assert all(part.facts["completed"] for part in reports(ixnetwork, text))
     found = reports(ixnetwork, text.replace("1824404.767,934.095", damaged))
     assert [part.facts["completed"] for part in found].count(False) == text.count("1824404.767,934.095") > 0
-
-
-def test_offered_rate_of_ixnetwork_is_its_share_of_the_line_rate():
-    first = reports(ixnetwork, read("ixnetwork_AggregateResults.csv"))[0]
-    assert first.facts["offered_rate"] == pytest.approx(2 * 1e9 / ((64 + 20) * 8), rel=1e-6)
 
 
 def test_flows_of_iteration_csv_make_one_trial():
@@ -744,12 +613,6 @@ def test_live_counters_of_vsperf_are_no_result():
     data = b"Time,RxPrt,DrpFrCnt,SeqRnLen,AvgLat\n1,2,3,4,5\n"
     assert vsperf.sniff(data)
     assert "without a result" in reject(vsperf, data).reason
-
-
-def test_ndr_of_trex_says_what_it_lets_pass():
-    (report,) = reports(trex, read("trex_ndr_bench.json"))
-    assert any("0.1 % of the frames may be lost" in warning for warning in report.warnings)
-    assert "loss tolerance 0.1 %" in report.facts["method"]
 
 
 def test_halved_rates_of_nfvbench_are_not_taken():
@@ -840,13 +703,6 @@ def test_json_may_be_indented_or_follow_without_a_newline():
 
 
 # --- JSON that is not whole ------------------------------------------------------------------------------------------
-
-
-def test_document_behind_a_damaged_one_is_read():
-    data = read("trex_ndr_bench.json")
-    fault, found = trex.parse(data[:500] + b"\n" + data)
-    assert "damaged JSON" in fault.reason
-    assert (found.line, found.facts["achieved_rate"]) == (1 + (data[:500] + b"\n").count(b"\n"), 906985.0)
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "[\n" * 100_000, "9" * 100_000])

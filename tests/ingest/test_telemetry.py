@@ -14,26 +14,9 @@ import pytest
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.text import instant
-from dropline.ingest.telemetry import TELEMETRY_READERS, Sample, recognise, samples
+from dropline.ingest.telemetry import Sample, recognise, samples
 
 CAPTURES = Path(__file__).parents[1] / "captures"
-NAMES = {
-    "kea-statistics.json": "kea",
-    "kea-leases4.csv": "kea_leases",
-    "kea-leases6.csv": "kea_leases",
-    "carbon.log": "carbon",
-    "pdns-metrics.prom": "prometheus",
-    "pdns-series.jsonl": "pdns",
-    "pdns-show.txt": "pdns",
-    "pdns-statistics.json": "pdns",
-    "probe.tsv": "probe",
-    "proc-net-snmp.txt": "proc_net",
-    "proc-net-snmp6.txt": "proc_net",
-    "proc-net-udp.txt": "proc_net",
-    "proc-net-udp6.txt": "proc_net",
-    "sadf-local-time.json": "sysstat",
-    "sadf.json": "sysstat",
-}
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 NOON_S = int(NOON.timestamp())
 
@@ -68,24 +51,6 @@ def values(parts: list[Sample], metric: str) -> list[float]:
     return [part.value for part in parts if part.metric == metric]
 
 
-def test_every_capture_has_its_reader():
-    assert {path.name for path in (CAPTURES / "watched").iterdir()} == NAMES.keys()
-    for file, name in NAMES.items():
-        assert [watcher.NAME for watcher in TELEMETRY_READERS if watcher.sniff(capture(file)[:65536])] == [name], file
-
-
-def test_probe_gives_latencies_of_replies_and_counts_other_probes_by_status():
-    parts = found(capture("probe.tsv"), "probe")
-    latencies = [part for part in parts if part.metric == "probe_latency"]
-    failures = [part for part in parts if part.metric == "probe_failure"]
-    assert (len(latencies), len(failures)) == (34, 10)
-    at = datetime(2026, 11, 20, 11, 33, 1, 30000, UTC)
-    assert latencies[-1] == Sample(at, "probe_latency", 1.074, "ms", None, "127.0.0.1")
-    assert [part.label for part in failures].count("timeout") == 3
-    assert [part.label for part in failures].count("error:Connection_refused") == 7
-    assert {(part.value, part.unit) for part in failures} == {(1.0, "probes")}
-
-
 def test_probe_line_that_is_cut_off_is_told():
     text = capture("probe.tsv")
     *kept, cut = read(text[:-20])
@@ -94,48 +59,10 @@ def test_probe_line_that_is_cut_off_is_told():
     assert "cut off" in cut.reason
 
 
-def test_pdns_control_gives_counters_with_the_units_of_the_manual():
-    parts = {part.metric: part for part in found(capture("pdns-show.txt"), "pdns")}
-    assert len(parts) == 99
-    assert parts["pdns.udp-queries"] == Sample(None, "pdns.udp-queries", parts["pdns.udp-queries"].value, None)
-    units = {part.unit for metric, part in parts.items() if metric.endswith("latency")}
-    assert units == {"us"}
-    assert parts["pdns.uptime"].unit == "s"
-    assert parts["pdns.sys-msec"].unit == "ms"
-    assert parts["pdns.real-memory-usage"].unit == parts["pdns.udp-answers-bytes"].unit == "bytes"
-
-
 def test_pdns_control_that_is_cut_off_loses_its_last_value_only():
     *kept, cut = read(capture("pdns-show.txt").rstrip()[:-2])
     assert len(kept) == 98
     assert cut == Reject(1, "the last value is cut off: 'xfr-queue='", "copy the whole file again")
-
-
-def test_poller_gives_counters_with_their_time_and_tells_when_the_server_was_down():
-    parts = found(capture("pdns-series.jsonl"), "pdns")
-    assert parts[0] == Sample(datetime(2026, 11, 20, 11, 32, 54, 574000, UTC), "pdns.udp-queries", 121.0, None)
-    down = [part for part in parts if part.metric == "pdns.unreachable"]
-    lines = capture("pdns-series.jsonl").count(b'"error":')
-    assert len(down) == lines > 0
-    assert down[0].value == 1.0
-    assert "Connection refused" in down[0].label
-
-
-def test_statistics_of_the_api_leave_out_rings_and_label_maps():
-    parts = found(capture("pdns-statistics.json"), "pdns")
-    assert len(parts) == 99 + 3 + 2 + 2
-    assert values(parts, "pdns.udp-queries") == [80.0]
-    types = {part.label: part.value for part in parts if part.metric == "pdns.response-by-qtype"}
-    assert types == {"A": 27.0, "TXT": 31.0, "AAAA": 22.0}
-
-
-def test_carbon_of_powerdns_gives_99_counters_a_push():
-    parts = found(capture("carbon.log"), "carbon")
-    at = datetime(2026, 11, 21, 20, 59, tzinfo=UTC)
-    assert [part.at for part in parts].count(at) == 99
-    assert len({part.at for part in parts}) == 2
-    assert parts[0] == Sample(at, "pdns.backend-queries", 0.0, None, None, "bench")
-    assert next(part.unit for part in parts if part.metric == "pdns.latency") == "us"
 
 
 @pytest.mark.parametrize(
@@ -157,23 +84,10 @@ def test_carbon_line_that_is_cut_off_has_no_time():
     assert "cut off" in cut.reason
 
 
-def test_snmp_is_matched_by_name():
-    parts = found(capture("proc-net-snmp.txt"), "proc_net")
-    assert values(parts, "udp.RcvbufErrors") == values(parts, "udp.InErrors") == [473936.0]
-    assert values(parts, "tcp.MaxConn") == [-1.0]
-    assert values(parts, "udplite.InErrors") == [0.0]
-
-
 def test_snmp_line_with_too_few_values_is_told_and_the_rest_is_kept():
     *kept, bad = read("Udp: InDatagrams NoPorts\nUdp: 1 2\nIp: Forwarding DefaultTTL\nIp: 2\n")
     assert [(part.metric, part.value) for part in kept] == [("udp.InDatagrams", 1.0), ("udp.NoPorts", 2.0)]
     assert bad.line == 4
-
-
-def test_snmp6_is_named_like_snmp():
-    parts = found(capture("proc-net-snmp6.txt"), "proc_net")
-    assert values(parts, "udp6.InDatagrams") == [80.0]
-    assert values(parts, "icmp6.InErrors") == values(parts, "udplite6.InErrors") == [0.0]
 
 
 def test_sockets_are_labelled_with_their_address():
@@ -187,21 +101,6 @@ def test_sockets_are_labelled_with_their_address():
         Sample(None, "udp_socket.rx_queue", 240000.0, "bytes", "[::ffff:192.0.2.10]:53"),
         Sample(None, "udp_socket.drops", 1995.0, "packets", "[::ffff:192.0.2.10]:53"),
     ]
-
-
-def test_sadf_gives_sections_with_labels_units_and_host():
-    parts = found(capture("sadf.json"), "sysstat")
-    at = datetime(2026, 11, 21, 20, 58, 7, tzinfo=UTC)
-    now = {(part.metric, part.label): part for part in parts if part.at == at}
-    assert now["sar.cpu-load.usr", "all"] == Sample(at, "sar.cpu-load.usr", 16.42, "%", "all", "ns1.bench.example")
-    assert now["sar.cpu-load.idle", "1"].value == 69.0
-    assert now["sar.queue.runq-sz", None].unit is None
-    assert now["sar.net-dev.rxkB", "lo"].unit == "kB/s"
-    assert now["sar.net-udp.idgmerr", None].unit == "packets/s"
-    assert now["sar.io-reads.rtps", None].value == 1452.0
-    assert now["sar.disk.util-percent", "vda"].unit == "%"
-    assert now["sar.memory.memfree", None].unit == "kB"
-    assert len({part.at for part in parts}) == 4
 
 
 def test_sections_of_sadf_stay_in_the_order_of_the_file():
@@ -240,13 +139,6 @@ def test_local_times_of_sysstat_are_one_reject():
     mpstat = sadf("12:00:00 PM", **{"cpu-load": [{"cpu": "all", "idle": 99.0}]})
     for text in (zone, mpstat):
         assert "no time in UTC" in reject(text, "sysstat").reason
-
-
-def test_metrics_page_of_powerdns():
-    parts = found(capture("pdns-metrics.prom"), "prometheus")
-    assert len(parts) == 100
-    assert values(parts, "pdns_auth_udp_queries") == [80.0]
-    assert parts[-1] == Sample(None, "pdns_auth_info", 1.0, None, 'version="4.7.3"')
 
 
 EXPOSED = rf"""# HELP http_request_duration_seconds Latency.

@@ -1,0 +1,102 @@
+"""What readers tell of every capture, beside what they told before: told.jsonl, a line for each file.
+
+`python tests/ingest/test_told.py` writes what they tell now; the difference is what a change to a reader does. The
+outputs of perfdhcp are tested in test_perfdhcp.
+"""
+
+import hashlib
+import json
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from dropline.ingest import formats, machines, servers, telemetry
+from dropline.ingest.files import HEAD_BYTES
+from dropline.ingest.formats import Reject
+from dropline.ingest.machines import SOURCES, FactError
+
+CAPTURES = Path(__file__).parents[1] / "captures"
+TOLD = Path(__file__).parent / "told.jsonl"
+FEW = 4  # parts of a file that are told one by one
+
+
+def captures():
+    files = (path for path in CAPTURES.rglob("*") if path.is_file() and path.parent.name != "odd")
+    return sorted(path.relative_to(CAPTURES).as_posix() for path in files)
+
+
+def told(name):
+    """Return what each reader that claims a capture makes of it."""
+    data = (CAPTURES / name).read_bytes()
+    head = data[:HEAD_BYTES]
+    found = {each.NAME: short([*map(part, each.parse(data))]) for each in formats.READERS if each.sniff(head)}
+    found |= {
+        each.NAME: short([*samples(each.parse(data))]) for each in telemetry.TELEMETRY_READERS if each.sniff(head)
+    }
+    if server := servers.recognise(head):
+        found["server"] = {key: value for key, value in server.parse(data).items() if key != "settings"}
+    if what := servers.describe(head):
+        found["described"] = what
+    kind = machines.recognise(name, head)
+    if kind in SOURCES and (parse := SOURCES[kind].parse):
+        try:
+            found[kind] = parse(data)
+        except FactError as error:
+            found[kind] = str(error)
+    return json.loads(json.dumps(found, default=str))
+
+
+def part(one):
+    if isinstance(one, Reject):
+        return one.line, one.reason, one.hint
+    said = {**one.facts, **json.loads(one.facts.get("details") or "{}"), "details": None, "warnings": one.warnings}
+    return {
+        **{name: value for name, value in said.items() if value not in (None, [])},
+        **series((row["metric"], row["label"], row["unit"], row["t_s"], row["value"]) for row in one.observations),
+    }
+
+
+def samples(parts):
+    for are_rejects, run in groupby(parts, lambda one: isinstance(one, Reject)):
+        if are_rejects:
+            yield from map(part, run)
+        else:
+            yield series((s.metric, s.label, s.unit, f"{s.at} {s.host}", s.value) for s in run)
+
+
+def series(rows):
+    """Return the value of each metric; of several their number, their sum, and the first and last time."""
+    found = {}
+    for metric, label, unit, at, value in rows:
+        name = metric if label is None or label.isdigit() else f"{metric} of {label}"
+        found.setdefault(f"{name} in {unit}", []).append((at, value))
+    return {
+        name: values[0][1]
+        if len(values) == 1
+        else (len(values), sum(v for _, v in values), values[0][0], values[-1][0])
+        for name, values in found.items()
+    }
+
+
+def short(parts):
+    if len(parts) <= FEW:
+        return parts
+    digest = hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
+    return [parts[0], f"{len(parts)} parts, of all together the digest is {digest}", parts[-1]]
+
+
+BEFORE = dict(map(json.loads, TOLD.read_text().splitlines())) if TOLD.exists() else {}
+
+
+def test_every_capture_was_told_before():
+    assert [*BEFORE] == captures()
+
+
+@pytest.mark.parametrize("name", captures())
+def test_capture_tells_what_it_told_before(name):
+    assert told(name) == BEFORE[name]
+
+
+if __name__ == "__main__":
+    TOLD.write_text("".join(json.dumps((name, told(name)), ensure_ascii=False) + "\n" for name in captures()))
