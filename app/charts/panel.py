@@ -103,7 +103,8 @@ def _marks(rows: pd.DataFrame, of: Mapping[str, Any], mark: alt.MarkDef, channel
     All layers share one frame: to write one for each takes as long as everything else.
     """
     ends = [channels[name].shorthand.partition(":")[0] for name in ("x", "x2") if name in channels]
-    if rows[(rows[list(of)] == pd.Series(of)).all(axis="columns")][ends].dropna().empty:
+    columns = zip(*(rows[name] for name in (*of, *ends)), strict=True)
+    if not any(row[: len(of)] == tuple(of.values()) and not any(map(pd.isna, row[len(of) :])) for row in columns):
         return None
     tests = [
         *(f"datum.{name} === {json.dumps(value)}" for name, value in of.items()),

@@ -140,6 +140,10 @@ class Titled(alt.LayerChart):  # type: ignore[misc]  # mypy does not follow Alta
     Vega-Lite evaluates expressions in subtitles as in titles, although its schema does not allow it.
     """
 
+    def __init__(self, layer: Iterable[alt.Chart], **properties: Any) -> None:
+        """Take the layers as they are, with their selections: Altair copies each three times, and hashes its rows."""
+        super(alt.LayerChart, self).__init__(layer=list(layer), **properties)
+
     def to_dict(self, validate: bool = False, **options: Any) -> dict[str, Any]:
         """Return the specification; the tests validate it, which takes longer than drawing."""
         drawn: dict[str, Any] = super().to_dict(validate, **options)
@@ -187,8 +191,14 @@ def titled(layers: Iterable[Any], finding: str, detail: str, height: int | alt.S
         size = {"height": height}
     words = {"labelColor": INK, "titleColor": INK}
     lines = {"gridColor": NEUTRAL, "gridOpacity": 0.25, "domainColor": NEUTRAL}
+    layers = list(layers)
+    data = max((layer.data for layer in layers), key=lambda data: sum(layer.data is data for layer in layers))
+    for layer in layers:
+        if layer.data is data:
+            layer.data = alt.Undefined  # inherited, so it is written once
     return Titled(
-        layer=list(layers),
+        layers,
+        data=data,
         # Rules mark a place that the description names; a layer that has none would be an image without a name.
         # A saved image takes the ink on black; without a ground of its own it can be read wherever it is put.
         config=alt.Config(
