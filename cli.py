@@ -8,17 +8,16 @@ import sys
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal, NoReturn, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn
 
 import typer
+from typer.core import TyperCommand
 
 from dropline.errors import DroplineError
 from dropline.paths import Home
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from typer.models import OptionInfo
 
     from dropline.ingest.loader import Summary
     from dropline.measure.drive import Seen
@@ -41,7 +40,6 @@ Paths = Annotated[
     list[Path], typer.Argument(exists=True, help="Files or folders with raw output and its context files.")
 ]
 FORMAT: Final = typer.Option("--format", "-f", help="Output format.")
-Said = str | None
 Port = Annotated[int, typer.Option(min=1, max=65535, help="Port of the dashboard.")]
 
 
@@ -506,11 +504,6 @@ def report(
         _fail(f"--output {output}: {error.strerror}; name a file in a folder that exists", 2)
 
 
-def _input(option: str, text: str, default: str) -> OptionInfo:
-    """Return an option of `needs`; its parameter has the name of an input of the calculator."""
-    return cast("OptionInfo", typer.Option(option, help=text, show_default=default))
-
-
 @app.command()
 def publish(
     context: typer.Context,
@@ -531,59 +524,48 @@ def publish(
     typer.echo(f"Open {folder / 'index.html'}")
 
 
-@app.command()
+class _Calculator(TyperCommand):
+    """`needs`, with an option for each input of the calculator, which only this command loads."""
+
+    def get_params(self, ctx: Any) -> Any:
+        from inspect import Parameter, Signature
+
+        from dropline.app.planner import PARAMETERS, written
+
+        def inputs() -> None:
+            """Name the inputs in its signature, for Typer."""
+
+        shown = [
+            typer.Option(
+                None,
+                f"--{each.option}",
+                help=f"{each.full_label}: {each.help}",
+                show_default=written(each.name, each.default),
+            )
+            for each in PARAMETERS
+        ]
+        inputs.__signature__ = Signature(  # type: ignore[attr-defined]
+            [
+                Parameter(each.name, Parameter.KEYWORD_ONLY, default=option, annotation=str | None)
+                for each, option in zip(PARAMETERS, shown, strict=True)
+            ]
+        )
+        only_inputs = typer.Typer(add_completion=False)
+        only_inputs.command()(inputs)
+        preset, *others = super().get_params(ctx)
+        return [preset, *typer.main.get_command(only_inputs).params, *others]
+
+    def invoke(self, ctx: Any) -> Any:
+        from dropline.app.planner import BY_NAME
+
+        ctx.meta["inputs"] = {name: ctx.params.pop(name) for name in BY_NAME}
+        return super().invoke(ctx)
+
+
+@app.command(cls=_Calculator)
 def needs(
     context: typer.Context,
     preset: Annotated[str | None, typer.Option(help="Inputs to start from; `list` lists the presets.")] = None,
-    clients: Annotated[Said, _input("--clients", "Devices that hold a lease, e.g. 350000 or 350k.", "0")] = None,
-    lease_s: Annotated[Said, _input("--lease", "Lease time, e.g. 24h, 90m, 1d12h, or in seconds.", "24h")] = None,
-    preferred_ratio: Annotated[
-        Said, _input("--preferred", "DHCPv6: preferred lifetime as a share of the lease.", "0.625, as Kea")
-    ] = None,
-    t1_ratio: Annotated[
-        Said, _input("--t1", "When clients renew, as a share of the (preferred) lifetime.", "0.5")
-    ] = None,
-    t2_ratio: Annotated[
-        Said, _input("--t2", "When they ask any server (rebind), as a share of the same.", "0.875, DHCPv6 0.8")
-    ] = None,
-    renewing_ratio: Annotated[
-        Said, _input("--renewing", "Share of clients that renew; the others take a new lease.", "1")
-    ] = None,
-    leases_per_client: Annotated[
-        Said, _input("--leases-per-client", "Leases per client: 2 for an address and a prefix (IA_NA and IA_PD).", "1")
-    ] = None,
-    arriving_clients: Annotated[Said, _input("--arriving", "Devices that arrive and need a new lease ...", "0")] = None,
-    arrival_window_s: Annotated[Said, _input("--arrival-window", "... within this time.", "1h")] = None,
-    moves_per_client_h: Annotated[Said, _input("--moves", "Moves to another network per client per hour.", "0")] = None,
-    boot_ratio: Annotated[
-        Said, _input("--boot", "Share of the clients that boot together, e.g. 0.9 or 90% ...", "0")
-    ] = None,
-    boot_window_s: Annotated[Said, _input("--boot-window", "... within this time.", "10m")] = None,
-    down_clients: Annotated[Said, _input("--down", "Clients that come back together ...", "0")] = None,
-    recovery_s: Annotated[
-        Said, _input("--recovery", "... and must have a lease again within this time.", "10m")
-    ] = None,
-    remembering_ratio: Annotated[
-        Said, _input("--remembering", "Share of booting or returning clients that ask for their old lease.", "0")
-    ] = None,
-    outage_s: Annotated[
-        Said, _input("--outage", "How long the server is down while clients keep running.", "0")
-    ] = None,
-    ip_version: Annotated[Said, _input("--ip-version", "4 or 6.", "4")] = None,
-    first_timeout_s: Annotated[
-        Said, _input("--first-timeout", "How long a client waits before it first retries.", "as in the RFC")
-    ] = None,
-    longest_timeout_s: Annotated[
-        Said, _input("--longest-timeout", "Longest wait between retries; the wait doubles up to this.", "as in the RFC")
-    ] = None,
-    renewal_cost_ratio: Annotated[
-        Said, _input("--renewal-cost", "Cost of a renewal relative to a new lease.", "1")
-    ] = None,
-    relay_ratio: Annotated[Said, _input("--relay-ratio", "LPS through relays, relative to LPS without.", "1")] = None,
-    ha_ratio: Annotated[Said, _input("--ha-ratio", "LPS with high availability, relative to LPS without.", "1")] = None,
-    utilisation_ratio: Annotated[
-        Said, _input("--utilisation", "Share of the measured LPS that you allow to be used.", "1")
-    ] = None,
     capacity: Annotated[
         float | None,
         typer.Option(min=0, help="Measured LPS to use in the simulation.", show_default="what is needed"),
@@ -616,8 +598,8 @@ def needs(
         "json": planner.as_json,
     }
     try:
-        said = {name: context.params[name] for name in planner.BY_NAME}
-        given = {name: planner.parsed(name, text) for name, text in said.items() if text is not None}
+        said = context.meta["inputs"].items()
+        given = {name: planner.parsed(name, text) for name, text in said if text is not None}
         known, inputs = planner.opened(context.obj.warehouse), planner.complete(given, preset)
         setup = planner.measured_like(known, inputs, like) if like is not None else None
         found = planner.answer(known, inputs, capacity, setup)

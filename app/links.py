@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 import streamlit as st
 
 from dropline.app import queries, widgets, wording
-from dropline.app.queries import trends
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,7 +50,7 @@ def to_run(
 
 
 def to_found(warehouse: Warehouse, labels: Mapping[str, str], search: str, found: Sequence[Mapping[str, Any]]) -> None:
-    """Link to a search's matches besides configurations: pages, and what `explore.beside` found."""
+    """Link to a search's matches besides configurations: pages, and what `explore_beside.sql` found."""
     asked = search.lower().split()
     for title, page in PAGES.items():
         if all(word in title.lower() for word in asked):
@@ -85,9 +84,9 @@ def to_compare(labels: Mapping[str, str], configuration_ids: Sequence[str], text
 
 def to_trend(warehouse: Warehouse, loss_goal: str | None, series_id: str, text: str) -> None:
     """Link to the runs of a series over time."""
-    found = [each for each in trends.series(warehouse, loss_goal).to_pylist() if each["series_id"] == series_id]
+    known = queries.ask(warehouse, "trends_series", loss_goal=loss_goal).to_pylist()
     goal = next((each for each in queries.loss_goals(warehouse) if each["loss_goal"] == loss_goal), None)
-    for each in found:
+    for each in (each for each in known if each["series_id"] == series_id):
         address = {"series": wording.series(each["label"], each["runs"], each["changes"])}
         if goal is not None:
             address["goal"] = wording.loss_goal(goal["loss_goal"], goal["loss_limit"], goal["loss_basis"])

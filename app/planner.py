@@ -31,11 +31,12 @@ _DECLARED: Final = yaml.load(Path(__file__).with_name("calculator.yml").read_tex
 class Parameter(NamedTuple):
     """One input of the calculator; `unit` is a count, `s` or a ratio (0 to 1); `group` is its section of the form.
 
-    `minimum` and `maximum` limit its sensible values.
+    `option` is that of `dropline needs`; `minimum` and `maximum` limit its sensible values.
     """
 
     name: str
     group: str
+    option: str
     label: str
     unit: str
     help: str
@@ -54,7 +55,7 @@ def _parameters() -> Iterator[Parameter]:
     limits = {name: numbers for name, *numbers in json.loads(given)}
     for group, inputs in _DECLARED["inputs"].items():
         for name, told in inputs.items():
-            yield Parameter(name, group, *(told[each] for each in ("label", "unit", "help")), *limits[name])
+            yield Parameter(name, group, *(told[each] for each in ("option", "label", "unit", "help")), *limits[name])
 
 
 PARAMETERS: Final = tuple(_parameters())
@@ -349,7 +350,7 @@ class Measured(NamedTuple):
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Measured:
-        """Return the set-up of a row of `app.queries.planner.goodputs`."""
+        """Return the set-up of a row of `planner_goodputs.sql`."""
         points = tuple((each["asked_ratio"], each["answered_ratio"]) for each in row["goodput"])
         return cls(row["configuration"], row["lps"], points)
 
@@ -395,7 +396,7 @@ def answer(
     Raises:
         ValueError: as `lps_needed`.
     """
-    from dropline.app.queries.planner import configurations
+    from dropline.app.queries import ask
 
     values, calculator = complete(inputs), calculator or blank()
     loads = lps_needed(calculator, values)
@@ -404,7 +405,11 @@ def answer(
     found = Answer(values, loads, influences(calculator, values), at, after, None)
     if known is None:
         return found
-    rows = configurations(known, loads["needed_lps"], found.protocol).select(FIGURES).to_pylist()
+    rows = (
+        ask(known, "planner_configurations", needed_lps=loads["needed_lps"], protocol=found.protocol)
+        .select(FIGURES)
+        .to_pylist()
+    )
     return found._replace(configurations=rows)
 
 
@@ -420,10 +425,10 @@ def opened(file: Path) -> Warehouse | None:
 
 def measured_like(known: Warehouse | None, inputs: Mapping[str, float], like: str) -> Measured:
     """Return the measured set-up with this configuration name or id; raises ValueError if there is none."""
-    from dropline.app.queries.planner import goodputs
+    from dropline.app.queries import ask
 
     protocol = f"DHCPv{complete(inputs)['ip_version']:.0f}"
-    for row in goodputs(known, protocol).to_pylist() if known else []:
+    for row in ask(known, "planner_goodputs", protocol=protocol).to_pylist() if known else []:
         if like in (row["configuration"], row["configuration_id"]):
             return Measured.of(row)
     message = f"{like!r} is not a {protocol} configuration with a measured step beyond its capacity"

@@ -20,7 +20,7 @@ from markupsafe import Markup
 
 from dropline import report
 from dropline.app import auth, downloads, output_formats, wording
-from dropline.app.queries import trends
+from dropline.app.queries import ask
 from dropline.app.warehouse import Warehouse
 from dropline.errors import DroplineError
 
@@ -171,7 +171,7 @@ def publish(home: Home, folder: Path, say: Callable[[str], None] = print) -> Non
 def _pages(warehouse: Warehouse) -> list[Page]:
     series = [
         wording.series(each["label"], each["runs"], each["changes"])
-        for each in trends.series(warehouse, None).to_pylist()
+        for each in ask(warehouse, "trends_series", loss_goal=None).to_pylist()
     ]
     return [
         Page("index.html", "Results", [("results", {})]),

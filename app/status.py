@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from dropline.app.queries import USUAL_GOALS
-from dropline.app.queries.files import text
+from dropline.app.queries import ask
 from dropline.app.warehouse import Warehouse, WarehouseMissing
 from dropline.ingest import log
 
@@ -73,4 +72,4 @@ def describe(home: Home) -> str:
 
 def own_figures(warehouse: Warehouse) -> pa.Table:
     """Return one row per measured configuration: its capacity, and the range of the rate at its loss limit."""
-    return warehouse.query(text("own_figures"), USUAL_GOALS)
+    return ask(warehouse, "own_figures")

@@ -10,7 +10,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dropline.app import downloads, status, wording
 from dropline.app.charts import theme
-from dropline.app.queries import quality
+from dropline.app.queries import row
 from dropline.app.warehouse import Identity, Warehouse, WarehouseError
 from dropline.paths import Home
 
@@ -74,7 +74,7 @@ def warehouse_or_stop() -> Warehouse:
 
 def warn_if_behind(warehouse: Warehouse) -> None:
     """Warn of batches in the lake that the warehouse lacks."""
-    behind = len(set(status.committed(Home.chosen())) - set(quality.built(warehouse)["lake_batches"]))
+    behind = len(set(status.committed(Home.chosen())) - set(row(warehouse, "quality_built")["lake_batches"]))
     if behind:
         batches = "1 batch that was" if behind == 1 else f"{behind} batches that were"
         st.warning(

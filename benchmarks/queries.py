@@ -1,21 +1,18 @@
-"""Latency of the dashboard's queries, and of comparable ones on DuckDB, PostgreSQL and pandas.
+"""Latency of the dashboard's queries, and of comparable ones on DuckDB and PostgreSQL.
 
     python -m benchmarks.queries HOME                 the warehouse of a home
     python -m benchmarks.queries HOME --no-postgres
 
-Every function of `app.queries` is called with values drawn from the warehouse, different each time, matched by
-parameter name. p50 and p95 are of the wall time until the answer is an Arrow table. The table and a plot go to
+Every query in app/queries is asked with values drawn from the warehouse, different each time, matched by parameter
+name. p50 and p95 are of the wall time until the answer is an Arrow table. The table and a plot go to
 benchmarks/results/queries.md and .svg. If PostgreSQL is not installed it is left out, and the table says so.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
-import inspect
-import itertools
 import os
-import pkgutil
+import re
 import statistics
 import time
 from pathlib import Path
@@ -25,8 +22,8 @@ import pyarrow as pa
 
 from benchmarks import peers
 from benchmarks.plots import COLOURS, dots, table
-from dropline.app import queries
-from dropline.app.queries import compare, explore, ratio_pairs
+from dropline.app import queries, wording
+from dropline.app.queries import compare, explore, files
 from dropline.app.warehouse import LIMITS, Warehouse
 
 if TYPE_CHECKING:
@@ -38,6 +35,18 @@ RESULT: Final = Path(__file__).parent / "results" / "queries.md"
 TIMES: Final = 20
 GOAL_MS: Final = 60.0  # of every question of the dashboard, at the 95th percentile
 WORDS: Final = ("capacity", "loss", "generator")
+# Tables that queries need besides those of the warehouse, and the queries that are only such tables.
+GIVEN: Final[dict[str, Mapping[str, str]]] = {
+    "compare_verdicts": {"pairs": "compare_pairs"},
+    "explore_beside": {"machines": "machines_hosts"},
+    "explore_configurations": explore.GIVEN,
+    "explore_facets": explore.GIVEN,
+    "machines_compared": {"leaves": "machines_leaves_of_hosts"},
+}
+FED: Final = {
+    *("compare_pairs", "versions_pairs", "machines_leaves_of_hosts", "machines_leaves_of_server_configurations"),
+    *explore.GIVEN.values(),
+}
 SEARCHED: Final = ("memfile", "mysql multi", "dhcpv6", "")
 
 # The values for one repetition: a trial with its run, its configuration and everything related.
@@ -103,7 +112,7 @@ def main() -> None:
     given = read.parse_args()
     warehouse = Warehouse.open(given.home / "warehouse.duckdb")
     subjects = list(drawn(warehouse, given.times))
-    asked = {name: _timed(question, warehouse, subjects) for name, question in questions().items()}
+    asked = {name: _timed(sql, warehouse, subjects) for name, sql in questions().items()}
     compared = _compared(warehouse, subjects, with_postgres=not given.no_postgres, folder=given.folder)
     head = _head(warehouse, given.times)
     text = "\n\n".join([head, _dashboard(asked), _beside(compared)]) + "\n"
@@ -112,37 +121,23 @@ def main() -> None:
     print(text, end="")
 
 
-def questions() -> dict[str, Callable[..., object]]:
-    """Return the functions of `app.queries` that query a warehouse, by module and name."""
-    modules = [
-        queries,
-        *(
-            importlib.import_module(f"{queries.__name__}.{each.name}")
-            for each in pkgutil.iter_modules(queries.__path__)
-        ),
-    ]
-    return {
-        f"{module.__name__.removeprefix('app.')}.{name}".removeprefix("queries."): function
-        for module in modules
-        for name, function in inspect.getmembers(module, inspect.isfunction)
-        if function.__module__ == module.__name__
-        and not name.startswith("_")
-        and "warehouse" in inspect.signature(function).parameters
-    }
+def questions() -> dict[str, str]:
+    """Return the text of each query of the dashboard by its file, without those that only feed others."""
+    names = {file.stem for file in files.FOLDER.glob("*.sql")} - FED
+    changes = files.text("compare_verdicts", pairs="versions_pairs")
+    return {name: files.text(name, **GIVEN.get(name, {})) for name in sorted(names)} | {"version_changes": changes}
 
 
 def drawn(warehouse: Warehouse, times: int) -> Iterator[dict[str, Any]]:
     """Yield `times` sets of parameters by name: trials of the warehouse and related values."""
     goals = [goal["loss_goal"] for goal in queries.loss_goals(warehouse) if goal["loss_limit"] is not None]
-    tables = warehouse.query("select table_name from duckdb_tables() order by all")["table_name"].to_pylist()
-    families, claims, figures, hosts, configs = (
+    families, claims, figures, hosts = (
         warehouse.query(f"select {column} from {name} order by all")[column].to_pylist()  # noqa: S608 -- ours
         for name, column in (
             ("thread_scaling", "family_id"),
             ("claims", "claim_id"),
             ("published_figures", "figure_id"),
             ("hosts", "host_id"),
-            ("server_configurations", "server_config_id"),
         )
     )
     versions = compare.versions(warehouse) or [dict.fromkeys(("product", "version", "previous_version"))]
@@ -155,20 +150,27 @@ def drawn(warehouse: Warehouse, times: int) -> Iterator[dict[str, Any]]:
             "basis": turn(["worst_exchange", "packet", "lease"]),
             "limit": turn([0.001, 0.01, 0.02, 0.05]),
             "each_run": turn([True, False]),
-            "factor": turn(ratio_pairs.FACTORS),
-            "search": turn(SEARCHED),
-            "chosen": {explore.FACETS[0]: [row["protocol"]]},
+            "factor": turn(list(wording.FACTORS)),
+            "words": turn(SEARCHED).split(),
+            "facets": [explore.FACETS[0]],
+            "facet_values": [row["protocol"]],
+            "not_stated": wording.NOT_STATED,
             "needed_lps": turn([500.0, 2_000.0, 10_000.0]),
             "family_id": turn(families or [""]),
             "claim_id": turn(claims),
-            "known": turn(versions),
             "figure_id": turn(figures),
-            "table": turn(tables),
             "word": turn(WORDS),
             "one": one,
             "other": other,
-            "hosts": (turn(hosts), _turn(place + 1)(hosts)),
-            "configs": (turn(configs or [""]), _turn(place + 1)(configs or [""])),
+            "ones": row["configuration_ids"],
+            "others": row["configuration_ids"][::-1],
+            "a": turn(hosts),
+            "b": _turn(place + 1)(hosts),
+            "usual": queries.usual_goal(row["rate_unit"]),
+            "most": queries.MOST_ROWS,
+            **{each: [] for each in ("severities", "findings", "subjects", "campaigns")},
+            **queries.USUAL_GOALS,
+            **turn(versions),
         }
 
 
@@ -176,27 +178,10 @@ def _turn(place: int) -> Callable[[Sequence[Any]], Any]:
     return lambda values: values[place % len(values)]
 
 
-def parameters(name: str, question: Callable[..., object], subject: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a question's parameters from the drawn values; those with a default may be missing.
-
-    Raises:
-        KeyError: no value is drawn for a parameter of this name.
-    """
-    known = dict(subject)
-    if "a" in inspect.signature(question).parameters:
-        known["a"], known["b"] = subject["hosts" if "hosts" in name else "configs"]
-    known["pairs"] = list(itertools.combinations(subject["configuration_ids"], 2))
-    return {
-        each.name: known[each.name]
-        for each in list(inspect.signature(question).parameters.values())[1:]
-        if each.name in known or each.default is inspect.Parameter.empty
-    }
-
-
-def _timed(question: Callable[..., object], warehouse: Warehouse, subjects: Sequence[Mapping[str, Any]]) -> Times:
-    name = f"{question.__module__}.{question.__name__}"
-    calls = [parameters(name, question, subject) for subject in subjects]
-    return measured(lambda given: question(warehouse, **given), calls)
+def _timed(sql: str, warehouse: Warehouse, subjects: Sequence[Mapping[str, Any]]) -> Times:
+    names = set(re.findall(r"\$(\w+)", sql))
+    calls = [{name: subject[name] for name in names} for subject in subjects]
+    return measured(lambda given: warehouse.query(sql, given), calls)
 
 
 def measured(ask: Callable[[Any], object], calls: Sequence[Any]) -> Times:
@@ -222,25 +207,20 @@ class Compared(NamedTuple):
 def _compared(
     warehouse: Warehouse, subjects: Sequence[Mapping[str, Any]], *, with_postgres: bool, folder: Path | None
 ) -> list[Compared]:
-    frames = peers.frames(warehouse)
     if with_postgres and peers.has_postgres():
         with peers.postgres(warehouse, folder) as connection:
-            return [_one(each, warehouse, frames, connection, subjects) for each in peers.QUESTIONS]
-    return [_one(each, warehouse, frames, None, subjects) for each in peers.QUESTIONS]
+            return [_one(each, warehouse, connection, subjects) for each in peers.QUESTIONS]
+    return [_one(each, warehouse, None, subjects) for each in peers.QUESTIONS]
 
 
 def _one(
     question: peers.Question,
     warehouse: Warehouse,
-    frames: peers.Frames,
     connection: psycopg.Connection[Any] | None,
     subjects: Sequence[Mapping[str, Any]],
 ) -> Compared:
     wanted = [peers.wanted(question, each) for each in subjects]
-    asks: dict[str, Callable[[Any], Any]] = {
-        "DuckDB": lambda given: warehouse.query(question.sql, given),
-        "pandas": lambda given: question.pandas(frames, given),
-    }
+    asks: dict[str, Callable[[Any], Any]] = {"DuckDB": lambda given: warehouse.query(question.sql, given)}
     if connection:
         text = peers.for_postgres(question.sql)
         asks["PostgreSQL"] = lambda given: connection.execute(text, given).fetchall()
@@ -251,9 +231,7 @@ def _one(
 
 def answered(answer: Any) -> list[tuple[Any, ...]]:
     """Return the rows of any engine's answer."""
-    if isinstance(answer, pa.Table):
-        return list(zip(*answer.to_pydict().values(), strict=True))
-    return answer if isinstance(answer, list) else list(answer.itertuples(index=False, name=None))
+    return list(zip(*answer.to_pydict().values(), strict=True)) if isinstance(answer, pa.Table) else list(answer)
 
 
 def _head(warehouse: Warehouse, times: int) -> str:
@@ -301,7 +279,7 @@ def _beside(compared: Sequence[Compared]) -> str:
 def plot(compared: Sequence[Compared]) -> str:
     """Return the medians as an SVG: a row for each question, a dot for each engine, milliseconds on a log scale."""
     medians = {each.question.name: {name: times.p50_ms for name, times in each.times.items()} for each in compared}
-    return dots(medians, dict(zip(("DuckDB", "pandas", "PostgreSQL"), COLOURS, strict=True)), "ms", range(-1, 6))
+    return dots(medians, dict(zip(("DuckDB", "PostgreSQL"), (COLOURS[0], COLOURS[2]), strict=True)), "ms", range(-1, 6))
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ def figures(scope: Scope) -> list[Row]:
     have = {row["configuration_id"] for row in headline}
     others = [
         row
-        for row in printable(queries.other_rates(scope.warehouse))
+        for row in printable(queries.ask(scope.warehouse, "other_rates"))
         if row["configuration_id"] in scope.labels and row["configuration_id"] not in have
     ]
     found = []

@@ -1,7 +1,8 @@
-"""Queries of the pages, one function each; results are Arrow tables with the columns of the marts."""
+"""Queries of the pages: SQL in the files of this folder; answers are Arrow tables with the columns of the marts."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from dropline.app.queries.files import text
@@ -19,22 +20,43 @@ USUAL_GOALS: Final[Mapping[str, Any]] = {
     "other_goal": "permille",  # for DNS, as its operators ask for, and for load balancers
 }
 MOST_ROWS: Final = 5000  # that a browser draws smoothly
+_SHARED: Final[Mapping[str, Any]] = {**USUAL_GOALS, "most": MOST_ROWS}
+_PARAMETER: Final = re.compile(r"\$(\w+)")
+
+
+def ask(warehouse: Warehouse, name: str, given: Mapping[str, str] | None = None, /, **parameters: Any) -> pa.Table:
+    """Answer the query in `name`.sql, whose first lines say what it returns.
+
+    Args:
+        warehouse: the warehouse.
+        name: the file.
+        given: the tables that it reads besides those of the warehouse, see `files.text`.
+        parameters: by name; those of `USUAL_GOALS` and `most`, MOST_ROWS unless given, need not be named.
+    """
+    sql = text(name, **given or {})
+    known = {**_SHARED, **parameters}
+    return warehouse.query(sql, {each: known[each] for each in _PARAMETER.findall(sql)})
+
+
+def row(warehouse: Warehouse, name: str, **parameters: Any) -> dict[str, Any]:
+    """Return the first row of the answer to a query; empty if there is none."""
+    return _row(ask(warehouse, name, **parameters))
 
 
 def totals(warehouse: Warehouse) -> dict[str, int]:
     """Count what the warehouse holds: configurations, measured, runs, trials, findings, campaigns."""
-    return _row(warehouse.query(text("totals")))
+    return row(warehouse, "totals")
 
 
 def labels(warehouse: Warehouse) -> dict[str, str]:
     """Return a unique text for each configuration_id; measured first, then by text."""
-    table = warehouse.query(text("labels"))
+    table = ask(warehouse, "labels")
     return dict(zip(*(table[name].to_pylist() for name in table.column_names), strict=True))
 
 
 def loss_goals(warehouse: Warehouse, rate_units: Sequence[str | None] = ()) -> list[dict[str, Any]]:
     """Return the loss goals (loss_goal, loss_limit, loss_basis, description), the units' usual goal first."""
-    return _rows(warehouse.query(text("loss_goals"), {"usual": usual_goal(*rate_units)}))
+    return _rows(ask(warehouse, "loss_goals", usual=usual_goal(*rate_units)))
 
 
 def usual_goal(*rate_units: str | None) -> str:
@@ -43,37 +65,19 @@ def usual_goal(*rate_units: str | None) -> str:
     return str(USUAL_GOALS["other_goal" if others else "dhcp_goal"])
 
 
-def rate_units(warehouse: Warehouse, configuration_ids: Sequence[str]) -> list[str]:
-    """Return the units of these configurations' rates."""
-    found = warehouse.query(text("rate_units"), {"ids": list(configuration_ids)})
-    return cast("list[str]", found["rate_unit"].to_pylist())
-
-
 def capacities(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence[str] | None = None) -> pa.Table:
     """Return the capacities of the configurations within a loss goal, fastest measured first.
 
     Besides the columns of `capacity`: `published_rate`, `published_version`, `published_campaign` of the latest
     published figure with the same product, protocol, backend, threading, HA mode and unit.
     """
-    return warehouse.query(text("capacities"), _these(configuration_ids, loss_goal=loss_goal))
-
-
-def other_rates(warehouse: Warehouse) -> pa.Table:
-    """Return the capacities that leases_per_second omits: other units, and figures without ISC's loss goal.
-
-    Use the usual loss goal of their unit, see `usual_goal`.
-    """
-    return warehouse.query(text("other_rates"), USUAL_GOALS)
+    chosen = None if configuration_ids is None else list(configuration_ids)
+    return ask(warehouse, "capacities", configuration_ids=chosen, loss_goal=loss_goal)
 
 
 def throughputs(warehouse: Warehouse) -> pa.Table:
     """Return the throughput of DNS servers under a load without a set rate, fastest first."""
-    return warehouse.query(text("throughputs"))
-
-
-def run_capacities(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence[str]) -> pa.Table:
-    """Return the capacity of each run: configuration_id, run_id, repetition, rate, status; at most 5,000."""
-    return warehouse.query(text("run_capacities"), _these(configuration_ids, loss_goal=loss_goal, most=MOST_ROWS))
+    return ask(warehouse, "throughputs")
 
 
 def loss_by_rate(
@@ -84,15 +88,14 @@ def loss_by_rate(
     One row per run and step, or per configuration and step (the median run, with lowest_loss_ratio and
     highest_loss_ratio of all runs), always the latter if single runs would be too many rows for a chart.
     """
-    return warehouse.query(
-        text("loss_by_rate"),
-        {"ids": list(configuration_ids), "basis": basis, "run_id": run_id, "each_run": each_run, "most": MOST_ROWS},
+    return ask(
+        warehouse,
+        "loss_by_rate",
+        configuration_ids=list(configuration_ids),
+        basis=basis,
+        run_id=run_id,
+        each_run=each_run,
     )
-
-
-def factors(warehouse: Warehouse, configuration_ids: Sequence[str]) -> pa.Table:
-    """Return the factors of each configuration: its own dimensions, its server's settings and its host's hardware."""
-    return warehouse.query(text("factors"), {"ids": list(configuration_ids)})
 
 
 def are_in_turn(warehouse: Warehouse, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bool]:
@@ -100,30 +103,28 @@ def are_in_turn(warehouse: Warehouse, pairs: Sequence[tuple[str, str]]) -> dict[
 
     Pairs are missing if one side has fewer than two runs, or a run without a start time.
     """
-    found = warehouse.query(
-        text("are_in_turn"), {"ones": [one for one, _ in pairs], "others": [other for _, other in pairs]}
-    )
+    found = ask(warehouse, "are_in_turn", ones=[one for one, _ in pairs], others=[other for _, other in pairs])
     return {(row["one"], row["other"]): row["is_in_turn"] for row in found.to_pylist()}
 
 
 def runs(warehouse: Warehouse, configuration_id: str | None = None) -> pa.Table:
     """Return the runs of a configuration, or of all, by repetition and start."""
-    return warehouse.query(text("runs"), {"id": configuration_id})
+    return ask(warehouse, "runs", configuration_id=configuration_id)
 
 
 def run_verdict(warehouse: Warehouse, run_id: str, loss_goal: str) -> dict[str, Any]:
     """Return the row of `run_capacity` for a run and a loss goal; empty if no step has a loss ratio."""
-    return _row(warehouse.query(text("run_verdict"), {"run_id": run_id, "loss_goal": loss_goal}))
+    return row(warehouse, "run_verdict", run_id=run_id, loss_goal=loss_goal)
 
 
 def trials(warehouse: Warehouse, run_id: str) -> pa.Table:
     """Return the trials of a run by offered rate."""
-    return warehouse.query(text("trials"), {"id": run_id})
+    return ask(warehouse, "trials", run_id=run_id)
 
 
 def exchanges(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
     """Return the exchanges of a trial in the order of the protocol; `batch` speeds up the search."""
-    return warehouse.query(text("exchanges"), {"id": trial_id, "batch": batch})
+    return ask(warehouse, "exchanges", trial_id=trial_id, batch=batch)
 
 
 def intervals(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
@@ -131,19 +132,12 @@ def intervals(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
 
     Average neighbouring interim lines if there are too many for a chart.
     """
-    return warehouse.query(text("intervals"), {"id": trial_id, "batch": batch, "most": MOST_ROWS - 600})
+    return ask(warehouse, "intervals", trial_id=trial_id, batch=batch, most=MOST_ROWS - 600)
 
 
 def findings(warehouse: Warehouse, configuration_id: str, run_id: str, trial_id: str | None) -> pa.Table:
     """Return the findings about a configuration, one of its runs, and one trial of it."""
-    return warehouse.query(
-        text("findings"), {"configuration_id": configuration_id, "run_id": run_id, "trial_id": trial_id}
-    )
-
-
-def _these(configuration_ids: Sequence[str] | None, **others: Any) -> dict[str, Any]:
-    names: Mapping[str, Any] = {"ids": [*(configuration_ids or ()), ""], "all": configuration_ids is None}
-    return {**names, **others}
+    return ask(warehouse, "findings", configuration_id=configuration_id, run_id=run_id, trial_id=trial_id)
 
 
 def _rows(table: pa.Table) -> list[dict[str, Any]]:

@@ -3,7 +3,8 @@ with
 chosen as (
 
     select * from capacity
-    where loss_goal = $loss_goal and ($all or list_contains($ids, configuration_id))
+    where loss_goal = $loss_goal
+        and coalesce(list_contains(cast($configuration_ids as varchar[]), configuration_id), true)
 
 ),
 

@@ -1,3 +1,4 @@
+-- The published figures that a claim is checked against; without a configuration if they are no rates.
 with
 
 named as (

@@ -1,3 +1,5 @@
+-- Capacities at a custom limit, fastest first, in the columns of `capacities`. No checks run at custom limits, so
+-- quality and findings are empty.
 select
     configurations.* exclude (configurations.runs, configurations.trials, configurations.rate_unit),
     capacities.rate_unit,
@@ -12,6 +14,6 @@ select
     null as qualifier,
     null as quality,
     null as findings
-from lps_at($limit, loss_basis := $basis, configuration_ids := $ids) as capacities
+from lps_at($limit, loss_basis := $basis, configuration_ids := $configuration_ids) as capacities
 inner join configurations on capacities.configuration_id = configurations.configuration_id
 order by capacities.rate desc nulls last, configurations.configuration_id asc

@@ -1,3 +1,5 @@
+-- What differs between two configurations. Rows with is_asked come first: the compared factors and what necessarily
+-- goes with them. Then the most serious.
 with
 
 differing as (

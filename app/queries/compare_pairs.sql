@@ -3,8 +3,8 @@ with
 chosen as (
 
     select
-        unnest($ids) as id,
-        generate_subscripts($ids, 1) as place
+        unnest($configuration_ids) as id,
+        generate_subscripts($configuration_ids, 1) as place
 
 )
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.app import wording
-from dropline.app.queries import USUAL_GOALS
-from dropline.app.queries.files import text
+from dropline.app.queries import ask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,14 +14,13 @@ if TYPE_CHECKING:
 
     from dropline.app.warehouse import Warehouse
 
-_GIVEN: Final = {
+GIVEN: Final = {
     "figures": "explore_figures",
     "described": "explore_described",
     "facts": "explore_facts",
     "met": "explore_met",
 }
 MOST_FOUND: Final = 500  # per page
-MOST_BESIDE: Final = 5  # of each other kind
 FACETS: Final = (
     *("protocol", "product", "backend", "campaign", "version", "threading", "threads", "ha", "testbed", "scenario"),
     *("tool", "tag", "month", "origin", "unit", "quality"),
@@ -41,7 +39,7 @@ def facets(warehouse: Warehouse, loss_goal: str | None, search: str, chosen: Map
         search: words; a configuration matches if its texts contain all of them, ignoring case.
         chosen: by facet (FACETS) the accepted values.
     """
-    return warehouse.query(text("explore_facets", **_GIVEN), _parameters(loss_goal, search, chosen))
+    return ask(warehouse, "explore_facets", GIVEN, **_parameters(loss_goal, search, chosen))
 
 
 def configurations(
@@ -53,29 +51,12 @@ def configurations(
     the rate with its bounds, range and estimate, status, qualifier, quality and findings, empty without a figure at
     this goal. Published figures without a stated limit appear at every goal, with an empty limit.
     """
-    return warehouse.query(
-        text("explore_configurations", **_GIVEN), _parameters(loss_goal, search, chosen) | {"most": MOST_FOUND}
-    )
-
-
-def beside(warehouse: Warehouse, search: str) -> list[dict[str, Any]]:
-    """Return the campaigns, machines and runs that contain all words: kind, id, label, configuration_id (of a run)."""
-    found = warehouse.query(
-        text("explore_beside", machines="machines_hosts"), {"words": search.lower().split(), "most": MOST_BESIDE}
-    )
-    rows: list[dict[str, Any]] = found.to_pylist()
-    return rows
-
-
-def pairs(warehouse: Warehouse, configuration_id: str) -> pa.Table:
-    """Return the factors with partners that differ from a configuration in nothing else: factor, pairs."""
-    return warehouse.query(text("explore_pairs"), {"id": configuration_id})
+    return ask(warehouse, "explore_configurations", GIVEN, **_parameters(loss_goal, search, chosen), most=MOST_FOUND)
 
 
 def _parameters(loss_goal: str | None, search: str, chosen: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     each = [(facet, value) for facet, values in chosen.items() for value in values]
     return {
-        **USUAL_GOALS,
         "loss_goal": loss_goal,
         "words": search.lower().split(),
         "facets": [facet for facet, _ in each],

@@ -1,3 +1,4 @@
+-- The dimensions of each configuration, its server's settings and its host's hardware.
 with
 
 servers as (
@@ -57,4 +58,4 @@ left join servers as server
     on configurations.server_config_id = server.server_config_id
 left join machines as host
     on coalesce(configurations.host_id, configurations.testbed) = host.host_id
-where list_contains($ids, configurations.configuration_id)
+where list_contains($configuration_ids, configurations.configuration_id)

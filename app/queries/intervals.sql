@@ -7,7 +7,7 @@ lines as (
         position // cast(ceil(3 * count(*) over () / $most) as bigint) as bucket,
         t_s - coalesce(lag(t_s) over (partition by exchange order by position), 0) as seconds
     from trial_intervals
-    where trial_id = $id and batch = $batch and t_s is not null
+    where trial_id = $trial_id and batch = $batch and t_s is not null
 
 ),
 

@@ -12,7 +12,7 @@ steps as (
         end as loss_ratio
     from run_steps
     inner join runs on run_steps.run_id = runs.run_id
-    where list_contains($ids, run_steps.configuration_id)
+    where list_contains($configuration_ids, run_steps.configuration_id)
         and ($run_id is null or run_steps.run_id = $run_id)
 
 ),

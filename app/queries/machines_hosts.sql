@@ -1,3 +1,4 @@
+-- The hosts, measured first, each with a unique label and its number of runs.
 with
 
 used as (

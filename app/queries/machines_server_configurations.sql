@@ -1,3 +1,4 @@
+-- The server configurations, each with a unique label and its number of runs.
 select
     server_configurations.* exclude (server_configurations.settings),
     concat(

@@ -1,3 +1,4 @@
+-- The runs on a host or with a server configuration, and its published figures, which have no run_id.
 select -- noqa: AM07
     configuration_id,
     configuration,

@@ -1,3 +1,4 @@
+-- The capacities that leases_per_second omits: other units, and figures without ISC's loss goal.
 select * from capacity
 where rate_unit <> 'leases/s'
     or configuration_id not in (select leases_per_second.configuration_id from leases_per_second)

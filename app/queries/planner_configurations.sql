@@ -1,10 +1,11 @@
+-- The capacities of a protocol against the need, most head-room first, those without a figure last.
 select
     capacity.*,
     met.headroom_ratio,
     met.missing_lps,
     met.meeting_probability,
     met.lps
-from configurations_meeting($needed, also_missing := true) as met
+from configurations_meeting($needed_lps, also_missing := true) as met
 inner join capacity on met.configuration_id = capacity.configuration_id
 where capacity.rate_unit = 'leases/s'
     and capacity.loss_goal = 'isc'

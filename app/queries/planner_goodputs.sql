@@ -1,3 +1,5 @@
+-- The answers of set-ups under overload, fastest first. goodput: for the first step beyond the capacity, the second and
+-- so on, what was asked and what was answered, over the capacity; the median of the runs.
 with
 
 beyond as (

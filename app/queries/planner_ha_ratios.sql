@@ -1,3 +1,4 @@
+-- The share of leases per second left with high availability, measured ones with most runs first.
 select
     ratio,
     ci_low,
@@ -17,4 +18,4 @@ from ha_speedup
 where protocol = $protocol and ratio is not null
 order by
     origin asc, least(runs_without_ha, runs_with_ha) desc nulls last, backend, ha_mode asc, threading asc, campaign asc
-limit $most
+limit 60

@@ -1,3 +1,5 @@
+-- The cost of a renewal relative to a new lease, from pairs of ramps that differ only in renewals. A server that grants
+-- C new leases per second, or c with f renewals per second (perfdhcp -f), spends (C - c) / f of a new lease on each.
 with
 
 renewing_runs as (
@@ -62,4 +64,4 @@ where beside.renewals_per_s > 0
     and plain.renewals_per_s is null
     and plain.lps > beside.lps
 order by beside.renewals_per_s desc, beside.configuration_id asc, plain.configuration_id asc
-limit $most
+limit 60

@@ -1,3 +1,4 @@
+-- The measured campaigns, the one with the newest trial first.
 select
     campaign,
     title,

@@ -1,3 +1,4 @@
+-- The number of findings by kind, the gravest and most frequent first.
 select
     severity,
     finding,

@@ -1,3 +1,4 @@
+-- The findings that match every filter, gravest first; an empty filter matches all.
 select * from quality_findings
 where (len($severities) = 0 or list_contains($severities, severity))
     and (len($findings) = 0 or list_contains($findings, finding))

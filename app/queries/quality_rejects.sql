@@ -1,3 +1,4 @@
+-- The rejects by reason and campaign, the reason with most files first.
 select
     md5(concat_ws('|', campaign, detail)) as reject_id,
     detail,

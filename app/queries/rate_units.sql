@@ -1,3 +1,3 @@
 select distinct rate_unit from configurations
-where list_contains($ids, configuration_id) and rate_unit is not null
+where list_contains($configuration_ids, configuration_id) and rate_unit is not null
 order by rate_unit

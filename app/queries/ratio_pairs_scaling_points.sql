@@ -1,3 +1,3 @@
 select * from thread_scaling_points
-where family_id = $family
+where family_id = $family_id
 order by threads

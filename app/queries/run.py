@@ -26,12 +26,12 @@ def watched(warehouse: Warehouse, trial_id: str, campaign: str) -> pa.Table:
     if they fall. Other metrics keep their value. Omit metrics that never change. Merge neighbours if there are too many
     readings for a chart: the mean of rates, the maximum of others.
     """
-    return warehouse.query(text("run_watched"), {"id": trial_id, "campaign": campaign, "most": MOST_ROWS})
+    return warehouse.query(text("run_watched"), {"trial_id": trial_id, "campaign": campaign, "most": MOST_ROWS})
 
 
 def accounting(warehouse: Warehouse, trial_id: str) -> dict[str, Any]:
     """Return the row of `packet_accounting` of a trial; empty if there are no counters beside it."""
-    rows: list[dict[str, Any]] = warehouse.query(text("run_accounting"), {"id": trial_id}).to_pylist()
+    rows: list[dict[str, Any]] = warehouse.query(text("run_accounting"), {"trial_id": trial_id}).to_pylist()
     return rows[0] if rows else {}
 
 
@@ -41,12 +41,12 @@ def counters(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
     Counters with a snapshot before and after, and those that report their own change (udp.*, without both values):
     metric, label, host, unit, value_before, value_after, change.
     """
-    return warehouse.query(text("run_counters"), {"id": trial_id, "batch": batch})
+    return warehouse.query(text("run_counters"), {"trial_id": trial_id, "batch": batch})
 
 
 def probe_times(warehouse: Warehouse, trial_id: str, batch: str) -> dict[str, Any]:
     """Return the number of answered probes beside a trial, and their times (ms): avg, p50, p95, p99, max."""
-    found = warehouse.query(text("run_probe_times"), {"id": trial_id, "batch": batch})
+    found = warehouse.query(text("run_probe_times"), {"trial_id": trial_id, "batch": batch})
     return dict(found.to_pylist()[0])
 
 
@@ -57,7 +57,7 @@ def response_shares(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table
     generator), time_ms, share_ratio (of answers within that time, by rank) and n (answers; null for a summary). Of
     many answers return every n-th, with the first and the last.
     """
-    return warehouse.query(text("run_response_shares"), {"id": trial_id, "batch": batch, "most": MOST_SHARES})
+    return warehouse.query(text("run_response_shares"), {"trial_id": trial_id, "batch": batch, "most": MOST_SHARES})
 
 
 def configurations(warehouse: Warehouse) -> dict[str, bool]:

@@ -11,7 +11,7 @@ snapshots as (
         value_after,
         change
     from trial_counters
-    where trial_id = $id and batch = $batch
+    where trial_id = $trial_id and batch = $batch
 
 ),
 
@@ -26,7 +26,7 @@ changes as (
         null as value_after,
         sum(value) as change
     from trial_observations
-    where trial_id = $id and batch = $batch and moment is null and t_s is null and contains(metric, '.')
+    where trial_id = $trial_id and batch = $batch and moment is null and t_s is null and contains(metric, '.')
     group by metric, label, host, unit
 
 ),

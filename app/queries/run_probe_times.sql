@@ -6,4 +6,4 @@ select
     quantile_disc(value, 0.99) as p99,
     max(value) as max
 from trial_observations
-where trial_id = $id and batch = $batch and metric = 'probe_latency'
+where trial_id = $trial_id and batch = $batch and metric = 'probe_latency'

@@ -7,7 +7,7 @@ readings as (
         metric,
         value as time_ms
     from trial_observations
-    where trial_id = $id and batch = $batch and value > 0
+    where trial_id = $trial_id and batch = $batch and value > 0
         and (metric in ('response_time', 'probe_latency') or starts_with(metric, 'latency_'))
 
 ),

@@ -54,7 +54,7 @@ readings as (
             when growth >= 0 then growth / nullif(seconds, 0)
         end as value
     from steps
-    where trial_id = $id
+    where trial_id = $trial_id
 
 ),
 

@@ -1,3 +1,3 @@
 select * from runs
-where $id is null or configuration_id = $id
+where $configuration_id is null or configuration_id = $configuration_id
 order by configuration_id, repetition nulls last, started_at, run_id

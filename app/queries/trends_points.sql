@@ -1,3 +1,3 @@
 select * from trends
-where series_id = $series
+where series_id = $series_id
 order by place

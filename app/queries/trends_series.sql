@@ -1,3 +1,5 @@
+-- Each series of runs within a loss goal, those with changes and many runs first. The label adds tool and, if they
+-- differ, method.
 select
     series_id,
     concat_ws(' · ', any_value(series), any_value(tool), any_value(testbed))

@@ -9,7 +9,6 @@ import streamlit as st
 
 from dropline.app import links, queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import counts
-from dropline.app.queries import claims as questions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -30,7 +29,7 @@ def main() -> None:
     st.title("Claims")
     warehouse = widgets.warehouse_or_stop()
     with query_log.recorded() as asked:
-        claims = questions.claims(warehouse).to_pandas()
+        claims = queries.ask(warehouse, "claims_claims").to_pandas()
     if claims.empty:
         st.info("This warehouse has no claims: it was built without the published figures. Type `dropline build`.")
         return
@@ -189,7 +188,7 @@ def _steps(arithmetic: str | None) -> list[str]:
 
 def _show_figures(warehouse: Warehouse, claim_id: str) -> None:
     st.header("Its figures")
-    figures = questions.figures(warehouse, claim_id).to_pandas()
+    figures = queries.ask(warehouse, "claims_figures", claim_id=claim_id).to_pandas()
     if figures.empty:
         st.info("No published figure relates to this claim; the source gives its number in prose only.")
         return

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MOST: Final = 12
 BASES: Final = {"worst_exchange": "worst exchange", "lease": "whole leases", "packet": "all packets"}
 OWN: Final = "a limit of my own"
+AT_OWN_LIMIT: Final = {"capacities": "compare_capacities_at", "run_capacities": "compare_run_capacities_at"}
 BEGINNINGS: Final = {
     "product_version": "To start with: the newest version against the one before.",
     "threading": "To start with: the largest fair difference. Several threads against one, all else the same.",
@@ -55,18 +56,22 @@ def main() -> None:
         placeholder=f"choose two to {MOST}; the others are compared with the first",
     )
     answer = st.container()
-    goals = {goal["loss_goal"]: goal for goal in queries.loss_goals(warehouse, queries.rate_units(warehouse, chosen))}
+    units = queries.ask(warehouse, "rate_units", configuration_ids=chosen)["rate_unit"].to_pylist()
+    goals = {goal["loss_goal"]: goal for goal in queries.loss_goals(warehouse, units)}
     limit = _choose_limit(goals)
     if not chosen:
         st.info("Choose the configurations to compare.", icon=":material/compare_arrows:")
         return
     labels = labels | view_tables.short(labels, chosen)
     with query_log.recorded() as asked:
-        frame = view_tables.capacities(_capacities(warehouse, chosen, limit), labels)
+        frame = view_tables.capacities(_of_limit(warehouse, "capacities", chosen, limit), labels)
     rated = [each for each in reversed(chosen) if each in set(frame["configuration_id"])]
     verdicts = comparing.verdicts(warehouse, limit.goal, rated).to_pandas() if limit.goal and len(rated) > 1 else None
-    facts = queries.factors(warehouse, chosen)
-    differing = {each: comparing.differences(warehouse, chosen[0], each).to_pandas() for each in chosen[1:]}
+    facts = queries.ask(warehouse, "factors", configuration_ids=chosen)
+    differing = {
+        each: queries.ask(warehouse, "compare_differences", one=chosen[0], other=each).to_pandas()
+        for each in chosen[1:]
+    }
     with answer:
         for other, differences in differing.items():
             said = _difference(frame, verdicts, labels, chosen[0], other)
@@ -94,7 +99,7 @@ def main() -> None:
 def _begin(warehouse: Warehouse) -> None:
     """Choose the most informative pair for a visitor without a choice, and explain it."""
     if "configurations" not in st.session_state and "configurations" not in st.query_params:
-        found = comparing.beginning(warehouse)
+        found = queries.row(warehouse, "compare_beginning")
         st.session_state["begun"] = found
         st.session_state["configurations"] = [found["baseline_id"], found["treatment_id"]] if found else []
     begun = st.session_state.get("begun")
@@ -229,10 +234,12 @@ def _ratio(percent: float) -> float:
     return round(percent / 100, 8)
 
 
-def _capacities(warehouse: Warehouse, chosen: list[str], limit: Limit) -> pa.Table:
+def _of_limit(warehouse: Warehouse, name: str, chosen: list[str], limit: Limit) -> pa.Table:
+    """Answer a query for a loss goal, or its counterpart for a custom limit."""
     if limit.goal is None and limit.ratio is not None:
-        return comparing.capacities_at(warehouse, chosen, limit.ratio, limit.basis)
-    return queries.capacities(warehouse, limit.goal or queries.usual_goal(), chosen)
+        at = {"limit": limit.ratio, "basis": limit.basis}
+        return queries.ask(warehouse, AT_OWN_LIMIT[name], configuration_ids=chosen, **at)
+    return queries.ask(warehouse, name, configuration_ids=chosen, loss_goal=limit.goal or queries.usual_goal())
 
 
 def _say_what_has_no_figure(chosen: list[str], frame: pd.DataFrame, labels: Mapping[str, str], limit: Limit) -> None:
@@ -262,10 +269,7 @@ def _draw_capacities(
         return
     ids = list(frame["configuration_id"])
     with query_log.recorded() as asked_too:
-        if limit.goal is None and limit.ratio is not None:
-            singles = comparing.run_capacities_at(warehouse, ids, limit.ratio, limit.basis).to_pandas()
-        else:
-            singles = queries.run_capacities(warehouse, limit.goal or queries.usual_goal(), ids).to_pandas()
+        singles = _of_limit(warehouse, "run_capacities", ids, limit).to_pandas()
     known = frame.set_index("configuration_id")
     for place, (unit, part) in enumerate(frame.groupby("rate_unit", sort=True)):
         points = singles[singles["configuration_id"].isin(part["configuration_id"])]

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dropline.app import goals, headlines, links, queries, view_tables, widgets, wording
-from dropline.app.queries import explore, trends
+from dropline.app.queries import explore
 
 if TYPE_CHECKING:
     from dropline.app.warehouse import Warehouse
@@ -32,6 +32,7 @@ FACETS: Final = {
     "quality": "Quality",
 }
 ACROSS: Final = 4  # facets per row; the first row is always visible
+MOST_BESIDE: Final = 5  # campaigns, machines or runs that the search finds besides
 NAMED: Final = 4  # values with counts below a facet
 QUALITIES: Final = wording.QUALITIES | {wording.NOT_STATED: "no figure"}
 
@@ -57,7 +58,9 @@ def main() -> None:
     labels = queries.labels(warehouse)
     if search:
         with st.container(horizontal=True, gap="xsmall"):
-            links.to_found(warehouse, labels, search, explore.beside(warehouse, search))
+            given, words = {"machines": "machines_hosts"}, search.lower().split()
+            beside = queries.ask(warehouse, "explore_beside", given, words=words, most=MOST_BESIDE)
+            links.to_found(warehouse, labels, search, beside.to_pylist())
     found = explore.configurations(warehouse, goal, search or "", chosen)
     if not found.num_rows:
         st.warning("No set-up matches. Remove a word or a filter.")
@@ -188,10 +191,10 @@ def _lead_on_from_one(warehouse: Warehouse, labels: dict[str, str], one: pd.Seri
     runs = queries.runs(warehouse, configuration_id)
     if runs.num_rows:
         links.to_run(warehouse, labels, configuration_id, runs["run_id"][0].as_py())
-    series_id = trends.series_of(warehouse, configuration_id, goal)
-    if series_id is not None:
-        links.to_trend(warehouse, goal, series_id, "Open the trend")
-    for each in explore.pairs(warehouse, configuration_id).to_pylist():
+    trend = queries.row(warehouse, "trends_series_of", configuration_id=configuration_id, loss_goal=goal)
+    if trend:
+        links.to_trend(warehouse, goal, trend["series_id"], "Open the trend")
+    for each in queries.ask(warehouse, "explore_pairs", configuration_id=configuration_id).to_pylist():
         links.to_speedups(each["factor"], one["campaign"], f"Speed-ups: {wording.FACTORS[each['factor']]}")
 
 

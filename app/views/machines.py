@@ -9,13 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from dropline.app import links, queries, widgets, wording
-from dropline.app.queries import machines as questions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pyarrow as pa
-
     from dropline.app.warehouse import Warehouse
 
 
@@ -24,22 +19,22 @@ class Kind:
     """Hosts or server configurations, which the page shows alike."""
 
     word: str
-    key: str  # id column, and parameter of used_by
-    facts: Callable[..., pa.Table]
+    key: str  # id column, and parameter of machines_used_by.sql
+    leaves: str  # query for every fact
     without: str  # advice if there is none
 
 
 HOST = Kind(
     "host",
     "host_id",
-    questions.facts_of_hosts,
+    "machines_leaves_of_hosts",
     "No host is known yet. Put the output of `lscpu`, `dmidecode` and the like beside the results and name it as "
     "machine facts in `campaign.yaml`, then type `dropline ingest FOLDER` and `dropline build`.",
 )
 SERVER = Kind(
     "server configuration",
     "server_config_id",
-    questions.facts_of_server_configurations,
+    "machines_leaves_of_server_configurations",
     "No server configuration has been read yet. Put `kea-dhcp4.conf` or `pdns.conf` beside the results, then type "
     "`dropline ingest FOLDER` and `dropline build`.",
 )
@@ -52,12 +47,12 @@ def main() -> None:
     hosts, servers = st.tabs(["Hosts", "Server configurations"], key="tab", on_change="rerun", bind="query-params")
     with hosts:
         if hosts.open:
-            rows = questions.hosts(warehouse).to_pandas()
+            rows = queries.ask(warehouse, "machines_hosts").to_pandas()
             st.markdown(f"**{_answer(rows)}**")
             _show(warehouse, HOST, rows, _hosts(rows))
     with servers:
         if servers.open:
-            rows = questions.server_configurations(warehouse).to_pandas()
+            rows = queries.ask(warehouse, "machines_server_configurations").to_pandas()
             _show(warehouse, SERVER, rows, _servers(rows))
 
 
@@ -155,10 +150,11 @@ def _show(warehouse: Warehouse, kind: Kind, rows: pd.DataFrame, listed: pd.DataF
         b = widgets.choose_one("Compare with", other, none | widgets.narrowed(f"other {kind.word}s", other, others))
     if a is None:
         return
+    facts = queries.ask(warehouse, "machines_compared", {"leaves": kind.leaves}, a=a, b=b or None).to_pandas()
     if b:
-        _show_differences(kind.facts(warehouse, a, b).to_pandas(), labels[a], labels[b])
+        _show_differences(facts, labels[a], labels[b])
     else:
-        _show_facts(kind.facts(warehouse, a).to_pandas(), labels[a])
+        _show_facts(facts, labels[a])
     _show_users(warehouse, kind, a, labels[a], "used_by")
     if b:
         _show_users(warehouse, kind, b, labels[b], "used_by_b")
@@ -244,7 +240,8 @@ def _value(item: str, value: Any, absent: str = wording.NOT_STATED) -> str:
 
 def _show_users(warehouse: Warehouse, kind: Kind, chosen: str, label: str, name: str) -> None:
     st.header(f"What ran with {wording.plain(label)}")
-    users = questions.used_by(warehouse, **{kind.key: chosen}).to_pandas()
+    used = {HOST.key: None, SERVER.key: None, kind.key: chosen}
+    users = queries.ask(warehouse, "machines_used_by", **used).to_pandas()
     if users.empty:
         st.info(f"No run used this {kind.word} as the server under test. It may belong to a partner.")
         return

@@ -13,7 +13,6 @@ import streamlit as st
 
 from dropline.app import planner, queries, view_tables, widgets, wording
 from dropline.app.charts import demand, influence, recovery
-from dropline.app.queries.planner import configurations, goodputs, ha_ratios, renewal_costs
 from dropline.app.warehouse import WarehouseError
 
 if TYPE_CHECKING:
@@ -62,7 +61,8 @@ def main() -> None:
         st.info("Enter the number of clients, or of new clients, to see which servers can serve them.")
         return
     st.markdown(wording.plain(" ".join(planner.headline(found))))
-    known = configurations(warehouse, needed, found.protocol) if warehouse else None
+    need = {"needed_lps": needed, "protocol": found.protocol}
+    known = queries.ask(warehouse, "planner_configurations", **need) if warehouse else None
     drawn = _against_capacities(found, known)
     widgets.chart(drawn, "demand", [planner.sql(found.inputs)])
     _offer(found, drawn)
@@ -82,6 +82,12 @@ def _warehouse() -> Warehouse | None:
         return widgets.open_warehouse()
     except WarehouseError:
         return None
+
+
+def _known(name: str, ip_version: float) -> list[dict[str, Any]]:
+    """Return what a query finds for the protocol; nothing without a warehouse."""
+    warehouse = _warehouse()
+    return queries.ask(warehouse, name, protocol=f"DHCPv{ip_version:.0f}").to_pylist() if warehouse else []
 
 
 def _apply_preset() -> None:
@@ -132,8 +138,7 @@ def _ask_all() -> tuple[dict[str, float], float | None, planner.Measured | None]
 def _suggest(name: str, ip_version: float) -> None:
     """Offer measured values for an input."""
     measured, in_words, short, meaning = SUGGESTED[name]
-    warehouse = _warehouse()
-    found = measured(warehouse, f"DHCPv{ip_version:.0f}").to_pylist() if warehouse else []
+    found = _known(measured, ip_version)
     if not found:
         return
     key = f"measured-{short}-{ip_version:.0f}"
@@ -188,9 +193,11 @@ def _renewal_in_words(pair: dict[str, Any]) -> str:
 
 
 # Input -> query for measured values, their text, the short name of the field, and the meaning of the ratio.
-SUGGESTED: Final[dict[str, tuple[Callable[..., pa.Table], Callable[[dict[str, Any]], str], str, str]]] = {
-    "ha_ratio": (ha_ratios, _ha_in_words, "ha", "LPS with HA, relative to LPS without"),
-    "renewal_cost_ratio": (renewal_costs, _renewal_in_words, "renewal", "Cost of a renewal, relative to a new lease"),
+SUGGESTED: Final[dict[str, tuple[str, Callable[[dict[str, Any]], str], str, str]]] = {
+    "ha_ratio": ("planner_ha_ratios", _ha_in_words, "ha", "LPS with HA, relative to LPS without"),
+    "renewal_cost_ratio": (
+        *("planner_renewal_costs", _renewal_in_words, "renewal", "Cost of a renewal, relative to a new lease"),
+    ),
 }
 
 
@@ -238,8 +245,7 @@ def _ask_server(ip_version: float) -> tuple[float | None, planner.Measured | Non
 
 def _choose_setup(ip_version: float) -> planner.Measured | None:
     """Offer the set-ups with known behaviour beyond their capacity."""
-    warehouse = _warehouse()
-    found = goodputs(warehouse, f"DHCPv{ip_version:.0f}").to_pylist() if warehouse else []
+    found = _known("planner_goodputs", ip_version)
     if not found:
         return None
     place = st.selectbox(

@@ -11,7 +11,6 @@ import streamlit as st
 
 from dropline.app import links, queries, query_log, status, widgets, wording
 from dropline.app.charts import counts
-from dropline.app.queries import quality as questions
 from dropline.paths import Home
 
 if TYPE_CHECKING:
@@ -20,7 +19,13 @@ if TYPE_CHECKING:
     from dropline.app.warehouse import Warehouse
 
 MOST_BARS = 12
-FILTERS = {"severity": "Severity", "finding": "Finding", "subject": "About", "campaign": "Campaign"}
+# Filter: its label, and the parameter of quality_findings.sql.
+FILTERS = {
+    "severity": ("Severity", "severities"),
+    "finding": ("Finding", "findings"),
+    "subject": ("About", "subjects"),
+    "campaign": ("Campaign", "campaigns"),
+}
 TIME = "YYYY-MM-DD HH:mm"
 
 
@@ -29,7 +34,7 @@ def main() -> None:
     st.title("Quality")
     warehouse = widgets.warehouse_or_stop()
     with query_log.recorded() as asked:
-        found = questions.counts(warehouse).to_pandas()
+        found = queries.ask(warehouse, "quality_counts").to_pandas()
     suites = status.gate(Home.chosen())
     _metrics(warehouse, found, suites)
     names = ("Findings", "Rejected files", "Gate", "Campaigns")
@@ -49,11 +54,12 @@ def main() -> None:
 
 
 def _metrics(warehouse: Warehouse, found: pd.DataFrame, suites: list[dict[str, Any]]) -> None:
-    built = questions.built(warehouse)
+    built = queries.row(warehouse, "quality_built")
     st.caption(
         f"Problems of all figures, measured and published, in the build of {built['built_at']:%d %b %Y, %H:%M} UTC."
     )
-    st.markdown(f"**{_answer(found, questions.campaigns(warehouse)['campaign'].to_pylist())}**")
+    measured = queries.ask(warehouse, "quality_campaigns")["campaign"].to_pylist()
+    st.markdown(f"**{_answer(found, measured)}**")
     by_severity = found.groupby("severity")["findings"].sum()
     with widgets.reserved(widgets.METRICS_PIXELS, horizontal=True):
         st.metric("Suspect", f"{by_severity.get('suspect', 0):,}", border=True, help="The figure is probably wrong.")
@@ -94,7 +100,8 @@ def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str])
         st.warning("No findings for these filters. Remove one.")
         return
     _draw_kinds(kept, asked)
-    rows = questions.findings(warehouse, *chosen.values()).to_pandas()
+    wanted = {parameter: chosen[name] for name, (_, parameter) in FILTERS.items()}
+    rows = queries.ask(warehouse, "quality_findings", **wanted).to_pandas()
     if (total := kept["findings"].sum()) > len(rows):
         st.caption(f"The table shows the most serious {len(rows):,} of {total:,} findings; filter to see the others.")
     place = widgets.choose_row(
@@ -122,7 +129,7 @@ def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str])
 
 def _choose_filters(found: pd.DataFrame) -> dict[str, list[str]]:
     chosen = {}
-    for column, (name, label) in zip(st.columns(len(FILTERS)), FILTERS.items(), strict=True):
+    for column, (name, (label, _)) in zip(st.columns(len(FILTERS)), FILTERS.items(), strict=True):
         values = sorted(found[name].dropna().unique())
         texts = {"severity": wording.SEVERITIES, "finding": {each: wording.findings([each]) for each in values}}
         with column:
@@ -169,7 +176,7 @@ def _show_finding(warehouse: Warehouse, finding: pd.Series[Any]) -> None:
         case "file":
             _say_how_to_look(finding["source_path"])
         case "figure":
-            source = questions.source_of(warehouse, finding["subject_id"])
+            source = queries.row(warehouse, "quality_source_of", figure_id=finding["subject_id"])
             st.text(f"{source['source_title']}, {source['location']}")
             links.to_source(source["source_url"])
         case "trial" | "run":
@@ -185,7 +192,7 @@ def _say_how_to_look(source_path: str) -> None:
 
 
 def _rejected(warehouse: Warehouse) -> None:
-    rows = questions.rejects(warehouse).to_pandas()
+    rows = queries.ask(warehouse, "quality_rejects").to_pandas()
     if rows.empty:
         st.success("No file was rejected.", icon=":material/check:")
         return
@@ -254,7 +261,7 @@ def _result(suite: dict[str, Any]) -> str:
 
 
 def _campaigns(warehouse: Warehouse) -> None:
-    rows = questions.campaigns(warehouse).to_pandas()
+    rows = queries.ask(warehouse, "quality_campaigns").to_pandas()
     if rows.empty:
         st.info("No campaign has been ingested yet. Type `dropline ingest FOLDER`, then `dropline build`.")
         return

@@ -9,7 +9,6 @@ import streamlit as st
 
 from dropline.app import headlines, queries, query_log, widgets, wording
 from dropline.app.charts import panel, ratio
-from dropline.app.queries import ratio_pairs
 
 if TYPE_CHECKING:
     from dropline.app.warehouse import Warehouse
@@ -40,7 +39,7 @@ def main() -> None:
 
 def _pairs(warehouse: Warehouse, factor: str) -> None:
     with query_log.recorded() as asked:
-        pairs = ratio_pairs.ratios(warehouse, factor).to_pandas()
+        pairs = queries.ask(warehouse, "ratio_pairs_ratios", factor=factor).to_pandas()
     if pairs.empty:
         st.info("No two set-ups differ only in this. Measure the same set-up with and without it, then ingest both.")
         return
@@ -140,7 +139,7 @@ def _told_apart(pairs: pd.DataFrame) -> str:
 
 
 def _scaling(warehouse: Warehouse) -> None:
-    families = ratio_pairs.scaling(warehouse).to_pandas()
+    families = queries.ask(warehouse, "ratio_pairs_scaling").to_pandas()
     if families.empty:
         st.info("No set-up was measured with several thread counts. Measure one with 1, 2 and 4, then ingest the runs.")
         return
@@ -153,7 +152,7 @@ def _scaling(warehouse: Warehouse) -> None:
         return
     family = families.set_index("family_id").loc[chosen]
     with query_log.recorded() as asked:
-        points = ratio_pairs.scaling_points(warehouse, chosen).to_pandas()
+        points = queries.ask(warehouse, "ratio_pairs_scaling_points", family_id=chosen).to_pandas()
     unit = wording.plain(family["rate_unit"])
     drawn = ratio.thread_scaling(points, wording.known(family["backend"]), unit, _finding(family))
     widgets.chart(drawn, "scaling", asked)

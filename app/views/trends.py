@@ -9,7 +9,6 @@ import streamlit as st
 
 from dropline.app import goals, links, queries, query_log, widgets, wording
 from dropline.app.charts import trend
-from dropline.app.queries import trends
 
 if TYPE_CHECKING:
     from dropline.app.warehouse import Warehouse
@@ -25,7 +24,7 @@ def main() -> None:
     left, right = st.columns([2, 1])
     with right:
         goal = goals.choose(warehouse)
-    found = trends.series(warehouse, goal).to_pandas()
+    found = queries.ask(warehouse, "trends_series", loss_goal=goal).to_pandas()
     if found.empty:
         st.info(
             "No run has a capacity at this loss goal. Choose another goal, or ingest runs: `dropline ingest FOLDER`, "
@@ -43,7 +42,7 @@ def main() -> None:
 
 def _draw(warehouse: Warehouse, series_id: str) -> None:
     with query_log.recorded() as asked:
-        points = trends.points(warehouse, series_id).to_pandas()
+        points = queries.ask(warehouse, "trends_points", series_id=series_id).to_pandas()
     unit = wording.plain(wording.known(points["rate_unit"].iloc[0]) or "per second")
     points["segment"] = points["is_change"].cumsum()
     is_upper = points["status"] == "exceeded_at_first_step"

@@ -9,7 +9,6 @@ import pytest
 from test_pages import rows, said
 
 from dropline.app import queries
-from dropline.app.queries import claims as questions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,8 +105,8 @@ def test_each_rate_behind_a_claim_leads_to_its_own_capacity(warehouse):
         row["configuration_id"]: row["rate"]
         for row in warehouse.query("select configuration_id, rate from capacity where origin = 'published'").to_pylist()
     }
-    for claim in questions.claims(warehouse).to_pylist():
-        figures = questions.figures(warehouse, claim["claim_id"]).to_pylist()
+    for claim in queries.ask(warehouse, "claims_claims").to_pylist():
+        figures = queries.ask(warehouse, "claims_figures", claim_id=claim["claim_id"]).to_pylist()
         assert [figure["figure_id"] for figure in figures] == sorted(claim["figure_ids"]), claim["claim_id"]
         for figure in figures:
             if figure["rate_unit"] is not None and figure["value"] is not None:
@@ -117,7 +116,7 @@ def test_each_rate_behind_a_claim_leads_to_its_own_capacity(warehouse):
 
 
 def test_the_way_to_compare_names_configurations_as_that_page_does(open_page, published_home, warehouse):
-    figures = questions.figures(warehouse, "C14").to_pylist()
+    figures = queries.ask(warehouse, "claims_figures", claim_id="C14").to_pylist()
     labels = [queries.labels(warehouse)[figure["configuration_id"]] for figure in figures]
     app = open_page(published_home, "compare", configurations=labels)
     assert not [each for each in app.warning if "not in this warehouse" in each.value]

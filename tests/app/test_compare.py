@@ -42,12 +42,11 @@ def measured(warehouse: Warehouse) -> list[str]:
 def test_a_limit_of_ones_own_gives_what_the_named_goal_gives(warehouse, measured):
     goals = [goal for goal in queries.loss_goals(warehouse) if goal["loss_limit"] is not None]
     for goal in goals:
-        limit, basis = goal["loss_limit"], goal["loss_basis"]
-        named = queries.run_capacities(warehouse, goal["loss_goal"], measured)
-        assert comparing.run_capacities_at(warehouse, measured, limit, basis).to_pylist() == named.to_pylist()
+        at = {"configuration_ids": measured, "limit": goal["loss_limit"], "basis": goal["loss_basis"]}
+        named = queries.ask(warehouse, "run_capacities", configuration_ids=measured, loss_goal=goal["loss_goal"])
+        assert queries.ask(warehouse, "compare_run_capacities_at", **at).to_pylist() == named.to_pylist()
         anew = {
-            row["configuration_id"]: row
-            for row in comparing.capacities_at(warehouse, measured, limit, basis).to_pylist()
+            row["configuration_id"]: row for row in queries.ask(warehouse, "compare_capacities_at", **at).to_pylist()
         }
         for row in queries.capacities(warehouse, goal["loss_goal"], measured).to_pylist():
             same = anew.pop(row["configuration_id"])
@@ -67,7 +66,9 @@ def test_a_limit_of_ones_own_gives_what_the_named_goal_gives(warehouse, measured
 def test_capacities_never_fall_as_the_limit_rises(warehouse, measured):
     last: dict[str, float] = {}
     for limit in (0, 0.002, 0.01, 0.04, 0.2, 1):
-        table = comparing.run_capacities_at(warehouse, measured, limit, "packet").to_pylist()
+        table = queries.ask(
+            warehouse, "compare_run_capacities_at", configuration_ids=measured, limit=limit, basis="packet"
+        ).to_pylist()
         found = {row["run_id"]: row["rate"] for row in table}
         assert set(last) <= set(found), "a run that passed at a stricter limit"
         last = found

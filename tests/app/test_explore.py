@@ -9,7 +9,6 @@ import pytest
 
 from dropline.app import queries, wording
 from dropline.app.queries import explore
-from dropline.app.queries import trends as trends_queries
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
@@ -115,8 +114,10 @@ def test_one_row_leads_to_compare_run_trend_and_speed_ups(open_page, warehouse_h
     found_links = links(app)
     assert list(found_links)[:3] == ["Open in the comparison", "Open the run", "Open the trend"]
     assert "speedups?tab=Threads&campaign=" in found_links["Speed-ups: Threads"]
-    series = trends_queries.series_of(warehouse, one["configuration_id"], "isc")
-    assert series in {row["series_id"] for row in trends_queries.series(warehouse, "isc").to_pylist()}
+    series = queries.row(warehouse, "trends_series_of", configuration_id=one["configuration_id"], loss_goal="isc")[
+        "series_id"
+    ]
+    assert series in {row["series_id"] for row in queries.ask(warehouse, "trends_series", loss_goal="isc").to_pylist()}
 
 
 def test_several_rows_lead_to_their_comparison(open_page, warehouse_home, warehouse):

@@ -9,8 +9,7 @@ from urllib.parse import parse_qs
 import pytest
 from test_pages import rows, said
 
-from dropline.app import wording
-from dropline.app.queries import machines as questions
+from dropline.app import queries, wording
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
@@ -88,7 +87,9 @@ def test_grades_are_those_of_differences(warehouse):
             "select * from differences($a, $b) where aspect = 'server'",
             {"a": a["configuration_id"], "b": b["configuration_id"]},
         ).to_pylist()
-        mine = questions.facts_of_server_configurations(warehouse, a["server_config_id"], b["server_config_id"])
+        sides = {"a": a["server_config_id"], "b": b["server_config_id"]}
+        leaves = {"leaves": "machines_leaves_of_server_configurations"}
+        mine = queries.ask(warehouse, "machines_compared", leaves, **sides)
         assert {
             (row["item"], row["value_a"] or "not set", row["value_b"] or "not set", row["grade"], row["why"])
             for row in mine.to_pylist()
@@ -97,15 +98,15 @@ def test_grades_are_those_of_differences(warehouse):
 
 
 @pytest.mark.parametrize(
-    ("everything", "key", "ask"),
+    ("everything", "key", "leaves"),
     [
-        (questions.hosts, "host_id", questions.facts_of_hosts),
-        (questions.server_configurations, "server_config_id", questions.facts_of_server_configurations),
+        ("machines_hosts", "host_id", "machines_leaves_of_hosts"),
+        ("machines_server_configurations", "server_config_id", "machines_leaves_of_server_configurations"),
     ],
 )
-def test_a_fact_stands_once(warehouse, everything, key, ask):
-    for row in everything(warehouse).to_pylist():
-        known = ask(warehouse, row[key]).to_pylist()
+def test_a_fact_stands_once(warehouse, everything, key, leaves):
+    for row in queries.ask(warehouse, everything).to_pylist():
+        known = queries.ask(warehouse, "machines_compared", {"leaves": leaves}, a=row[key], b=None).to_pylist()
         assert known
         assert len({(fact["aspect"], fact["item"]) for fact in known}) == len(known)
         assert all(fact["value_a"] is not None and fact["value_b"] is None for fact in known)
@@ -127,7 +128,7 @@ def test_what_was_published_of_a_host_has_figures_and_no_runs(open_page, publish
 
 
 def test_a_configuration_of_a_partner_says_that_no_run_names_it(open_page, warehouse_home, warehouse):
-    known = questions.server_configurations(warehouse).to_pylist()
+    known = queries.ask(warehouse, "machines_server_configurations").to_pylist()
     partner = next(row["label"] for row in known if row["runs"] == 0)
     app = open_page(warehouse_home, "machines", tab="Server configurations", server_config=partner)
     assert "It may belong to a partner" in said(app)

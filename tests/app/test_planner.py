@@ -19,7 +19,7 @@ from dropline import cli
 from dropline.app import planner, printed, wording
 from dropline.app.charts import recovery
 from dropline.app.charts.demand import CAPACITIES, against_capacities
-from dropline.app.queries.planner import configurations, goodputs, renewal_costs
+from dropline.app.queries import ask
 from dropline.app.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -275,7 +275,7 @@ def test_without_spread_there_is_no_probability_and_what_is_missing_is_said() ->
 
 
 def test_the_page_asks_the_function_that_analysts_ask(warehouse: Warehouse) -> None:
-    table = configurations(warehouse, 5000, "DHCPv4").to_pylist()
+    table = ask(warehouse, "planner_configurations", needed_lps=5000, protocol="DHCPv4").to_pylist()
     enough = {row["configuration_id"]: row["headroom_ratio"] for row in table if row["missing_lps"] == 0}
     theirs = warehouse.query("from configurations_meeting(5000) where protocol = 'DHCPv4'").to_pylist()
     assert enough == {row["configuration_id"]: row["headroom_ratio"] for row in theirs}
@@ -468,7 +468,8 @@ def test_a_measured_set_up_is_taken_with_what_it_answers_beyond_its_capacity(
     warehouse: Warehouse, warehouse_home: Path, open_page: Open
 ) -> None:
     """memfile x4 in five runs: 8487 leases/s at the knee; the first step beyond asked for 1.18 times as much."""
-    found = {row["configuration"]: planner.Measured.of(row) for row in goodputs(warehouse, "DHCPv4").to_pylist()}
+    answered = ask(warehouse, "planner_goodputs", protocol="DHCPv4").to_pylist()
+    found = {row["configuration"]: planner.Measured.of(row) for row in answered}
     name = "ISC Kea 2.2.0 DHCPv4 memfile multi x4"
     offered, answered = zip(*found[name].goodput, strict=True)
     assert offered == pytest.approx((1.178, 1.367, 1.602, 1.932), abs=0.002)
@@ -511,7 +512,7 @@ def test_the_cost_of_a_renewal_comes_from_ramps_with_and_without_renewals(
         rows = database.execute("select configuration, lps from leases_per_second where origin = 'measured'").fetchall()
     lps = dict(rows)
     known = Warehouse.open(file)
-    [pair] = renewal_costs(known, "DHCPv4").to_pylist()
+    [pair] = ask(known, "planner_renewal_costs", protocol="DHCPv4").to_pylist()
     assert pair["renewals_per_s"] == pytest.approx(2000, rel=0.001)
     assert pair["ratio"] == pytest.approx((lps[plain] - lps[beside]) / 2000, rel=0.001)
     page = open_page(home, "planner", clients="86400")

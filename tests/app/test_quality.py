@@ -12,7 +12,6 @@ import pytest
 from test_pages import rows, said
 
 from dropline.app import queries, wording
-from dropline.app.queries import quality as questions
 from dropline.app.warehouse import Warehouse
 from dropline.ingest.log import Entry
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
 
+NO_FILTER: dict[str, list[str]] = {"severities": [], "findings": [], "subjects": [], "campaigns": []}
 REFUSED = "Line 3: the report ends here copy the file again"
 
 
@@ -69,7 +69,7 @@ def test_the_page_counts_what_the_warehouse_holds(open_page, warehouse_home, war
     )
     assert f"{weak['all_of_them'] - weak['own']} problems with published figures" in page.markdown[0].value
     for severity, label in (("suspect", "Suspect"), ("warning", "Warnings"), ("info", "Info")):
-        found = questions.findings(warehouse, severities=[severity]).num_rows
+        found = queries.ask(warehouse, "quality_findings", **NO_FILTER | {"severities": [severity]}).num_rows
         assert shown[label] == f"{found:,}"
     parts = json.loads((warehouse_home / "quality" / "gate.json").read_text()).values()
     suites = [suite for part in parts for suite in part["suites"]]
@@ -126,7 +126,7 @@ def test_a_finding_about_a_configuration_leads_to_it(open_page, published_home, 
 
 def test_a_finding_about_a_published_figure_names_its_place(open_page, published_home, warehouse):
     finding = a_finding(warehouse, "figure")
-    place = questions.source_of(warehouse, finding["subject_id"])
+    place = queries.row(warehouse, "quality_source_of", figure_id=finding["subject_id"])
     app = open_page(published_home, "quality", chosen=finding["finding_id"][:12])
     assert f"{place['source_title']}, {place['location']}" in said(app)
 
@@ -136,7 +136,9 @@ def test_refused_files_are_gathered_by_reason_and_say_what_to_do(open_page, refu
     reasons = rows(app, "Files")
     assert list(reasons["Files"]) == [2, 1]
     assert reasons["Reason, and what to do"][0] == REFUSED
-    chosen = questions.rejects(Warehouse.open(refusing_home / "warehouse.duckdb")).to_pylist()[0]["reject_id"]
+    chosen = queries.ask(Warehouse.open(refusing_home / "warehouse.duckdb"), "quality_rejects").to_pylist()[0][
+        "reject_id"
+    ]
     app = open_page(refusing_home, "quality", tab="Rejected files", reason=chosen[:12])
     assert list(rows(app, "File")["File"]) == ["a/rate 1.txt", "a/rate2.txt"]
     assert "dropline show 'a/rate 1.txt'" in said(app), "as a shell needs it"
@@ -170,8 +172,8 @@ def test_campaigns_are_listed_with_their_counts(open_page, warehouse_home, publi
 
 
 def test_more_findings_than_a_table_holds_are_cut_and_told(warehouse):
-    rows = questions.findings(warehouse, [], [], [], []).to_pylist()
-    counted = sum(row["findings"] for row in questions.counts(warehouse).to_pylist())
+    rows = queries.ask(warehouse, "quality_findings", **NO_FILTER).to_pylist()
+    counted = sum(row["findings"] for row in queries.ask(warehouse, "quality_counts").to_pylist())
     assert len(rows) == min(counted, queries.MOST_ROWS)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -12,8 +12,7 @@ from dropline.app import queries, view_tables
 from dropline.app.queries import files, results
 from dropline.app.warehouse import Warehouse
 
-if TYPE_CHECKING:
-    from pathlib import Path
+ROOT = Path(__file__).parents[2]
 
 
 def ids(warehouse: Warehouse, sql: str) -> list[str]:
@@ -121,7 +120,9 @@ def test_a_chart_never_gets_more_rows_than_it_can_hold(long):
 def test_differences_name_hardware_and_mark_only_what_differs(warehouse):
     chosen = ids(warehouse, "configurations where campaign = 'isc-kb-kea-2.0' and protocol = 'DHCPv4'")[:3]
     labels = view_tables.short(queries.labels(warehouse), chosen)
-    table = view_tables.differences(queries.factors(warehouse, chosen), labels, chosen).set_index("Factor")
+    table = view_tables.differences(
+        queries.ask(warehouse, "factors", configuration_ids=chosen), labels, chosen
+    ).set_index("Factor")
     assert table.loc["cpu model", "Differs"] == ""
     assert set(table.loc["cpu model", list(labels.values())]) == {"Intel Xeon E-2146G"}
     assert list(table.columns) == ["Differs", *labels.values()]
@@ -135,5 +136,5 @@ def test_labels_are_cut_to_what_tells_them_apart():
 
 
 def test_every_file_of_sql_is_a_question_of_a_page():
-    asked = "".join(path.read_text("utf-8") for path in files.FOLDER.parent.rglob("*.py"))
+    asked = "".join(path.read_text("utf-8") for room in ("app", "report") for path in (ROOT / room).rglob("*.py"))
     assert not [path.stem for path in files.FOLDER.glob("*.sql") if f'"{path.stem}"' not in asked]

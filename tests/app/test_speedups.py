@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 
+from dropline.app import queries, wording
 from dropline.app.charts import panel, theme
-from dropline.app.queries import ratio_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -39,9 +39,9 @@ def test_what_is_real_has_a_colour_and_what_may_be_chance_has_none() -> None:
     assert spec["layer"][1]["transform"] == [{"filter": "isValid(datum.ci_low) && isValid(datum.ci_high)"}]
 
 
-@pytest.mark.parametrize("factor", ratio_pairs.FACTORS)
+@pytest.mark.parametrize("factor", wording.FACTORS)
 def test_every_factor_has_pairs_with_ratio_verdict_and_what_else_differs(warehouse: Warehouse, factor: str) -> None:
-    pairs = ratio_pairs.ratios(warehouse, factor).to_pylist()
+    pairs = queries.ask(warehouse, "ratio_pairs_ratios", factor=factor).to_pylist()
     assert pairs
     for pair in pairs:
         assert pair["ci_low"] is None or pair["ci_low"] <= pair["ratio"] <= pair["ci_high"]

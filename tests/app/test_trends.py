@@ -1,13 +1,13 @@
 """The page Trends, and its chart."""
 
-from dropline.app.queries import trends
+from dropline.app.queries import ask
 
 
 def test_every_series_has_a_label_of_its_own_and_its_runs_in_order(warehouse):
-    found = trends.series(warehouse, "isc").to_pylist()
+    found = ask(warehouse, "trends_series", loss_goal="isc").to_pylist()
     assert len({row["label"] for row in found}) == len(found) > 5
     for row in found[:3]:
-        runs = trends.points(warehouse, row["series_id"]).to_pylist()
+        runs = ask(warehouse, "trends_points", series_id=row["series_id"]).to_pylist()
         assert [run["place"] for run in runs] == list(range(1, row["runs"] + 1))
         assert sum(run["is_dip"] for run in runs) == row["dips"]
 
@@ -34,7 +34,7 @@ def test_without_measured_runs_the_page_says_what_to_do(open_page, published_hom
 
 
 def test_without_a_goal_each_series_is_at_the_usual_one_of_its_unit(warehouse):
-    found = {row["series_id"] for row in trends.series(warehouse, None).to_pylist()}
+    found = {row["series_id"] for row in ask(warehouse, "trends_series", loss_goal=None).to_pylist()}
     expected = warehouse.query(
         "select distinct series_id from trends "
         "where loss_goal = case rate_unit when 'leases/s' then 'isc' else 'permille' end"

@@ -11,7 +11,7 @@ from test_accessibility import SCHEMES, Control, reached_by_tab, violations
 from test_sql_page import offered
 
 from dropline.app import wording
-from dropline.app.queries import compare
+from dropline.app.queries import ask, row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -89,9 +89,10 @@ def whether_threads_are_worth_it_here_and_why_not(hand: Hand, warehouse: Warehou
 
 
 def one_percent_instead_of_two_and_a_half(hand: Hand, warehouse: Warehouse) -> None:
-    begun = compare.beginning(warehouse)
+    begun = row(warehouse, "compare_beginning")
     pair = [begun["baseline_id"], begun["treatment_id"]]
-    found = compare.capacities_at(warehouse, pair, 0.01, "worst_exchange").to_pylist()
+    at = {"configuration_ids": pair, "limit": 0.01, "basis": "worst_exchange"}
+    found = ask(warehouse, "compare_capacities_at", **at).to_pylist()
     estimates = {each["configuration_id"]: each["rate_interpolated"] for each in found}
     hand.watched.go()
     hand.to_page("Compare", "Compare")
