@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,7 +16,7 @@ from dropline.ingest import machines
 from dropline.ingest.campaign import FILE_NAME
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, IntakeError, Kind, Unreadable, read, survey
 from dropline.ingest.formats import contents
-from dropline.ingest.formats.text import is_gzip
+from dropline.ingest.formats.text import unpack
 from dropline.ingest.lake import FORGOTTEN
 from dropline.ingest.loader import printable
 from dropline.ingest.resolve import EXPLAINING, Resolver, explains_first
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 _ALIKE: Final = 8  # consecutive lines of one kind that are still listed singly
 _LONGEST: Final = 100
-_UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 _AS_A_WHOLE: Final = "its content as a whole"
 _OWN: Final = {"host_id": "hosts", "server_config_id": "server_configs"}  # column -> the table it refers to
 _KINDS: Final = {
@@ -223,7 +221,7 @@ def _kind(item: Found) -> tuple[str, str]:
 def _deciding_line(item: Found, sniff: Callable[[bytes], bool]) -> str | None:
     """Return the line that makes the head of a file recognisable, None if it is not recognised."""
     try:
-        head = _plain(read(item.file, MAX_BYTES, HEAD_BYTES)[0])
+        head, _ = unpack(read(item.file, MAX_BYTES, HEAD_BYTES)[0], HEAD_BYTES)
     except Unreadable as error:
         return str(error)
     lines = head.splitlines(keepends=True)
@@ -234,16 +232,6 @@ def _deciding_line(item: Found, sniff: Callable[[bytes], bool]) -> str | None:
         middle = (low + high) // 2
         low, high = (low, middle) if sniff(b"".join(lines[:middle])) else (middle, high)
     return f"line {high}: {_short(lines[high - 1].decode('utf-8', 'replace').strip())}"
-
-
-def _plain(head: bytes) -> bytes:
-    """Decode gzip or UTF-16 to UTF-8, as far as possible."""
-    if is_gzip(head):
-        try:
-            head = zlib.decompressobj(wbits=31).decompress(head, HEAD_BYTES)
-        except zlib.error:
-            return head
-    return head.decode("utf-16", "replace").encode() if head.startswith(_UTF16_MARKS) else head
 
 
 def _lines(item: Found, outcome: Outcome) -> list[Line]:

@@ -28,7 +28,6 @@ from dropline.ingest.formats.throughput import (
     mean_rate,
     number,
     rows,
-    steady,
     tables,
     words,
 )
@@ -111,7 +110,7 @@ def _realtime(table: Table) -> Iterator[Report | Reject]:
         trial.observe("incoming_traffic", rate, MBITS, None, time_s)
         for name, metric, unit, label in _SERIES:
             trial.observe(metric, record.number(name), unit, label, time_s)
-    trial.facts |= {"achieved_rate": mean_rate(trial, steady(traffic)), "duration_s": max(times, default=None)}
+    trial.facts |= {"achieved_rate": mean_rate(trial, traffic), "duration_s": max(times, default=None)}
     trial.details |= {"direction_scope": "one_way", "load_layer": None, "samples": len(times)}
     yield trial.conclude()
 

@@ -25,7 +25,6 @@ from dropline.ingest.formats.throughput import (
     Unusable,
     mean_rate,
     number,
-    steady,
     whole,
     words,
 )
@@ -111,40 +110,28 @@ def _trial(line: int, run: Row) -> Trial:
 
 def _rate(trial: Trial, raw: Row, summary: Row, kind: str) -> None:
     load = {str(name): samples for name, samples in mapping(raw.get(_LOAD)).items()}
-    desired_name = next((name for name in load if name.startswith("Desired ")), None)
-    subject = desired_name.removeprefix("Desired ") if desired_name else kind
-    unit, scale = _quantity(subject)
-    if unit not in _RATE_UNITS:
-        unit, scale = _quantity(kind)
-    trial.facts["rate_unit"] = unit if unit in _RATE_UNITS else MBITS
-    live_name = next((name for name in _live_names(subject, trial.facts["rate_unit"]) if name in load), None)
-    desired = _samples(load.get(desired_name or ""), scale)
-    trial.facts["offered_rate"] = max((value for _, value in desired), default=None) if unit in _RATE_UNITS else None
-    if live_name:
-        live = _samples(load[live_name], _quantity(live_name)[1])
-        trial.facts["achieved_rate"] = mean_rate(trial, _at_full_load(live, desired))
-    if trial.facts["achieved_rate"] is None:
-        trial.facts["achieved_rate"] = number(summary.get(_AVERAGES.get(trial.facts["rate_unit"], "")))
-    if live_name == "Live Bandwidth":
-        trial.details["direction_scope"] = "sum_both"
+    wanted = next((name for name in load if name.startswith("Desired ")), "")
+    subject = wanted.removeprefix("Desired ") or kind
+    quantities = (_quantity(name) for name in (subject, kind))
+    unit, scale = next((each for each in quantities if each[0] in _RATE_UNITS), (MBITS, 0.0))
+    desired = _samples(load.get(wanted), scale)
+    offered = max((value for _, value in desired), default=None) if scale else None
+    trial.facts |= {"rate_unit": unit, "offered_rate": offered}
+    one_way, both_ways = (["Live Incoming Bandwidth"], ["Live Bandwidth"]) if unit == MBITS else ([], [])
+    names = [*one_way, f"Live {subject}", f"Current {subject}", *both_ways]
+    shown = next((name for name in names if name in load), "")
+    live = _samples(load.get(shown), _quantity(shown)[1])
+    # At the highest desired load, which the load reaches late, so without a ramp.
+    full = {time_s for time_s, value in desired if value == offered} if offered else set()
+    rate = mean_rate(trial, [sample for sample in live if sample[0] in full])
+    rate = mean_rate(trial, live) if rate is None else rate
+    trial.facts["achieved_rate"] = number(summary.get(_AVERAGES.get(str(unit), ""))) if rate is None else rate
+    if shown == "Live Bandwidth":
         trial.warnings.append("Its bandwidth is the sum of both directions; a load balancer's is only one of them.")
-    elif trial.facts["rate_unit"] == MBITS:
-        trial.details["direction_scope"] = "one_way"
-    if trial.facts["rate_unit"] == MBITS:
+    if shown == "Live Bandwidth" or unit == MBITS:
+        trial.details["direction_scope"] = "sum_both" if shown == "Live Bandwidth" else "one_way"
+    if unit == MBITS:
         trial.details["load_layer"] = "L2 without FCS"
-
-
-def _live_names(subject: str, unit: str) -> list[str]:
-    incoming = ["Live Incoming Bandwidth"] if unit == MBITS else []
-    return [*incoming, f"Live {subject}", f"Current {subject}", *(["Live Bandwidth"] if unit == MBITS else [])]
-
-
-def _at_full_load(live: list[tuple[float, float]], desired: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the live samples at the highest desired load, without the ramp, as the load lags behind."""
-    full = max((value for _, value in desired), default=0.0)
-    times = {time_s for time_s, value in desired if value == full}
-    kept = [sample for sample in live if sample[0] in times] if full > 0 else []
-    return list(steady(kept)) or list(steady(live))
 
 
 def _observe_series(trial: Trial, raw: Row) -> None:

@@ -26,7 +26,6 @@ from dropline.ingest.formats.throughput import (
     has_table,
     mean_rate,
     of_tables,
-    steady,
     total,
     words,
 )
@@ -104,7 +103,7 @@ def _trial(records: list[Record], lacking: list[int]) -> Report | Reject:
     if desired and unit == CONNECTIONS and fastest > _BEYOND * desired:
         trial.doubt(f"A poll shows {fastest:.15g} connections/s where {desired:.15g} were desired.")
     passed, failed = last.whole("successfultxn"), [last.whole(f"{name}txn") for name in ("unsuccessful", "aborted")]
-    trial.facts |= {"received": passed, "achieved_rate": mean_rate(trial, steady(rates))}
+    trial.facts |= {"received": passed, "achieved_rate": mean_rate(trial, rates)}
     if passed is not None and (dropped := total(failed)) is not None:
         trial.facts |= {"sent": passed + dropped, "dropped": dropped}
     trial.facts["tool_version"] = words(last.get("version"))

@@ -25,7 +25,6 @@ from dropline.ingest.formats.throughput import (
     account,
     mean_rate,
     number,
-    steady,
     total,
     whole,
     words,
@@ -127,7 +126,7 @@ class _Run:
             "dropped": total(failed),
             "duration_s": self.time_s,
             "started_at": instant(last.get("testStartTime")),
-            "achieved_rate": mean_rate(trial, steady(self.rates)),
+            "achieved_rate": mean_rate(trial, self.rates),
         }
         remaining = number(last.get("timeRemaining"))
         trial.details |= {

@@ -22,7 +22,6 @@ from dropline.ingest.formats.throughput import (
     has_table,
     mean_rate,
     number,
-    steady,
     tables,
 )
 
@@ -78,7 +77,7 @@ def _trial(table: Table) -> Iterator[Report | Reject]:
         trial.warnings.append("The line below the samples is missing: the file is cut off.")
     for row in strange[:-_TRAILER_LINES]:
         yield Reject(row.number, f"not a sample: {quote(','.join(row.cells))}", _EXPECTED)
-    trial.facts |= {"protocol": "HTTP", "achieved_rate": mean_rate(trial, steady(samples))}
+    trial.facts |= {"protocol": "HTTP", "achieved_rate": mean_rate(trial, samples)}
     trial.facts["duration_s"] = max(times, default=None)
     trial.details["load_layer"] = "goodput"
     yield trial.conclude()

@@ -23,7 +23,6 @@ from dropline.ingest.formats.throughput import (
     Record,
     Table,
     Trial,
-    Unusable,
     account,
     has_table,
     stray,
@@ -93,30 +92,24 @@ def _printed_tables(text: bytes) -> Iterator[Table]:
 def _view(table: Table) -> Iterator[Report | Reject]:
     streams = bool(table.columns.names & set(_STREAM))
     trial = Trial(TOOL, table.line, "stream view" if streams else "port view")
-    records, seen = [], set()
     sent = _SENT if streams else _PORT_SENT
-    for row in table.rows:
-        try:
-            record = table.record(row)
-        except Unusable as fault:
-            trial.lack(row.number)
-            yield Reject(row.number, fault.reason, fault.hint)
+    records: list[Record] = []
+    seen: set[tuple[object, ...]] = set()
+    for record in table.records(trial):
+        if isinstance(record, Reject):
+            yield record
+        elif record.values[0] == _TOTAL:
             continue
-        if str(record.values[0]).strip() == _TOTAL:
-            continue
-        if streams and tuple(row.cells) in seen:
-            trial.lack(row.number)
-            yield Reject(row.number, f"repeated stream: {record.quoted()}", "export the view again")
-            continue
-        seen.add(tuple(row.cells))
-        if record.whole(*sent) is None:
-            trial.lack(row.number)
+        elif streams and tuple(record.values) in seen:
+            trial.lack(record.line)
+            yield Reject(record.line, f"repeated stream: {record.quoted()}", "export the view again")
+        elif record.whole(*sent) is None:
+            trial.lack(record.line)
             reason = f"row without a count of sent frames: {record.quoted()}"
-            yield Reject(row.number, reason, "it is not a stream or port; remove it, or export the view again")
-            continue
-        records.append(record)
-        if record.cut is not None:
-            trial.cut(row.number)
+            yield Reject(record.line, reason, "it is not a stream or port; remove it, or export the view again")
+        else:
+            seen.add(tuple(record.values))
+            records.append(record)
     if not records:
         yield Reject(table.line, "view without rows", "export the view again, after the traffic has run")
         return

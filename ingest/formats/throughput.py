@@ -384,12 +384,11 @@ def steady(samples: Sequence[tuple[float, float]]) -> Sequence[tuple[float, floa
 
 
 def mean_rate(trial: Trial, samples: Sequence[tuple[float, float]]) -> float | None:
-    """Return the mean of the steady samples, and record their range in the details."""
-    if not samples:
+    """Return the mean of the steady part of (t_s, value) samples, and record its range in the details."""
+    if not (kept := steady(samples)):
         return None
-    trial.details["steady_from_s"], trial.details["steady_to_s"] = samples[0][0], samples[-1][0]
-    trial.details["steady_samples"] = len(samples)
-    return round(fmean(value for _, value in samples), 9)
+    trial.details |= {"steady_from_s": kept[0][0], "steady_to_s": kept[-1][0], "steady_samples": len(kept)}
+    return round(fmean(value for _, value in kept), 9)
 
 
 def _key(caption: str) -> tuple[str, str]:

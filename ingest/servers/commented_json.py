@@ -15,18 +15,12 @@ from dropline.ingest.servers.plain import ConfigError, decode
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_TOKEN: Final = re.compile(
-    r"""
-      (?P<string>  "[^"\\\n]*(?:\\.[^"\\\n]*)*"? )
-    | (?P<comment> \#[^\n]* | //[^\n]* | /\*[\s\S]*?\*/ )
-    | (?P<endless> /\* )
-    | (?P<include> <\?\s*include\s*(?:"(?P<file>[^"\n]*)")? )
-    | (?P<mark>    [{}\[\],:] )
-    | (?P<space>   \s+ )
-    | (?P<other>   [^\s"\#/<{}\[\],:]+ | . )
-    """,
-    re.VERBOSE,
-)
+_STRING: Final = r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"?'
+_COMMENT: Final = r"\#[^\n]*|//[^\n]*|/\*[\s\S]*?\*/"
+_REFUSED: Final = r'(?P<endless>/\*)|(?P<include><\?\s*include\s*(?:"(?P<file>[^"\n]*)")?)'
+_TOKEN: Final = re.compile(f"(?P<string>{_STRING})|(?P<comment>{_COMMENT})|{_REFUSED}|(?P<mark>[{{}}\\[\\],:])")
+_OBJECT: Final = re.compile(rf"(?:\s|{_COMMENT})*+\{{")
+_LAST_COMMA: Final = re.compile(rf"({_STRING})|,(?=\s*[}}\]])")
 _WHOLE: Final = "check that the file is complete; `kea-dhcp4 -t FILE` (kea-dhcp6) names what is wrong in it"
 
 
@@ -50,38 +44,28 @@ def loads(data: bytes) -> Any:
 
 def top_level_keys(head: bytes) -> Iterator[str]:
     """Yield the keys of the outermost object as far as `head` goes; it may be truncated."""
+    text = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     depth, last = 0, ""
-    for token in _TOKEN.finditer(head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")):
-        text = token[0]
-        if token.lastgroup in {"comment", "space"}:
+    for token in _TOKEN.finditer(text) if _OBJECT.match(text) else ():
+        if token["comment"]:
             continue
-        if depth == 0 and text != "{":
-            return
-        if text == ":" and depth == 1 and last.startswith('"'):
+        if token[0] == ":" and depth == 1 and last.startswith('"'):
             yield last[1:-1]
-        if text in {"{", "["}:
-            depth += 1
-        elif text in {"}", "]"}:
-            depth -= 1
-        last = text
+        last = token[0]
+        depth += (last in {"{", "["}) - (last in {"}", "]"})
+        if not depth:
+            return
 
 
 def _plain(text: str) -> str:
     """Convert to standard JSON with unchanged line numbers."""
-    pieces: list[str] = []
-    comma = None
-    for token in _TOKEN.finditer(text):
-        piece, kind = token[0], token.lastgroup
-        if kind in {"endless", "include"}:
+
+    def bare(token: re.Match[str]) -> str:
+        if token["endless"] or token["include"]:
             _refuse_token(token, text.count("\n", 0, token.start()) + 1)
-        if kind == "comment":
-            piece = "\n" * piece.count("\n") or " "
-        elif kind != "space":
-            if comma is not None and piece in {"}", "]"}:
-                pieces[comma] = " "
-            comma = len(pieces) if piece == "," else None
-        pieces.append(piece)
-    return "".join(pieces)
+        return "\n" * token[0].count("\n") or " " if token["comment"] else token[0]
+
+    return _LAST_COMMA.sub(lambda found: found[1] or " ", _TOKEN.sub(bare, text))
 
 
 def _refuse_token(token: re.Match[str], line: int) -> NoReturn:
