@@ -68,9 +68,7 @@ def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
             if isinstance(part, _Status):
                 yield here, f"{part.sent} sent, {part.received} received, {part.ratio} %", "status line"
             else:
-                before = run.state()
-                run.read(part)
-                yield here, part, run.taken_for(before)
+                yield here, part, run.explained(part)
 
 
 def _runs(text: str, first: int) -> Iterator[Report | Reject]:

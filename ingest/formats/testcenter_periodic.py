@@ -32,7 +32,7 @@ _EXPECTED: Final = (
 )
 _TITLE: Final = re.compile(r".{0,1000} for periodic results,*")
 _SECTION: Final = re.compile(r"=+ Periodic Results: (\w{1,100}) Record #(\d{1,9}),*", re.ASCII)
-_MERGED: Final = re.compile(r"(Generator|Analyzer|RxStream|TxStream)_Results,*")
+_MERGED: Final = re.compile(r"(Generator|Analyzer|RxStream|TxStream)_Results(),*")  # without a number
 _MARK: Final = re.compile(
     r"(?:\A|[\r\n])(?:[^\r\n]{0,1000} for periodic results|=+ Periodic Results: "
     r"|(?:Generator|Analyzer|RxStream|TxStream)_Results)"
@@ -61,15 +61,15 @@ def _read(text: bytes) -> Iterator[Report | Reject]:
     subscription = _Subscription(1)
     for row in rows(text):
         line = ",".join(row.cells)
-        section, merged = _SECTION.fullmatch(line[:2000]), _MERGED.fullmatch(line[:100])
-        restarts = section and subscription.is_over(section[1], int(section[2]))
-        if _TITLE.fullmatch(line[:2000]) or restarts:
+        title = _TITLE.fullmatch(line[:2000])
+        section = _SECTION.fullmatch(line[:2000]) or _MERGED.fullmatch(line[:100])
+        record = int(section[2]) if section and section[2] else None
+        if title or (section and record and subscription.is_over(section[1], record)):
             yield from subscription.conclude()
             subscription = _Subscription(row.number)
-        if section or merged:
-            name = section[1] if section else merged[1] if merged else ""
-            subscription.begin(name, int(section[2]) if section else None)
-        elif not _TITLE.fullmatch(line[:2000]) and (fault := subscription.take(row)):
+        if section:
+            subscription.begin(section[1], record)
+        elif not title and (fault := subscription.take(row)):
             yield fault
     yield from subscription.conclude()
 
@@ -155,23 +155,16 @@ class _Subscription:
         yield trial.conclude()
 
     def _total(self, sides: Mapping[str, tuple[str, ...]]) -> int | None:
-        """Return the frames of all objects of the first kind with values for all ports.
-
-        A truncated file may lack some of them, even within a record.
-        """
-        everywhere = max(self._ports(kind, names) for kind, names in (*_SENT.items(), *_RECEIVED.items()))
-        on_this_side = max(self._ports(kind, names) for kind, names in sides.items())
-        for kind, names in sides.items():
-            if self._ports(kind, names) < (everywhere if kind in self.broken else on_this_side):
-                continue
-            counts = [record.whole(*names) for (key, _), record in self.last.items() if key == kind]
-            if known := [count for count in counts if count is not None]:
-                return sum(known)
-        return None
-
-    def _ports(self, kind: str, names: tuple[str, ...]) -> int:
-        """Return the number of ports or streams of a kind with frame counts."""
-        return len({r.get("resultparent") for (key, _), r in self.last.items() if key == kind and r.whole(*names)})
+        """Return the frames of all objects of the kind with values for most ports: a truncated file may lack some."""
+        ports = {
+            kind: {r.get("resultparent") for (key, _), r in self.last.items() if key == kind and r.whole(*names)}
+            for kind, names in sides.items()
+        }
+        kind = max(sides, key=lambda kind: len(ports[kind]))
+        counts = [record.whole(*sides[kind]) for (key, _), record in self.last.items() if key == kind]
+        known = [count for count in counts if count is not None]
+        lacking = kind in self.broken and len({kind for kind, _ in self.last}) > 1  # then there would be a wrong loss
+        return sum(known) if known and not lacking else None
 
 
 sniff = marked(_MARK, *_CLUES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from dropline.ingest.formats import Reject, Report
 from dropline.ingest.formats.draft import Draft
@@ -28,16 +28,6 @@ _FACTS: Final[Row] = {
     **dict.fromkeys(("sent", "received", "dropped", "malformed")),
     **dict.fromkeys(("duration_s", "drop_time_s", "drop_time_second_s", "wait_s", "clients")),
 }
-
-
-class State(NamedTuple):
-    """The progress of a trial."""
-
-    facts: Row
-    observations: int
-    strange: int
-    error: tuple[int, str] | None
-    usage: bool
 
 
 class TextRun(Draft, ABC):
@@ -95,21 +85,20 @@ class TextRun(Draft, ABC):
         elif line:
             self.line = self.line or self.here
 
-    def state(self) -> State:
-        """Return the current state, for `taken_for`."""
-        return State(dict(self.facts), len(self.observations), self._strange_count, self.error, self.usage)
-
-    def taken_for(self, before: State) -> str:
-        """Describe how the last line was interpreted; `before` is the state before it."""
-        if self._strange_count > before.strange:
+    def explained(self, line: str) -> str:
+        """Parse one line, and describe how it was interpreted."""
+        facts, observed, strange = dict(self.facts), len(self.observations), self._strange_count
+        error, usage = self.error, self.usage
+        self.read(line)
+        if self._strange_count > strange:
             return f"not of {self.tool}"
-        if self.error != before.error:
+        if self.error != error:
             return "an error message"
-        if self.usage and not before.usage:
+        if self.usage and not usage:
             return "usage text"
-        if columns := [name for name, value in self.facts.items() if value != before.facts[name]]:
+        if columns := [name for name, value in self.facts.items() if value != facts[name]]:
             return f"gives {', '.join(columns)}"
-        metrics = dict.fromkeys(metric for metric, *_ in self.observations[before.observations :])
+        metrics = dict.fromkeys(metric for metric, *_ in self.observations[observed:])
         if len(metrics) > 1:
             return f"values of {len(metrics)} metrics"
         return f"values of {', '.join(metrics)}" if metrics else f"of {self.tool}"
@@ -162,9 +151,7 @@ class TextRun(Draft, ABC):
         """Yield (number, text, interpretation) of every line that is not blank; parses like `parse`."""
         text, _ = unpack(data, MAX_TEXT_BYTES)
         for number, said, run in _walk(text, cls, line):
-            before = run.state()
-            run.read(said)
-            yield number, said, run.taken_for(before)
+            yield number, said, run.explained(said)
 
     @property
     def unfinished(self) -> str:
