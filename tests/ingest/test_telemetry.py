@@ -78,12 +78,6 @@ def test_carbon_path_tells_metric_host_and_label(line, sample):
     assert found(line + "\n", "carbon") == [sample]
 
 
-def test_carbon_line_that_is_cut_off_has_no_time():
-    *kept, cut = read(capture("carbon.log")[:-4])
-    assert len(kept) == 197
-    assert "cut off" in cut.reason
-
-
 def test_snmp_line_with_too_few_values_is_told_and_the_rest_is_kept():
     *kept, bad = read("Udp: InDatagrams NoPorts\nUdp: 1 2\nIp: Forwarding DefaultTTL\nIp: 2\n")
     assert [(part.metric, part.value) for part in kept] == [("udp.InDatagrams", 1.0), ("udp.NoPorts", 2.0)]

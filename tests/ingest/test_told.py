@@ -18,6 +18,7 @@ from dropline.ingest.machines import SOURCES, FactError
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 TOLD = Path(__file__).parent / "told.jsonl"
+HARDWARE = "perfdhcp/hardware"
 FEW = 4  # parts of a file that are told one by one
 
 
@@ -39,12 +40,20 @@ def told(name):
     if what := servers.describe(head):
         found["described"] = what
     kind = machines.recognise(name, head)
+    if kind:
+        found["known by"] = "content" if machines.recognise("file.log", head) == kind else "name"
     if kind in SOURCES and (parse := SOURCES[kind].parse):
         try:
             found[kind] = parse(data)
         except FactError as error:
             found[kind] = str(error)
     return json.loads(json.dumps(found, default=str))
+
+
+def told_of_the_machine():
+    files = {path.name: path.read_bytes() for path in (CAPTURES / HARDWARE).iterdir()}
+    row, rejects = machines.host(files)
+    return json.loads(json.dumps({**row, "facts": json.loads(row["facts"]), "rejects": rejects}))
 
 
 def part(one):
@@ -90,7 +99,7 @@ BEFORE = dict(map(json.loads, TOLD.read_text().splitlines())) if TOLD.exists() e
 
 
 def test_every_capture_was_told_before():
-    assert [*BEFORE] == captures()
+    assert [*BEFORE] == [*captures(), HARDWARE]
 
 
 @pytest.mark.parametrize("name", captures())
@@ -98,5 +107,10 @@ def test_capture_tells_what_it_told_before(name):
     assert told(name) == BEFORE[name]
 
 
+def test_files_of_a_machine_tell_what_they_told_before():
+    assert told_of_the_machine() == BEFORE[HARDWARE]
+
+
 if __name__ == "__main__":
-    TOLD.write_text("".join(json.dumps((name, told(name)), ensure_ascii=False) + "\n" for name in captures()))
+    now = {name: told(name) for name in captures()} | {HARDWARE: told_of_the_machine()}
+    TOLD.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in now.items()))
