@@ -122,9 +122,9 @@ anything = st.recursive(
 
 def check(reader, data: bytes) -> list[Any]:
     """Read `data` in time, check what every part promises, and return the parts that are no rejects."""
-    before = time.monotonic()
+    before = time.process_time()
     parts = list(reader.parse(data))
-    assert time.monotonic() - before < SECONDS
+    assert time.process_time() - before < SECONDS
     found = [part for part in parts if not isinstance(part, Reject)]
     rejects = [part for part in parts if isinstance(part, Reject)]
     assert parts
