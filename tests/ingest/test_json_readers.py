@@ -126,23 +126,6 @@ def test_shotgun_that_cannot_be_read_says_why(data, reason):
     assert reason in reject.reason
 
 
-def test_bngblaster_of_ppp_says_that_its_time_includes_more():
-    data = changed(BNGBLASTER, sessions_pppoe=4000, sessions_ipoe=0, dhcp_sessions_established=0)
-    report, other = bngblaster.parse(data)
-    assert [part.facts["method"] for part in (report, other)] == ["session set-up, PPPoE"] * 2
-    assert "includes PPP" in report.warnings[0]
-    assert report.facts["dropped"] == 4000
-
-
-def test_bngblaster_without_dhcp_is_rejected():
-    document = json.loads(BNGBLASTER)
-    document["report"] |= {"dhcp-sessions-established": 0, "dhcpv6-sessions-established": 0, "access-interfaces": []}
-    (reject,) = bngblaster.parse(json.dumps(document).encode())
-    assert "none of which used DHCP" in reject.reason
-    (reject,) = bngblaster.parse(b'{"report": {"setup-rate-cps": 1, "sessions-established": 0}}')
-    assert "without `report` and its `sessions`" in reject.reason
-
-
 @pytest.mark.parametrize(("reader", "data"), [(shotgun, SHOTGUN), (bngblaster, BNGBLASTER)])
 def test_json_that_is_cut_anywhere_gives_no_figure(reader, data):
     for end in range(0, len(data) - 2, 97):

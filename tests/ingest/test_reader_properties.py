@@ -15,7 +15,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_spirent_readers import RECEIVED, SENT
 
 from dropline.ingest import schema
 from dropline.ingest.formats import READERS, Reject, Report, dnsblast, dnsperf, perfdhcp, testcenter_results
@@ -29,19 +28,7 @@ NOON_S = 1795176000
 OBSERVATION = {"metric", "label", "t_s", "value", "unit"}
 KEYS = {"trial_id", "batch"}
 FOREIGN = b"~ nothing that a generator prints ~"
-# What no capture is at hand of, made after documentation.
-MADE = (
-    SENT.encode(),
-    RECEIVED.encode(),
-    f'"Time","{{__name__=""up"", i=""a:1""}}","CPU"\n{NOON_S}000,1,45%\n{NOON_S}001,,1\n'.encode(),
-    f"name,job,timestamp,value\nup,node,{NOON_S},1\nup,node,{NOON_S + 1},0\n".encode(),
-    f'# TYPE a counter\na_bucket{{le="1"}} 5 # {{t="x"}} 1\na{{b="\\""}} 2 {NOON_S}.5\n# EOF\n'.encode(),
-    b"Full label,a,b\nId,m1,m2\nLabel,CPU,Net\nUnit,Percent,Bytes\n2026/11/20 12:00:00,1,2\n2026/11/20 12:01:00,1,\n",
-    b'{"status":"success","data":{"resultType":"matrix","result":[{"metric":{"__name__":"up"},"values":[[1795176000,"1"],'
-    b'[1795176001,"NaN"]]}]}}',
-    b'{"MetricDataResults":[{"Id":"m","Label":"x","Timestamps":["2026-11-20T12:00:00Z"],"Values":[1.0]}]}',
-    b'{"Label":"CPU","Datapoints":[{"Timestamp":"2026-11-20T12:00:00Z","Average":1.0,"Unit":"Percent"}]}',
-)
+SEEDS = Path(__file__).parents[1] / "fuzz" / "seeds"  # what no capture is at hand of
 ALL = (*READERS, *TELEMETRY_READERS)
 OF_TEXT = [reader for reader in READERS if hasattr(reader, "LINES")]
 DNS = [reader for reader in OF_TEXT if reader is not perfdhcp]
@@ -56,9 +43,9 @@ MAY_END_ANYWHERE = {"prometheus_csv", "cloudwatch", "kea_leases"}
 
 @cache
 def texts() -> tuple[tuple[Any, bytes], ...]:
-    """Every small capture and what is made, each with the reader that knows it; a database is no text."""
-    small = (path for path in sorted(CAPTURES.rglob("*")) if path.is_file() and path.stat().st_size < LARGEST)
-    found = [*(path.read_bytes() for path in small), *MADE]
+    """Every small capture and seed, each with the reader that knows it; a database is no text."""
+    small = (path for folder in (CAPTURES, SEEDS) for path in sorted(folder.rglob("*")) if path.is_file())
+    found = [path.read_bytes() for path in small if path.stat().st_size < LARGEST]
     readers = [reader for reader in ALL if reader is not testcenter_results]
     return tuple((reader, data) for data in found for reader in readers if reader.sniff(data))
 
@@ -291,7 +278,7 @@ def places(document: object) -> Iterator[tuple[Any, Any]]:
 @settings(max_examples=500, deadline=None)
 def test_json_of_another_shape_is_accounted_for(pair, place: int, value) -> None:
     reader, data = pair
-    document = json.loads(data if reader not in OF_TEXT and b'{"utc"' not in data else data.splitlines()[0])
+    document, _ = json.JSONDecoder().raw_decode(data.decode().lstrip())
     nodes = list(places(document))
     holder, key = nodes[place % len(nodes)]
     holder[key] = value

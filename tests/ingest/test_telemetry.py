@@ -78,12 +78,6 @@ def test_carbon_path_tells_metric_host_and_label(line, sample):
     assert found(line + "\n", "carbon") == [sample]
 
 
-def test_snmp_line_with_too_few_values_is_told_and_the_rest_is_kept():
-    *kept, bad = read("Udp: InDatagrams NoPorts\nUdp: 1 2\nIp: Forwarding DefaultTTL\nIp: 2\n")
-    assert [(part.metric, part.value) for part in kept] == [("udp.InDatagrams", 1.0), ("udp.NoPorts", 2.0)]
-    assert bad.line == 4
-
-
 def test_sockets_are_labelled_with_their_address():
     parts = found(capture("proc-net-udp.txt") + capture("proc-net-udp6.txt"), "proc_net")
     assert [part.label for part in parts] == ["127.0.0.1:5300"] * 2 + ["[::1]:5300"] * 2
@@ -107,69 +101,6 @@ def sadf(timestamp: dict, **sections: object) -> str:
     return json.dumps({"sysstat": {"sysdata-version": 2.13, "hosts": [host]}})
 
 
-@pytest.mark.parametrize(
-    "timestamp",
-    [
-        {"date": "2026-11-20", "time": "12:00:00", "utc": 1, "interval": 1},
-        {"date": "2026-11-20", "time": "12-00-00", "utc": 1, "interval": 184467440737095516},
-        {"date": "2026-11-20", "time": "12:00:00", "tz": "UTC", "interval": 1},
-    ],
-    ids=["10 to 12.6", "10.0.3", "12.7"],
-)
-def test_timestamps_of_all_versions_of_sysstat_are_known(timestamp):
-    serial = [{"line": 0, "rxint": 3.0}]
-    frequency = [{"number": "all", "frequency": 2400.0}]
-    assert found(sadf(timestamp, serial=serial, **{"cpu-frequency": frequency}), "sysstat") == [
-        Sample(NOON, "sar.serial.rxint", 3.0, None, "0", "kea1"),
-        Sample(NOON, "sar.cpu-frequency.frequency", 2400.0, None, "all", "kea1"),
-    ]
-
-
-def test_local_times_of_sysstat_are_one_reject():
-    told = reject(capture("sadf-local-time.json"), "sysstat")
-    assert "4 statistics of 'ns1.bench.example' have no time in UTC" in told.reason
-    assert "without -T and -t" in told.hint
-    zone = sadf({"date": "2026-11-20", "time": "12:00:00", "tz": "CET"}, queue={"blocked": 0})
-    mpstat = sadf("12:00:00 PM", **{"cpu-load": [{"cpu": "all", "idle": 99.0}]})
-    for text in (zone, mpstat):
-        assert "no time in UTC" in reject(text, "sysstat").reason
-
-
-EXPOSED = rf"""# HELP http_request_duration_seconds Latency.
-# TYPE http_request_duration_seconds histogram
-http_request_duration_seconds_bucket{{le="0.05"}} 24054 # {{trace_id="Kp}}",x="1"}} 0.043 {NOON_S}.5
-http_request_duration_seconds_bucket{{le="+Inf",}} 144320
-http_request_duration_seconds_sum 5.3423e+04
-http_request_duration_seconds_count 144320
-
-# a comment
-msdos_file_access_seconds{{path="C:\\DIR\\F }}.TXT", error="Cannot \"x\"\n"}} 1.458255915E9
-rpc{{quantile="0.5"}} NaN
-rpc{{quantile="0.9"}} +Inf
-up {{ job = "b" , instance="10.0.0.2:9100"}} 1 {NOON_S}000
-tiny 3e-12 {NOON_S}000
-process_resident_memory_bytes 2.5e+07
-"""
-
-
-def test_text_format_of_prometheus():
-    assert found(EXPOSED, "prometheus") == [
-        Sample(None, "http_request_duration_seconds_bucket", 24054.0, None, 'le="0.05"'),
-        Sample(None, "http_request_duration_seconds_bucket", 144320.0, None, 'le="+Inf"'),
-        Sample(None, "http_request_duration_seconds_sum", 53423.0, "s"),
-        Sample(None, "http_request_duration_seconds_count", 144320.0, None),
-        Sample(None, "msdos_file_access_seconds", 1458255915.0, "s", r'error="Cannot \"x\"\n",path="C:\\DIR\\F }.TXT"'),
-        Sample(NOON, "up", 1.0, None, 'instance="10.0.0.2:9100",job="b"', "10.0.0.2"),
-        Sample(NOON, "tiny", 3e-12, None),
-        Sample(None, "process_resident_memory_bytes", 2.5e7, "bytes"),
-    ]
-
-
-def test_timestamps_of_openmetrics_are_seconds():
-    text = f"# TYPE foo counter\n# UNIT foo seconds\nfoo_seconds_total 17.0 {NOON_S}.000\n# EOF\n"
-    assert found(text, "prometheus") == [Sample(NOON, "foo_seconds_total", 17.0, "s")]
-
-
 @pytest.mark.parametrize("line", ["foo5", "foo", 'foo{a="b} 1', "foo 1 2 3", "foo 0x10", "1foo 1", "foo 1 tomorrow"])
 def test_line_that_is_no_metric_is_told(line):
     *kept, bad = read(f"# HELP a b\na 1\n{line}\n", "prometheus")
@@ -180,16 +111,6 @@ def test_line_that_is_no_metric_is_told(line):
 
 def answer(kind: str, *results: dict) -> str:
     return json.dumps({"status": "success", "data": {"resultType": kind, "result": list(results)}})
-
-
-def test_answers_of_the_api_of_prometheus():
-    series = {"metric": {"__name__": "up", "job": 'a"b', "instance": "kea1:9100"}}
-    matrix = answer("matrix", series | {"values": [[NOON_S, "1"], [NOON_S + 0.5, "NaN"], [NOON_S + 15, "0"]]})
-    first, second = found(matrix, "prometheus")
-    assert first == Sample(NOON, "up", 1.0, None, r'instance="kea1:9100",job="a\"b"', "kea1")
-    assert (second.at.second, second.value) == (15, 0.0)
-    vector = answer("vector", {"metric": {}, "value": [NOON_S, "0.25"]})
-    assert found(matrix + "\n" + vector)[2] == Sample(NOON, "promql", 0.25, None)
 
 
 @pytest.mark.parametrize(
@@ -206,60 +127,6 @@ def test_answer_without_values_is_one_reject(text, reason):
     assert reason in reject(text, "prometheus").reason
 
 
-UP = '"{__name__=""up"", instance=""kea1:9100"", job=""node""}"'
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        f'"Time",{UP},"CPU busy"\r\n{NOON_S}000,1,45%\r\n',
-        f'sep=,\n"Time",{UP},"CPU busy"\n2026-11-20T12:00:00.000Z,1,45 %\n',
-        f'"Time",{UP},"CPU busy"\n2026-11-20 13:00:00+01:00,1,45%\n{NOON_S + 60}000,,NaN',
-    ],
-    ids=["ms since 1970", "ISO 8601 and separator", "zone, empty cells and no end of line"],
-)
-def test_wide_tables_of_grafana(text):
-    assert found(text, "prometheus_csv") == [
-        Sample(NOON, "up", 1.0, None, 'instance="kea1:9100",job="node"', "kea1"),
-        Sample(NOON, "CPU busy", 45.0, "%"),
-    ]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"name,job,instance,timestamp,value\nup,node,kea1:9100,{NOON_S},1\n",
-        "timestamp,value,__name__,instance,job\n2026-11-20T12:00:00Z,1.0,up,kea1:9100,node\n",
-        f'"Time","__name__","instance","job","Value"\n{NOON_S}000,up,kea1:9100,node,1\n',
-        'Series;Time;Value\n"up{job=""node"",instance=""kea1:9100""}";2026-11-20T12:00:00.000Z;1\n',
-    ],
-    ids=["script", "ISO 8601, other order", "table panel of Grafana", "series by rows"],
-)
-def test_long_tables(text):
-    assert found(text, "prometheus_csv") == [Sample(NOON, "up", 1.0, None, 'instance="kea1:9100",job="node"', "kea1")]
-
-
-def test_table_of_a_query_without_name_keeps_its_labels():
-    text = f'"Time","job","Value"\n{NOON_S}000,node,0.5\n'
-    assert found(text, "prometheus_csv") == [Sample(NOON, "promql", 0.5, None, 'job="node"')]
-
-
-def test_times_without_zone_are_one_reject_that_says_how_to_export():
-    rows = "".join(f"2026-11-20 12:00:{second:02},1\n" for second in range(60))
-    told = reject(f'"Time","up"\n{rows}', "prometheus_csv")
-    assert "a time without its zone: '2026-11-20 12:00:00'; and 59 more up to line 61" in told.reason
-    assert "Formatted data" in told.hint
-
-
-def test_tables_one_after_the_other_and_bad_rows_are_accounted_for():
-    text = f'"Time","a"\n{NOON_S}000,1\nsoon,2\n{NOON_S}000\n{NOON_S}000,x y\n"Time","b","c"\n{NOON_S}000,3,4\n'
-    parts = read(text, "prometheus_csv")
-    assert [(part.metric, part.value) for part in parts if isinstance(part, Sample)] == [("a", 1), ("b", 3), ("c", 4)]
-    assert [(part.line, part.reason[-25:]) for part in parts if isinstance(part, Reject)] == [
-        (3, "; and 2 more up to line 5")
-    ]
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -274,53 +141,6 @@ def test_tables_one_after_the_other_and_bad_rows_are_accounted_for():
 )
 def test_other_tables_with_a_time_are_not_claimed(text):
     assert recognise(text.encode()) is None
-
-
-def test_get_metric_statistics():
-    document = {
-        "Label": "CPUUtilization",
-        "Datapoints": [
-            {"Timestamp": "2026-11-20T12:00:00+00:00", "Average": 12.5, "SampleCount": 5.0, "Unit": "Percent"},
-            {"Timestamp": "2026-11-20T13:00:00+01:00", "ExtendedStatistics": {"p99": 99.0}, "Unit": "Percent"},
-            {"Timestamp": "2026-11-20T12:00:00", "Average": 1.0, "Unit": "Percent"},
-        ],
-    }
-    *kept, bad = read(json.dumps(document, indent=4), "cloudwatch")
-    assert kept == [
-        Sample(NOON, "cloudwatch.CPUUtilization", 5.0, None, "SampleCount"),
-        Sample(NOON, "cloudwatch.CPUUtilization", 12.5, "%", "Average"),
-        Sample(NOON, "cloudwatch.CPUUtilization", 99.0, "%", "p99"),
-    ]
-    assert "not a data point" in bad.reason
-
-
-def test_get_metric_data():
-    result = {
-        "Id": "m1",
-        "Label": "NetworkIn",
-        "Timestamps": ["2026-11-20T12:00:00Z", NOON_S],
-        "Values": [1.0, 2.0],
-        "StatusCode": "Complete",
-    }
-    text = json.dumps({"MetricDataResults": [result], "Messages": []})
-    expected = [Sample(NOON, "cloudwatch.NetworkIn", value, None, "m1") for value in (1.0, 2.0)]
-    assert found(text, "cloudwatch") == expected
-    *kept, bad = read(text.replace("Complete", "PartialData"))
-    assert kept == expected
-    assert "PartialData" in bad.reason
-
-
-def test_download_of_the_console_of_cloudwatch():
-    text = (
-        'Full label,"i-1 CPUUtilization","i-1 NetworkIn"\nId,m1,m2\nLabel,CPUUtilization,NetworkIn\n'
-        "Unit,Percent,Bytes\nStatistic,Average,Sum\n2026/11/20 12:00:00,12.5,\n2026-11-20T12:00:00Z,,1000\nend,1,2\n"
-    )
-    *kept, bad = read(text, "cloudwatch")
-    assert kept == [
-        Sample(NOON, "cloudwatch.CPUUtilization", 12.5, "%", "m1"),
-        Sample(NOON, "cloudwatch.NetworkIn", 1000.0, "bytes", "m2"),
-    ]
-    assert bad.line == 8
 
 
 @pytest.mark.parametrize(
@@ -364,17 +184,6 @@ def test_more_text_than_memory_can_hold_is_one_reject(monkeypatch):
 
 # As the control agent of Kea 2.2 answers, after its documentation; its control socket answers with the object alone.
 KEA_ANSWER = (CAPTURES / "watched" / "kea-statistics.json").read_text()
-
-
-@pytest.mark.parametrize("text", [KEA_ANSWER, KEA_ANSWER.strip("[] \n")])
-def test_kea_s_statistics_are_its_newest_samples_without_a_clock(text):
-    assert found(text, "kea") == [
-        Sample(None, "kea.cumulative-assigned-addresses", 1500, None),
-        Sample(None, "kea.pkt4-receive-drop", 3, "packets"),
-        Sample(None, "kea.pkt4-received", 3020, "packets"),
-        Sample(None, "kea.assigned-addresses", 1500, None, "subnet[1]"),
-        Sample(None, "kea.assigned-addresses", 700, None, "subnet[1].pool[0]"),
-    ]
 
 
 def test_what_is_no_statistic_of_kea_is_told_beside_those_that_are():

@@ -1,7 +1,7 @@
-"""What readers tell of every capture, beside what they told before: told.jsonl, a line for each file.
+"""What readers tell of every capture, and of files made after documentation: told.jsonl has a line for each.
 
-`python tests/ingest/test_told.py` writes what they tell now; the difference is what a change to a reader does. The
-outputs of perfdhcp are tested in test_perfdhcp.
+The files in made/ are named after what they show. `python tests/ingest/test_told.py` writes what the readers tell now;
+the difference is what a change to a reader does. The outputs of perfdhcp are tested in test_perfdhcp.
 """
 
 import hashlib
@@ -16,20 +16,20 @@ from dropline.ingest.files import HEAD_BYTES
 from dropline.ingest.formats import Reject
 from dropline.ingest.machines import SOURCES, FactError
 
-CAPTURES = Path(__file__).parents[1] / "captures"
+TESTS = Path(__file__).parents[1]
 TOLD = Path(__file__).parent / "told.jsonl"
-HARDWARE = "perfdhcp/hardware"
+HARDWARE = "captures/perfdhcp/hardware"
 FEW = 4  # parts of a file that are told one by one
 
 
-def captures():
-    files = (path for path in CAPTURES.rglob("*") if path.is_file() and path.parent.name != "odd")
-    return sorted(path.relative_to(CAPTURES).as_posix() for path in files)
+def files():
+    found = (path for folder in ("captures", "ingest/made") for path in (TESTS / folder).rglob("*"))
+    return sorted(path.relative_to(TESTS).as_posix() for path in found if path.is_file() and path.parent.name != "odd")
 
 
 def told(name):
-    """Return what each reader that claims a capture makes of it."""
-    data = (CAPTURES / name).read_bytes()
+    """Return what each reader that claims a file makes of it."""
+    data = (TESTS / name).read_bytes()
     head = data[:HEAD_BYTES]
     found = {each.NAME: short([*map(part, each.parse(data))]) for each in formats.READERS if each.sniff(head)}
     found |= {
@@ -51,8 +51,8 @@ def told(name):
 
 
 def told_of_the_machine():
-    files = {path.name: path.read_bytes() for path in (CAPTURES / HARDWARE).iterdir()}
-    row, rejects = machines.host(files)
+    contents = {path.name: path.read_bytes() for path in (TESTS / HARDWARE).iterdir()}
+    row, rejects = machines.host(contents)
     return json.loads(json.dumps({**row, "facts": json.loads(row["facts"]), "rejects": rejects}))
 
 
@@ -71,11 +71,15 @@ def samples(parts):
         if are_rejects:
             yield from map(part, run)
         else:
-            yield series((s.metric, s.label, s.unit, f"{s.at} {s.host}", s.value) for s in run)
+            yield series((s.metric, s.label, s.unit, time_and_host(s), s.value) for s in run)
+
+
+def time_and_host(sample):
+    return " ".join(str(each) for each in (sample.at, sample.host) if each) or None
 
 
 def series(rows):
-    """Return the value of each metric; of several their number, their sum, and the first and last time."""
+    """Return the value of each metric, or how many values it has, their sum, and the first and last time."""
     found = {}
     for metric, label, unit, at, value in rows:
         name = metric if label is None or label.isdigit() else f"{metric} of {label}"
@@ -98,12 +102,12 @@ def short(parts):
 BEFORE = dict(map(json.loads, TOLD.read_text().splitlines())) if TOLD.exists() else {}
 
 
-def test_every_capture_was_told_before():
-    assert [*BEFORE] == [*captures(), HARDWARE]
+def test_every_file_was_told_before():
+    assert [*BEFORE] == [*files(), HARDWARE]
 
 
-@pytest.mark.parametrize("name", captures())
-def test_capture_tells_what_it_told_before(name):
+@pytest.mark.parametrize("name", files())
+def test_file_tells_what_it_told_before(name):
     assert told(name) == BEFORE[name]
 
 
@@ -112,5 +116,5 @@ def test_files_of_a_machine_tell_what_they_told_before():
 
 
 if __name__ == "__main__":
-    now = {name: told(name) for name in captures()} | {HARDWARE: told_of_the_machine()}
+    now = {name: told(name) for name in files()} | {HARDWARE: told_of_the_machine()}
     TOLD.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in now.items()))
