@@ -10,7 +10,7 @@ from collections import defaultdict
 from datetime import date  # noqa: TC003 -- pydantic reads the annotation at run time
 from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn, Self, get_args
 
 import yaml
 from pydantic import (
@@ -330,7 +330,7 @@ class Campaign(_Strict):
         try:
             read = cls.model_validate(contents)
         except ValidationError as error:
-            faults = [_explain(fault, lines, where) for fault in error.errors()]
+            faults = [explain(fault, lines, where, Campaign) for fault in error.errors()]
             raise CampaignError("\n".join(faults)) from None
         read._where = f"{where}, line {lines.get(('path',), 1)}: path"
         return read
@@ -393,28 +393,28 @@ def _refuse(node: Any, where: str, why: str) -> NoReturn:
     raise CampaignError(message)
 
 
-def _explain(fault: Any, lines: Lines, where: str) -> str:
-    """Describe one pydantic error in a sentence: file, line, key and what is allowed."""
+def explain(fault: Any, lines: Lines, where: str, model: type[BaseModel]) -> str:
+    """Describe one pydantic error of a model in a sentence: file, line, key and what is allowed."""
     place = named = tuple(part for part in fault.get("ctx", {}).get("place", fault["loc"]) if part != "[key]")
     while place and place not in lines:
         place = place[:-1]
     if fault["type"] == "extra_forbidden":
         *parents, key = fault["loc"]
-        why = f"there is no such key; {_nearest(str(key), _allowed(parents))}"
+        why = f"there is no such key; {_nearest(str(key), _allowed(parents, model))}"
     elif fault["type"] == "missing":
         why = "is missing"
     else:
         given = fault["input"]
         why = fault["msg"].removeprefix("Value error, ")
         why += f" (found {given!r:.80})" if isinstance(given, str) and repr(given) not in why else ""
-    return f"{where}, line {lines.get(place, 1)}: {'.'.join(map(str, named))}: {why}"
+    return f"{where}, line {lines.get(place, 1)}: {'.'.join(map(str, named)) or 'the file'}: {why}"
 
 
-def _allowed(parents: Sequence[str | int]) -> list[str]:
-    model: Any = Campaign
+def _allowed(parents: Sequence[str | int], model: Any) -> list[str]:
     for name in parents:
-        model = model.model_fields[name].annotation
-    return list(model.model_fields)
+        is_block = hasattr(model, "model_fields")  # else a mapping of blocks by name
+        model = model.model_fields[name].annotation if is_block else get_args(model)[-1]
+    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:

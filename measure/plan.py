@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import csv
-import difflib
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from dropline.errors import DroplineError
-from dropline.ingest.campaign import MAX_BYTES, CampaignError, Defaults, Method, Slug, Text, Words, read_yaml
+from dropline.ingest.campaign import MAX_BYTES, CampaignError, Defaults, Method, Slug, Text, Words, explain, read_yaml
 from dropline.measure.search import Goal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from dropline.ingest.campaign import Lines
 
 FILE_NAME: Final = "plan.yaml"
 _GOALS: Final = Path(__file__).parent.parent / "seeds" / "loss_goals.csv"
@@ -197,7 +191,8 @@ class Plan(_Strict):
         try:
             return cls.model_validate(contents)
         except ValidationError as error:
-            raise PlanError("\n".join(_explained(error, lines, path))) from None
+            faults = [explain(fault, lines, str(path), cls) for fault in error.errors()]
+            raise PlanError("\n".join(faults)) from None
 
 
 @cache
@@ -211,37 +206,3 @@ def known_goals() -> dict[str, Goal]:
             for row in csv.DictReader(file)
             if row["loss_limit"]
         }
-
-
-def _explained(error: ValidationError, lines: Lines, path: Path) -> Iterator[str]:
-    """Yield a sentence for each error: file, line, key, and what is allowed."""
-    for fault in error.errors():
-        place = fault["loc"]
-        found = next((lines[place[:n]] for n in range(len(place), -1, -1) if place[:n] in lines), 1)
-        why = fault["msg"].removeprefix("Value error, ")
-        if fault["type"] == "extra_forbidden":
-            why = f"there is no such key; {_allowed(place)}"
-        elif isinstance(fault["input"], str):
-            why += f" (found {fault['input']!r:.80})"
-        yield f"{path}, line {found}: {'.'.join(map(str, place)) or 'the plan'}: {why}"
-
-
-def _allowed(place: tuple[int | str, ...]) -> str:
-    """List the allowed keys of the block at `place`, the most similar first."""
-    *parents, key = map(str, place)
-    model: Any = Plan
-    for name in parents:
-        model = _BLOCKS.get(name, Configuration)
-    known = [field.alias or name for name, field in model.model_fields.items()]
-    close = difflib.get_close_matches(key, known, n=1)
-    return (f"did you mean {close[0]!r}? " if close else "") + f"Allowed: {', '.join(known)}"
-
-
-_BLOCKS: Final[dict[str, type[BaseModel]]] = {
-    "generator": Generator,
-    "rates": Rates,
-    "runs": Runs,
-    "method": Method,
-    "defaults": Defaults,
-    "server": Server,
-}
