@@ -41,10 +41,8 @@ NAME = "avalanche"
 TOOL: Final = "Spirent Avalanche"
 
 _EXPECTED: Final = "expected realtime.csv, with a row that begins with `Seconds Elapsed`, or hostStats.csv"
-_NO_HEADER: Final = "no row begins with `Seconds Elapsed`: without it there is no telling which column is which"
 _ELAPSED: Final = ("secondselapsed", "")
 _TRAFFIC: Final = ("incomingtraffic", "kbps")
-_KNOWN: Final = frozenset({"incomingtraffic", "establishedtcpconnectionrate", "currentestablishedtcpconnections"})
 _SERIES: Final = (
     ("establishedtcpconnectionrate", "connection_rate", "connections/s", None),
     ("currentestablishedtcpconnections", "concurrent_connections", "connections", None),
@@ -60,27 +58,17 @@ _HEADER_LINES: Final = 2
 
 
 def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is from Avalanche.
-
-    A realtime.csv without its header row is recognised by its other captions.
-    """
-
-    def is_ours(columns: Columns) -> bool:
-        return _is_header(columns) or bool(columns.names & _KNOWN)
-
-    return _begins_with_vlan(head_text(head)) or has_table(head, is_ours)
+    """Return whether `head`, the first 64 KiB of a file or all of it, is from Avalanche."""
+    return _begins_with_vlan(head_text(head)) or has_table(head, _is_header)
 
 
 def _read(text: bytes) -> Iterator[Report | Reject]:
     if _begins_with_vlan(text[:1000].decode("utf-8", "replace")):
         yield from _hosts(text)
         return
-    # Avalanche writes a varying number of lines before the first header.
-    found = [table for table in tables(text, _is_header) if table.columns.keys]
-    if not found:
-        yield Reject(1, _NO_HEADER, _EXPECTED)
-    for table in found:
-        yield from _realtime(table)
+    for table in tables(text, _is_header):
+        if table.columns.keys:  # otherwise it is the lines of text before the first header
+            yield from _realtime(table)
 
 
 def _is_header(columns: Columns) -> bool:

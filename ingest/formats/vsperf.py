@@ -4,44 +4,24 @@
 `Unknown`. With TestCenter its `_mbps` columns are megabytes per second, a factor of 8 too low, so rates are taken from
 frames per second only. The file does not name the generator.
 
-Rates are frames/s as printed; there are no counts. Latencies (ns) become observations in ms. The live counters that
-vsperf writes while TestCenter runs (.rx, .tx) have no result and are one reject.
+Rates are frames/s as printed; there are no counts. Latencies (ns) become observations in ms.
 """
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats import Reject
-from dropline.ingest.formats.text import head_text
-from dropline.ingest.formats.throughput import Columns, Trial, account, each_row, each_table, has_table, words
+from dropline.ingest.formats.throughput import Columns, Trial, each_row, has_table, of_tables, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from dropline.ingest.formats import Report
     from dropline.ingest.formats.throughput import Record
 
 NAME = "vsperf"
 
 _EXPECTED: Final = "expected vsperf's result_<n>_<test>_<deployment>.csv, with the columns tx_rate_fps and packet_size"
 _COLUMNS: Final = frozenset({"txratefps", "throughputrxfps", "packetsize"})
-_LIVE: Final = re.compile(r"\s*Time,(?:RxPrt,DrpFrCnt|StrId,BlkId,FrCnt)")
 _CLOSE: Final = 0.01
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is from vsperf."""
-    return has_table(head, _is_header) or bool(_LIVE.match(head_text(head)))
-
-
-def _read(text: bytes) -> Iterator[Report | Reject]:
-    if _LIVE.match(text[:1000].decode("utf-8", "replace")):
-        yield Reject(1, "live counters of vsperf, without a result", "ingest its result_*.csv or Rfc2544Tput.csv")
-        return
-    yield from each_table(text, _is_header, lambda table: each_row(table, _trial), _EXPECTED)
 
 
 def _is_header(columns: Columns) -> bool:
@@ -70,4 +50,5 @@ def _trial(record: Record) -> Trial:
     return trial
 
 
-parse = partial(account, read=_read, expected=_EXPECTED)
+sniff = partial(has_table, is_header=_is_header)
+parse = of_tables(_is_header, partial(each_row, trial_of=_trial), _EXPECTED)

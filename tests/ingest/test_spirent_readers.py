@@ -234,13 +234,6 @@ def test_file_cut_after_some_of_its_ports_has_the_loss_of_the_analyzer_or_none(c
 
 # --- Avalanche and CyberFlood ----------------------------------------------------------------------------------------
 
-REALTIME = "avalanche_results/merged/client/realtime.csv"
-
-
-def test_realtime_without_its_header_row_is_refused():
-    text = "".join(line for line in lines(REALTIME) if not line.startswith("Seconds Elapsed"))
-    assert "no row begins with `Seconds Elapsed`" in reject(avalanche, text).reason
-
 
 def test_goodput_above_the_bytes_received_is_told():
     text = read("avalanche_results/client-subtest_0_core0/hostStats.csv").decode().replace("991612592", "99161259")
