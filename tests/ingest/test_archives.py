@@ -34,6 +34,13 @@ def pack(folder, archive, *, under=""):
             made.add(file, under + str(file.relative_to(folder)))
 
 
+@pytest.fixture
+def sent(tmp_path):
+    """An empty folder for archives to be ingested from."""
+    (tmp_path / "sent").mkdir()
+    return tmp_path / "sent"
+
+
 def of(lake, table, *columns):
     return [tuple(row.values()) for row in lake.tables(table, columns).select(columns).to_pylist()]
 
@@ -45,27 +52,25 @@ def reason(summary):
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_the_members_of_an_archive_are_kept_as_files_of_a_folder(ending, tree, lake, tmp_path):
-    (tmp_path / "sent").mkdir()
-    pack(tree, tmp_path / "sent" / f"kea.{ending}")
-    packed, plain = ingest([tmp_path / "sent"], lake), sorted(of(lake, "raw_files", "source_path", "sha256"))
+def test_the_members_of_an_archive_are_kept_as_files_of_a_folder(ending, tree, lake, sent):
+    pack(tree, sent / f"kea.{ending}")
+    packed, plain = ingest([sent], lake), sorted(of(lake, "raw_files", "source_path", "sha256"))
     assert (packed.trials, packed.campaigns, packed.rejects) == (7, ["kea-2.2-ha"], [])
     assert ingest([tree], lake).batch is None, "the folder itself is known by that"
     assert sorted(of(lake, "raw_files", "source_path", "sha256")) == plain
-    again = ingest([tmp_path / "sent"], lake)
+    again = ingest([sent], lake)
     assert (again.batch, again.seen, again.skipped) == (None, packed.seen, packed.seen)
     assert not leftovers(lake), "what was unpacked is gone"
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_member_is_found_below_the_name_of_its_archive(ending, bare, lake, tmp_path):
+def test_a_member_is_found_below_the_name_of_its_archive(ending, bare, lake, sent, tmp_path):
     pack(bare / "rep1", tmp_path / f"run2.{ending}")
-    (tmp_path / "sent").mkdir()
-    (tmp_path / f"run2.{ending}").rename(tmp_path / "sent" / f"run2.{ending}")
+    (tmp_path / f"run2.{ending}").rename(sent / f"run2.{ending}")
     for sidecar in bare.rglob("*.json"):
         sidecar.unlink()
-    pack(bare / "rep1", tmp_path / "sent" / f"run2.{ending}")
-    ingest([tmp_path / "sent"], lake)
+    pack(bare / "rep1", sent / f"run2.{ending}")
+    ingest([sent], lake)
     columns = ("source_path", "context_path", "repetition", "offered_rate")
     assert sorted(of(lake, "trials", *columns)) == [
         (f"run2.{ending}/rate1050.txt", ".", 2, 1050.0),
@@ -171,90 +176,82 @@ def zeros(archive, size):
 
 
 @pytest.mark.parametrize("ending", ["tgz", "zip"])
-def test_a_bomb_is_refused_before_it_goes_off(ending, lake, tmp_path):
-    (tmp_path / "sent").mkdir()
-    zeros(tmp_path / "sent" / f"bomb.{ending}", 40 * 2**20)
-    assert reason(ingest([tmp_path / "sent"], lake)) == "an archive that unpacks to more than 200 times its size"
+def test_a_bomb_is_refused_before_it_goes_off(ending, lake, sent):
+    zeros(sent / f"bomb.{ending}", 40 * 2**20)
+    assert reason(ingest([sent], lake)) == "an archive that unpacks to more than 200 times its size"
     assert of(lake, "raw_files", "source_path", "status") == [(f"bomb.{ending}", "rejected")]
 
 
-def test_a_header_that_would_fill_the_memory_is_refused(lake, tmp_path):
-    (tmp_path / "sent").mkdir()
-    with gzip.open(tmp_path / "sent" / "bomb.tgz", "wb") as made:
+def test_a_header_that_would_fill_the_memory_is_refused(lake, sent):
+    with gzip.open(sent / "bomb.tgz", "wb") as made:
         header = tarfile.TarInfo("x")
         header.type, header.size = tarfile.XHDTYPE, 2**33
         made.write(header.tobuf())
         made.write(bytes(2**20))
-    assert "damaged or cut" in reason(ingest([tmp_path / "sent"], lake))
+    assert "damaged or cut" in reason(ingest([sent], lake))
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_more_members_than_the_limit_or_more_bytes_are_refused(ending, bare, lake, tmp_path, monkeypatch):
-    (tmp_path / "sent").mkdir()
-    pack(bare, tmp_path / "sent" / f"many.{ending}")
+def test_more_members_than_the_limit_or_more_bytes_are_refused(ending, bare, lake, sent, monkeypatch):
+    pack(bare, sent / f"many.{ending}")
     monkeypatch.setattr(archives, "MOST_MEMBERS", 3)
-    assert reason(ingest([tmp_path / "sent"], lake)) == "an archive of more than 3 members"
+    assert reason(ingest([sent], lake)) == "an archive of more than 3 members"
     monkeypatch.setattr(archives, "MOST_MEMBERS", 4)
     monkeypatch.setattr(archives, "MOST_BYTES", 2000)
-    assert "MiB unpacked" in reason(ingest([tmp_path / "sent"], lake))
+    assert "MiB unpacked" in reason(ingest([sent], lake))
     assert of(lake, "trials", "source_path") == []
 
 
-def test_a_zip_file_whose_list_of_members_would_fill_the_memory_is_refused(lake, tmp_path, monkeypatch):
+def test_a_zip_file_whose_list_of_members_would_fill_the_memory_is_refused(lake, sent, monkeypatch):
     monkeypatch.setattr(archives, "_DIRECTORY_BYTES", 100)
-    (tmp_path / "sent").mkdir()
-    with zipfile.ZipFile(tmp_path / "sent" / "many.zip", "w") as made:
+    with zipfile.ZipFile(sent / "many.zip", "w") as made:
         for number in range(10):
             made.writestr(str(number), "")
-    assert "members" in reason(ingest([tmp_path / "sent"], lake))
+    assert "members" in reason(ingest([sent], lake))
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_of_a_damaged_or_cut_archive_nothing_is_taken(ending, bare, lake, tmp_path):
-    (tmp_path / "sent").mkdir()
-    archive = tmp_path / "sent" / f"runs.{ending}"
+def test_of_a_damaged_or_cut_archive_nothing_is_taken(ending, bare, lake, sent):
+    archive = sent / f"runs.{ending}"
     pack(bare, archive)
     whole = archive.read_bytes()
     middle = len(whole) // 2
     archive.write_bytes(whole[:middle])
-    assert "damaged or cut" in reason(ingest([tmp_path / "sent"], lake))
+    assert "damaged or cut" in reason(ingest([sent], lake))
     if ending != "tar":  # a plain one has no checksum of what it holds
         turned = bytes(255 - byte for byte in whole[middle : middle + 50])
         archive.write_bytes(whole[:middle] + turned + whole[middle + 50 :])
-        assert "damaged or cut" in reason(ingest([tmp_path / "sent"], lake))
+        assert "damaged or cut" in reason(ingest([sent], lake))
     assert of(lake, "trials", "source_path") == []
     archive.write_bytes(whole)
-    assert ingest([tmp_path / "sent"], lake).trials == 2
+    assert ingest([sent], lake).trials == 2
 
 
-def test_a_password_is_not_asked_for(lake, tmp_path):
-    (tmp_path / "sent").mkdir()
-    archive = tmp_path / "sent" / "secret.zip"
+def test_a_password_is_not_asked_for(lake, sent):
+    archive = sent / "secret.zip"
     with zipfile.ZipFile(archive, "w") as made:
         made.writestr("rate740.txt", "x")
     data = bytearray(archive.read_bytes())
     data[6] |= 1  # the flag of an encrypted member, in its header and in the list
     data[data.find(b"PK\x01\x02") + 8] |= 1
     archive.write_bytes(data)
-    assert "encrypted" in reason(ingest([tmp_path / "sent"], lake))
+    assert "encrypted" in reason(ingest([sent], lake))
 
 
-def test_a_member_that_is_too_large_is_refused_alone(bare, lake, tmp_path, monkeypatch):
-    (tmp_path / "sent").mkdir()
+def test_a_member_that_is_too_large_is_refused_alone(bare, lake, sent, monkeypatch):
     (bare / "large.txt").write_bytes(os.urandom(5000))
-    pack(bare, tmp_path / "sent" / "runs.zip")
+    pack(bare, sent / "runs.zip")
     monkeypatch.setattr("dropline.ingest.files.MAX_BYTES", 4000)
-    summary = ingest([tmp_path / "sent"], lake, max_bytes=4000)
+    summary = ingest([sent], lake, max_bytes=4000)
     assert reason(summary) == "5000 bytes are more than the limit of 4000"
     assert summary.trials == 2
 
 
 @pytest.mark.parametrize("name", ["results.txt", "rate740.txt.gz", "results"])
-def test_an_archive_under_another_name_is_never_read_as_one_text(name, bare, lake, tmp_path):
-    (tmp_path / "sent").mkdir()
+def test_an_archive_under_another_name_is_never_read_as_one_text(name, bare, lake, sent, tmp_path):
     pack(bare, tmp_path / ("x.tgz" if name.endswith("gz") else "x.tar"))
-    next(tmp_path.glob("x.*")).rename(tmp_path / "sent" / name)
-    summary = ingest([tmp_path / "sent"], lake)
+    next(tmp_path.glob("x.*")).rename(sent / name)
+    summary = ingest([sent], lake)
     assert (reason(summary), summary.trials) == ("an archive or a compressed file", 0)
 
 
@@ -265,18 +262,17 @@ def test_a_file_that_only_has_the_name_of_an_archive_is_what_it_holds(bare, lake
     assert (summary.trials, reason(summary)) == (2, "the file is empty")
 
 
-def test_names_in_an_archive_obey_the_rules_of_a_folder(bare, lake, tmp_path):
+def test_names_in_an_archive_obey_the_rules_of_a_folder(bare, lake, sent):
     (bare / "README.md").write_text("x")
     (bare / ".hidden").write_text("x")
     (bare / "campaign.yaml").write_text("campaign: packed\npath: rep{repetition}/rate{offered_rate}.txt\n")
-    (tmp_path / "sent").mkdir()
-    pack(bare, tmp_path / "sent" / "runs.tgz", under="runs/")
-    summary = ingest([tmp_path / "sent"], lake)
+    pack(bare, sent / "runs.tgz", under="runs/")
+    summary = ingest([sent], lake)
     assert (summary.seen, summary.ingested, len(summary.ignored), summary.campaigns) == (7, 5, 2, ["packed"])
     assert set(of(lake, "trials", "campaign", "repetition")) == {("packed", 1)}
     (bare / "campaign.yaml").write_text("campain: x\n")
-    pack(bare, tmp_path / "sent" / "runs.tgz", under="runs/")
-    summary = ingest([tmp_path / "sent"], lake)
+    pack(bare, sent / "runs.tgz", under="runs/")
+    summary = ingest([sent], lake)
     assert (summary.ingested, summary.rejected) == (0, 6)
     assert "sent/runs.tgz/runs/campaign.yaml, line 1: campain" in summary.text()
 
@@ -307,10 +303,9 @@ ingest([Path(sys.argv[1])], Lake(Path(sys.argv[2])))
 """
 
 
-def test_what_a_killed_ingest_unpacked_goes_with_the_next_one(bare, lake, tmp_path):
-    (tmp_path / "sent").mkdir()
-    pack(bare, tmp_path / "sent" / "runs.tgz")
-    subprocess.run([sys.executable, "-c", KILLED, tmp_path / "sent", lake.root], cwd=ROOT, check=False)
+def test_what_a_killed_ingest_unpacked_goes_with_the_next_one(bare, lake, sent):
+    pack(bare, sent / "runs.tgz")
+    subprocess.run([sys.executable, "-c", KILLED, sent, lake.root], cwd=ROOT, check=False)
     assert leftovers(lake)
-    assert ingest([tmp_path / "sent"], lake).trials == 2
+    assert ingest([sent], lake).trials == 2
     assert not leftovers(lake)

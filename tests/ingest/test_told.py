@@ -36,7 +36,8 @@ def told(name):
         each.NAME: short([*samples(each.parse(data))]) for each in telemetry.TELEMETRY_READERS if each.sniff(head)
     }
     if server := servers.recognise(head):
-        found["server"] = {key: value for key, value in server.parse(data).items() if key != "settings"}
+        row = {column: value for column, value in server.parse(data).items() if value is not None}
+        found["server"] = row | {"settings": json.loads(row["settings"]) if "made" in name else "those of the file"}
     if what := servers.describe(head):
         found["described"] = what
     kind = machines.recognise(name, head)
