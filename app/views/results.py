@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import pandas as pd
@@ -16,13 +15,11 @@ from dropline.app.queries import compare as comparing
 from dropline.app.queries import results
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from streamlit.delta_generator import DeltaGenerator
 
     from dropline.app.warehouse import Warehouse
-
-    Show = Callable[[pd.DataFrame], pd.DataFrame]
 
 OWN: Final = "only_"  # prefix of this page's own URL parameters; pages share those of the same name
 MOST_PANELS: Final = 6  # reserved containers
@@ -83,7 +80,7 @@ def main() -> None:
     places = [left.container(), right.container(), right.container()]
     effects = [left.container(), right.container()]
     places += [column.container() for column in (left, right, left)]
-    shown = _panels(found, partial(_as_shown, table, labels), places, asked)
+    shown = _panels(found, table, labels, places, asked)
     if goal in (None, queries.USUAL_GOALS["dhcp_goal"]):
         _effects(warehouse, found["configuration_id"], effects)
     if shown < len(found):
@@ -110,32 +107,55 @@ def _filtered(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     return frame[kept], named
 
 
-def _as_shown(table: pa.Table, labels: Mapping[str, str], some: pd.DataFrame) -> pd.DataFrame:
-    """Return some rows of the table with their display columns, which all of them would take too long to get."""
-    return view_tables.capacities(table.take(some.index.to_numpy()), labels)
-
-
-def _panels(found: pd.DataFrame, as_shown: Show, places: Sequence[DeltaGenerator], asked: Collection[str]) -> int:
+def _panels(
+    found: pd.DataFrame,
+    table: pa.Table,
+    labels: Mapping[str, str],
+    places: Sequence[DeltaGenerator],
+    asked: Collection[str],
+) -> int:
     """Draw a panel per protocol and unit, those with most runs first, and return the number of set-ups drawn."""
     found = found.assign(protocol=found["protocol"].fillna(""), weight=found["runs"].fillna(0))
     found.loc[found["origin"] == "published", "weight"] = 0
     kinds = found.groupby(["protocol", "rate_unit"])["weight"].agg(["sum", "size"])
     order = kinds.sort_values(["sum", "size"], ascending=False, kind="stable").index[:MOST_PANELS]
+    panels = []
+    for protocol, unit in order:
+        part = found[(found["protocol"] == protocol) & (found["rate_unit"] == unit)]
+        panels.append(tuple(part.index[part["origin"] == each] for each in theme.ORIGINS))
+    # Display columns for all panels at once, and only for the rows they show: all rows would take too long.
+    wanted = [place for measured, published in panels for place in (*measured[:MOST_ROWS], *published)]
+    rows = dict(zip(wanted, view_tables.capacities(table.take(wanted), labels).to_dict("records"), strict=True))
     shown = 0
-    for place, (protocol, unit) in zip(places, order, strict=False):
+    for place, (protocol, unit), (measured, published) in zip(places, order, panels, strict=False):
+        own = [rows[each] for each in measured[:MOST_ROWS]]
+        others = [rows[each] for each in published]
         with place:
-            part = found[(found["protocol"] == protocol) & (found["rate_unit"] == unit)]
-            shown += _panel(part, as_shown, str(protocol), str(unit), asked)
+            shown += _panel(own, others, len(measured), str(protocol), str(unit), asked)
     return shown
 
 
-def _panel(found: pd.DataFrame, as_shown: Show, protocol: str, unit: str, asked: Collection[str]) -> int:
-    """Draw the headline and the capacities of a protocol's set-ups, and return the number of set-ups drawn."""
-    measured, published = (found[found["origin"] == each] for each in theme.ORIGINS)
-    own = as_shown(measured.head(MOST_ROWS)).to_dict("records")
-    drawn = headlines.named(own, as_shown(published).to_dict("records"), MOST_PUBLISHED if own else MOST_ROWS)
+def _panel(
+    own: Sequence[headlines.Row],
+    published: Sequence[headlines.Row],
+    measured: int,
+    protocol: str,
+    unit: str,
+    asked: Collection[str],
+) -> int:
+    """Draw the headline and the capacities of a protocol's set-ups, and return the number of set-ups drawn.
+
+    Args:
+        own: measured set-ups to draw.
+        published: all published set-ups.
+        measured: number of measured set-ups.
+        protocol: the protocol, or an empty text.
+        unit: the unit of the rates.
+        asked: the queries behind the chart.
+    """
+    drawn = headlines.named(own, published, MOST_PUBLISHED if own else MOST_ROWS)
     subject = [row for row in drawn if row["origin"] == ("measured" if own else "published")]
-    known = max(len(measured) if own else len(published), len(subject))
+    known = max(measured if own else len(published), len(subject))
     best = headlines.fastest(subject)
     with st.container(gap="xxsmall"):
         if best is None:
