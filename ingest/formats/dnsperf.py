@@ -12,11 +12,11 @@ from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from dropline.ingest.formats.text import LONGEST, count, head_text, is_marked, number, plural, quote
+from dropline.ingest.formats.text import LONGEST, count, head_text, is_marked, number, plural, quote, without_thousands
 from dropline.ingest.formats.text_run import TextRun
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from dropline.ingest.formats import Reject, Report
 
@@ -28,7 +28,6 @@ _RCODE: Final = re.compile(r"([A-Za-z]\w*) (\d{1,18}) \(")
 _DECIMAL: Final = r"(\d{1,12}\.\d{1,6})"  # the tools print six places; people may round them
 _PLACES: Final = 6
 _SHARE: Final = r"(\d{1,18})(?: +\((?:\d+\.\d+|-?nan|inf)%\))?"
-_THOUSANDS: Final = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?!\d|,\d)", re.ASCII)
 _VALUES: Final[dict[str, re.Pattern[str]]] = {
     key: re.compile(pattern, re.ASCII)
     for key, pattern in {
@@ -93,15 +92,15 @@ _DEFAULTS: Final = {"c": 1.0, "T": 1.0, "q": 100.0, "t": 5.0}
 _WORDS: Final = {**LOAD_OPTIONS, "u": "updates", "B": "binary queries"}
 
 
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is from dnsperf."""
-    text = head_text(head)
-    return is_marked(text, _MARK, *_TITLES) or is_block(text, _LAST)
+def prints(mark: re.Pattern[str], titles: tuple[str, ...], last: re.Pattern[str]) -> Callable[[bytes], bool]:
+    """Return a reader's `sniff`: for its `mark`, or for statistics without a title, with a line only it prints last."""
 
+    def sniff(head: bytes) -> bool:
+        text = head_text(head)
+        untitled = "Queries sent:" in text and _SENT.search(text) and last.search(text)
+        return bool(untitled) or is_marked(text, mark, *titles)
 
-def is_block(text: str, last: re.Pattern[str]) -> bool:
-    """Return whether `text` holds statistics, title optional; `last` matches a line only this tool prints."""
-    return "Queries sent:" in text and _SENT.search(text) is not None and last.search(text) is not None
+    return sniff
 
 
 class PerfRun(TextRun):
@@ -194,7 +193,7 @@ class PerfRun(TextRun):
         if key == "Queries sent" and not self.section:
             self.section = "total"  # the line above the figures was not copied
         pattern = _VALUES.get(key) if colon and self.section else None
-        value = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), value.strip())
+        value = without_thousands(value.strip())
         match = pattern.fullmatch(value) if pattern else None
         if match and not self.ended and _is_short(value):
             return False  # its last digits may be missing
@@ -453,4 +452,5 @@ class _Run(PerfRun):
             )
 
 
+sniff = prints(_MARK, _TITLES, _LAST)
 parse, explain = _Run.parse, _Run.explain

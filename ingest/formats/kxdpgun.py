@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats.text import LONGEST, count, marked, number, plural
+from dropline.ingest.formats.text import LONGEST, count, marked, number, plural, without_thousands
 from dropline.ingest.formats.text_run import TextRun
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ _DURATION: Final = re.compile(r"duration: (\d{1,12}(?:\.\d{1,6})?) s", re.ASCII)
 _METRICS: Final = re.compile(r"(cumulative|periodic) metrics:")
 _PERIOD: Final = re.compile(r"since: (\d{1,12}\.\d{1,6}) ?s +until: (\d{1,12}\.\d{1,6}) ?s", re.ASCII)
 _RULE: Final = re.compile(r"-{20,}")
-_THOUSANDS: Final = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?!\d|,\d)", re.ASCII)
 _MESSAGE: Final = re.compile(r"(error|warning): (.*)")
 _SENT: Final = frozenset({"queries", "SYNs", "initials"})
 LINES: Final = re.compile(
@@ -88,8 +87,7 @@ class _Run(TextRun):
         if match := _METRICS.fullmatch(line):
             self.period = {} if match[1] == "periodic" else None
             return True
-        if "," in line:
-            line = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), line)
+        line = without_thousands(line)
         if self.period is not None and not line.startswith(("using ", "thread#")):
             return self._take_period(line, self.period)
         return self._take_head(line) or self._take_totals(line) or bool(_RULE.fullmatch(line))

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats.dnsperf import BLOCK, LOAD_OPTIONS, PerfRun, is_block, shared_words
-from dropline.ingest.formats.text import head_text, is_marked, number, plural
+from dropline.ingest.formats.dnsperf import BLOCK, LOAD_OPTIONS, PerfRun, prints, shared_words
+from dropline.ingest.formats.text import number, plural
 
 if TYPE_CHECKING:
     from dropline.ingest.formats import Reject, Report
@@ -48,12 +48,6 @@ _ESSENTIAL: Final = (
 )
 _RAMP_S: Final = 60.0
 _MAX_RATE: Final = 100_000.0
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is from resperf."""
-    text = head_text(head)
-    return is_marked(text, _MARK, *_TITLES) or is_block(text, _LAST)
 
 
 class _Run(PerfRun):
@@ -163,4 +157,5 @@ class _Run(PerfRun):
             self.warnings.append("The best bucket is one of the last two: the ramp ended first.")
 
 
+sniff = prints(_MARK, _TITLES, _LAST)
 parse, explain = _Run.parse, _Run.explain

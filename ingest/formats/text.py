@@ -36,6 +36,7 @@ HEAD_BYTES: Final = 64 * 1024
 _CHUNK_BYTES: Final = 1024 * 1024
 _BLANK: Final = " \t\r\n\0"  # after a crash the file system may leave NULs for a lost block
 _ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*\x07?|[^\[\]])")
+_THOUSANDS: Final = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?!\d|,\d)", re.ASCII)
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _EARLIEST_S: Final = 1e8  # 1973: anything smaller is a counter, or a truncated time
 _LATEST_S: Final = 1e11  # 5138
@@ -129,6 +130,11 @@ def count(value: object) -> int | None:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**18:
         return value
     return None
+
+
+def without_thousands(text: str) -> str:
+    """Return `text` with 8815510 for 8,815,510."""
+    return _THOUSANDS.sub(lambda found: found[0].replace(",", ""), text) if "," in text else text
 
 
 def number(value: object, scale: float = 1.0) -> float | None:
