@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from benchmarks.build import ROOT, dropline, run
+from benchmarks.plots import machine, publish, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-RESULT: Final = Path(__file__).parent / "results" / "arrival.md"
 RUN: Final = "examples/kea-2.2-ha/runs/v4_mt4_memfile_hot-standby/rep1"
 BY_DBT: Final = "from dropline import compiled; compiled.play = lambda *_: False; from dropline.cli import main; main()"
 TIMES: Final = 5
@@ -69,9 +69,7 @@ def main() -> None:
             ingest, build = dropline(home, "ingest", str(results)), dropline(home, "build")
             found[COLD].append(Arrival(ingest.seconds + build.seconds, ingest.cpu_s + build.cpu_s))
         found[WATCHED] = [*_watched(home, results, given.times)]
-    text = "\n".join(_report(found, given.times)) + "\n"
-    RESULT.write_text(text, "utf-8")
-    print(text, end="")
+    publish("arrival", _report(found, given.times))
 
 
 def _built(home: Path, *command: str) -> Arrival:
@@ -108,16 +106,15 @@ def _cpu_s(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _report(found: Mapping[Way, Sequence[Arrival]], times: int) -> Iterator[str]:
-    yield f"n = {times} each, medians; {os.cpu_count()} CPUs at a load of {os.getloadavg()[0]:.1f}."
-    yield ""
-    yield "| what | seconds | CPU seconds | CPU over the first build by dbt | goal, s |"
-    yield "| --- | ---: | ---: | ---: | ---: |"
+def _report(found: Mapping[Way, Sequence[Arrival]], times: int) -> str:
     base = statistics.median(each.cpu_s for each in found[FIRST_BY_DBT])
+    rows = []
     for way, arrivals in found.items():
         seconds, cpu_s = (statistics.median(values) for values in zip(*arrivals, strict=True))
         goal = "" if way.goal_s is None else f"{way.goal_s:g}"
-        yield f"| {way.name} | {seconds:.1f} | {cpu_s:.1f} | {cpu_s / base:.2f} | {goal} |"
+        rows.append([way.name, f"{seconds:.1f}", f"{cpu_s:.1f}", f"{cpu_s / base:.2f}", goal])
+    heads = ["what", "seconds", "CPU seconds", "CPU over the first build by dbt", "goal, s"]
+    return f"n = {times} each, medians; {machine()}.\n\n{table(heads, rows)}\n"
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import duckdb
 
 from benchmarks.campaigns import CYCLE, INTERIMS, SEED, WEEKS, Campaign, measure
-from benchmarks.plots import COLOURS, dots, table
+from benchmarks.plots import COLOURS, dots, publish, table
 from benchmarks.trees import lake_of, write
 from dropline.ingest.lake import Lake
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ROOT: Final = Path(__file__).parents[1]
-RESULT: Final = Path(__file__).parent / "results" / "build.md"
 TRIALS: Final = 10_000
 ADDED_TRIALS: Final = 100  # of one campaign, one file each
 ADDED_TESTBED: Final = 99  # a machine without campaigns in any lake
@@ -97,9 +96,7 @@ def main() -> None:
             done.append(_measured(Path(name), given.folder))
     done += [_measured(lake.absolute(), given.folder) for lake in given.lake]
     text = "\n\n".join([head, *(_section(*each) for each in done)]) + "\n"
-    RESULT.write_text(text, "utf-8")
-    RESULT.with_suffix(".svg").write_text(plot({f"{rows['trials']:,} trials": costs for rows, costs in done}), "utf-8")
-    print(text, end="")
+    publish("build", text, plot({f"{rows['trials']:,} trials": costs for rows, costs in done}))
 
 
 def _measured(lake: Path, folder: Path | None) -> tuple[dict[str, int], dict[str, Cost]]:

@@ -1,18 +1,15 @@
 """How often intervals contain the truth and verdicts are right, for simulated servers whose truth is known.
 
-Simulated ramps go through the models' SQL (`macros/`), a sample of them as perfdhcp reports through `dropline ingest`
-and `dropline build`. Run it with `python -m benchmarks.coverage`; `--calibrate` instead writes the seed of constants
-that the models read.
+Simulated ramps go through the models' SQL (`macros/`); tests/models/test_known_process.py goes the whole way, through a
+lake and a build. Run it with `python -m benchmarks.coverage`; `--calibrate` instead writes the seed of constants that
+the models read.
 """
 
 from __future__ import annotations
 
 import csv
 import math
-import subprocess
 import sys
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import duckdb
@@ -21,17 +18,17 @@ import pyarrow as pa
 from rich.progress import track
 from scipy import optimize, stats
 
+from benchmarks.plots import publish, table
 from benchmarks.ramps import JUDGED_STEPS, LIMIT, SHAPES, trials_of
 from dropline.measure.macros import ROOT, looked_up, sql
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
-RESULT: Final = Path(__file__).parent / "results" / "coverage.md"
 SETS: Final = 1_000
 NOISE: Final = 0.02
 STEPS: Final = (0.02, 0.05, 0.10, 0.16)
@@ -40,10 +37,6 @@ TRUTH: Final = 1 - LIMIT  # the rate answered where the loss reaches the limit; 
 MIDDLE: Final = "logistic, width 10 %"
 WORST: Final = "goodput collapse"
 FASTER: Final = 1.10
-
-SAMPLE_SERVERS: Final = 60
-SAMPLE_RATE: Final = 10_000
-SAMPLE_PERIOD_S: Final = 10
 
 DIP_LEVEL: Final = 0.002  # share of undisturbed sets whose lowest run is classified as a dip
 TABULATED_RUNS: Final = 200
@@ -71,8 +64,8 @@ def main() -> None:
     if "--calibrate" in sys.argv[1:]:
         _write_constants()
         return
-    parts = [_introduction(), _shapes(), _noise(), _disturbances(), _pairs(), _sample()]
-    RESULT.write_text("\n\n".join(parts) + "\n")
+    parts = [_introduction(), _shapes(), _noise(), _disturbances(), _pairs()]
+    publish("coverage", "\n\n".join(parts) + "\n")
 
 
 def judged(sustained: Floats, step: float, shape: str, noise: np.random.Generator) -> duckdb.DuckDBPyConnection:
@@ -169,7 +162,7 @@ def _shapes() -> str:
         "## By loss shape and step\n\nShare of intervals and brackets that hold the truth; how many of them are "
         "intervals; mean over the shapes of the median width. The last column is what Student's interval of the last "
         "passing steps, the field's habit, would hold with the logistic loss of 10 %.\n\n"
-        + _table(["step", "runs", *SHAPES, "intervals", "width", "last passing step"], rows)
+        + table(["step", "runs", *SHAPES, "intervals", "width", "last passing step"], rows)
     )
 
 
@@ -193,7 +186,7 @@ def _noise() -> str:
             ]
             rows.append([shape, f"{step:.0%}", *(f"{cell:.1%}" for cell in cells)])
     head = [f"{spread} %, {runs} runs" for spread in (1, 4, 6) for runs in (5, 9, 30)]
-    return "## By noise between runs\n\n" + _table(["shape", "step", *head], rows)
+    return "## By noise between runs\n\n" + table(["shape", "step", *head], rows)
 
 
 def _disturbances() -> str:
@@ -209,7 +202,7 @@ def _disturbances() -> str:
     head = [f"{spread} %, {runs} runs" for spread in (2, 4) for runs in (5, 9, 30)]
     return (
         "## When runs are neither normal nor independent\n\nSteps of 5 %, logistic loss of 10 %. Truth is the "
-        "mean of the runs, without what dips take away.\n\n" + _table(["runs", *head], rows)
+        "mean of the runs, without what dips take away.\n\n" + table(["runs", *head], rows)
     )
 
 
@@ -263,69 +256,8 @@ def _pairs() -> str:
     return (
         f"## Verdicts\n\n{SETS // 2} pairs a cell, each side with a ramp of its own: how many of two equal servers are "
         "called faster or slower / how many that are 10 % faster are called faster.\n\n"
-        + _table(["step", "runs", *SHAPES], rows)
+        + table(["step", "runs", *SHAPES], rows)
     )
-
-
-def _sample() -> str:
-    """Run perfdhcp reports of known servers through ingest and build, and describe the warehouse's results."""
-    noise = np.random.default_rng(5440)
-    cells = [(shape, step) for shape in (MIDDLE, WORST) for step in (0.05, 0.10)]
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        tree, home = Path(folder) / "tree", Path(folder) / "home"
-        for shape, step in cells:
-            _write_reports(tree / _slug(shape, step), noise, step, shape)
-        for command in (["ingest", str(tree)], ["build"]):
-            subprocess.run([sys.executable, "-m", "dropline", "--home", str(home), *command], check=True, cwd=ROOT)
-        with duckdb.connect(str(home / "warehouse.duckdb"), read_only=True) as connection:
-            for shape, step in cells:
-                [(servers, covered, intervals)] = connection.execute(
-                    """select
-                        count(*), avg((? between ci_low and ci_high)::int), avg((interval_kind = 'confidence')::int)
-                    from capacity where loss_goal = 'isc' and campaign = ?""",
-                    [TRUTH * SAMPLE_RATE, _slug(shape, step)],
-                ).fetchall()
-                rows.append([shape, f"{step:.0%}", f"{servers}", f"{covered:.0%}", f"{intervals:.0%}"])
-    return (
-        "## The whole way\n\nThe same as reports of perfdhcp, nine runs each, through ingest and build.\n\n"
-        + _table(["shape", "step", "servers", "covered", "intervals"], rows)
-    )
-
-
-def _slug(shape: str, step: float) -> str:
-    return f"{shape.split(',')[0].replace(' ', '-')}-{step:.0%}".replace("%", "")
-
-
-def _write_reports(folder: Path, noise: np.random.Generator, step: float, shape: str) -> None:
-    """Write simulated perfdhcp reports of servers that sustain SAMPLE_RATE, nine ramps each."""
-    from benchmarks.trees import perfdhcp_report
-
-    runs = 9
-    sustained = noise.normal(1, NOISE, (SAMPLE_SERVERS, runs))
-    numbers, offered, loss = trials_of(noise, sustained, step, noise.uniform(0, 1, (SAMPLE_SERVERS, 1)), shape)
-    folder.mkdir(parents=True)
-    (folder / "campaign.yaml").write_text(
-        f"campaign: {folder.name}\npath: '{{scenario}}/rep{{repetition}}/rate{{offered_rate}}.txt'\n"
-        "defaults: {product: ISC Kea, product_version: 2.2.0, backend: memfile, threading: single}\n"
-    )
-    for run, rate, lost in zip(
-        numbers.tolist(), np.rint(SAMPLE_RATE * offered).astype(int).tolist(), loss, strict=True
-    ):
-        command = f"perfdhcp -4 -r {rate} -p {SAMPLE_PERIOD_S} -W 1 127.0.0.1"
-        sent = rate * SAMPLE_PERIOD_S - 1
-        acknowledged = round(sent * (1 - lost))
-        delays = (0.1, 0.5, 5.0, 0.2, 0)
-        drops = sent - acknowledged
-        figures = [acknowledged / SAMPLE_PERIOD_S, rate, sent, acknowledged, drops, 100 * drops / sent, *delays]
-        figures += [acknowledged, acknowledged, 0, 0.0, *delays]
-        path = folder / f"server{run // runs}" / f"rep{run % runs + 1}" / f"rate{rate}.txt"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(perfdhcp_report(command, ("DISCOVER-OFFER", "REQUEST-ACK"), 0) % tuple(figures))
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows))
 
 
 def _write_constants() -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks import alternatives
-from benchmarks.plots import COLOURS, dots, table
+from benchmarks.plots import COLOURS, dots, machine, publish, table
 from benchmarks.trees import Promise, render, render_again
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import ingest
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     Work = Callable[[Path, Path], None]
 
-RESULT = Path(__file__).parent / "results" / "ingest.md"
 TRIALS = (1_000, 10_000)
 RUNS = 3
 AGAIN = 0.01
@@ -54,14 +53,12 @@ def main() -> None:
     read.add_argument("--folder", type=Path, help="where the trees and lakes are put meanwhile")
     given = read.parse_args()
     head = (
-        f"The fastest of {given.runs} runs each, {os.cpu_count()} CPUs at a load of {os.getloadavg()[0]:.1f}, "
-        f"Python {sys.version.split()[0]}; the files were just written, so they come from memory."
+        f"The fastest of {given.runs} runs each, {machine()}, Python {sys.version.split()[0]}; the files were just "
+        "written, so they come from memory."
     )
     measured = [_measured(trials, given.runs, given.folder) for trials in given.trials]
     text = "\n\n".join([head, *(_table(promise, best) for promise, best in measured)]) + "\n"
-    RESULT.write_text(text, "utf-8")
-    RESULT.with_suffix(".svg").write_text(_plot(measured), "utf-8")
-    print(text, end="")
+    publish("ingest", text, _plot(measured))
 
 
 def _measured(trials: int, runs: int, folder: Path | None) -> tuple[Promise, dict[str, Cost]]:

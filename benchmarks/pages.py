@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from playwright.sync_api import Page, sync_playwright
 
-from benchmarks.plots import COLOURS, dots
+from benchmarks.plots import COLOURS, dots, machine, p95, publish, table
 from dropline.app.serve import ADDRESS, ROOT, command, environment
 from dropline.app.warehouse import Warehouse
 from dropline.paths import Home
@@ -44,7 +44,6 @@ from dropline.paths import Home
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-RESULT: Final = Path(__file__).parent / "results" / "pages.md"
 FLAGS: Final = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 FIGURES: Final = ", ".join(
     f"[data-testid={name}]" for name in ("stDataFrame", "stVegaLiteChart", "stMetric", "stTextInput", "stFileUploader")
@@ -175,9 +174,9 @@ def main() -> None:
         found = [each for name in arguments.pages or PAGES for each in measure(page, address, name, arguments.times)]
     text = _as_markdown(home, found, arguments.times) + "\n"
     if not arguments.pages:
-        RESULT.write_text(text, "utf-8")
-        RESULT.with_suffix(".svg").write_text(plot(found), "utf-8")
-    print(text, end="")
+        publish("pages", text, plot(found))
+    else:
+        print(text, end="")
 
 
 @contextmanager
@@ -252,15 +251,11 @@ def _rest(page: Page) -> dict[str, float]:
 def plot(found: Sequence[Measured]) -> str:
     """Return an SVG of the seconds until each page is painted or has reacted: median and 95th percentile."""
     rows = {
-        f"{each.page}: {each.what}": {"p50": statistics.median(each.values), "p95": _slow(each.values)}
+        f"{each.page}: {each.what}": {"p50": statistics.median(each.values), "p95": p95(each.values)}
         for each in found
         if each.what not in (WHOLE, SHIFT)
     }
     return dots(rows, dict(zip(("p50", "p95"), COLOURS, strict=False)), "s", range(-2, 2))
-
-
-def _slow(values: Sequence[float]) -> float:
-    return statistics.quantiles(values, n=20, method="inclusive")[-1]
 
 
 def _as_markdown(home: Path, found: list[Measured], times: int) -> str:
@@ -268,18 +263,16 @@ def _as_markdown(home: Path, found: list[Measured], times: int) -> str:
         "select (select count(*) from trials) as trials, (select count(*) from configurations) as configurations"
     )
     trials, configurations = (counts[name][0].as_py() for name in ("trials", "configurations"))
-    rows = [
+    head = (
         f"A warehouse of {trials:,} trials and {configurations:,} configurations; n = {times} each, warm, Chromium at "
-        f"1280 x 1000; {os.cpu_count()} cores at a load of {os.getloadavg()[0]:.1f}. Seconds; a shift has no unit.",
-        "",
-        "| page | what | p50 | p95 | limit |",
-        "|---|---|---:|---:|---:|",
-    ]
+        f"1280 x 1000; {machine()}. Seconds; a shift has no unit."
+    )
+    rows = []
     for each in found:
-        median = statistics.median(each.values)
+        middle, slow = statistics.median(each.values), p95(each.values)
         limit = LIMITS.get(each.what, FOLLOWS_WITHIN_S)
-        rows.append(f"| {each.page} | {each.what} | {median:.2f} | {_slow(each.values):.2f} | {limit} |")
-    return "\n".join(rows)
+        rows.append([each.page, each.what, f"{middle:.2f}", f"{slow:.2f}", limit])
+    return f"{head}\n\n{table(['page', 'what', 'p50', 'p95', 'limit'], rows, words=2)}"
 
 
 if __name__ == "__main__":

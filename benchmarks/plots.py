@@ -1,7 +1,10 @@
-"""The benchmarks' plot, a row per kind of work and a dot per series on a log scale, and their tables."""
+"""The benchmarks' plot, a row per kind of work and a dot per series on a log scale, their tables, and where both go."""
 
 from __future__ import annotations
 
+import os
+import statistics
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
@@ -11,6 +14,7 @@ import vl_convert
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+RESULTS: Final = Path(__file__).parent / "results"
 COLOURS: Final = ("#0072b2", "#009e73", "#d55e00")  # of Okabe and Ito: safe for colour-blind readers
 
 
@@ -31,7 +35,25 @@ def dots(rows: Mapping[str, Mapping[str, float]], colours: Mapping[str, str], un
     return f"{vl_convert.vegalite_to_svg(drawn.to_dict())}\n"
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return a table in Markdown, with figures in all columns but the first."""
-    lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
+def table(heads: Sequence[str], rows: Iterable[Sequence[Any]], words: int = 1) -> str:
+    """Return a table in Markdown, with figures in all columns but the first, or so many `words`."""
+    lines = [heads, [*["---"] * words, *["---:"] * (len(heads) - words)], *rows]
     return "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in lines)
+
+
+def publish(name: str, text: str, drawn: str = "") -> None:
+    """Print a result, and write it with its plot to benchmarks/results."""
+    (RESULTS / f"{name}.md").write_text(text, "utf-8")
+    if drawn:
+        (RESULTS / f"{name}.svg").write_text(drawn, "utf-8")
+    print(text, end="")
+
+
+def p95(values: Sequence[float]) -> float:
+    """Return the 95th percentile."""
+    return statistics.quantiles(values, n=20, method="inclusive")[-1]
+
+
+def machine() -> str:
+    """Return the size and the present load of this machine."""
+    return f"{os.cpu_count()} CPUs at a load of {os.getloadavg()[0]:.1f}"

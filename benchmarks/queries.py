@@ -11,7 +11,6 @@ benchmarks/results/queries.md and .svg. If PostgreSQL is not installed it is lef
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import statistics
 import time
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pyarrow as pa
 
 from benchmarks import peers
-from benchmarks.plots import COLOURS, dots, table
+from benchmarks.plots import COLOURS, dots, machine, p95, publish, table
 from dropline.app import queries, wording
 from dropline.app.queries import compare, explore, files
 from dropline.app.warehouse import LIMITS, Warehouse
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
     import psycopg
 
-RESULT: Final = Path(__file__).parent / "results" / "queries.md"
 TIMES: Final = 20
 GOAL_MS: Final = 60.0  # of every question of the dashboard, at the 95th percentile
 WORDS: Final = ("capacity", "loss", "generator")
@@ -99,7 +97,7 @@ class Times(NamedTuple):
     @property
     def p95_ms(self) -> float:
         """The 95th percentile, milliseconds."""
-        return 1000 * statistics.quantiles(self.seconds, n=20, method="inclusive")[-1]
+        return 1000 * p95(self.seconds)
 
 
 def main() -> None:
@@ -116,9 +114,7 @@ def main() -> None:
     compared = _compared(warehouse, subjects, with_postgres=not given.no_postgres, folder=given.folder)
     head = _head(warehouse, given.times)
     text = "\n\n".join([head, _dashboard(asked), _beside(compared)]) + "\n"
-    RESULT.write_text(text, "utf-8")
-    RESULT.with_suffix(".svg").write_text(plot(compared), "utf-8")
-    print(text, end="")
+    publish("queries", text, plot(compared))
 
 
 def questions() -> dict[str, str]:
@@ -242,7 +238,7 @@ def _head(warehouse: Warehouse, times: int) -> str:
     )
     return (
         f"A warehouse of {counts}; n = {times} each, warm; DuckDB with {LIMITS['threads']} threads and "
-        f"{LIMITS['memory_limit']}, as in the dashboard; {os.cpu_count()} CPUs at a load of {os.getloadavg()[0]:.1f}. "
+        f"{LIMITS['memory_limit']}, as in the dashboard; {machine()}. "
         "Milliseconds."
     )
 

@@ -7,14 +7,13 @@ all runs of a thread count together, like a server that follows the law only rou
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.plots import publish
 from dropline.inference.scaling import Fit, fit, law
 
-RESULT = Path(__file__).parent / "results" / "scaling.md"
 SERVERS = 2000
 SEED = 2544
 
@@ -69,9 +68,7 @@ def main() -> None:
         "|---|---|---|---|---|---|---|---|---|---|---|---|",
         *rows,
     ]
-    text = "\n".join(lines) + "\n"
-    RESULT.write_text(text)
-    print(text, end="")
+    publish("scaling", "\n".join(lines) + "\n")
 
 
 def simulate(scenario: Scenario, servers: int) -> Outcome:

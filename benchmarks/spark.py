@@ -19,10 +19,9 @@ from typing import NamedTuple
 
 import pyarrow.dataset as ds
 
-from benchmarks.plots import table
+from benchmarks.plots import publish, table
 
 ROOT = Path(__file__).parents[1]
-RESULT = Path(__file__).parent / "results" / "spark.md"
 SPARK_PYTHON = os.environ.get("DROPLINE_SPARK_PYTHON", str(ROOT / ".venv-spark/bin/python"))
 SHOWN = 6  # models
 MEMORY_MB = 2048
@@ -62,9 +61,7 @@ def main() -> None:
         f"executors, with an average load of {os.getloadavg()[-1]:.0f}; an executor is a process with one core and "
         f"{MEMORY_MB} MiB."
     )
-    text = "\n\n".join([head, *tables]) + "\n"
-    RESULT.write_text(text, "utf-8")
-    print(text, end="")
+    publish("spark", "\n\n".join([head, *tables]) + "\n")
 
 
 def measured(lake: Path, rounds: int) -> str:

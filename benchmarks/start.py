@@ -10,7 +10,6 @@ network; with the packages in pip's cache it is measured by hand: docs/explanati
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import time
 import urllib.error
@@ -20,14 +19,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from benchmarks.build import dropline
 from benchmarks.pages import FIGURES, chromium, served
-from benchmarks.plots import COLOURS, dots
+from benchmarks.plots import COLOURS, dots, machine, p95, publish, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from playwright.sync_api import Page
 
-RESULT: Final = Path(__file__).parent / "results" / "start.md"
 TIMES: Final = 10
 READY_WITHIN_S: Final = 60
 SQL: Final = "select protocol, count(*) from trials group by protocol"
@@ -62,23 +60,16 @@ def main() -> None:
     with chromium() as page:
         waits = [_waited(home, page) for _ in range(given.times)]
     found[READY], found[PAINT] = ([wait[place] for wait in waits] for place in (0, 1))
-    text = "\n".join(_report(found, cpu_s, given.times)) + "\n"
-    RESULT.write_text(text, "utf-8")
-    RESULT.with_suffix(".svg").write_text(plot(found), "utf-8")
-    print(text, end="")
+    publish("start", _report(found, cpu_s, given.times), plot(found))
 
 
 def plot(found: Mapping[Begin, Sequence[float]]) -> str:
     """Return an SVG of the startup seconds of each command: median, 95th percentile and goal."""
     rows = {
-        begin.name.replace("`", ""): {"p50": statistics.median(values), "p95": _slow(values), "goal": begin.limit_s}
+        begin.name.replace("`", ""): {"p50": statistics.median(values), "p95": p95(values), "goal": begin.limit_s}
         for begin, values in found.items()
     }
     return dots(rows, dict(zip(("p50", "p95", "goal"), COLOURS, strict=True)), "s", range(-2, 2))
-
-
-def _slow(seconds: Sequence[float]) -> float:
-    return statistics.quantiles(seconds, n=20, method="inclusive")[-1]
 
 
 def _waited(home: Path, page: Page) -> tuple[float, float]:
@@ -106,14 +97,14 @@ def _is_healthy(address: str) -> bool:
         return False
 
 
-def _report(found: dict[Begin, list[float]], cpu_s: dict[Begin, list[float]], times: int) -> Iterator[str]:
-    yield f"n = {times} each, files in memory; {os.cpu_count()} CPUs at a load of {os.getloadavg()[0]:.1f}. Seconds."
-    yield ""
-    yield "| what begins | p50 | p95 | CPU, median | goal |"
-    yield "| --- | ---: | ---: | ---: | ---: |"
+def _report(found: dict[Begin, list[float]], cpu_s: dict[Begin, list[float]], times: int) -> str:
+    rows = []
     for begin, seconds in found.items():
         cpu = f"{statistics.median(cpu_s[begin]):.2f}" if begin in cpu_s else ""
-        yield f"| {begin.name} | {statistics.median(seconds):.2f} | {_slow(seconds):.2f} | {cpu} | {begin.limit_s:g} |"
+        spent = [f"{statistics.median(seconds):.2f}", f"{p95(seconds):.2f}", cpu]
+        rows.append([begin.name, *spent, f"{begin.limit_s:g}"])
+    heads = ["what begins", "p50", "p95", "CPU, median", "goal"]
+    return f"n = {times} each, files in memory; {machine()}. Seconds.\n\n{table(heads, rows)}\n"
 
 
 if __name__ == "__main__":
