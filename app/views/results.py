@@ -125,7 +125,8 @@ def _panels(
         panels.append(tuple(part.index[part["origin"] == each] for each in theme.ORIGINS))
     # Display columns for all panels at once, and only for the rows they show: all rows would take too long.
     wanted = [place for measured, published in panels for place in (*measured[:MOST_ROWS], *published)]
-    rows = dict(zip(wanted, view_tables.capacities(table.take(wanted), labels).to_dict("records"), strict=True))
+    taken = table.take(pa.array(wanted, pa.int64()))  # typed: there may be none
+    rows = dict(zip(wanted, view_tables.capacities(taken, labels).to_dict("records"), strict=True))
     shown = 0
     for place, (protocol, unit), (measured, published) in zip(places, order, panels, strict=False):
         own = [rows[each] for each in measured[:MOST_ROWS]]

@@ -32,7 +32,7 @@ def test_what_is_real_has_a_colour_and_what_may_be_chance_has_none() -> None:
         }
     )
     spec = panel.ratios(pairs, "Faster", "two pairs").to_dict()
-    drawn = spec["datasets"][spec["layer"][2]["data"]["name"]]
+    drawn = spec["datasets"][spec["data"]["name"]]
     assert [row["colour"] for row in drawn] == [panel.VERDICT_COLOURS["faster"], theme.NEUTRAL, "#dd6517"]
     assert spec["layer"][2]["encoding"]["x"]["scale"]["type"] == "log"
     assert spec["layer"][1]["mark"]["type"] == "bar"
