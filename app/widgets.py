@@ -52,14 +52,21 @@ def open_warehouse() -> Warehouse:
     return _opened(Identity.of(Home.chosen().warehouse))
 
 
-@st.fragment(run_every=FOLLOWED_EVERY_S)
 def follow_publications() -> None:
     """Rerun the page within seconds of a publication; costs one stat of the file."""
-    file = Home.chosen().warehouse
-    found = Identity.of(file) if file.exists() else None
-    if st.session_state.setdefault("publication", found) != found:
-        st.session_state["publication"] = found
+    _rerun_after(_published())
+
+
+@st.fragment(run_every=FOLLOWED_EVERY_S)
+def _rerun_after(shown: Identity | None) -> None:
+    # `shown` is of the run of the whole page: if a rerun gets lost, the next look asks again.
+    if _published() != shown:
         st.rerun()
+
+
+def _published() -> Identity | None:
+    file = Home.chosen().warehouse
+    return Identity.of(file) if file.exists() else None
 
 
 def warehouse_or_stop() -> Warehouse:
