@@ -17,16 +17,14 @@ from dropline.ingest.records import Records
 
 _LARGEST: Final = 1024 * 1024  # bytes: longer texts would need too much memory for the pieces
 _COUNT: Final = r"(\d{1,18})"
-_HEAD: Final = re.compile(
-    rf"(?={START})Running: ([ -~]*[!-~])\nScenario: (basic)\.\n(?:Multi-thread mode enabled\.\n)?"
-)
-_SUMMARY: Final = "***Rate statistics***\n"
-_RATE: Final = re.compile(
-    rf"{re.escape(_SUMMARY)}Rate: ([ -~]*[!-~])\n\n\*\*\*Malformed Packets\*\*\*\nMalformed packets: {_COUNT}\n",
+HEAD: Final = re.compile(rf"(?={START})Running: ([ -~]*[!-~])\nScenario: (basic)\.\n(?:Multi-thread mode enabled\.\n)?")
+SUMMARY: Final = "***Rate statistics***\n"
+RATE: Final = re.compile(
+    rf"{re.escape(SUMMARY)}Rate: ([ -~]*[!-~])\n\n\*\*\*Malformed Packets\*\*\*\nMalformed packets: {_COUNT}\n",
     re.ASCII,
 )
 _RATIO: Final = r"drops ratio: (?P<drop_ratio_printed>\d{1,9}(?:\.\d{1,9})?(?:e-\d\d)?) %\n"  # after the drops
-_EXCHANGE: Final = re.compile(
+EXCHANGE: Final = re.compile(
     r"\*\*\*Statistics for: (?P<exchange>[^*\n]+)\*\*\*\n"
     + "".join(rf"{key}: (?P<{name}>\d{{1,18}})\n" + _RATIO * (name == "drops") for key, name in COUNTERS.items())
     + "\n"
@@ -47,8 +45,8 @@ def read_whole(text: bytes) -> Process | None:
     if len(text) > _LARGEST or not text.isascii():
         return None
     report = text.decode()
-    head, summary = _HEAD.match(report), report.find(_SUMMARY)
-    rate = _RATE.match(report, summary) if summary > 0 else None
+    head, summary = HEAD.match(report), report.find(SUMMARY)
+    rate = RATE.match(report, summary) if summary > 0 else None
     if not head or not rate or report.count(START) > 1:
         return None
     trial = Process(command=head[1], scenario=head[2], stage=Stage.STATISTICS, malformed=int(rate[2]))
@@ -94,14 +92,14 @@ def _exchanges(report: str, begin: int) -> Records:
     found: list[tuple[str, ...]] = []
     positions = [-1]
     while begin < len(report):
-        match = _EXCHANGE.match(report, begin)
+        match = EXCHANGE.match(report, begin)
         _, place = PLACES.get(match[1], ("", -1)) if match else ("", -1)
         if not match or place <= positions[-1]:
             return Records()
         begin = match.end()
         found.append(match.groups())
         positions.append(place)
-    texts = Records.named(_EXCHANGE.groupindex, found).values
+    texts = Records.named(EXCHANGE.groupindex, found).values
     said: dict[str, list[Any]] = {name: [*map(_KINDS.get(name, str), told)] for name, told in texts.items()}
     ratios = [float(text) / 100 for text in texts.get("drop_ratio_printed", ())]
     return Records(said | {"position": positions[1:], "drop_ratio": ratios})
