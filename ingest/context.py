@@ -69,6 +69,7 @@ _BANNER: Final = "banner"
 SIDECAR_OF: Final = "sidecar "
 _SET_UP: Final = frozenset({"backend", "threading", "scenario"})  # a sidecar with one of these describes the set-up
 MAX_OBSERVATIONS: Final = 1000
+SERVERS: Final = ("config", "server_config", "config_sha256")  # keys of a sidecar that name a server's configuration
 METRICS: Final = (
     *((metric, "s") for metric in ("perfdhcp_cpu_s", "server_cpu_s", "db_cpu_s", "other_cpu_s")),
     *(("loadavg_before", "processes"), ("server_deaths", "deaths")),
@@ -328,7 +329,7 @@ def gather(
         claims += _claims(_repetition(path.rpartition("/")[0]), "path", {}, notes)
     if campaign:
         claims += _claims(campaign.said, "campaign.yaml defaults", {}, notes)
-    if any(contents.get(key) for key in ("config", "server_config", "config_sha256")):
+    if any(map(contents.get, SERVERS)):
         server, doubts = servers.named(contents, scope)
         notes += doubts
     else:

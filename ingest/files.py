@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from dropline.ingest.formats.perfdhcp_forms import Form
     from dropline.ingest.telemetry import TelemetryReader
 
+    Nature = tuple["Kind", Reject | None, Reader | None, ModuleType | None, TelemetryReader | None, str | None]
+
 MAX_BYTES: Final = 64 * 1024 * 1024
 HEAD_BYTES: Final = 64 * 1024
 _HEADS_BYTES: Final = 4 * 1024 * 1024  # held in memory at once
@@ -124,6 +126,7 @@ class Found:
         reject: why the file is rejected, if it is UNREADABLE or empty.
         reader: the reader of an OUTPUT; `server` and `watcher` likewise.
         fact: the kind of machine fact in it, if known.
+        is_regular: whether the walk saw a regular file.
         form: of the report in it, if that is a usual one of perfdhcp.
         held: its bytes and mtime in us, if they are kept from `look` until it is parsed.
 
@@ -131,7 +134,7 @@ class Found:
 
     __slots__ = (
         *("scope", "folder", "name", "elsewhere", "size", "modified_us"),
-        *("kind", "reject", "reader", "server", "watcher", "fact", "form", "held"),
+        *("kind", "reject", "reader", "server", "watcher", "fact", "form", "held", "is_regular"),
     )
 
     def __init__(
@@ -152,13 +155,18 @@ class Found:
         self.server: ModuleType | None = None
         self.watcher: TelemetryReader | None = None
         self.fact: str | None = None
+        self.is_regular = False
         self.form: Form | None = None
         self.held: tuple[bytes, int] | None = None
 
     @property
-    def nature(self) -> tuple[object, ...]:
-        """What is recognised by the head."""
+    def nature(self) -> Nature:
+        """What is recognised by the name and the head."""
         return self.kind, self.reject, self.reader, self.server, self.watcher, self.fact
+
+    @nature.setter
+    def nature(self, nature: Nature) -> None:
+        self.kind, self.reject, self.reader, self.server, self.watcher, self.fact = nature
 
     @property
     def path(self) -> str:
@@ -206,7 +214,7 @@ def look(items: Iterable[Found], max_bytes: int = MAX_BYTES, keep_bytes: int = 0
         if item.reject:
             continue
         try:
-            head, modified_us = read(item.where, max_bytes, HEAD_BYTES)
+            head, modified_us = read(item.where, max_bytes, HEAD_BYTES, seen=item.is_regular)
         except Unreadable as error:
             item.reject = error.reject
             continue
@@ -225,8 +233,13 @@ def look(items: Iterable[Found], max_bytes: int = MAX_BYTES, keep_bytes: int = 0
 def _recognise(heads: Sequence[tuple[Found, bytes]]) -> None:
     heads = _without_usual(heads)
     in_question = formats.in_question([head for _, head in heads], _IN_JSON)
+    alike: dict[tuple[str, bytes], Found] = {}  # campaigns of one testbed bring the same facts and configurations
     for (item, head), asked in zip(heads, in_question, strict=True):
-        recognise(item, head, asked=asked)
+        before = alike.setdefault((item.name, head), item)
+        if before is item:
+            recognise(item, head, asked=asked)
+        else:
+            item.nature = before.nature
 
 
 def _without_usual(heads: Sequence[tuple[Found, bytes]]) -> list[tuple[Found, bytes]]:
@@ -302,13 +315,17 @@ def adopt(items: Iterable[Found]) -> None:
     _adopt_sidecars([item for each in folders.values() for item in each])
 
 
-def read(file: str | Path, max_bytes: int = MAX_BYTES, first: int | None = None) -> tuple[bytes, int]:
+def read(
+    file: str | Path, max_bytes: int = MAX_BYTES, first: int | None = None, *, seen: bool = False
+) -> tuple[bytes, int]:
     """Return the bytes of a regular file (only the `first` ones if given) and its mtime in us.
 
-    Raises Unreadable. Never opens a pipe or a device, never follows a link.
+    Raises Unreadable. Never opens a pipe or a device, never follows a link; `seen` says that it was a regular file just
+    now.
     """
     try:
-        _require_regular(os.lstat(file))
+        if not seen:
+            _require_regular(os.lstat(file))
         opened = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             status = os.fstat(opened)
@@ -490,6 +507,7 @@ class _Walker:
             yield item
             return
         item.size, item.modified_us = status.st_size, status.st_mtime_ns // 1000
+        item.is_regular = stat.S_ISREG(status.st_mode)
         yield item
 
     def unpacked(self, path: str, place: str, levels: int) -> _Folder | Reject | None:

@@ -16,7 +16,7 @@ from dropline.ingest.formats import Reject
 from dropline.ingest.identity import Identities
 from dropline.ingest.lake import FORGOTTEN
 from dropline.ingest.listing import MOST_BYTES, MOST_FILES, gathered
-from dropline.ingest.parallel import in_order
+from dropline.ingest.parallel import in_order, uncollected
 from dropline.ingest.ramps import Ramps
 from dropline.ingest.resolve import Resolver, server_configs
 from dropline.ingest.retraction import move, tombstones
@@ -186,7 +186,7 @@ def ingest(
     rejected, and their versions in the lake stay. Raises IntakeError for a missing path and CampaignError for two
     campaigns of one name, both before anything is written; an interrupted ingest leaves nothing behind.
     """
-    with lake.reading(), ExitStack() as stack:
+    with lake.reading(), uncollected(), ExitStack() as stack:
         room = cache(lambda: stack.enter_context(lake.staged()))  # for extracted archives
         newest = (lake.batches() or [""])[-1]  # before reading the known versions: later batches are compared on commit
         known = Known(lake)

@@ -22,8 +22,10 @@ from dropline.ingest.campaign import slug
 from dropline.ingest.context import (
     MAX_OBSERVATIONS,
     METRICS,
+    SERVERS,
     SIDECAR_OF,
     WATCHED,
+    context_path,
     instant,
     labels_form,
     levels,
@@ -37,7 +39,7 @@ from dropline.ingest.formats.perfdhcp_forms import FACTS
 from dropline.ingest.formats.perfdhcp_lines import INTERIM
 from dropline.ingest.lake import Version
 from dropline.ingest.rows import NO_CONTEXT, RAW, Content, raw_values, table, trial_id
-from dropline.ingest.schema import TABLES
+from dropline.ingest.schema import CONFIGURATION, TABLES
 from dropline.ingest.synonyms import normalise
 
 if TYPE_CHECKING:
@@ -54,8 +56,11 @@ _RATE: Final = FACTS.index("offered_rate")
 _FEWEST: Final = 4  # reports of one form that are worth a matrix
 _OWN: Final = frozenset({"offered_rate", "started_at", "ended_at", "command"})  # columns that differ within a ramp
 _TIMES: Final = ("started_at", "ended_at")
+_OF_ROW: Final = frozenset({*_TIMES, "repetition"})  # own values that the report itself does not tell
+_ID: Final = TABLES["trials"].field("trial_id").type
 _MAX_RATE: Final = 1e12
-_ALSO_SAID: Final = ("kea_version", "signal_sent", "config", "server_config", "config_sha256", "campaign")
+_ALSO_SAID: Final = ("kea_version", "signal_sent", *SERVERS, "campaign")
+_DIGITS: Final = 10  # of a repetition, at most
 _NUMBERS: Final = frozenset({int, float})
 _LARGEST: Final = 2.0**63  # orjson reads a larger integer as a float
 
@@ -69,6 +74,8 @@ class _Keys(NamedTuple):
 
     shared: tuple[str, ...]
     rates: tuple[str, ...]
+    repetitions: tuple[str, ...]
+    may_count: bool  # neither translated nor given for all trials
     command: str
     times: tuple[tuple[str, str], ...]  # column, key
 
@@ -221,13 +228,18 @@ class Ramps:
         if rate is None or not rate < _MAX_RATE or rate in self._numbers(item.folder):
             raise _Other
         own = _own(sidecar.said, keys, rate, fields.get("offered_rate"))
+        counts = [sidecar.said.get(key) for key in keys.repetitions]
+        folder: str | None = item.folder
+        if keys.may_count and "repetition" in fields and any(map(sidecar.said.get, SERVERS)):
+            own["repetition"] = _repetition(fields["repetition"], counts)
+            counts, folder = [count is None for count in counts], None
         watch, values = self._watch(sidecar.said)
         words: list[Any] = [sidecar.said.get(key) for key in keys.shared]
         shared = tuple([tuple(word) if word.__class__ is list else word for word in words])
-        path = tuple([each for each in fields.items() if each[0] != "offered_rate"])
+        path = tuple([each for each in fields.items() if each[0] not in own])
         key = (
-            *(scope.place, item.folder, path, "offered_rate" in fields, sidecar.item is None, *own),
-            *(shared, *map(type, words), *[sidecar.said.get(key) is None for key in keys.rates]),
+            *(scope.place, folder, path, "offered_rate" in fields, sidecar.item is None, *own, *counts),
+            *(shared, *map(type, words), *map(type, counts), *[sidecar.said.get(key) is None for key in keys.rates]),
             figures.settings[number],
         )
         if key not in self._groups:
@@ -295,7 +307,7 @@ class Ramps:
             or any(row.get(column) != own.get(column) for column in _TIMES)
         ):
             return None
-        form = context.digest_form(source or "", _OWN)
+        form = context.digest_form(source or "", own)
         if sha256((form % _written(own, source, watch, values)).encode()).hexdigest() != context.sha256():
             return None
         said = row["context_sources"]
@@ -322,14 +334,22 @@ def _keys(campaign: Campaign | None) -> _Keys | None:
     """Return the keys of a campaign's sidecars; None if it translates a trial's own values or looks into objects."""
     own: dict[str, list[str]] = defaultdict(list)
     for column, key in sidecar_fields(campaign):
-        own[column if column in _OWN else ""].append(key)
+        own[column if column in _OWN or column == "repetition" else ""].append(key)
     said = [key for keys in own.values() for key in keys]
     if any("." in key for key in said) or len(own["command"]) != 1:
         return None
     if campaign and not _OWN.isdisjoint(campaign.values):
         return None
     times = tuple((column, key) for column in _TIMES for key in own[column])
-    return _Keys(tuple(dict.fromkeys((*own[""], *_ALSO_SAID))), tuple(own["offered_rate"]), own["command"][0], times)
+    may_count = not campaign or ("repetition" not in campaign.values and "repetition" not in dict(campaign.said))
+    return _Keys(
+        tuple(dict.fromkeys((*own[""], *_ALSO_SAID))),
+        tuple(own["offered_rate"]),
+        tuple(own["repetition"]),
+        may_count,
+        own["command"][0],
+        times,
+    )
 
 
 def _numbers_in(folder: str) -> frozenset[float]:
@@ -361,6 +381,15 @@ def _own(said: Row, keys: _Keys, rate: float, in_path: str | None) -> Row:
     return own
 
 
+def _repetition(in_path: str, said: Sequence[object]) -> int:
+    """Return the repetition in a path; a sidecar must have the same."""
+    repetition = int(in_path) if in_path.isascii() and len(in_path) < _DIGITS else -1
+    others = [count for count in said if count is not None]
+    if repetition < 0 or any(count.__class__ is not int or count != repetition for count in others):
+        raise _Other
+    return repetition
+
+
 def _written(own: Row, source: str | None, watch: _Watch, values: Sequence[float]) -> dict[str, str]:
     """Return the JSON of a trial's own values, as a context is digested."""
     return {
@@ -370,6 +399,7 @@ def _written(own: Row, source: str | None, watch: _Watch, values: Sequence[float
         "started_at": f'"{own.get("started_at")}"',
         "ended_at": f'"{own.get("ended_at")}"',
         "command": quoted(own.get("command", "")),
+        "repetition": str(own.get("repetition")),
     }
 
 
@@ -444,10 +474,14 @@ def _trials(trials: Sequence[_Trial]) -> pa.Table:
             "campaign": [trial.campaign for trial in those],
             "source_path": [trial.item.path for trial in those],
             "source_sha256": [trial.content.sha256 for trial in those],
-            **{name: [trial.own.get(name) for trial in those] for name in _TIMES if group.row.get(name)},
+            **{name: [trial.own[name] for trial in those] for name in those[0].own if name in _OF_ROW},
             "conflicts": [_of_sidecar(group, trial) for trial in those],
             **{name: [trial.facts[at] for trial in those] for at, name in enumerate(FACTS)},
         }
+        if "repetition" in own:  # then they come from several folders
+            known = {name: group.row.get(name) for name, _ in CONFIGURATION}
+            folders = {trial.item.folder: context_path(trial.item.path, known) for trial in those}
+            own["context_path"] = [folders[trial.item.folder] for trial in those]
         for name, values in columns.items():
             values += own[name] if name in own else [group.row.get(name)] * len(those)
         lengths += [len(group.columns)] * len(those)
@@ -470,7 +504,7 @@ def _of_sidecar(group: _Group, trial: _Trial) -> list[str]:
 
 def _figures(form: Form, figures: Figures, trials: Sequence[_Trial]) -> Iterator[tuple[str, pa.Table]]:
     """Yield the rows of schema.EXCHANGES and schema.INTERVALS of some trials."""
-    ids, numbers = pa.array([trial.id for trial in trials], pa.string()), np.array([trial.number for trial in trials])
+    ids, numbers = pa.array([trial.id for trial in trials], _ID), np.array([trial.number for trial in trials])
     width = len(form.exchanges)
     rows = (numbers[:, None] * width + np.arange(width)).ravel()
     exchanges = {name: column.take(pa.array(rows)) for name, column in figures.exchanges.items()}
@@ -502,9 +536,9 @@ def _observations(trials: Sequence[_Trial]) -> Iterator[pa.Table]:
     for watch, those in by_watch.items():
         size = len(those[0].values)
         labels = pa.array(np.tile(np.arange(size), len(those)))
-        own = ("trial_id", [each.id for each in those]), ("campaign", [each.campaign for each in those])
         columns = {
-            **{name: _each(pa.array(values, pa.string()), size) for name, values in own},
+            "trial_id": _each(pa.array([each.id for each in those], _ID), size),
+            "campaign": _each(pa.array([each.campaign for each in those], pa.string()), size),
             "source_path": _each(pa.array([each.item.path for each in those], pa.string()), size),
             **{
                 name: pa.array(values, pa.string()).take(labels)

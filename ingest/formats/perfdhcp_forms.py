@@ -1,9 +1,9 @@
 """Usual perfdhcp reports by columns: texts that differ only in their digits are parsed together.
 
-A skeleton is a text with one `0` for each run of digits. Reports with equal skeletons have a form in common: their
-numbers stand in the same order, so the patterns of `perfdhcp_whole` are matched once, against the skeleton, and the
-numbers of all reports become one matrix. A report that deserves a remark is left to `perfdhcp.parse`, which tells the
-same of all others.
+Usual is one process, complete, without `-x`. A skeleton is a text with one `0` for each run of digits. Reports with
+equal skeletons have a form in common: their numbers stand in the same order, so the patterns here are matched once,
+against the skeleton, and the numbers of all reports become one matrix. A report that deserves a remark is left to
+`perfdhcp.parse`, which tells the same of all others.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dropline.ingest.formats.perfdhcp_lines import COUNTERS
+from dropline.ingest.formats.perfdhcp_lines import COUNTERS, DELAY_KEYS, INTERIM
+from dropline.ingest.formats.perfdhcp_lines import START as FIRST
 from dropline.ingest.formats.perfdhcp_options import parse_command
 from dropline.ingest.formats.perfdhcp_report import options_told
-from dropline.ingest.formats.perfdhcp_trial import DELAYS
-from dropline.ingest.formats.perfdhcp_whole import EXCHANGE, HEAD, RATE, SUMMARY, read_whole
+from dropline.ingest.formats.perfdhcp_trial import DELAYS, PLACES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,26 @@ _RUNS: Final = (16, 8, 4, 2, 2)  # shorten runs of up to 255 digits to one digit
 _LONGEST: Final = 64 * 1024  # bytes of a report
 _LONGEST_NUMBER: Final = 15  # characters; such an integer is exact as a double
 _COUNTS: Final = (*COUNTERS.values(), "collected")
-_FIGURES: Final = tuple(name for name in EXCHANGE.groupindex if name != "exchange")
+
+_SUMMARY: Final = "***Rate statistics***\n"
+_HEAD: Final = re.compile(rf"{FIRST} -[ -~]*[!-~]\nScenario: basic\.\n(?:Multi-thread mode enabled\.\n)?")
+_LINE: Final = re.compile(
+    f"{INTERIM[0]}: (0(?:/0)*)" + "".join(rf"; {kind}: \1" for kind in INTERIM[1:3]) + rf"(; {INTERIM[3]}: \1)?\n"
+)
+_RATE: Final = re.compile(
+    rf"{re.escape(_SUMMARY)}Rate: (?P<rate>0(?:\.0)?)(?: [ -.0-~]+/second)?"
+    r"(?:, expected rate: (?P<expected>0)(?: exchanges/second)?)?\n\n"
+    r"\*\*\*Malformed Packets\*\*\*\nMalformed packets: (?P<malformed>0)\n"
+)
+_RATIO: Final = r"drops ratio: (?P<drop_ratio_printed>0(?:\.0)?) %\n"  # after the drops
+_EXCHANGE: Final = re.compile(
+    r"\*\*\*Statistics for: (?P<exchange>[^*\n]+)\*\*\*\n"
+    + "".join(rf"{key}: (?P<{name}>0)\n" + _RATIO * (name == "drops") for key, name in COUNTERS.items())
+    + "\n"
+    + "".join(rf"{key}: (?P<{name}>0\.0) ms\n" for key, name in DELAY_KEYS.items())
+    + r"collected packets: (?P<collected>0)\n\n*"
+)
+_FIGURES: Final = tuple(name for name in _EXCHANGE.groupindex if name != "exchange")
 
 
 FACTS: Final = ("command", "offered_rate", "achieved_rate", "sent", "received", "dropped")
@@ -170,38 +189,45 @@ def may_have_a_form(text: bytes) -> bool:
     return text.startswith(START) and len(text) < _LONGEST and b"\0" not in text
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def form_of(skeleton: bytes) -> Form | None:
     """Return the form of all reports with this skeleton; None if they are not usual ones."""
-    trial = read_whole(skeleton)
-    if trial is None:
+    text = skeleton.decode("ascii", "replace")
+    head, summary = _HEAD.match(text), text.find(_SUMMARY)
+    rate = _RATE.match(text, summary) if summary > 0 else None
+    if not head or not rate or text.count(FIRST) > 1:
         return None
-    text = skeleton.decode()
     numbers = {found.start(): number for number, found in enumerate(_NUMBER.finditer(text))}
-    head, summary = HEAD.match(text), text.find(SUMMARY)
-    rate = RATE.match(text, summary)
-    if not head or not rate or not re.match(r"[0.]+ ", rate[1]):
+    load, exchanges = text[head.end() : summary], _exchanges(text, rate.end())
+    line = _LINE.match(load)
+    lines = load.count("\n")
+    if not exchanges or (load and (not line or load != line[0] * lines)):
         return None
-    width, lines = trial.interims.width, len(trial.interims)
-    names = tuple(trial.exchanges.column("exchange"))
-    if lines and width != len(names):
+    names = tuple(each["exchange"] for each in exchanges)
+    if line and line[1].count("0") != len(names):
         return None
-    load = [number for place, number in numbers.items() if head.end() <= place < summary]
-    interims = np.array(load, np.int64).reshape(lines, -1, width) if lines else np.zeros((0, 3, len(names)), np.int64)
-    begin, figures = rate.end(), []
-    for _ in names:
-        match = EXCHANGE.match(text, begin)
-        if not match or any(match.start(name) not in numbers for name in _FIGURES):
-            return None
-        figures.append([numbers[match.start(name)] for name in _FIGURES])
-        begin = match.end()
-    expected = text.rindex(" 0", 0, rate.end(1)) + 1 if trial.expected_rate is not None else None
+    counters = [number for place, number in numbers.items() if head.end() <= place < summary]
+    interims = np.array(counters, np.int64).reshape(lines, 4 if line and line[2] else 3, len(names))
     return Form(
         names,
-        tuple(trial.exchanges.column("position")),
-        numbers[rate.start(1)],
-        numbers[rate.start(2)],
-        None if expected is None else numbers[expected],
-        np.array(figures, np.int64).T,
+        tuple(PLACES[name][1] for name in names),
+        numbers[rate.start("rate")],
+        numbers[rate.start("malformed")],
+        numbers[rate.start("expected")] if rate["expected"] else None,
+        np.array([[numbers[each.start(name)] for each in exchanges] for name in _FIGURES], np.int64),
         interims.transpose(1, 0, 2),
     )
+
+
+def _exchanges(text: str, begin: int) -> list[re.Match[str]]:
+    """Return the statistics from `begin` to the end; none if there is other text or another order."""
+    found: list[re.Match[str]] = []
+    position = -1
+    while begin < len(text):
+        match = _EXCHANGE.match(text, begin)
+        _, place = PLACES.get(match["exchange"], ("", -1)) if match else ("", -1)
+        if not match or place <= position:
+            return []
+        begin, position = match.end(), place
+        found.append(match)
+    return found

@@ -12,9 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dropline.ingest import loader, machines, ramps
-from dropline.ingest.formats import perfdhcp
-from dropline.ingest.formats.perfdhcp_forms import START, form_of, may_have_a_form, skeletons
-from dropline.ingest.formats.perfdhcp_lines import INTERIM
+from dropline.ingest.formats.perfdhcp_forms import START
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import ingest
 from dropline.ingest.parallel import in_order
@@ -23,13 +21,6 @@ from dropline.ingest.schema import TABLES
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 RUN = EXAMPLES / "kea-2.2-ha" / "runs" / "v4_st_memfile_hot-standby"
-CAPTURES = ROOT / "tests" / "captures" / "perfdhcp"
-REPORTS = [
-    data
-    for path in sorted([*CAPTURES.rglob("*.txt"), *RUN.rglob("rate*.txt")])
-    if may_have_a_form(data := path.read_bytes())
-]
-USUAL = [data for data in REPORTS if form_of(skeletons([data])[0])]
 TOKENS = st.sampled_from(
     (
         b"0",
@@ -58,40 +49,6 @@ def edited(data: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:
     for start, length, token in edits:
         data = data[:start] + token + data[start + length :]
     return data
-
-
-def told(data: bytes) -> bool:
-    """Say whether `data` is told by columns; then it must be what its lines tell."""
-    if not may_have_a_form(data) or not (form := form_of(skeletons([data])[0])):
-        return False
-    figures = form.read([data, data])
-    assert figures.usual[0] == figures.usual[1]
-    if not figures.usual[1]:
-        return False
-    (report,) = perfdhcp.parse(data)
-    width = len(form.exchanges)
-    assert report.facts == figures.told(1)
-    assert report.warnings == []
-    assert list(report.exchanges) == [
-        {name: column[row].as_py() for name, column in figures.exchanges.items()} for row in range(width, 2 * width)
-    ]
-    for name, counters in zip(INTERIM, figures.interims[:, 1], strict=False):
-        assert list(report.intervals.column(name)) == counters.ravel().tolist()
-    assert list(report.intervals.column("t_s")) == [
-        line * figures.report_s[1] for line in range(1, figures.interims.shape[2] + 1) for _ in form.exchanges
-    ]
-    return True
-
-
-def test_captures_are_told_as_their_lines_tell_them() -> None:
-    assert sum(map(told, REPORTS)) > len(RUN.parts)
-    assert sum(map(told, USUAL)) > len(USUAL) // 2
-
-
-@given(st.sampled_from(USUAL), EDITS)
-@settings(max_examples=500, deadline=None)
-def test_a_damaged_report_is_told_as_its_lines_tell_it(data: bytes, edits: list[tuple[int, int, bytes]]) -> None:
-    told(edited(data, edits))
 
 
 def test_no_machine_fact_begins_like_a_report() -> None:
