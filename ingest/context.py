@@ -21,7 +21,7 @@ from dropline.ingest.servers import kea
 from dropline.ingest.synonyms import normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from dropline.ingest.campaign import Campaign
     from dropline.ingest.formats import Row
@@ -66,16 +66,17 @@ _DIGITS: Final = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,6})?")
 _CONFIGURATION: Final = tuple(name for name, _ in CONFIGURATION)
 _FILE_NAME: Final = "file name"
 _BANNER: Final = "banner"
-_SIDECAR_OF: Final = "sidecar "
+SIDECAR_OF: Final = "sidecar "
 _SET_UP: Final = frozenset({"backend", "threading", "scenario"})  # a sidecar with one of these describes the set-up
-_MAX_OBSERVATIONS: Final = 1000
-_METRICS: Final = (
+MAX_OBSERVATIONS: Final = 1000
+SERVERS: Final = ("config", "server_config", "config_sha256")  # keys of a sidecar that name a server's configuration
+METRICS: Final = (
     *((metric, "s") for metric in ("perfdhcp_cpu_s", "server_cpu_s", "db_cpu_s", "other_cpu_s")),
     *(("loadavg_before", "processes"), ("server_deaths", "deaths")),
     *(("rmem_default", "bytes"), ("host_cpu_jiffies", "jiffies")),
 )
 _SIDECAR: Final = json.JSONDecoder(parse_constant=lambda _: None)
-_quoted: Final = json.encoder.encode_basestring_ascii
+quoted: Final = json.encoder.encode_basestring_ascii
 _DIGESTED: Final = json.JSONEncoder(sort_keys=True, default=str, separators=(",", ":"), check_circular=False)
 
 
@@ -90,7 +91,7 @@ class SidecarError(ValueError):
 Claim = tuple[str, Any, str]
 """A value that one source gives for a column: (column, value, source)."""
 WATCHED: Final = ("host", "label", "metric", "unit", "value")  # of schema.OBSERVATIONS, in the order of `_digested`
-_Watched = tuple[str | None, str | None, str, str, float]
+Watched = tuple[str | None, str | None, str, str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ class Context:
 
     claims: tuple[Claim, ...] = ()
     warnings: tuple[str, ...] = ()
-    observations: tuple[_Watched, ...] = ()
+    observations: tuple[Watched, ...] = ()
     own: Row = field(default_factory=dict)
     path: str = ""
     shared: bool = False
@@ -130,11 +131,27 @@ class Context:
 
     def sha256(self) -> str:
         """Return the digest of the context; a different digest makes a new version of the file."""
-        claims = ",".join([f'["{column}",{_digested(value)},{_digested(by)}]' for column, value, by in self.claims])
+        claims = [f'["{column}",{_digested(value)},{_digested(by)}]' for column, value, by in self.claims]
         observations = ",".join([f"{_labelled(h, n, m, u)}{value!r}}}" for h, n, m, u, value in self.observations])
-        rest = _around(tuple(self.own.items()), self.shared, self.name or None, self.level)
-        digested = f"[[{claims}],{_digested(self.warnings)},[{observations}],{rest}"
-        return hashlib.sha256(digested.encode()).hexdigest()
+        return hashlib.sha256(self._digested(claims, observations).encode()).hexdigest()
+
+    def digest_form(self, source: str, columns: Collection[str]) -> str:
+        """Return a %-format of what `sha256` hashes, for contexts that differ only in some values.
+
+        It takes the JSON of `observations` (a list without its brackets), of `source`, and of the values of `columns`.
+        """
+        claims = [
+            f'["{column}",{f"%({column})s" if column in columns else _literal(_digested(value))},'
+            f"{'%(source)s' if by == source else _literal(_digested(by))}]"
+            for column, value, by in self.claims
+        ]
+        return self._digested(claims, "%(observations)s", _literal)
+
+    def _digested(
+        self, claims: Iterable[str], observations: str, written: Callable[[str], str] = lambda text: text
+    ) -> str:
+        rest = written(_around(tuple(self.own.items()), self.shared, self.name or None, self.level))
+        return f"[[{','.join(claims)}],{written(_digested(self.warnings))},[{observations}],{rest}"
 
     def resolve(
         self, facts: Row, *, alone: bool = True, rates: Collection[float] = (), banner: str | None = None
@@ -202,7 +219,7 @@ class Context:
             said = self.name.says(rates, known, alone=alone)
             if said.repetition is not None and resolved.get("repetition") is None:
                 resolved["repetition"], sources["repetition"] = said.repetition, _FILE_NAME
-            if said.words and not any(c in _SET_UP and s.startswith(_SIDECAR_OF) for c, _, s in self.claims):
+            if said.words and not any(c in _SET_UP and s.startswith(SIDECAR_OF) for c, _, s in self.claims):
                 words = dict.fromkeys(said.words.split(" "), _FILE_NAME)
         if banner:
             words = dict.fromkeys(Name(split(banner)).words(known), _BANNER) | words
@@ -292,8 +309,8 @@ def gather(
     claims: list[Claim] = []
     contents = sidecar[1] if sidecar else {}
     if sidecar:
-        source = f"{_SIDECAR_OF}{sidecar[0]}"
-        fields = _sidecar_fields(campaign)
+        source = f"{SIDECAR_OF}{sidecar[0]}"
+        fields = sidecar_fields(campaign)
         if contents.get("kea_version") and not contents.get("product"):
             claims.append(("product", kea.PRODUCT, source))
         if any(column == "product" for column, _, _ in claims) or contents.get("product"):
@@ -312,7 +329,7 @@ def gather(
         claims += _claims(_repetition(path.rpartition("/")[0]), "path", {}, notes)
     if campaign:
         claims += _claims(campaign.said, "campaign.yaml defaults", {}, notes)
-    if any(contents.get(key) for key in ("config", "server_config", "config_sha256")):
+    if any(map(contents.get, SERVERS)):
         server, doubts = servers.named(contents, scope)
         notes += doubts
     else:
@@ -324,7 +341,7 @@ def gather(
         "server_config_id": server.row["server_config_id"] if server else None,
     }
     level = None if found else level
-    return Context(tuple(claims), tuple(notes), tuple(_watched(contents)), own, path, shared, name, level)
+    return Context(tuple(claims), tuple(notes), tuple(watched(contents)), own, path, shared, name, level)
 
 
 def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:
@@ -365,7 +382,7 @@ def context_path(path: str, known: Mapping[str, Any], counted: int | None = None
     rate = known.get("offered_rate")
     own = [
         level
-        for at, level, word, numbers in _levels(path.rpartition("/")[0])
+        for at, level, word, numbers in levels(path.rpartition("/")[0])
         if at != counted and word not in words and (rate is None or rate not in numbers)
     ]
     return "/".join(own) or "."
@@ -388,7 +405,7 @@ def _is_known(word: str, path: str, facts: Row, known: Row) -> bool:
 
 
 @lru_cache(maxsize=1024)  # the trials of a ramp share a folder
-def _levels(folder: str) -> list[tuple[int, str, str, list[float]]]:
+def levels(folder: str) -> list[tuple[int, str, str, list[float]]]:
     """Return index, name, lower-case name and numbers of each level that does more than count repetitions."""
     levels = [_REPETITION.sub("", without_archive(level)) for level in folder.split("/")]
     return [
@@ -407,7 +424,8 @@ def _repetition(folder: str) -> list[tuple[str, str]]:
     return [("repetition", level[1] or level[2]) for level in levels if level][-1:]
 
 
-def _sidecar_fields(campaign: Campaign | None) -> Iterable[tuple[str, str]]:
+def sidecar_fields(campaign: Campaign | None) -> Iterable[tuple[str, str]]:
+    """Return (column, key) of all values that are read from a sidecar."""
     own = campaign.sidecar_fields if campaign else {}
     return [*own.items(), *((c, key) for c, key in SIDECAR_FIELDS if c not in own)] if own else SIDECAR_FIELDS
 
@@ -439,7 +457,7 @@ def _claims(
         meant = translations[column].get(str(value), value) if column in translations else value
         try:
             if column in {"started_at", "ended_at"}:
-                claims.append((column, _instant(column, meant), source))
+                claims.append((column, instant(column, meant), source))
             elif column == "server_wiped":
                 claims.append((column, _flag(column, meant), source))
             else:
@@ -463,7 +481,7 @@ def _server_claims(server: ServerConfig, claims: list[Claim]) -> Iterator[Claim]
         yield column, word, f"{source} (default of {kea.PRODUCT} {version})"
 
 
-def _instant(column: str, value: object) -> datetime:
+def instant(column: str, value: object) -> datetime:
     """Parse an ISO 8601 time; without an offset it is UTC."""
     try:
         instant = datetime.fromisoformat(str(value))
@@ -487,11 +505,11 @@ def _first_text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _watched(sidecar: Row) -> list[_Watched]:
+def watched(sidecar: Row) -> list[Watched]:
     """Return the sidecar's observations beside the trial: CPU, load, UDP counters, leases."""
     host = _first_text(sidecar.get("host"))
-    rows: list[_Watched] = []
-    for metric, unit in _METRICS:
+    rows: list[Watched] = []
+    for metric, unit in METRICS:
         value = sidecar.get(metric)
         if metric == "loadavg_before":
             value = str(_first_text(value) or "").split(" ")[0]
@@ -505,10 +523,10 @@ def _watched(sidecar: Row) -> list[_Watched]:
     leases = sidecar.get("leases_in_db_after")
     for server, counts in _items(leases) or [("", leases)]:
         rows += _numbers("leases_in_db_after", counts, "leases", server or host)
-    return rows[:_MAX_OBSERVATIONS]
+    return rows[:MAX_OBSERVATIONS]
 
 
-def _numbers(metric: str, value: object, unit: str, host: str | None) -> list[_Watched]:
+def _numbers(metric: str, value: object, unit: str, host: str | None) -> list[Watched]:
     """Return one row for a number, or one labelled row per entry of a list or an object."""
     if isinstance(value, _SEVERAL):
         entries = value.items() if isinstance(value, dict) else enumerate(value)
@@ -533,9 +551,18 @@ def _around(own: tuple[tuple[str, Any], ...], *more: object) -> str:
 @lru_cache(maxsize=4096)
 def _labelled(host: str | None, label: str | None, metric: str, unit: str) -> str:
     """Return the beginning of an observation as JSON; the label is left out if there is none."""
-    named = f'"label":{_quoted(label)},' if label is not None else ""
-    owner = _quoted(host) if host is not None else "null"
-    return f'{{"host":{owner},{named}"metric":{_quoted(metric)},"unit":{_quoted(unit)},"value":'
+    named = f'"label":{quoted(label)},' if label is not None else ""
+    owner = quoted(host) if host is not None else "null"
+    return f'{{"host":{owner},{named}"metric":{quoted(metric)},"unit":{quoted(unit)},"value":'
+
+
+def labels_form(rows: Iterable[Watched]) -> str:
+    """Return a %-format of the digested JSON of observations, for others that differ only in their values."""
+    return ",".join([f"{_literal(_labelled(host, label, metric, unit))}%r}}" for host, label, metric, unit, _ in rows])
+
+
+def _literal(text: str) -> str:
+    return text.replace("%", "%%")
 
 
 def _finite(value: object) -> float | None:

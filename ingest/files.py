@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from dropline.errors import DroplineError
 from dropline.ingest import archives, figures, formats, machines, servers, telemetry
 from dropline.ingest.campaign import FILE_NAME, SIDECARS, Campaign, CampaignError, slug
-from dropline.ingest.formats import Reject, contents, prefixes
+from dropline.ingest.formats import Reject, contents, perfdhcp_forms, prefixes
 from dropline.ingest.formats.text import is_gzip, unpack
 from dropline.ingest.names import without_archive
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from dropline.ingest.formats import Reader
+    from dropline.ingest.formats.perfdhcp_forms import Form
     from dropline.ingest.telemetry import TelemetryReader
 
     Nature = tuple["Kind", Reject | None, Reader | None, ModuleType | None, TelemetryReader | None, str | None]
@@ -125,12 +126,15 @@ class Found:
         reject: why the file is rejected, if it is UNREADABLE or empty.
         reader: the reader of an OUTPUT; `server` and `watcher` likewise.
         fact: the kind of machine fact in it, if known.
+        is_regular: whether the walk saw a regular file.
+        form: of the report in it, if that is a usual one of perfdhcp.
+        held: its bytes and mtime in us, if they are kept from `look` until it is parsed.
 
     """
 
     __slots__ = (
         *("scope", "folder", "name", "elsewhere", "size", "modified_us"),
-        *("kind", "reject", "reader", "server", "watcher", "fact"),
+        *("kind", "reject", "reader", "server", "watcher", "fact", "form", "held", "is_regular"),
     )
 
     def __init__(
@@ -151,10 +155,13 @@ class Found:
         self.server: ModuleType | None = None
         self.watcher: TelemetryReader | None = None
         self.fact: str | None = None
+        self.is_regular = False
+        self.form: Form | None = None
+        self.held: tuple[bytes, int] | None = None
 
     @property
     def nature(self) -> Nature:
-        """The file's properties as recognised by its head."""
+        """What is recognised by the name and the head."""
         return self.kind, self.reject, self.reader, self.server, self.watcher, self.fact
 
     @nature.setter
@@ -196,29 +203,67 @@ def survey(
     return sorted((item for items in scopes for item in items), key=lambda i: (i.scope.name, i.path, i.where))
 
 
-def look(items: Iterable[Found], max_bytes: int = MAX_BYTES) -> None:
-    """Recognise files by their heads; note why others cannot be read."""
+def look(items: Iterable[Found], max_bytes: int = MAX_BYTES, keep_bytes: int = 0) -> int:
+    """Recognise files by their heads; note why others cannot be read.
+
+    Files that are not larger than a head are kept in `held`, up to `keep_bytes`. Returns how many bytes are kept.
+    """
     heads: list[tuple[Found, bytes]] = []
-    size_bytes = 0
+    size_bytes = kept_bytes = 0
     for item in items:
         if item.reject:
             continue
         try:
-            heads.append((item, read(item.where, max_bytes, HEAD_BYTES)[0]))
+            head, modified_us = read(item.where, max_bytes, HEAD_BYTES, seen=item.is_regular)
         except Unreadable as error:
             item.reject = error.reject
             continue
-        size_bytes += len(heads[-1][1])
+        if len(head) < HEAD_BYTES and kept_bytes + len(head) <= keep_bytes:
+            item.held = head, modified_us
+            kept_bytes += len(head)
+        heads.append((item, head))
+        size_bytes += len(head)
         if size_bytes > _HEADS_BYTES:
             _recognise(heads)
             heads, size_bytes = [], 0
     _recognise(heads)
+    return kept_bytes
 
 
 def _recognise(heads: Sequence[tuple[Found, bytes]]) -> None:
+    heads = _without_usual(heads)
     in_question = formats.in_question([head for _, head in heads], _IN_JSON)
+    alike: dict[tuple[str, bytes], Found] = {}  # campaigns of one testbed bring the same facts and configurations
     for (item, head), asked in zip(heads, in_question, strict=True):
-        recognise(item, head, asked=asked)
+        before = alike.setdefault((item.name, head), item)
+        if before is item:
+            recognise(item, head, asked=asked)
+        else:
+            item.nature = before.nature
+
+
+def _without_usual(heads: Sequence[tuple[Found, bytes]]) -> list[tuple[Found, bytes]]:
+    """Recognise the usual reports of perfdhcp, the first of each form by its head; return the other files."""
+    others: list[tuple[Found, bytes]] = []
+    usual: list[tuple[Found, bytes]] = []
+    for each in heads:
+        (usual if perfdhcp_forms.may_have_a_form(each[1]) and each[0].name != FILE_NAME else others).append(each)
+    first: dict[Form, Found] = {}
+    facts: dict[str, str | None] = {}
+    for (item, head), skeleton in zip(usual, perfdhcp_forms.skeletons([head for _, head in usual]), strict=True):
+        form = perfdhcp_forms.form_of(skeleton)
+        if form is None:
+            others.append((item, head))
+            continue
+        if form not in first:
+            recognise(item, head)
+            first[form] = item
+        if item.name not in facts:
+            facts[item.name] = machines.recognise(item.name, perfdhcp_forms.START)
+        item.kind, item.reader, item.fact = first[form].kind, first[form].reader, facts[item.name]
+        if item.kind is Kind.OUTPUT:
+            item.form = form
+    return others
 
 
 def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
@@ -270,13 +315,17 @@ def adopt(items: Iterable[Found]) -> None:
     _adopt_sidecars([item for each in folders.values() for item in each])
 
 
-def read(file: str | Path, max_bytes: int = MAX_BYTES, first: int | None = None) -> tuple[bytes, int]:
+def read(
+    file: str | Path, max_bytes: int = MAX_BYTES, first: int | None = None, *, seen: bool = False
+) -> tuple[bytes, int]:
     """Return the bytes of a regular file (only the `first` ones if given) and its mtime in us.
 
-    Raises Unreadable. Never opens a pipe or a device, never follows a link.
+    Raises Unreadable. Never opens a pipe or a device, never follows a link; `seen` says that it was a regular file just
+    now.
     """
     try:
-        _require_regular(os.lstat(file))
+        if not seen:
+            _require_regular(os.lstat(file))
         opened = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             status = os.fstat(opened)
@@ -458,6 +507,7 @@ class _Walker:
             yield item
             return
         item.size, item.modified_us = status.st_size, status.st_mtime_ns // 1000
+        item.is_regular = stat.S_ISREG(status.st_mode)
         yield item
 
     def unpacked(self, path: str, place: str, levels: int) -> _Folder | Reject | None:

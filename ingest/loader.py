@@ -16,18 +16,19 @@ from dropline.ingest.formats import Reject
 from dropline.ingest.identity import Identities
 from dropline.ingest.lake import FORGOTTEN
 from dropline.ingest.listing import MOST_BYTES, MOST_FILES, gathered
-from dropline.ingest.parallel import in_order
+from dropline.ingest.parallel import in_order, uncollected
+from dropline.ingest.ramps import Ramps
 from dropline.ingest.resolve import Resolver, server_configs
 from dropline.ingest.retraction import move, tombstones
-from dropline.ingest.rows import Outcome, campaign_row, reject_row, tables, unfit
+from dropline.ingest.rows import Outcome, campaign_row, from_rows, reject_row, tables, unfit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from dropline.ingest.change_detection import Chosen
     from dropline.ingest.context import ServerConfig
-    from dropline.ingest.files import Found, Nature, Refused
+    from dropline.ingest.files import Found, Refused
     from dropline.ingest.formats import Row
     from dropline.ingest.lake import Batch, Key, Lake, Version
     from dropline.ingest.listing import Listing
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 _FLUSH_FILES: Final = MOST_FILES
 _FLUSH_BYTES: Final = MOST_BYTES
+_KEPT_BYTES: Final = 256 * 1024 * 1024  # of small files, so that they are read once
 
 
 @dataclass(slots=True)
@@ -184,7 +186,7 @@ def ingest(
     rejected, and their versions in the lake stay. Raises IntakeError for a missing path and CampaignError for two
     campaigns of one name, both before anything is written; an interrupted ingest leaves nothing behind.
     """
-    with lake.reading(), ExitStack() as stack:
+    with lake.reading(), uncollected(), ExitStack() as stack:
         room = cache(lambda: stack.enter_context(lake.staged()))  # for extracted archives
         newest = (lake.batches() or [""])[-1]  # before reading the known versions: later batches are compared on commit
         known = Known(lake)
@@ -264,25 +266,17 @@ def _retired(found: Iterable[Listing], known: Known) -> list[Key]:
 
 
 def _read(item: Found, limit: int, max_bytes: int) -> tuple[bytes, int]:
+    if item.held:
+        return item.held
     return read(item.where, min(limit, max_bytes))
 
 
 def _looked(found: Sequence[Listing], read: Read, max_bytes: int) -> Iterator[tuple[Listing, list[ServerConfig]]]:
     """Recognise files by their heads; yield each listing with its server configurations."""
-
-    def see(task: Iterable[Listing]) -> list[tuple[list[Nature], list[ServerConfig]]]:
-        seen = []
-        for each in task:
-            look(each.items, max_bytes)
-            seen.append(([item.nature for item in each.items], list(server_configs(each.items, read))))
-        return seen
-
-    tasks = list(gathered(found))
-    for task, seen in zip(tasks, in_order(see, tasks), strict=True):
-        for each, (natures, configs) in zip(task, seen, strict=True):
-            for item, nature in zip(each.items, natures, strict=True):
-                item.nature = nature
-            yield each, configs
+    kept_bytes = 0
+    for each in found:
+        kept_bytes += look(each.items, max_bytes, _KEPT_BYTES - kept_bytes)
+        yield each, list(server_configs(each.items, read))
 
 
 def _resolver(found: Chosen, known: Known, reader: Read) -> Resolver:
@@ -305,9 +299,12 @@ def _take(
     """
     part = Part()
     intake = Intake(resolver, known, lambda: part, taken)
+    ramps = Ramps(resolver)
     for each in found:
+        by_columns = intake.take_ramps(ramps, each)
         for item in each.items:
-            intake.take(item)
+            if item not in by_columns:
+                intake.take(item)
     part.summary, part.keys = intake.finish(), intake.taken if shared else set()
     return part
 
@@ -348,6 +345,40 @@ class Intake:
         """Count one file, and queue it if the lake does not have this version."""
         self._summary.seen += 1
         self._keep(item, self._resolver.outcome(item))
+
+    def take_ramps(self, ramps: Ramps, found: Listing) -> Collection[Found]:
+        """Count and write what `ramps` takes of some files, and return it."""
+
+        def is_new(key: Key, version: Version) -> bool:
+            return self._known.get(key) != version
+
+        try:
+            taken = ramps.take(found.items, is_new)
+        except (ValueError, TypeError, OverflowError):  # a value that does not fit: `_store` finds the file
+            return ()
+        keys = {key for key, _ in taken.versions.values()}
+        if len(keys) < len(taken.versions) or not keys.isdisjoint(self.taken):
+            return ()  # `_keep` finds the file
+        self.taken |= keys
+        summary = self._summary
+        summary.seen += len(keys)
+        summary.trials += taken.trials
+        introduced: set[str] = set()
+        for key, version in taken.versions.values():
+            before = self._known.get(key)
+            self._campaigns.add(key[0])
+            if before == version:
+                summary.skipped += 1
+                continue
+            summary.ingested += 1
+            summary.superseded += before is not None and before.status != FORGOTTEN
+            introduced.add(key[0])
+        introduced -= self._introduced
+        if introduced and found.scope.campaign is None:
+            self._introduced |= introduced
+            self._add({"campaigns": from_rows("campaigns", [*map(campaign_row, sorted(introduced))])})
+        self._add(taken.tables)
+        return taken.versions
 
     def finish(self) -> Summary:
         """Write the queue, commit, and return the summary."""
@@ -418,16 +449,19 @@ class Intake:
 
     def write(self, outcomes: list[Outcome], written: Mapping[str, pa.Table]) -> None:
         """Add `outcomes` to the batch and count them; `written` are their tables."""
-        if self._batch is None:
-            self._batch = self._begin()
-        for name, rows in written.items():
-            self._batch.add(name, rows)
+        self._add(written)
         for outcome in outcomes:
             self._summary.ingested += self._is_of_use(outcome)
             before = self._known.get(outcome.key)
             self._summary.superseded += before is not None and before.status != FORGOTTEN
             self._summary.trials += outcome.raw["trials"]
             self._summary.rejects += outcome.rejects
+
+    def _add(self, written: Mapping[str, pa.Table]) -> None:
+        for name, rows in written.items():
+            if self._batch is None:
+                self._batch = self._begin()
+            self._batch.add(name, rows)
 
 
 def reject_text(reject: Row, indent: int = 0) -> str:

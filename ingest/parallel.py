@@ -12,6 +12,7 @@ import threading
 from collections import deque
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from importlib import import_module
 from multiprocessing import get_context
 from types import ModuleType
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from dropline.errors import DroplineError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
     from concurrent.futures import Future
 
 Task = TypeVar("Task")
@@ -74,6 +75,18 @@ def end_with_parent(how: signal.Signals, parent: int) -> None:
     _LIBC.prctl(_PR_SET_PDEATHSIG, how)
     if os.getppid() != parent:  # it died before
         os.kill(os.getpid(), how)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Keep the cyclic garbage collector off: it takes a tenth of an ingest's time, which leaves no cycles behind."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _prepare(parent: int, *job: Any) -> None:

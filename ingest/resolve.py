@@ -123,7 +123,7 @@ class Resolver:
 
     def joined(self, item: Found) -> Row:
         """Return the columns of schema.TRIALS that an output gets from its context; raise Unreadable."""
-        context = self._context(item, self._read(item))
+        context = self.context(item, self.content(item))
         return {**context.resolve({}), "warnings": list(context.warnings)}
 
     @cached_property
@@ -133,7 +133,8 @@ class Resolver:
             servers.add(config)
         return servers
 
-    def _around(self, item: Found) -> Neighbours:
+    def around(self, item: Found) -> Neighbours:
+        """Return the groups of the files of its scope."""
         return self._neighbours(item.scope.folder)
 
     def _outcome(self, item: Found) -> Outcome:
@@ -143,7 +144,7 @@ class Resolver:
             return self._sidecar(item)
         if item.kind is Kind.MACHINE:
             return self._machine(item.scope.folder, item.folder).outcomes[item.path]
-        content = self._read(item)
+        content = self.content(item)
         if item.kind is Kind.UNKNOWN:
             return rejected(item, item.scope.name, self._silence(item, content) or [_refusal(item, content)], content)
         if item.kind is Kind.NOTES:
@@ -161,7 +162,8 @@ class Resolver:
             outcome.rows["campaigns"] = [campaign_row(item.scope.name, item.scope.campaign)]
         return outcome
 
-    def _read(self, item: Found) -> Content:
+    def content(self, item: Found) -> Content:
+        """Return the bytes of a file; raise Unreadable."""
         limit = _MAX_SIDECAR_BYTES if item.kind is Kind.SIDECAR else MAX_BYTES
         data, modified_us = self._bytes(item, limit)
         return Content(data, modified_us, hashlib.sha256(data).hexdigest())
@@ -191,7 +193,7 @@ class Resolver:
         contents: dict[str, tuple[Found, Content]] = {}
         for item in self._neighbours(scope).machines[folder]:
             try:
-                contents[item.name] = item, self._read(item)
+                contents[item.name] = item, self.content(item)
             except Unreadable as error:
                 outcomes[item.path] = rejected(item, item.scope.name, [error.reject])
         if not contents:
@@ -218,7 +220,7 @@ class Resolver:
         return ids.pop() if len(ids) == 1 else None
 
     def _load_sidecar(self, item: Found) -> tuple[Content, Row | SidecarError]:
-        content = self._read(item)
+        content = self.content(item)
         try:
             return content, read_sidecar(content.data)
         except SidecarError as error:
@@ -233,7 +235,7 @@ class Resolver:
 
     def _silence(self, item: Found, content: Content) -> list[Reject]:
         """Explain an empty file whose sidecar names the generator."""
-        said = self._said(self._around(item).sidecar_of(item)) if not content.data else None
+        said = self._said(self.around(item).sidecar_of(item)) if not content.data else None
         reader = _READERS.get(str(said.get("tool"))) if isinstance(said, dict) else None
         return [part for part in _parsed(reader.NAME, reader.parse(b"")) if isinstance(part, Reject)] if reader else []
 
@@ -247,16 +249,17 @@ class Resolver:
     def _campaign(self, item: Found) -> str:
         """Return the campaign of a file: from its campaign.yaml, its sidecar, or its folder."""
         if item.kind is Kind.WATCHED:
-            beside = self._around(item).beside(item)
+            beside = self.around(item).beside(item)
             return self._campaign(beside) if beside else item.scope.name
         if item.scope.campaign or item.kind not in {Kind.OUTPUT, Kind.SIDECAR}:
             return item.scope.name
-        said = self._said(item if item.kind is Kind.SIDECAR else self._around(item).sidecar_of(item))
+        said = self._said(item if item.kind is Kind.SIDECAR else self.around(item).sidecar_of(item))
         name = said.get("campaign") if isinstance(said, dict) else None
         return slug(name) if isinstance(name, str) and name else item.scope.name
 
-    def _context(self, item: Found, content: Content) -> Context:
-        around = self._around(item)
+    def context(self, item: Found, content: Content) -> Context:
+        """Return everything that is joined to an output."""
+        around = self.around(item)
         sidecar = around.sidecar_of(item)
         said = self._said(sidecar)
         context = gather(
@@ -278,7 +281,7 @@ class Resolver:
 
     def _output(self, item: Found, content: Content) -> Outcome:
         assert item.reader is not None  # noqa: S101 -- set for every OUTPUT
-        campaign, context = self._campaign(item), self._context(item, content)
+        campaign, context = self._campaign(item), self.context(item, content)
         if known := self._unchanged(item, campaign, content, context, "trials"):
             return known
         found = _parsed(item.reader.NAME, contents.parse(item.reader, content.data))
@@ -286,7 +289,7 @@ class Resolver:
 
     def _watched(self, item: Found, content: Content) -> Outcome:
         assert item.watcher is not None  # noqa: S101 -- set for every WATCHED
-        beside = self._around(item).beside(item)
+        beside = self.around(item).beside(item)
         own = {"beside": beside.stem if beside else None, "moment": _moment(item.name)}
         campaign, context = self._campaign(beside) if beside else item.scope.name, Context(own=own)
         if known := self._unchanged(item, campaign, content, context, "observations"):

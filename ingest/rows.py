@@ -6,7 +6,7 @@ import hashlib
 from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,7 @@ from dropline.ingest.schema import TABLES
 from dropline.ingest.telemetry import Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from dropline.ingest.files import Found
     from dropline.ingest.lake import Key
@@ -211,7 +211,7 @@ def tables(outcomes: Sequence[Outcome]) -> dict[str, pa.Table]:
             rows[name] += more
         for each in outcome.series:
             series[each.table].append(each)
-    parts = [(name, _from_rows(name, found)) for name, found in rows.items()]
+    parts = [(name, from_rows(name, found)) for name, found in rows.items()]
     parts += [(name, _from_series(name, found)) for name, found in series.items()]
     parts += [("observations", part) for outcome in outcomes for part in outcome.observations]
     written: dict[str, list[pa.Table]] = defaultdict(list)
@@ -221,7 +221,23 @@ def tables(outcomes: Sequence[Outcome]) -> dict[str, pa.Table]:
     return {name: pa.concat_tables(written[name]) for name in TABLES if name in written}
 
 
-def _from_rows(name: str, rows: Sequence[Row]) -> pa.Table:
+def table(name: str, columns: Mapping[str, Any]) -> pa.Table:
+    """Return rows given by column, as Arrow or NumPy arrays or sequences; missing columns are null."""
+    schema = _WITHOUT_BATCH[name]
+    length = len(next(iter(columns.values())))
+    arrays = []
+    for column, kind in zip(schema.names, schema.types, strict=True):
+        values = columns.get(column)
+        if values is None:
+            arrays.append(pa.nulls(length, kind))
+        elif isinstance(values, pa.Array):
+            arrays.append(values.cast(kind))
+        else:
+            arrays.append(pa.array(values, kind))
+    return pa.table(arrays, schema=schema)
+
+
+def from_rows(name: str, rows: Sequence[Row]) -> pa.Table:
     """Return rows of one table; missing values are null."""
     schema = _WITHOUT_BATCH[name]
     columns = zip(schema.names, schema.types, strict=True)
@@ -245,6 +261,22 @@ def _from_series(name: str, series: Sequence[Series]) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
+RAW: Final = (
+    *("campaign", "scope", "place", "source_path", "size_bytes", "modified_at", "sha256", "context_sha256"),
+    *("content", "format", "status", "trials"),
+)
+
+
+def raw_values(
+    item: Found, campaign: str, content: Content, kind: str, status: str, context_sha256: str, trials: int
+) -> tuple[Any, ...]:
+    """Return the values of the columns RAW of schema.RAW_FILES."""
+    scope, data = item.scope, content.data
+    place = scope.place if scope.place.startswith("/") else None
+    own = (item.path, len(data), content.modified_us, content.sha256, context_sha256, data, kind, status, trials)
+    return (campaign, scope.name, place, *own)
+
+
 def _raw(
     item: Found,
     campaign: str,
@@ -253,20 +285,8 @@ def _raw(
     status: str,
     context: Context | None = None,
 ) -> Row:
-    return {
-        "campaign": campaign,
-        "scope": item.scope.name,
-        "place": item.scope.place if item.scope.place.startswith("/") else None,
-        "source_path": item.path,
-        "size_bytes": len(content.data),
-        "modified_at": content.modified_us,
-        "sha256": content.sha256,
-        "context_sha256": context.sha256() if context else NO_CONTEXT,
-        "content": content.data,
-        "format": kind,
-        "status": status,
-        "trials": 0,
-    }
+    digest = context.sha256() if context else NO_CONTEXT
+    return dict(zip(RAW, raw_values(item, campaign, content, kind, status, digest, 0), strict=True))
 
 
 def _add_trial(

@@ -81,7 +81,6 @@ class TextReader(Reader, Protocol):
         LINES: pattern of line beginnings printed only by this tool, or by few others.
         CLUES: strings, at least one of which is in each of these lines.
 
-    A module may have `is_whole(data)`, which quickly returns whether a file is one complete report and nothing else.
     """
 
     LINES: re.Pattern[str]

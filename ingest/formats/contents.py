@@ -92,7 +92,7 @@ def _pieces(reader: Reader, data: bytes) -> tuple[list[Piece], dict[int, tuple[s
 
     There are no parts if `reader` should parse the whole file.
     """
-    if not (own := _READERS.get(reader.NAME)) or (hasattr(reader, "is_whole") and reader.is_whole(data)):
+    if not (own := _READERS.get(reader.NAME)):
         return [], {}, None
     plain = reader.sniff(data[:HEAD_BYTES])
     content, fault = unpack(data, MAX_TEXT_BYTES + 1)

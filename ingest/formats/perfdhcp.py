@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 from dropline.ingest.formats.perfdhcp_lines import KEYS, START, clean_counters, recognise
 from dropline.ingest.formats.perfdhcp_report import conclude
 from dropline.ingest.formats.perfdhcp_trial import Process, Stage
-from dropline.ingest.formats.perfdhcp_whole import read_whole
 from dropline.ingest.formats.text import HEAD_BYTES, MAX_TEXT_BYTES, lines, parts, unpack
 
 if TYPE_CHECKING:
@@ -40,12 +39,13 @@ CLUES: Final = (
     *("Running: perfdhcp", "Scenario: ", "***", "perfdhcp [-", " running perfdhcp", " parsing command line options"),
     *("; received: ", " packets: ", "VERSION: "),
 )
+_CLUES: Final = tuple(clue.encode() for clue in CLUES)
 
 
 def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, is from perfdhcp."""
     text, _ = unpack(head, HEAD_BYTES)
-    if _MARK.search(text):
+    if any(map(text.__contains__, _CLUES)) and _MARK.search(text):
         return True
     first = next((line for _, line in _lines(text)), "")
     return clean_counters(first) is not None
@@ -59,11 +59,6 @@ def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
     """
     advice = "split the file between two reports, or leave out -x t and -x l"
     return parts(data, lambda text: _parts(text, line), advice, MAX_TEXT_BYTES)
-
-
-def is_whole(data: bytes) -> bool:
-    """Return whether a file is one complete report of the usual form, and nothing else."""
-    return read_whole(data) is not None
 
 
 def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
@@ -87,16 +82,8 @@ def _taken_for(handle: Handler | None, trial: Process) -> str:
     return f"{words} of {exchange}" if exchange else words
 
 
-def _parts(text: bytes, line: int) -> Iterator[Report | Reject]:
-    """Yield the result of each process in the text."""
-    if line == 1 and (trial := read_whole(text)):
-        yield conclude(trial)
-    else:
-        yield from by_lines(text, line)
-
-
-def by_lines(text: bytes, first: int = 1) -> Iterator[Report | Reject]:
-    """Yield the result of each process in a text that begins at line `first`, without the fast path."""
+def _parts(text: bytes, first: int) -> Iterator[Report | Reject]:
+    """Yield the result of each process in a text that begins at line `first`."""
     trial = Process(here=first, line=first)
     for _, _, _, current in _walk(text, trial, first):
         if current is not trial:

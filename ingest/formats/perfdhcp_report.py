@@ -131,14 +131,24 @@ def _facts(trial: Process, options: Options | None) -> Row:
         "malformed": trial.malformed,
     }
     if options:
-        said = options.facts() | {"scenario": trial.scenario or options.scenario, "protocol": options.protocol}
+        said = options_told(options, trial.expected_rate) | {"scenario": trial.scenario or options.scenario}
         if trial.command is None:  # `-x a` decodes only some of the options
             said = {name: value for name, value in said.items() if name not in _OF_A_HEADER}
-        facts |= {**said, "rate_unit": options.rate_unit, "offered_rate": options.offered_rate or trial.expected_rate}
+        facts |= said
         facts["duration_s"] = None if _gave_up(rows, options) else options.duration_s
     if _is_avalanche(trial):
         facts["offered_rate"] = None  # perfdhcp prints -r as the expected rate, but all clients start at once
     return facts
+
+
+def options_told(options: Options, expected_rate: float | None) -> Row:
+    """Return the columns of schema.TRIALS that the options define; `expected_rate` is the printed offered rate."""
+    return {
+        **options.facts(),
+        "protocol": options.protocol,
+        "rate_unit": options.rate_unit,
+        "offered_rate": options.offered_rate or expected_rate,
+    }
 
 
 def _gave_up(exchanges: Records, options: Options) -> bool:

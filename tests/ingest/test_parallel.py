@@ -16,10 +16,8 @@ import pyarrow as pa
 import pytest
 
 from dropline.ingest import listing, loader
-from dropline.ingest.files import look, read, walk
 from dropline.ingest.formats import perfdhcp
 from dropline.ingest.lake import Lake
-from dropline.ingest.listing import listings
 from dropline.ingest.loader import ingest
 from dropline.ingest.parallel import WorkerError, in_order
 from dropline.ingest.schema import TABLES
@@ -198,16 +196,3 @@ def test_a_reader_that_takes_its_process_along_stops_the_ingest_and_leaves_nothi
         ingest([tree], lake)
     assert lake.batches() == []
     assert not leftovers(lake)
-
-
-def test_what_a_worker_sees_in_a_file_is_known_here(tree, shared):
-    scopes = list(walk([tree]))
-    found = [part for items in walk([tree]) for part in listings(items)]
-    looked = list(loader._looked(found, lambda item, limit: read(item.where, limit), 10**6))
-    for items in scopes:
-        look(items)
-    assert [item.nature for part, _ in looked for item in part.items] == [i.nature for items in scopes for i in items]
-    assert {item.kind for part, _ in looked for item in part.items} >= {"campaign", "server", "output"}
-    assert [config.path for _, configs in looked for config in configs] == [
-        item.path for items in scopes for item in items if item.server
-    ]

@@ -1,16 +1,15 @@
-"""Whole reports of perfdhcp, cut and damaged: read at once they give what their lines give."""
+"""Reports of perfdhcp, cut and damaged: by columns the usual ones give what their lines give."""
 
 import re
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dropline.ingest.formats import Report, contents, perfdhcp
-from dropline.ingest.formats.perfdhcp_report import conclude
-from dropline.ingest.formats.perfdhcp_whole import read_whole
+from dropline.ingest.formats import Report, perfdhcp
+from dropline.ingest.formats.perfdhcp_forms import form_of, may_have_a_form, skeletons
+from dropline.ingest.formats.perfdhcp_lines import INTERIM
 
 CAPTURES = [
     path.read_bytes()
@@ -18,8 +17,7 @@ CAPTURES = [
     if path.stat().st_size < 4000
 ]
 
-BY_LINES = SimpleNamespace(NAME=perfdhcp.NAME, sniff=perfdhcp.sniff, parse=perfdhcp.by_lines)
-WHOLE = [data for data in CAPTURES if read_whole(data)]
+USUAL = [data for data in CAPTURES if may_have_a_form(data) and form_of(skeletons([data])[0])]
 TOKENS = (
     *(b"Running: perfdhcp -4 -r 1 -p 1\n", b"***Statistics for: REQUEST-ACK***\n", b": ", b"\n", b" ", b"-", b"/0"),
     *(b"sent: 1/1; received: 1/1; drops: 0/0\n", b"5,5,5,5,0,0,0,0\n", b"^C", b"\r", b"\0", b"\xe9"),
@@ -52,37 +50,51 @@ def test_report_behind_a_cut_one_is_whole(first: bytes, end: int, second: bytes)
     assert last == expected
 
 
-def same_by_lines(data: bytes) -> bool:
-    """Say whether `data` is read as a whole report; then its lines must give the same one."""
-    trial = read_whole(data)
-    if trial:
-        assert [conclude(trial)] == list(perfdhcp.by_lines(data)) == list(contents.parse(BY_LINES, data))
-    return trial is not None
+def told(data: bytes) -> bool:
+    """Say whether `data` is told by columns; then it must be what its lines tell."""
+    if not may_have_a_form(data) or not (form := form_of(skeletons([data])[0])):
+        return False
+    figures = form.read([data, data])
+    assert figures.usual[0] == figures.usual[1]
+    if not figures.usual[1]:
+        return False
+    (report,) = perfdhcp.parse(data)
+    width = len(form.exchanges)
+    assert report.facts == figures.told(1)
+    assert report.warnings == []
+    assert list(report.exchanges) == [
+        {name: column[row].as_py() for name, column in figures.exchanges.items()} for row in range(width, 2 * width)
+    ]
+    for name, counters in zip(INTERIM, figures.interims[:, 1], strict=False):
+        assert list(report.intervals.column(name)) == counters.ravel().tolist()
+    assert list(report.intervals.column("t_s")) == [
+        line * figures.report_s[1] for line in range(1, figures.interims.shape[2] + 1) for _ in form.exchanges
+    ]
+    return True
 
 
-def test_whole_reports_are_read_as_their_lines_are() -> None:
-    assert all(map(same_by_lines, WHOLE))
-    assert len(WHOLE) > len(CAPTURES) // 3
+def test_usual_reports_are_told_as_their_lines_are() -> None:
+    assert sum(map(told, USUAL)) > len(CAPTURES) // 4
 
 
-def test_a_whole_report_with_one_edit_is_read_as_its_lines_are() -> None:
-    text = min((data for data in WHOLE if b"sent: 1" in data), key=len)
+def test_a_usual_report_with_one_edit_is_told_as_its_lines_are() -> None:
+    text = min((data for data in USUAL if b"sent: 1" in data), key=len)
     edits = [text[:n] + token + text[n:] for n in range(len(text)) for token in TOKENS]
     edits += [text[:n] + text[n + cut :] for n in range(len(text)) for cut in (1, len(text))]
-    edits += [re.sub(rb"(\d/\d+)", rb"\1/0/0/0", data) for data in WHOLE]  # of five exchanges
-    assert 0 < sum(map(same_by_lines, edits)) < len(edits) // 10
+    edits += [re.sub(rb"(\d/\d+)", rb"\1/0/0/0", data) for data in USUAL]  # of five exchanges
+    assert 0 < sum(map(told, edits)) < len(edits) // 10
 
 
-@given(st.sampled_from(WHOLE), st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 200), tokens), max_size=3))
+@given(st.sampled_from(USUAL), st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 200), tokens), max_size=3))
 @settings(max_examples=200)
-def test_a_whole_report_with_several_edits_is_read_as_its_lines_are(
+def test_a_usual_report_with_several_edits_is_told_as_its_lines_are(
     data: bytes, edits: list[tuple[int, int, bytes]]
 ) -> None:
     for start, length, text in edits:
         data = data[:start] + text + data[start + length :]
-    same_by_lines(data)
+    told(data)
 
 
 @given(damaged())
-def test_what_is_read_as_a_whole_report_gives_what_its_lines_give(data: bytes) -> None:
-    same_by_lines(data)
+def test_what_is_told_by_columns_is_what_its_lines_tell(data: bytes) -> None:
+    told(data)

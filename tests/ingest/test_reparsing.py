@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dropline.ingest import formats, machines, reparsing
+from dropline.ingest import formats, machines, ramps, reparsing
 from dropline.ingest.campaign import CampaignError
 from dropline.ingest.formats import Reject, Report, perfdhcp
 from dropline.ingest.lake import Lake
@@ -80,6 +80,7 @@ def current(lake, table):
 def read_otherwise(monkeypatch, change):
     """Make the perfdhcp reader pass each of its reports through `change(data, report)`."""
     parse = perfdhcp.parse
+    monkeypatch.setattr(ramps, "_FEWEST", 10**9)  # it is asked about every file
     monkeypatch.setattr(perfdhcp, "parse", lambda data: [change(data, part) for part in parse(data)])
 
 

@@ -1,0 +1,233 @@
+"""Usual perfdhcp reports by columns: texts that differ only in their digits are parsed together.
+
+Usual is one process, complete, without `-x`. A skeleton is a text with one `0` for each run of digits. Reports with
+equal skeletons have a form in common: their numbers stand in the same order, so the patterns here are matched once,
+against the skeleton, and the numbers of all reports become one matrix. A report that deserves a remark is left to
+`perfdhcp.parse`, which tells the same of all others.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dropline.ingest.formats.perfdhcp_lines import COUNTERS, DELAY_KEYS, INTERIM
+from dropline.ingest.formats.perfdhcp_lines import START as FIRST
+from dropline.ingest.formats.perfdhcp_options import parse_command
+from dropline.ingest.formats.perfdhcp_report import options_told
+from dropline.ingest.formats.perfdhcp_trial import DELAYS, PLACES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from dropline.ingest.formats import Row
+    from dropline.ingest.formats.perfdhcp_options import Options
+
+START: Final = b"Running: perfdhcp -"
+
+_COMMAND: Final = len("Running: ")
+_DIGITS: Final = bytes(ord("0") if byte in b"0123456789" else byte for byte in range(256))
+_NUMBERS: Final = bytes(byte if byte in b"0123456789." else ord(" ") for byte in range(256))
+_NUMBER: Final = re.compile("[0.]+")
+_RUNS: Final = (16, 8, 4, 2, 2)  # shorten runs of up to 255 digits to one digit
+_LONGEST: Final = 64 * 1024  # bytes of a report
+_LONGEST_NUMBER: Final = 15  # characters; such an integer is exact as a double
+_COUNTS: Final = (*COUNTERS.values(), "collected")
+
+_SUMMARY: Final = "***Rate statistics***\n"
+_HEAD: Final = re.compile(rf"{FIRST} -[ -~]*[!-~]\nScenario: basic\.\n(?:Multi-thread mode enabled\.\n)?")
+_LINE: Final = re.compile(
+    f"{INTERIM[0]}: (0(?:/0)*)" + "".join(rf"; {kind}: \1" for kind in INTERIM[1:3]) + rf"(; {INTERIM[3]}: \1)?\n"
+)
+_RATE: Final = re.compile(
+    rf"{re.escape(_SUMMARY)}Rate: (?P<rate>0(?:\.0)?)(?: [ -.0-~]+/second)?"
+    r"(?:, expected rate: (?P<expected>0)(?: exchanges/second)?)?\n\n"
+    r"\*\*\*Malformed Packets\*\*\*\nMalformed packets: (?P<malformed>0)\n"
+)
+_RATIO: Final = r"drops ratio: (?P<drop_ratio_printed>0(?:\.0)?) %\n"  # after the drops
+_EXCHANGE: Final = re.compile(
+    r"\*\*\*Statistics for: (?P<exchange>[^*\n]+)\*\*\*\n"
+    + "".join(rf"{key}: (?P<{name}>0)\n" + _RATIO * (name == "drops") for key, name in COUNTERS.items())
+    + "\n"
+    + "".join(rf"{key}: (?P<{name}>0\.0) ms\n" for key, name in DELAY_KEYS.items())
+    + r"collected packets: (?P<collected>0)\n\n*"
+)
+_FIGURES: Final = tuple(name for name in _EXCHANGE.groupindex if name != "exchange")
+
+
+FACTS: Final = ("command", "offered_rate", "achieved_rate", "sent", "received", "dropped")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Figures:
+    """The figures of n reports of one form, with E exchanges and L interim lines.
+
+    Attributes:
+        usual: whether a report deserves no remark; the other attributes are valid only for those.
+        facts: the values of FACTS of each report.
+        settings: the other columns of schema.TRIALS of each report; equal ones are one object.
+        report_s: the nominal seconds between two interim lines of each report.
+        exchanges: columns of schema.EXCHANGES -> n * E values, report by report.
+        interims: the cumulative counters INTERIM, of shape (kinds, n, L, E).
+
+    """
+
+    usual: list[bool]
+    facts: list[tuple[Any, ...]]
+    settings: list[tuple[tuple[str, Any], ...]]
+    report_s: list[float | None]
+    exchanges: dict[str, pa.Array]
+    interims: NDArray[np.int64]
+
+    def told(self, number: int) -> Row:
+        """Return the facts of one report, as `perfdhcp.parse` tells them."""
+        own = zip(FACTS, self.facts[number], strict=True)
+        return {"tool": "perfdhcp", "tool_version": None, **dict(self.settings[number]), **dict(own)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Form:
+    """Where the numbers stand in all reports with one skeleton, as indices among all of a report's numbers.
+
+    Attributes:
+        exchanges: their names, E in order, and their positions in the protocol.
+        rate: of the achieved rate; `malformed` of the malformed packets; `expected` of the offered rate, if printed.
+        figures: of the exchanges' figures, in the order of _FIGURES; shape (figures, E).
+        interims: of the interim lines' counters; shape (kinds, L, E).
+
+    """
+
+    exchanges: tuple[str, ...]
+    positions: tuple[int, ...]
+    rate: int
+    malformed: int
+    expected: int | None
+    figures: NDArray[np.int64]
+    interims: NDArray[np.int64]
+
+    def read(self, texts: Sequence[bytes]) -> Figures:
+        """Return the figures of reports of this form."""
+        tokens = b" ".join(texts).translate(_NUMBERS).split()
+        n, width, step = len(texts), len(self.exchanges), len(tokens) // len(texts)
+        places = [self.rate, self.malformed, self.malformed if self.expected is None else self.expected]
+        places += self.figures.ravel().tolist() + self.interims.ravel().tolist()
+        words = pa.array([token for place in places for token in tokens[place::step]], pa.string())
+        fits = (pc.binary_length(words).to_numpy().reshape(len(places), n) <= _LONGEST_NUMBER).all(axis=0)
+        values = np.where(fits, words.cast(pa.float64()).to_numpy().reshape(len(places), n), 0)
+        rate, malformed, expected = values[:3]
+        figures = dict(zip(_FIGURES, values[3 : 3 + self.figures.size].reshape(-1, width, n), strict=True))
+        counters = values[3 + self.figures.size :]
+        interims = counters.reshape(*self.interims.shape, n).transpose(0, 3, 1, 2)
+        fits &= (malformed == 0) & (rate > 0)
+        if interims.shape[2] > 1:
+            fits &= (np.diff(interims[0, :, :, 0], axis=1) >= 0).all(axis=1)
+        told = [_told(text[_COMMAND : text.index(b"\n")]) for text in texts]
+        by_report = np.arange(n * width).reshape(width, n).T.ravel()
+        printed = words.slice((3 + _FIGURES.index("drop_ratio_printed") * width) * n, width * n)
+        columns = {name: found.T.ravel() for name, found in figures.items()}
+        totals = (figures[name].sum(axis=0).astype(np.int64).tolist() for name in ("sent", "received", "drops"))
+        offered = expected.tolist() if self.expected is not None else [None] * n
+        rates = [each.options.offered_rate or printed for each, printed in zip(told, offered, strict=True)]
+        return Figures(
+            [each and self._expects(by) for each, by in zip(fits.tolist(), told, strict=True)],
+            [*zip([each.command for each in told], rates, rate.tolist(), *totals, strict=True)],
+            [each.facts for each in told],
+            [each.options.report_s for each in told],
+            {
+                **{name: pa.array(columns[name].astype(np.int64)) for name in _COUNTS},
+                **{name: pa.array(columns[name]) for name in DELAYS},
+                "exchange": pa.array(self.exchanges * n, pa.string()),
+                "position": pa.array(np.tile(np.array(self.positions, np.int32), n)),
+                "drop_ratio": pa.array(columns["drop_ratio_printed"] / 100),
+                "drop_ratio_printed": printed.take(pa.array(by_report)),
+            },
+            interims.astype(np.int64),
+        )
+
+    def _expects(self, told: _Told) -> bool:
+        """Return whether a command line leads to such a report, with nothing to remark on."""
+        options = told.options
+        if options.exchanges != self.exchanges or (self.interims.shape[1] and not options.report_s):
+            return False
+        return not (options.most_drops or options.ignored)
+
+
+class _Told(NamedTuple):
+    """A command line, its options, and the columns of schema.TRIALS that it determines, but FACTS."""
+
+    command: str
+    options: Options
+    facts: tuple[tuple[str, Any], ...]
+
+
+@lru_cache(maxsize=4096)  # the repetitions of a ramp have the same
+def _told(command: bytes) -> _Told:
+    text = command.decode()
+    options = parse_command(text)
+    facts = {**options_told(options, None), "scenario": "basic", "malformed": 0, "completed": True}
+    return _Told(text, options, tuple(each for each in facts.items() if each[0] not in FACTS))
+
+
+def skeletons(texts: Sequence[bytes]) -> list[bytes]:
+    """Return the texts, which contain no NUL, with one `0` for each run of digits."""
+    joined = b"\0".join(texts).translate(_DIGITS)
+    for run in _RUNS:
+        joined = joined.replace(b"0" * run, b"0")
+    return joined.split(b"\0") if texts else []
+
+
+def may_have_a_form(text: bytes) -> bool:
+    """Return whether a text may be a usual report."""
+    return text.startswith(START) and len(text) < _LONGEST and b"\0" not in text
+
+
+@lru_cache(maxsize=256)
+def form_of(skeleton: bytes) -> Form | None:
+    """Return the form of all reports with this skeleton; None if they are not usual ones."""
+    text = skeleton.decode("ascii", "replace")
+    head, summary = _HEAD.match(text), text.find(_SUMMARY)
+    rate = _RATE.match(text, summary) if summary > 0 else None
+    if not head or not rate or text.count(FIRST) > 1:
+        return None
+    numbers = {found.start(): number for number, found in enumerate(_NUMBER.finditer(text))}
+    load, exchanges = text[head.end() : summary], _exchanges(text, rate.end())
+    line = _LINE.match(load)
+    lines = load.count("\n")
+    if not exchanges or (load and (not line or load != line[0] * lines)):
+        return None
+    names = tuple(each["exchange"] for each in exchanges)
+    if line and line[1].count("0") != len(names):
+        return None
+    counters = [number for place, number in numbers.items() if head.end() <= place < summary]
+    interims = np.array(counters, np.int64).reshape(lines, 4 if line and line[2] else 3, len(names))
+    return Form(
+        names,
+        tuple(PLACES[name][1] for name in names),
+        numbers[rate.start("rate")],
+        numbers[rate.start("malformed")],
+        numbers[rate.start("expected")] if rate["expected"] else None,
+        np.array([[numbers[each.start(name)] for each in exchanges] for name in _FIGURES], np.int64),
+        interims.transpose(1, 0, 2),
+    )
+
+
+def _exchanges(text: str, begin: int) -> list[re.Match[str]]:
+    """Return the statistics from `begin` to the end; none if there is other text or another order."""
+    found: list[re.Match[str]] = []
+    position = -1
+    while begin < len(text):
+        match = _EXCHANGE.match(text, begin)
+        _, place = PLACES.get(match["exchange"], ("", -1)) if match else ("", -1)
+        if not match or place <= position:
+            return []
+        begin, position = match.end(), place
+        found.append(match)
+    return found

@@ -1,0 +1,554 @@
+"""Usual reports of perfdhcp and their sidecars, by columns: the trials of a ramp share all but rate, times and figures.
+
+The context of a trial is resolved once for each group of trials with the same folder, path fields, options, and sidecar
+apart from rate, times and counters; the rows of all of them follow from that one trial and the values of their own.
+Whatever deserves a remark, or does not fit this scheme, is left to `resolve`, which tells the same of all others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+import orjson
+import pyarrow as pa
+
+from dropline.ingest.campaign import slug
+from dropline.ingest.context import (
+    MAX_OBSERVATIONS,
+    METRICS,
+    SERVERS,
+    SIDECAR_OF,
+    WATCHED,
+    context_path,
+    instant,
+    labels_form,
+    levels,
+    quoted,
+    sidecar_fields,
+    watched,
+)
+from dropline.ingest.files import Kind, Unreadable
+from dropline.ingest.formats import perfdhcp
+from dropline.ingest.formats.perfdhcp_forms import FACTS
+from dropline.ingest.formats.perfdhcp_lines import INTERIM
+from dropline.ingest.lake import Version
+from dropline.ingest.rows import NO_CONTEXT, RAW, Content, raw_values, table, trial_id
+from dropline.ingest.schema import CONFIGURATION, TABLES
+from dropline.ingest.synonyms import normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from dropline.ingest.campaign import Campaign
+    from dropline.ingest.files import Found
+    from dropline.ingest.formats import Row
+    from dropline.ingest.formats.perfdhcp_forms import Figures, Form
+    from dropline.ingest.lake import Key
+    from dropline.ingest.resolve import Resolver
+
+_RATE: Final = FACTS.index("offered_rate")
+_FEWEST: Final = 4  # reports of one form that are worth a matrix
+_OWN: Final = frozenset({"offered_rate", "started_at", "ended_at", "command"})  # columns that differ within a ramp
+_TIMES: Final = ("started_at", "ended_at")
+_OF_ROW: Final = frozenset({*_TIMES, "repetition"})  # own values that the report itself does not tell
+_ID: Final = TABLES["trials"].field("trial_id").type
+_MAX_RATE: Final = 1e12
+_ALSO_SAID: Final = ("kea_version", "signal_sent", *SERVERS, "campaign")
+_DIGITS: Final = 10  # of a repetition, at most
+_NUMBERS: Final = frozenset({int, float})
+_LARGEST: Final = 2.0**63  # orjson reads a larger integer as a float
+
+
+class _Other(Exception):
+    """A file that does not fit the scheme."""
+
+
+class _Keys(NamedTuple):
+    """The keys of a campaign's sidecars: those that the trials of a ramp share, and those of a trial's own values."""
+
+    shared: tuple[str, ...]
+    rates: tuple[str, ...]
+    repetitions: tuple[str, ...]
+    may_count: bool  # neither translated nor given for all trials
+    command: str
+    times: tuple[tuple[str, str], ...]  # column, key
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Watch:
+    """What the observations of sidecars of one structure share: all columns but the value, and their digested JSON."""
+
+    columns: tuple[tuple[Any, ...], ...]
+    form: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Group:
+    """What the trials of a group share.
+
+    Attributes:
+        row: columns of schema.TRIALS, of its first trial.
+        form: a %-format of the digested context.
+        source: the name of the first trial's sidecar.
+        columns: the keys of `context_sources`; `sources` are its values, None for the trial's sidecar.
+
+    """
+
+    row: Row
+    form: str
+    source: str | None
+    columns: list[str]
+    sources: list[str | None]
+
+
+class _Sidecar(NamedTuple):
+    """A parsed sidecar; no item stands for a missing one."""
+
+    item: Found | None
+    content: Content | None
+    said: Row
+
+
+class _Trial(NamedTuple):
+    """One report in its group: its number among those of its form, and the values of its own."""
+
+    number: int
+    item: Found
+    content: Content
+    sidecar: _Sidecar
+    source: str | None
+    campaign: str
+    id: str
+    context_sha256: str
+    own: Row
+    facts: tuple[Any, ...]
+    group: _Group
+    watch: _Watch
+    values: list[float]
+
+
+class Taken(NamedTuple):
+    """Files that were taken, with their versions; how many new trials they hold, and the rows of new versions."""
+
+    versions: dict[Found, tuple[Key, Version]]
+    trials: int
+    tables: dict[str, pa.Table]
+
+
+class Ramps:
+    """Takes usual reports and their sidecars."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        self._resolver = resolver
+        self._keys: dict[str, _Keys | None] = {}  # by the scope's folder
+        self._numbers = lru_cache(maxsize=1024)(_numbers_in)
+        self._groups: dict[tuple[Any, ...], _Group | None] = {}
+        self._watches: dict[tuple[Any, ...], _Watch | None] = {}
+
+    def take(self, items: Sequence[Found], is_new: Callable[[Key, Version], bool]) -> Taken:
+        """Take those of some files of one scope that fit; return the rows of those whose version `is_new`.
+
+        Raises Arrow's error if a value does not fit the lake.
+        """
+        by_form: dict[Form, list[Found]] = defaultdict(list)
+        for item in items:
+            if item.form and item.kind is Kind.OUTPUT:
+                by_form[item.form].append(item)
+        here = set(items)
+        versions: dict[Found, tuple[Key, Version]] = {}
+        raws: list[tuple[Any, ...]] = []
+        new: list[_Trial] = []
+        parts: dict[str, list[pa.Table]] = defaultdict(list)
+
+        def keep(item: Found, campaign: str, content: Content, kind: str, status: str, context: str) -> bool:
+            key, version = (campaign, item.path), Version(content.sha256, context, status)
+            versions[item] = key, version
+            if not is_new(key, version):
+                return False
+            raws.append(raw_values(item, campaign, content, kind, status, context, int(status == "trials")))
+            return True
+
+        for form, those in by_form.items():
+            if len(those) < _FEWEST:
+                continue
+            fresh = []
+            trials, figures = self._of_form(form, those)
+            for trial in trials:
+                if keep(trial.item, trial.campaign, trial.content, perfdhcp.NAME, "trials", trial.context_sha256):
+                    fresh.append(trial)
+                beside, content, _ = trial.sidecar
+                if beside in here and content and beside:
+                    keep(beside, trial.campaign, content, beside.kind.value, "context", NO_CONTEXT)
+            if fresh:
+                new += fresh
+                for name, part in _figures(form, figures, fresh):
+                    parts[name].append(part)
+        if new:
+            parts["trials"].append(_trials(new))
+            parts["observations"] += _observations(new)
+        if raws:
+            parts["raw_files"].append(table("raw_files", dict(zip(RAW, zip(*raws, strict=True), strict=True))))
+        return Taken(versions, len(new), {name: pa.concat_tables(parts[name]) for name in TABLES if parts[name]})
+
+    def _of_form(self, form: Form, items: Sequence[Found]) -> tuple[list[_Trial], Figures]:
+        """Return the trials of those reports of one form that fit, and the figures of all."""
+        read = []
+        for item in items:
+            try:
+                read.append((item, self._resolver.content(item)))
+            except Unreadable:
+                continue
+        figures = form.read([content.data for _, content in read])
+        trials = []
+        for number, (item, content) in enumerate(read):
+            if figures.usual[number]:
+                try:
+                    trials.append(self._trial(number, item, content, figures))
+                except (_Other, TypeError):  # a list or an object where a word is expected
+                    continue
+        return trials, figures
+
+    def _trial(self, number: int, item: Found, content: Content, figures: Figures) -> _Trial:
+        scope, around = item.scope, self._resolver.around(item)
+        if scope.place not in self._keys:
+            self._keys[scope.place] = _keys(scope.campaign)
+        keys = self._keys[scope.place]
+        fields = scope.campaign.path_values(item.path) if scope.campaign else {}
+        if keys is None or not (fields or around.name(item).is_plain):
+            raise _Other
+        sidecar = self._sidecar(item, content)
+        source = f"{SIDECAR_OF}{sidecar.item.path}" if sidecar.item else None
+        rate = figures.facts[number][_RATE]
+        if rate is None or not rate < _MAX_RATE or rate in self._numbers(item.folder):
+            raise _Other
+        own = _own(sidecar.said, keys, rate, fields.get("offered_rate"))
+        counts = [sidecar.said.get(key) for key in keys.repetitions]
+        folder: str | None = item.folder
+        if keys.may_count and "repetition" in fields and any(map(sidecar.said.get, SERVERS)):
+            own["repetition"] = _repetition(fields["repetition"], counts)
+            counts, folder = [count is None for count in counts], None
+        watch, values = self._watch(sidecar.said)
+        words: list[Any] = [sidecar.said.get(key) for key in keys.shared]
+        shared = tuple([tuple(word) if word.__class__ is list else word for word in words])
+        path = tuple([each for each in fields.items() if each[0] not in own])
+        key = (
+            *(scope.place, folder, path, "offered_rate" in fields, sidecar.item is None, *own, *counts),
+            *(shared, *map(type, words), *map(type, counts), *[sidecar.said.get(key) is None for key in keys.rates]),
+            figures.settings[number],
+        )
+        if key not in self._groups:
+            self._groups[key] = self._group(item, content, source, own, figures.told(number), values, watch, words)
+        group = self._groups[key]
+        if group is None:
+            raise _Other
+        campaign = scope.name
+        if not scope.campaign and (named := sidecar.said.get("campaign")):
+            campaign = slug(named)
+        context = sha256((group.form % _written(own, source, watch, values)).encode()).hexdigest()
+        own_id = trial_id(campaign, item.path, content.sha256, 0)
+        return _Trial(
+            number,
+            item,
+            content,
+            sidecar,
+            source,
+            campaign,
+            own_id,
+            context,
+            own,
+            figures.facts[number],
+            group,
+            watch,
+            values,
+        )
+
+    def _sidecar(self, item: Found, content: Content) -> _Sidecar:
+        """Return the sidecar of a report; only its own will do."""
+        around = self._resolver.around(item)
+        sidecar = around.sidecar_of(item)
+        if sidecar is None:
+            return _Sidecar(None, None, {})
+        if around.is_shared(sidecar):
+            raise _Other
+        try:
+            beside = self._resolver.content(sidecar)
+            said = orjson.loads(beside.data)
+        except (Unreadable, orjson.JSONDecodeError):
+            raise _Other from None
+        if said.__class__ is not dict or said.get("output_sha256", content.sha256) != content.sha256:
+            raise _Other
+        return _Sidecar(sidecar, beside, said)
+
+    def _group(
+        self,
+        item: Found,
+        content: Content,
+        source: str | None,
+        own: Row,
+        facts: Row,
+        values: list[float],
+        watch: _Watch,
+        words: Sequence[Any],
+    ) -> _Group | None:
+        """Return what the trials of a group share; None if there is something to remark on."""
+        if any(_is_inexact(word) for word in words):
+            return None
+        context = self._resolver.context(item, content)
+        row = context.resolve(facts, rates={own["offered_rate"]})
+        if (
+            context.name
+            or (source and any(source in warning for warning in context.warnings))
+            or any(row.get(column) != own.get(column) for column in _TIMES)
+        ):
+            return None
+        form = context.digest_form(source or "", own)
+        if sha256((form % _written(own, source, watch, values)).encode()).hexdigest() != context.sha256():
+            return None
+        said = row["context_sources"]
+        sources = [None if by == source else by for _, by in said]
+        columns = [column for column, _ in said]
+        row |= {"warnings": [*context.warnings], "report_index": 0, "source_line": 1}
+        return _Group(row, form, source, columns, sources)
+
+    def _watch(self, said: Row) -> tuple[_Watch, list[float]]:
+        """Return the values of the observations in a sidecar, and what they have in common with others."""
+        shape, values = _counters(said)
+        if shape not in self._watches:
+            rows = watched(said)
+            fits = [row[-1] for row in rows] == values
+            columns = tuple(zip(*rows, strict=True))[:-1] if rows else ((),) * (len(WATCHED) - 1)
+            self._watches[shape] = _Watch(columns, labels_form(rows)) if fits else None
+        watch = self._watches[shape]
+        if watch is None:
+            raise _Other
+        return watch, values
+
+
+def _keys(campaign: Campaign | None) -> _Keys | None:
+    """Return the keys of a campaign's sidecars; None if it translates a trial's own values or looks into objects."""
+    own: dict[str, list[str]] = defaultdict(list)
+    for column, key in sidecar_fields(campaign):
+        own[column if column in _OWN or column == "repetition" else ""].append(key)
+    said = [key for keys in own.values() for key in keys]
+    if any("." in key for key in said) or len(own["command"]) != 1:
+        return None
+    if campaign and not _OWN.isdisjoint(campaign.values):
+        return None
+    times = tuple((column, key) for column in _TIMES for key in own[column])
+    may_count = not campaign or ("repetition" not in campaign.values and "repetition" not in dict(campaign.said))
+    return _Keys(
+        tuple(dict.fromkeys((*own[""], *_ALSO_SAID))),
+        tuple(own["offered_rate"]),
+        tuple(own["repetition"]),
+        may_count,
+        own["command"][0],
+        times,
+    )
+
+
+def _numbers_in(folder: str) -> frozenset[float]:
+    """Return the numbers in a folder's path: a rate among them would explain a level of it."""
+    bare = (float(level) for level in folder.split("/") if level.isdecimal())
+    return frozenset([*bare, *(number for *_, numbers in levels(folder) for number in numbers)])
+
+
+def _own(said: Row, keys: _Keys, rate: float, in_path: str | None) -> Row:
+    """Return a trial's own values in its sidecar; its rate must be the same wherever it is told."""
+    if in_path is not None and float(in_path) != rate:
+        raise _Other
+    for key in keys.rates:
+        if (each := said.get(key)) is not None and (each.__class__ not in _NUMBERS or each != rate):
+            raise _Other
+    own: Row = {"offered_rate": rate}
+    for column, key in keys.times:
+        if (each := said.get(key)) is not None:
+            if column in own:
+                raise _Other
+            try:
+                own[column] = instant(column, each)
+            except ValueError:
+                raise _Other from None
+    if (command := said.get(keys.command)) is not None:
+        if command.__class__ is not str or not (meant := normalise("command", command)):
+            raise _Other
+        own["command"] = meant["command"]
+    return own
+
+
+def _repetition(in_path: str, said: Sequence[object]) -> int:
+    """Return the repetition in a path; a sidecar must have the same."""
+    repetition = int(in_path) if in_path.isascii() and len(in_path) < _DIGITS else -1
+    others = [count for count in said if count is not None]
+    if repetition < 0 or any(count.__class__ is not int or count != repetition for count in others):
+        raise _Other
+    return repetition
+
+
+def _written(own: Row, source: str | None, watch: _Watch, values: Sequence[float]) -> dict[str, str]:
+    """Return the JSON of a trial's own values, as a context is digested."""
+    return {
+        "observations": watch.form % tuple(values),
+        "source": quoted(source or ""),
+        "offered_rate": repr(own["offered_rate"]),
+        "started_at": f'"{own.get("started_at")}"',
+        "ended_at": f'"{own.get("ended_at")}"',
+        "command": quoted(own.get("command", "")),
+        "repetition": str(own.get("repetition")),
+    }
+
+
+def _is_inexact(word: object) -> bool:
+    """Return whether orjson may have changed a number, or a list holds more than texts."""
+    if isinstance(word, list):
+        return not all(isinstance(each, str) for each in word)
+    return isinstance(word, float) and not -_LARGEST < word < _LARGEST
+
+
+def _counters(said: Row) -> tuple[tuple[Any, ...], list[float]]:
+    """Return the structure and the values of the observations in a sidecar, in the order of `context.watched`."""
+    shape: list[Any] = [said.get("host")]
+    if shape[0].__class__ is list:
+        raise _Other
+    values: list[Any] = []
+    for metric, _ in METRICS:
+        value: Any = said.get(metric)
+        if metric == "loadavg_before":
+            value = value[0] if value.__class__ is list and value else value
+            try:
+                value = float(value.split(" ")[0]) if value.__class__ is str and value else None
+            except ValueError:
+                raise _Other from None
+        elif metric == "server_deaths":
+            value = len(value) if value.__class__ is list else None
+        shape.append(_shape(value, values))
+    if isinstance(udp := said.get("udp_delta"), dict):
+        for namespace, counters in udp.items():
+            if counters.__class__ is dict:
+                shape.append((namespace, tuple(counters)))
+                values += counters.values()
+    shape.append("leases")
+    leases = said.get("leases_in_db_after")
+    if leases and isinstance(leases, dict):
+        for server, counts in leases.items():
+            shape.append((server, _shape(counts, values)))
+    else:
+        shape.append(_shape(leases, values))
+    if not _NUMBERS.issuperset(map(type, values)) or len(values) > MAX_OBSERVATIONS:
+        raise _Other
+    floats = [*map(float, values)]
+    if not all(map(math.isfinite, floats)):
+        raise _Other
+    return tuple(shape), floats
+
+
+def _shape(value: Any, values: list[Any]) -> Any:
+    """Append the numbers of a value; return its structure: None, 0 for a number, the keys, or the length."""
+    if value is None:
+        return None
+    if value.__class__ is dict:
+        values += value.values()
+        return tuple(value)
+    if value.__class__ is list:
+        values += value
+        return len(value), 0
+    values.append(value)
+    return 0
+
+
+def _trials(trials: Sequence[_Trial]) -> pa.Table:
+    """Return the rows of schema.TRIALS."""
+    by_group: dict[_Group, list[_Trial]] = defaultdict(list)
+    for trial in trials:
+        by_group[trial.group].append(trial)
+    columns: dict[str, list[Any]] = {name: [] for name in TABLES["trials"].names if name != "batch"}
+    lengths, keys, sources = [], [], []
+    for group, those in by_group.items():
+        own: dict[str, list[Any]] = {
+            "trial_id": [trial.id for trial in those],
+            "campaign": [trial.campaign for trial in those],
+            "source_path": [trial.item.path for trial in those],
+            "source_sha256": [trial.content.sha256 for trial in those],
+            **{name: [trial.own[name] for trial in those] for name in those[0].own if name in _OF_ROW},
+            "conflicts": [_of_sidecar(group, trial) for trial in those],
+            **{name: [trial.facts[at] for trial in those] for at, name in enumerate(FACTS)},
+        }
+        if "repetition" in own:  # then they come from several folders
+            known = {name: group.row.get(name) for name, _ in CONFIGURATION}
+            folders = {trial.item.folder: context_path(trial.item.path, known) for trial in those}
+            own["context_path"] = [folders[trial.item.folder] for trial in those]
+        for name, values in columns.items():
+            values += own[name] if name in own else [group.row.get(name)] * len(those)
+        lengths += [len(group.columns)] * len(those)
+        keys += group.columns * len(those)
+        for trial in those:
+            sources += [by or trial.source for by in group.sources]
+    told = TABLES["trials"].field("context_sources").type
+    ends = np.cumsum([0, *lengths]).astype(np.int32)
+    maps = pa.MapArray.from_arrays(pa.array(ends), pa.array(keys, told.key_type), pa.array(sources, told.item_type))
+    return table("trials", {**columns, "context_sources": maps})
+
+
+def _of_sidecar(group: _Group, trial: _Trial) -> list[str]:
+    """Return the conflicts of a trial, which name its own sidecar."""
+    conflicts: list[str] = group.row["conflicts"]
+    if conflicts and group.source and trial.source:
+        return [text.replace(group.source, trial.source) for text in conflicts]
+    return conflicts
+
+
+def _figures(form: Form, figures: Figures, trials: Sequence[_Trial]) -> Iterator[tuple[str, pa.Table]]:
+    """Yield the rows of schema.EXCHANGES and schema.INTERVALS of some trials."""
+    ids, numbers = pa.array([trial.id for trial in trials], _ID), np.array([trial.number for trial in trials])
+    width = len(form.exchanges)
+    rows = (numbers[:, None] * width + np.arange(width)).ravel()
+    exchanges = {name: column.take(pa.array(rows)) for name, column in figures.exchanges.items()}
+    yield "exchanges", table("exchanges", {"trial_id": _each(ids, width), **exchanges})
+    kinds, _, lines, _ = figures.interims.shape
+    if not lines:
+        return
+    counters = figures.interims[:, numbers]
+    since = np.diff(counters, axis=2, prepend=0)
+    position = np.repeat(np.arange(lines, dtype=np.int32), width)
+    report_s = np.array([figures.report_s[number] for number in numbers], np.float64)
+    intervals = {
+        "trial_id": _each(ids, lines * width),
+        "position": np.tile(position, len(ids)),
+        "t_s": ((position + 1) * report_s[:, None]).ravel(),
+        "exchange": pa.array(form.exchanges, pa.string()).take(pa.array(np.tile(np.arange(width), len(ids) * lines))),
+        **{name: counters[at].ravel() for at, name in enumerate(INTERIM[:kinds])},
+        **{f"interval_{name}": since[at].ravel() for at, name in enumerate(INTERIM[:3])},
+    }
+    yield "intervals", table("intervals", intervals)
+
+
+def _observations(trials: Sequence[_Trial]) -> Iterator[pa.Table]:
+    """Yield the rows of schema.OBSERVATIONS."""
+    by_watch: dict[_Watch, list[_Trial]] = defaultdict(list)
+    for trial in trials:
+        if trial.values:
+            by_watch[trial.watch].append(trial)
+    for watch, those in by_watch.items():
+        size = len(those[0].values)
+        labels = pa.array(np.tile(np.arange(size), len(those)))
+        columns = {
+            "trial_id": _each(pa.array([each.id for each in those], _ID), size),
+            "campaign": _each(pa.array([each.campaign for each in those], pa.string()), size),
+            "source_path": _each(pa.array([each.item.path for each in those], pa.string()), size),
+            **{
+                name: pa.array(values, pa.string()).take(labels)
+                for name, values in zip(WATCHED[:-1], watch.columns, strict=True)
+            },
+            "value": np.array([each.values for each in those]).ravel(),
+        }
+        yield table("observations", columns)
+
+
+def _each(values: pa.Array, times: int) -> pa.Array:
+    """Return each value several times."""
+    return values.take(pa.array(np.repeat(np.arange(len(values)), times)))
