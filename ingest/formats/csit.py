@@ -52,8 +52,8 @@ def _results(line: int, result: Node) -> list[Trial]:
                     trial.latency(figures, str(figures.get("unit") or "us"), words(f"{direction} {load}"), names="{0}")
             found.append(trial)
     if trial := _rated(line, "MRR", result.of("receive_rate"), "avg"):
-        for place, value in enumerate(result.items("receive_rate.rate.values"), 1):
-            trial.observe("receive_rate", number(value.value), trial.facts["rate_unit"], f"trial {place}")
+        for place, value in enumerate(result.values("receive_rate.rate.values"), 1):
+            trial.observe("receive_rate", number(value), trial.facts["rate_unit"], f"trial {place}")
         found.append(trial)
     if trial := _rated(line, "reconf", result.of("aggregate_rate")):
         trial.facts["offered_rate"] = trial.facts["achieved_rate"]
@@ -102,7 +102,7 @@ def _describe(trial: Trial, case: Node) -> None:
         "started_at": case.instant("start_time"),
         "ended_at": case.instant("end_time"),
     }
-    tags = [tag for each in case.items("tags") if (tag := words(each.value))]
+    tags = list(filter(None, map(words, case.values("tags"))))
     passed = case.get("passed")
     trial.details |= {
         "frame_size_bytes": next((number(match[1]) for tag in tags if (match := _FRAME_SIZE.fullmatch(tag))), None),
@@ -112,7 +112,7 @@ def _describe(trial: Trial, case: Node) -> None:
         "test_id": case.words("test_id"),
         "test": case.words("test_name_long"),
         "test_case_s": case.number("duration"),
-        "hosts": [host for each in case.items("hosts") if (host := words(each.value))],
+        "hosts": list(filter(None, map(words, case.values("hosts")))),
     }
     if mix := next((tag for tag in tags if tag.startswith("IMIX")), None):
         trial.details["frame_mix"] = f"{mix} frames"

@@ -16,7 +16,7 @@ import re
 from typing import Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.json_documents import Node, of_documents
+from dropline.ingest.formats.json_documents import Node, items, of_documents
 from dropline.ingest.formats.text import head_text
 from dropline.ingest.formats.throughput import CONNECTIONS, MBITS, TRANSACTIONS, Series, Trial, Trials, number
 
@@ -136,7 +136,7 @@ def _quantity(name: str) -> tuple[str | None, float]:
 
 
 def _samples(series: Node | None, scale: float) -> list[tuple[float, float]]:
-    values = [sample.value for sample in series.items()[:_MAX_SAMPLES]] if series else []
+    values = items(series.value)[:_MAX_SAMPLES] if series else []
     pairs = [pair for pair in values if isinstance(pair, list) and len(pair) > 1]
     read = [(number(pair[0]), number(pair[1], scale)) for pair in pairs]
     return [(time_s, value) for time_s, value in read if time_s is not None and value is not None]

@@ -81,7 +81,7 @@ class Node(Fields):
         """Return the first value of these paths that is not empty."""
         for path in names:
             value = self.value
-            for name in path.split("."):
+            for name in path.split(".") if "." in path else (path,):
                 value = value.get(name) if isinstance(value, dict) else None
             if value is not None and value != "":
                 return value
@@ -98,6 +98,10 @@ class Node(Fields):
     def items(self, path: str = "") -> list[Node]:
         """Return the items of a list, none of anything else."""
         return [Node(item) for item in items(self.get(path) if path else self.value)]
+
+    def values(self, path: str) -> list[Any]:
+        """Return the items of a list as they are, none of anything else."""
+        return items(self.get(path))
 
     def instant(self, *names: str) -> datetime | None:
         """Return `get` as a time in UTC, or None."""

@@ -68,8 +68,7 @@ def _from_lines(line: int, header: Node, periods: list[Node], total: Node) -> No
     if not per_s:
         return Reject(line, "lines of DNS Shotgun without a `header` that gives `time_units_per_sec`", _COPY)
     to_ms = 1000 / per_s
-    counts = (total.items(f"response_latency.{key}") for key in ("bucket_counts", "counts", "buckets"))
-    latency = [count.value for count in next(filter(None, counts), [])]
+    latency = (total.values(f"response_latency.{key}") for key in ("bucket_counts", "counts", "buckets"))
     return Node(
         {
             "version": _VERSION,
@@ -78,9 +77,9 @@ def _from_lines(line: int, header: Node, periods: list[Node], total: Node) -> No
             "timeout_ms": header.number("timeout", scale=to_ms),
             "discarded": total.get("discarded") if "discarded" in total.members() else header.get("discarded"),
             "transport": _TRANSPORTS.get(str(total.get("conn_info.type"))),
-            "stats_sum": _stats(total, to_ms) | {"latency": latency},
+            "stats_sum": _stats(total, to_ms) | {"latency": next(filter(None, latency), [])},
             "stats_periodic": [_stats(period, to_ms) for period in periods],
-            "bounds_ms": [number(bound.value, to_ms) for bound in header.items("latency_bucket_boundaries")],
+            "bounds_ms": [number(bound, to_ms) for bound in header.values("latency_bucket_boundaries")],
         }
     )
 
@@ -133,7 +132,7 @@ def _trial(line: int, begun: int, root: Node) -> Trial | Reject:
     for period in root.items("stats_periodic"):
         at_ms = period.number("until_ms")
         trial.follow(period, _SERIES, None if at_ms is None or since_ms is None else (at_ms - since_ms) / 1000)
-    _observe_latencies(trial, [whole(count.value) or 0 for count in total.items("latency")], received, root)
+    _observe_latencies(trial, [whole(count) or 0 for count in total.values("latency")], received, root)
     if root.get("merged") is not True:
         trial.doubt("It is the share of one thread: the whole is in the merged file of its sender.")
     if discarded:

@@ -58,7 +58,7 @@ def _trials(line: int, document: Node) -> Trials:
         "title": results.words("title"),
         "search_s": results.number("Elapsed Time"),
     }
-    if ports := config.items("ports"):
+    if ports := config.values("ports"):
         trial.details["ports"] = len(ports)
     if tolerance := trial.details["loss_tolerance_pct"]:
         trial.warnings.append(f"Called NDR, but {tolerance:.15g} % of the frames may be lost.")
