@@ -67,6 +67,11 @@ def marked(mark: re.Pattern[str], *clues: str) -> Callable[[bytes], bool]:
     return lambda head: is_marked(head_text(head), mark, *clues)
 
 
+def begins(*forms: re.Pattern[str]) -> Callable[[bytes], bool]:
+    """Return a reader's `sniff`: whether the head of a file begins with one of these patterns."""
+    return lambda head: any(form.match(head_text(head)) for form in forms)
+
+
 def is_gzip(data: bytes) -> bool:
     """Return whether data begins as gzip does (RFC 1952, 2.3.1)."""
     return data.startswith(_GZIP)
