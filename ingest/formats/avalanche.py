@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Final
 
 from dropline.ingest.formats import Parts, Reject, Report
-from dropline.ingest.formats.text import head_text
+from dropline.ingest.formats.text import head_text, words
 from dropline.ingest.formats.throughput import (
     MBITS,
     Columns,
@@ -26,7 +26,6 @@ from dropline.ingest.formats.throughput import (
     has_table,
     number,
     rows,
-    words,
 )
 
 NAME = "avalanche"

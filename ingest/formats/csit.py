@@ -15,7 +15,8 @@ from typing import Final
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.json_documents import Node, has_strings, of_documents
-from dropline.ingest.formats.throughput import CONNECTIONS, FRAMES, MBITS, TRANSACTIONS, Trial, Trials, number, words
+from dropline.ingest.formats.text import words
+from dropline.ingest.formats.throughput import CONNECTIONS, FRAMES, MBITS, TRANSACTIONS, Trial, Trials, number
 
 NAME = "csit"
 IN_JSON = ('"dut_type"',)

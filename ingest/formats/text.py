@@ -195,6 +195,13 @@ def json_object(line: str) -> Row | None:
     return value if isinstance(value, dict) else None
 
 
+def words(value: object, longest: int = LONGEST) -> str | None:
+    """Return a text or number as a text that the lake can store: JSON can contain lone surrogates, UTF-8 cannot."""
+    if not isinstance(value, str | int | float) or isinstance(value, bool):
+        return None
+    return str(value)[:longest].strip().encode("utf-8", "replace").decode() or None
+
+
 def quote(text: str) -> str:
     """Return `text` in quotes, shortened to fit a message."""
     return repr(text if len(text) <= _QUOTED else text[:_QUOTED] + "...")

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from dropline.ingest.formats import Parse, Parts, Reject, Report, Sniff, text
 from dropline.ingest.formats.draft import Draft
-from dropline.ingest.formats.text import HEAD_BYTES, count, lines, parts, quote, unpack, without_runs_of_rejects
+from dropline.ingest.formats.text import HEAD_BYTES, count, lines, parts, quote, unpack, without_runs_of_rejects, words
 
 MAX_TABLE_BYTES: Final = 32 * 1024 * 1024  # of a text held in memory as cells
 FRAMES: Final = "frames/s"
@@ -65,7 +65,7 @@ class Fields(ABC):
 
     def words(self, *names: str) -> str | None:
         """Return `get` as a text, or None."""
-        return words(self.get(*names))
+        return words(self.get(*names), _TEXT_LENGTH)
 
 
 class Series(NamedTuple):
@@ -391,14 +391,6 @@ def whole(value: object) -> int | None:
         return exact
     parsed = number(text)
     return int(parsed) if parsed is not None and 0 <= parsed < 2**53 and parsed == int(parsed) else None
-
-
-def words(value: object) -> str | None:
-    """Return a tool's text, limited to a length and characters that the lake can store."""
-    if not isinstance(value, str | int | float) or isinstance(value, bool):
-        return None
-    text = str(value)[:_TEXT_LENGTH].strip().encode("utf-8", "replace").decode()
-    return text or None
 
 
 def total(values: Iterable[Amount | None]) -> Amount | None:

@@ -12,7 +12,8 @@ from typing import Final
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.json_documents import Node, has_strings, of_documents
-from dropline.ingest.formats.throughput import Series, Trial, Trials, words
+from dropline.ingest.formats.text import words
+from dropline.ingest.formats.throughput import Series, Trial, Trials
 
 NAME = "trex"
 IN_JSON = ("ndr_points", "queue_full_percentage", "rate_tx_bps")

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.json_documents import Node, mapping
-from dropline.ingest.formats.text import head_text, instant, quote, real
+from dropline.ingest.formats.text import head_text, instant, quote, real, words
 from dropline.ingest.telemetry import Found, Sample
-from dropline.ingest.telemetry.samples import accounted, each_document, first_rows, rows, words
+from dropline.ingest.telemetry.samples import accounted, each_document, first_rows, rows
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -17,9 +17,9 @@ from typing import Final
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.json_documents import Node, items
-from dropline.ingest.formats.text import head_text, quote, real
+from dropline.ingest.formats.text import head_text, quote, real, words
 from dropline.ingest.telemetry import Found, Sample
-from dropline.ingest.telemetry.samples import accounted, each_document, words
+from dropline.ingest.telemetry.samples import accounted, each_document
 
 NAME = "kea"
 IN_JSON = ('"arguments"',)

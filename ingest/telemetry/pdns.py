@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject, Row
 from dropline.ingest.formats.json_documents import Node
-from dropline.ingest.formats.text import head_text, instant, json_object, quote, real
+from dropline.ingest.formats.text import head_text, instant, json_object, quote, real, words
 from dropline.ingest.telemetry import Found, Sample
-from dropline.ingest.telemetry.samples import accounted, each_document, each_line, words
+from dropline.ingest.telemetry.samples import accounted, each_document, each_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,9 +18,9 @@ from functools import lru_cache
 from typing import Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.text import head_text, instant, quote, real
+from dropline.ingest.formats.text import head_text, instant, quote, real, words
 from dropline.ingest.telemetry import Found, Sample
-from dropline.ingest.telemetry.samples import Node, accounted, each_document, each_line, words
+from dropline.ingest.telemetry.samples import Node, accounted, each_document, each_line
 
 NAME = "prometheus"
 IN_JSON = ('"resultType"', '"errorType"')

@@ -83,11 +83,6 @@ def each_line(text: bytes, read: ReadLine, expected: str) -> Found:
             yield Reject(number, f"the last line is cut off: {quote(line)}", _WHOLE)
 
 
-def words(value: object) -> str | None:
-    """Return a text that the lake can store: JSON can contain lone surrogates, UTF-8 cannot."""
-    return value.encode("utf-8", "replace").decode() or None if isinstance(value, str) else None
-
-
 def first_rows(text: str, number: int) -> list[list[str]]:
     """Return at most `number` rows from the start of a table."""
     begin = "".join(text.splitlines(keepends=True)[: number + 2])

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject, Row
 from dropline.ingest.formats.json_documents import Node, items, mapping
-from dropline.ingest.formats.text import begins, instant, quote, real
+from dropline.ingest.formats.text import begins, instant, quote, real, words
 from dropline.ingest.telemetry import Found, Sample
-from dropline.ingest.telemetry.samples import accounted, each_document, words
+from dropline.ingest.telemetry.samples import accounted, each_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
