@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from dropline.ingest.records import Records
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 Row = dict[str, Any]
 
@@ -58,6 +56,11 @@ class Reject:
     hint: str
 
 
+Parts = Iterator[Report | Reject]
+Sniff = Callable[[bytes], bool]
+Parse = Callable[[bytes], Parts]
+
+
 class Reader(Protocol):
     """Interface of a format module.
 
@@ -70,7 +73,7 @@ class Reader(Protocol):
     def sniff(self, head: bytes) -> bool:
         """Return whether a file is of this format; `head` is its first 64 KiB, or all of it."""
 
-    def parse(self, data: bytes) -> Iterator[Report | Reject]:
+    def parse(self, data: bytes) -> Parts:
         """Yield every report and a reject for every unusable part of `data`, in order."""
 
 
@@ -86,7 +89,7 @@ class TextReader(Reader, Protocol):
     LINES: re.Pattern[str]
     CLUES: tuple[str, ...]
 
-    def parse(self, data: bytes, line: int = 1) -> Iterator[Report | Reject]:
+    def parse(self, data: bytes, line: int = 1) -> Parts:
         """Yield what `Reader.parse` yields, for a text that begins at `line` of its file."""
 
     def explain(self, data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:

@@ -10,50 +10,40 @@ it is the sum of the HTTP goodput of all hosts (Mbit/s), for one core of one sub
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from dropline.ingest.formats import Reject
-from dropline.ingest.formats.text import head_text
+from dropline.ingest.formats import Parts, Reject, Report
+from dropline.ingest.formats.text import head_text, words
 from dropline.ingest.formats.throughput import (
     MBITS,
     Columns,
     Line,
-    Record,
+    Series,
     Table,
     Trial,
-    Unusable,
-    account,
+    accounted,
+    each_table,
     has_table,
-    mean_rate,
     number,
     rows,
-    tables,
-    words,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from dropline.ingest.formats import Report
 
 NAME = "avalanche"
 TOOL: Final = "Spirent Avalanche"
 
 _EXPECTED: Final = "expected realtime.csv, with a row that begins with `Seconds Elapsed`, or hostStats.csv"
 _ELAPSED: Final = ("secondselapsed", "")
-_TRAFFIC: Final = ("incomingtraffic", "kbps")
 _SERIES: Final = (
-    ("establishedtcpconnectionrate", "connection_rate", "connections/s", None),
-    ("currentestablishedtcpconnections", "concurrent_connections", "connections", None),
-    ("averageresponsetimeperurl", "latency_avg", "ms", "URL response"),
-    ("minimumtimetotcpsynack", "latency_min", "ms", "TCP SYN/ACK"),
-    ("averagetimetotcpsynack", "latency_avg", "ms", "TCP SYN/ACK"),
-    ("maximumtimetotcpsynack", "latency_max", "ms", "TCP SYN/ACK"),
+    Series("establishedtcpconnectionrate", "connection_rate", "connections/s"),
+    Series("currentestablishedtcpconnections", "concurrent_connections", "connections"),
+    Series("averageresponsetimeperurl", "latency_avg", "ms", "URL response"),
+    Series("minimumtimetotcpsynack", "latency_min", "ms", "TCP SYN/ACK"),
+    Series("averagetimetotcpsynack", "latency_avg", "ms", "TCP SYN/ACK"),
+    Series("maximumtimetotcpsynack", "latency_max", "ms", "TCP SYN/ACK"),
 )
-_GOODPUT_RATE: Final = "Goodput[Http] Ave Receive Rate (bps)"
-_GOODPUT: Final = "Goodput[Http] Cumulative Receive"
-_BYTES: Final = "Bytes Received"
+# Captions without signs: `Goodput[Http] Ave Receive Rate (bps)`.
+_GOODPUT_RATE: Final = "goodputhttpavereceiverate"
+_GOODPUT: Final = "goodputhttpcumulativereceive"
 _HEADER_LINES: Final = 2
 
 
@@ -62,13 +52,10 @@ def sniff(head: bytes) -> bool:
     return _begins_with_vlan(head_text(head)) or has_table(head, _is_header)
 
 
-def _read(text: bytes) -> Iterator[Report | Reject]:
+def _read(text: bytes) -> Parts:
     if _begins_with_vlan(text[:1000].decode("utf-8", "replace")):
-        yield from _hosts(text)
-        return
-    for table in tables(text, _is_header):
-        if table.columns.keys:  # otherwise it is the lines of text before the first header
-            yield from _realtime(table)
+        return _hosts(text)
+    return each_table(text, _is_header, _realtime, None)
 
 
 def _is_header(columns: Columns) -> bool:
@@ -80,30 +67,28 @@ def _begins_with_vlan(text: str) -> bool:
     return first.startswith("VLAN,") and all(part.isdigit() for part in first[5:].rstrip(",").split("/"))
 
 
-def _realtime(table: Table) -> Iterator[Report | Reject]:
+def _realtime(table: Table) -> Parts:
     trial = Trial(TOOL, table.line, "realtime", MBITS)
     traffic: list[tuple[float, float]] = []
     times: list[float] = []
-    for record in table.records(trial):
-        if isinstance(record, Reject):
-            yield record
-            continue
+    records, faults = table.records(trial)
+    for record in records:
         if (time_s := number(record.values[0])) is None:
-            reason = f"sample without a number of seconds: {record.quoted()}"
-            yield Reject(record.line, reason, "it is not a sample; leave it, or export the results again")
+            reason = f"sample without a number of seconds: {record.quoted}"
+            faults.append(Reject(record.line, reason, "it is not a sample; leave it, or export the results again"))
             continue
         times.append(time_s)
-        if (rate := number(record.get(_TRAFFIC[0], unit=_TRAFFIC[1]), 1e-3)) is not None:
+        if (rate := record.number("incomingtraffic", unit="kbps", scale=1e-3)) is not None:
             traffic.append((time_s, rate))
         trial.observe("incoming_traffic", rate, MBITS, None, time_s)
-        for name, metric, unit, label in _SERIES:
-            trial.observe(metric, record.number(name), unit, label, time_s)
-    trial.facts |= {"achieved_rate": mean_rate(trial, traffic), "duration_s": max(times, default=None)}
-    trial.details |= {"direction_scope": "one_way", "load_layer": None, "samples": len(times)}
+        trial.follow(record, _SERIES, time_s)
+    yield from sorted(faults, key=lambda fault: fault.line)
+    trial.facts |= {"achieved_rate": trial.mean_rate(traffic), "duration_s": max(times, default=None)}
+    trial.details |= {"direction_scope": "one_way", "samples": len(times)}
     yield trial.conclude()
 
 
-def _hosts(text: bytes) -> Iterator[Report | Reject]:
+def _hosts(text: bytes) -> Parts:
     trial: Trial | None = None
     vlans: list[str] = []
     headers: list[Table] = []
@@ -122,7 +107,7 @@ def _hosts(text: bytes) -> Iterator[Report | Reject]:
             headers = []
         elif trial is None or len(headers) < _HEADER_LINES:
             headers.append(Table(row.number, Columns(row.cells)))
-        elif fault := _host(trial, vlans[-1], headers[-1], row):
+        elif fault := _host(trial, f"VLAN {vlans[-1]}", headers[-1], row):
             trial.lack(row.number)
             unusable = unusable or row.number
             yield fault
@@ -140,18 +125,17 @@ def _hosts_together(trial: Trial) -> Report | Reject:
     return trial.conclude()
 
 
-def _host(trial: Trial, vlan: str, table: Table, row: Line) -> Reject | None:
+def _host(trial: Trial, label: str, table: Table, row: Line) -> Reject | None:
     """Add the goodput of one host: cumulative, in bits, although the received count is in bytes."""
-    label = f"VLAN {vlan}"
-    try:
-        record = table.record(row)
-    except Unusable as fault:
-        return Reject(row.number, fault.reason, fault.hint)
-    if (rate := _cell(record, _GOODPUT_RATE)) is None:
-        return Reject(row.number, f"host of {label} without `{_GOODPUT_RATE}`", "export the statistics of HTTP")
+    record = table.record(row)
+    if isinstance(record, Reject):
+        return record
+    if (rate := record.number(_GOODPUT_RATE, unit="bps")) is None:
+        reason = f"host of {label} without `Goodput[Http] Ave Receive Rate (bps)`"
+        return Reject(row.number, reason, "export the statistics of HTTP")
     if record.cut is not None:
         trial.cut(row.number)
-    bits, received = _cell(record, _GOODPUT), _cell(record, _BYTES)
+    bits, received = record.number(_GOODPUT, unit=""), record.number("bytesreceived", unit="")
     trial.observe("goodput", rate / 1e6, MBITS, label)
     trial.observe("goodput_bits", bits, "bit", label)
     trial.observe("received_bytes", received, "bytes", label)
@@ -162,9 +146,4 @@ def _host(trial: Trial, vlan: str, table: Table, row: Line) -> Reject | None:
     return None
 
 
-def _cell(record: Record, caption: str) -> float | None:
-    (key,) = Columns([caption]).keys
-    return number(record.get(key[0], unit=key[1]))
-
-
-parse = partial(account, read=_read, expected=_EXPECTED)
+parse = accounted(_read, _EXPECTED)

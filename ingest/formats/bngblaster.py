@@ -10,67 +10,67 @@ the others. The achieved rate is leases divided by set-up time. The offered rate
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections import Counter
+from typing import Final
 
-from dropline.ingest.formats.json_documents import items, mapping, of_json, trials_of_json
-from dropline.ingest.formats.throughput import Trial, Unusable, number, whole
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from dropline.ingest.formats import Row
+from dropline.ingest.formats import Reject
+from dropline.ingest.formats.json_documents import Node, has_strings, of_documents
+from dropline.ingest.formats.throughput import CONNECTIONS, Series, Trial, Trials, whole
 
 NAME = "bngblaster"
 IN_JSON = ('"setup-rate-cps"',)
 
 _EXPECTED: Final = "expected the JSON report of BNG Blaster (-J), with `report` and its `sessions`"
 _PROTOCOLS: Final = {"dhcp": "DHCPv4", "dhcpv6": "DHCPv6"}
-_RATES: Final = {"setup-rate-cps": "avg", "setup-rate-cps-min": "min", "setup-rate-cps-max": "max"}
+_SERIES: Final = (
+    Series("setup-rate-cps", "session_setup_rate", CONNECTIONS, "avg"),
+    Series("setup-rate-cps-min", "session_setup_rate", CONNECTIONS, "min"),
+    Series("setup-rate-cps-max", "session_setup_rate", CONNECTIONS, "max"),
+)
 
 
-class _SetUp(Trial):
-    def _method(self) -> str:
-        return self.test
-
-
-def _trials(line: int, document: Any) -> Iterator[Trial]:
-    report = mapping(mapping(document).get("report"))
-    sessions, setup_ms = whole(report.get("sessions")), number(report.get("setup-time-ms"))
+def _trials(line: int, document: Node) -> Trials:
+    report = document.of("report")
+    sessions = report.whole("sessions")
     if sessions is None:
-        reason = "JSON without `report` and its `sessions`"
-        raise Unusable(reason, _EXPECTED)
-    counters = _protocol_counters(report)
-    used = [
-        name for name in _PROTOCOLS if whole(report.get(f"{name}-sessions-established")) or counters.get(f"tx-{name}")
-    ]
+        yield Reject(line, "JSON without `report` and its `sessions`", _EXPECTED)
+        return
+    counters: Counter[str] = Counter()  # of all access interfaces
+    for interface in report.items("access-interfaces"):
+        counted = {key: whole(each.value) for key, each in interface.members("protocol-stats").items()}
+        counters.update({key: value for key, value in counted.items() if value is not None})
+    used = [name for name in _PROTOCOLS if report.whole(f"{name}-sessions-established") or counters[f"tx-{name}"]]
+    for name in used:
+        yield _trial(line, report, name, sessions, counters)
     if not used:
         reason = f"{sessions} sessions, none of which used DHCP or DHCPv6: there is no lease to count"
-        raise Unusable(reason, "list it under `ignore:` in campaign.yaml")
-    for name in used:
-        yield _trial(line, report, name, sessions, setup_ms, counters)
+        yield Reject(line, reason, "list it under `ignore:` in campaign.yaml")
 
 
-def _trial(line: int, report: Row, name: str, sessions: int, setup_ms: float | None, counters: dict[str, int]) -> Trial:
-    over_ppp = bool(whole(report.get("sessions-pppoe")))
-    trial = _SetUp(NAME, line, "session set-up, PPPoE" if over_ppp else "session set-up, IPoE", "leases/s")
-    established = whole(report.get(f"{name}-sessions-established"))
-    trial.facts |= {"protocol": _PROTOCOLS[name], "sent": sessions, "received": established}
+def _trial(line: int, report: Node, name: str, sessions: int, counters: Counter[str]) -> Trial:
+    over_ppp, setup_ms = bool(report.whole("sessions-pppoe")), report.number("setup-time-ms")
+    trial = Trial(NAME, line, "session set-up", "leases/s")
+    established = report.whole(f"{name}-sessions-established")
+    trial.facts |= {
+        "method": f"session set-up, {'PPPoE' if over_ppp else 'IPoE'}",
+        "protocol": _PROTOCOLS[name],
+        "sent": sessions,
+        "received": established,
+    }
     if setup_ms:
         trial.facts["duration_s"] = setup_ms / 1000
         if established is not None:
             trial.facts["achieved_rate"] = round(established * 1000 / setup_ms, 6)
-    trial.details |= {
-        "counted": "sessions",
-        "sessions_established": whole(report.get("sessions-established")),
-        "sessions_flapped": whole(report.get("sessions-flapped")),
-        "sessions_pppoe": whole(report.get("sessions-pppoe")),
-        "sessions_ipoe": whole(report.get("sessions-ipoe")),
-    }
-    for key, which in _RATES.items():
-        trial.observe("session_setup_rate", number(report.get(key)), "connections/s", which)
-    for direction in ("tx", "rx"):
-        trial.observe(f"packets_{direction}", counters.get(f"{direction}-{name}"), "packets", _PROTOCOLS[name])
-    trial.observe("request_timeouts", counters.get(f"{name}-timeout"), "requests", _PROTOCOLS[name])
+    trial.details["counted"] = "sessions"
+    for what in ("established", "flapped", "pppoe", "ipoe"):
+        trial.details[f"sessions_{what}"] = report.whole(f"sessions-{what}")
+    trial.follow(report, _SERIES)
+    for key, metric, unit in (
+        (f"tx-{name}", "packets_tx", "packets"),
+        (f"rx-{name}", "packets_rx", "packets"),
+        (f"{name}-timeout", "request_timeouts", "requests"),
+    ):
+        trial.observe(metric, counters.get(key), unit, _PROTOCOLS[name])
     if over_ppp:
         trial.warnings.append("Its sessions are PPPoE: the set-up time includes PPP and authentication.")
     if trial.details["sessions_flapped"]:
@@ -78,15 +78,5 @@ def _trial(line: int, report: Row, name: str, sessions: int, setup_ms: float | N
     return trial
 
 
-def _protocol_counters(report: Row) -> dict[str, int]:
-    """Return the protocol counters of all access interfaces, summed."""
-    sums: dict[str, int] = {}
-    for interface in map(mapping, items(report.get("access-interfaces"))):
-        for key, value in mapping(interface.get("protocol-stats")).items():
-            if (counted := whole(value)) is not None:
-                sums[key] = sums.get(key, 0) + counted
-    return sums
-
-
-sniff = of_json("setup-rate-cps", "sessions-established")
-parse = trials_of_json(_trials, _EXPECTED)
+sniff = has_strings("setup-rate-cps", "sessions-established")
+parse = of_documents(_trials, _EXPECTED)

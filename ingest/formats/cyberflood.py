@@ -13,26 +13,12 @@ transactions executed, passed and failed, not packets.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-from dropline.ingest.formats.json_documents import items, mapping, trials_of_json
-from dropline.ingest.formats.text import head_text, instant
-from dropline.ingest.formats.throughput import (
-    CONNECTIONS,
-    MBITS,
-    TRANSACTIONS,
-    Trial,
-    Unusable,
-    mean_rate,
-    number,
-    whole,
-    words,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from dropline.ingest.formats import Row
+from dropline.ingest.formats import Reject
+from dropline.ingest.formats.json_documents import Node, items, of_documents
+from dropline.ingest.formats.text import head_text
+from dropline.ingest.formats.throughput import CONNECTIONS, MBITS, TRANSACTIONS, Series, Trial, Trials, number
 
 NAME = "cyberflood"
 IN_JSON = ('"runId"',)
@@ -53,8 +39,15 @@ _QUANTITIES: Final = (
 )
 _RATE_UNITS: Final = frozenset({MBITS, CONNECTIONS, TRANSACTIONS})
 _AVERAGES: Final = {CONNECTIONS: "Average CPS", TRANSACTIONS: "Average TPS"}
+_TOTALS: Final = (
+    Series("Client Sent", "client_sent", "bytes"),
+    Series("Server Received", "server_received", "bytes"),
+    Series("Server Sent", "server_sent", "bytes"),
+    Series("Client Received", "client_received", "bytes"),
+)
 _NO_SERIES: Final = frozenset({"Summary", "Protocol Data", "Per Port Data", "Network Packet Count", "_config"})
 _CLOCK: Final = re.compile(r"(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2}(?:\.\d+)?)", re.ASCII)
+_SECONDS: Final = re.compile(r"\s*s(?:ec(?:onds?)?)?\s*$")
 _MAX_SAMPLES: Final = 100_000
 
 
@@ -65,51 +58,45 @@ def sniff(head: bytes) -> bool:
     return is_json and bool(_RESULT.search(text)) and not _POLL.search(text.partition('"raw"')[0])
 
 
-def _trials(line: int, document: Any) -> Iterator[Trial]:
-    runs = [mapping(run) for run in (document if isinstance(document, list) else [document])]
-    unfinished = 0
-    for run in runs:
-        if mapping(mapping(run.get("raw")).get("Summary")):
-            yield _trial(line, run)
-        else:
-            unfinished += 1
-    if unfinished or not runs:
-        reason = f"{unfinished} of {len(runs)} test runs have no raw.Summary: they have not finished"
-        raise Unusable(reason, "ask for the results again after the runs have finished")
+def _trials(line: int, document: Node) -> Trials:
+    runs = document.items() if isinstance(document.value, list) else [document]
+    finished = [run for run in runs if run.members("raw.Summary")]
+    for run in finished:
+        yield _trial(line, run)
+    if unfinished := len(runs) - len(finished) or not runs:
+        reason = f"{int(unfinished)} of {len(runs)} test runs have no raw.Summary: they have not finished"
+        yield Reject(line, reason, "ask for the results again after the runs have finished")
 
 
-def _trial(line: int, run: Row) -> Trial:
-    raw, test = mapping(run.get("raw")), mapping(run.get("test"))
-    summary, kind = mapping(raw.get("Summary")), words(test.get("type")) or "test"
+def _trial(line: int, run: Node) -> Trial:
+    summary, kind = run.of("raw.Summary"), run.words("test.type") or "test"
     trial = Trial(TOOL, line, kind, None)
     trial.facts |= {
         "protocol": next((name for name in ("HTTPS", "HTTP") if kind.upper().startswith(name)), None),
-        "sent": whole(summary.get("Executed")),
-        "received": whole(summary.get("Passed")),
-        "dropped": whole(summary.get("Failed")),
-        "duration_s": _seconds(summary.get("Test Duration")) or number(run.get("duration")),
-        "started_at": instant(run.get("startedAt")),
-        "ended_at": instant(run.get("finishedAt")),
+        "sent": summary.whole("Executed"),
+        "received": summary.whole("Passed"),
+        "dropped": summary.whole("Failed"),
+        "duration_s": _seconds(summary.get("Test Duration")) or run.number("duration"),
+        "started_at": run.instant("startedAt"),
+        "ended_at": run.instant("finishedAt"),
     }
     trial.details |= {
         "counted": "transactions",
-        "verdict": words(run.get("grade")),
-        "score": number(run.get("score")),
-        "run": words(run.get("runId")),
-        "test": words(test.get("name")),
-        "average_throughput_reported": number(summary.get("Average Throughput"), 1e-3),
+        "verdict": run.words("grade"),
+        "score": run.number("score"),
+        "run": run.words("runId"),
+        "test": run.words("test.name"),
+        "average_throughput_reported": summary.number("Average Throughput", scale=1e-3),
     }
     if trial.facts["dropped"]:
         trial.warnings.append("Its failed transactions are not packet loss; many fail when the test stops.")
-    for side in ("Client Sent", "Server Received", "Server Sent", "Client Received"):
-        trial.observe(f"{side.lower().replace(' ', '_')}", number(summary.get(side)), "bytes")
-    _observe_series(trial, raw)
-    _rate(trial, raw, summary, kind)
+    trial.follow(summary, _TOTALS)
+    _observe_series(trial, run.members("raw"))
+    _rate(trial, run.members(f"raw.{_LOAD}"), summary, kind)
     return trial
 
 
-def _rate(trial: Trial, raw: Row, summary: Row, kind: str) -> None:
-    load = {str(name): samples for name, samples in mapping(raw.get(_LOAD)).items()}
+def _rate(trial: Trial, load: dict[str, Node], summary: Node, kind: str) -> None:
     wanted = next((name for name in load if name.startswith("Desired ")), "")
     subject = wanted.removeprefix("Desired ") or kind
     quantities = (_quantity(name) for name in (subject, kind))
@@ -123,9 +110,9 @@ def _rate(trial: Trial, raw: Row, summary: Row, kind: str) -> None:
     live = _samples(load.get(shown), _quantity(shown)[1])
     # At the highest desired load, which the load reaches late, so without a ramp.
     full = {time_s for time_s, value in desired if value == offered} if offered else set()
-    rate = mean_rate(trial, [sample for sample in live if sample[0] in full])
-    rate = mean_rate(trial, live) if rate is None else rate
-    trial.facts["achieved_rate"] = number(summary.get(_AVERAGES.get(str(unit), ""))) if rate is None else rate
+    rate = trial.mean_rate([sample for sample in live if sample[0] in full])
+    rate = trial.mean_rate(live) if rate is None else rate
+    trial.facts["achieved_rate"] = summary.number(_AVERAGES.get(str(unit), "")) if rate is None else rate
     if shown == "Live Bandwidth":
         trial.warnings.append("Its bandwidth is the sum of both directions; a load balancer's is only one of them.")
     if shown == "Live Bandwidth" or unit == MBITS:
@@ -134,17 +121,13 @@ def _rate(trial: Trial, raw: Row, summary: Row, kind: str) -> None:
         trial.details["load_layer"] = "L2 without FCS"
 
 
-def _observe_series(trial: Trial, raw: Row) -> None:
+def _observe_series(trial: Trial, raw: dict[str, Node]) -> None:
     for section, content in raw.items():
-        if section in _NO_SERIES:
-            continue
-        for name, samples in mapping(content).items() or [("", content)]:
+        for name, samples in (content.members() or {"": content}).items() if section not in _NO_SERIES else ():
             unit, scale = _quantity(f"{section} {name}")
-            if not unit:
-                continue
             metric = re.sub(r"[^a-z0-9]+", "_", f"{name or section}".lower()).strip("_")[:100] or "series"
-            for time_s, value in _samples(samples, scale):
-                trial.observe(metric, value, unit, None, time_s)
+            for time_s, value in _samples(samples, scale) if unit else ():
+                trial.observe(metric, value, str(unit), None, time_s)
 
 
 def _quantity(name: str) -> tuple[str | None, float]:
@@ -152,18 +135,19 @@ def _quantity(name: str) -> tuple[str | None, float]:
     return next(((unit, scale) for word, unit, scale in _QUANTITIES if word.search(lower)), (None, 1.0))
 
 
-def _samples(series: object, scale: float) -> list[tuple[float, float]]:
-    pairs = [pair for pair in items(series)[:_MAX_SAMPLES] if isinstance(pair, list) and len(pair) > 1]
+def _samples(series: Node | None, scale: float) -> list[tuple[float, float]]:
+    values = items(series.value)[:_MAX_SAMPLES] if series else []
+    pairs = [pair for pair in values if isinstance(pair, list) and len(pair) > 1]
     read = [(number(pair[0]), number(pair[1], scale)) for pair in pairs]
     return [(time_s, value) for time_s, value in read if time_s is not None and value is not None]
 
 
 def _seconds(duration: object) -> float | None:
-    match = _CLOCK.fullmatch(duration.strip()[:40]) if isinstance(duration, str) else None
-    if not match:
-        text = re.sub(r"\s*s(?:ec(?:onds?)?)?\s*$", "", duration[:40]) if isinstance(duration, str) else duration
-        return number(text)
-    return int(match[1] or 0) * 3600 + int(match[2]) * 60 + float(match[3])
+    if not isinstance(duration, str):
+        return number(duration)
+    if match := _CLOCK.fullmatch(duration.strip()[:40]):
+        return int(match[1] or 0) * 3600 + int(match[2]) * 60 + float(match[3])
+    return number(_SECONDS.sub("", duration[:40]))
 
 
-parse = trials_of_json(_trials, _EXPECTED)
+parse = of_documents(_trials, _EXPECTED)

@@ -10,10 +10,9 @@ transactions/s. sent, received and dropped are transactions.
 from __future__ import annotations
 
 import re
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from dropline.ingest.formats import Reject
+from dropline.ingest.formats import Parts, Reject, Report
 from dropline.ingest.formats.cyberflood import TOOL
 from dropline.ingest.formats.throughput import (
     CONNECTIONS,
@@ -21,19 +20,12 @@ from dropline.ingest.formats.throughput import (
     TRANSACTIONS,
     Columns,
     Record,
+    Series,
     Table,
     Trial,
-    has_table,
-    mean_rate,
     of_tables,
     total,
-    words,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from dropline.ingest.formats import Report
 
 NAME = "cyberflood_csv"
 
@@ -47,78 +39,74 @@ _RATES: Final = (
 )
 _BEYOND: Final = 2  # times the desired load: no generator overshoots this far
 _SERIES: Final = (
-    ("rxbandwidth", "incoming_traffic", MBITS, 1e-3, None),
-    ("txbandwidth", "outgoing_traffic", MBITS, 1e-3, None),
-    ("tps", "transaction_rate", TRANSACTIONS, 1.0, None),
-    ("cps", "connection_rate", CONNECTIONS, 1.0, None),
-    ("openconns", "concurrent_connections", "connections", 1.0, None),
-    ("urlresponsetime", "latency_avg", "ms", 1.0, "URL response"),
-    ("tcpavgttsynack", "latency_avg", "ms", 1.0, "TCP SYN/ACK"),
-    ("tcpavgttfb", "latency_avg", "ms", 1.0, "TCP first byte"),
-    ("clientcpu", "generator_cpu", "%", 1.0, "client"),
-    ("servercpu", "generator_cpu", "%", 1.0, "server"),
+    Series("rxbandwidth", "incoming_traffic", MBITS, scale=1e-3),
+    Series("txbandwidth", "outgoing_traffic", MBITS, scale=1e-3),
+    Series("tps", "transaction_rate", TRANSACTIONS),
+    Series("cps", "connection_rate", CONNECTIONS),
+    Series("openconns", "concurrent_connections", "connections"),
+    Series("urlresponsetime", "latency_avg", "ms", "URL response"),
+    Series("tcpavgttsynack", "latency_avg", "ms", "TCP SYN/ACK"),
+    Series("tcpavgttfb", "latency_avg", "ms", "TCP first byte"),
+    Series("clientcpu", "generator_cpu", "%", "client"),
+    Series("servercpu", "generator_cpu", "%", "server"),
 )
 
 
-def _runs(table: Table) -> Iterator[Report | Reject]:
+def _runs(table: Table) -> Parts:
+    records, faults = table.records()
     runs: dict[str, list[Record]] = {}
-    lacking: list[int] = []
-    for record in table.records():
-        if isinstance(record, Reject):
-            yield record
-            lacking.append(record.line)
-        else:
-            runs.setdefault(words(record.get("runid", "testname")) or "", []).append(record)
+    for record in records:
+        runs.setdefault(record.words("runid", "testname") or "", []).append(record)
+    yield from faults
     if not runs:
         yield Reject(table.line, "header without polls", "keep the file until the run has ended")
-    for records in runs.values():
-        yield _trial(records, lacking)
+    for polls in runs.values():
+        yield _trial(polls, faults)
 
 
 def _is_header(columns: Columns) -> bool:
     return columns.names >= _COLUMNS
 
 
-def _trial(records: list[Record], lacking: list[int]) -> Report | Reject:
-    last = records[-1]
-    kinds = [words(last.get(name)) for name in ("loadtype", "testtypev2", "testtypev1", "testname")]
+def _trial(polls: list[Record], faults: list[Reject]) -> Report | Reject:
+    last = polls[-1]
+    kinds = [last.words(name) for name in ("loadtype", "testtypev2", "testtypev1", "testname")]
     kind = " ".join(filter(None, kinds)).lower()
     column, unit, scale = next((column, unit, scale) for word, column, unit, scale in _RATES if word.search(kind))
-    trial = Trial(TOOL, records[0].line, words(last.get("loadtype", "testtypev1")) or "netsecopen", unit)
+    trial = Trial(TOOL, polls[0].line, last.words("loadtype", "testtypev1") or "netsecopen", unit)
     rates: list[tuple[float, float]] = []
-    for place, record in enumerate(records):
-        time_s = record.number("seconds")
-        rate = record.number(column)
+    for place, poll in enumerate(polls):
+        time_s, rate = poll.number("seconds"), poll.number(column, scale=scale)
         if rate is not None:
-            rates.append((float(place) if time_s is None else time_s, rate * scale))
-        for name, metric, series_unit, factor, label in _SERIES:
-            value = record.number(name)
-            trial.observe(metric, None if value is None else value * factor, series_unit, label, time_s)
-        if record.cut is not None:
-            trial.cut(record.line)
-    for line in lacking[:1]:  # the poll it belongs to is unknown
-        trial.lack(line)
-    desired = max((load for r in records if (load := r.number("desiredload")) is not None), default=None)
+            rates.append((float(place) if time_s is None else time_s, rate))
+        trial.follow(poll, _SERIES, time_s)
+        if poll.cut is not None:
+            trial.cut(poll.line)
+    for fault in faults[:1]:  # the poll it belongs to is unknown
+        trial.lack(fault.line)
+    desired = max((load for poll in polls if (load := poll.number("desiredload")) is not None), default=None)
     fastest = max((rate for _, rate in rates), default=0.0)
     if desired and unit == CONNECTIONS and fastest > _BEYOND * desired:
         trial.doubt(f"A poll shows {fastest:.15g} connections/s where {desired:.15g} were desired.")
-    passed, failed = last.whole("successfultxn"), [last.whole(f"{name}txn") for name in ("unsuccessful", "aborted")]
-    trial.facts |= {"received": passed, "achieved_rate": mean_rate(trial, rates)}
-    if passed is not None and (dropped := total(failed)) is not None:
+    passed, dropped = last.whole("successfultxn"), total(map(last.whole, ("unsuccessfultxn", "abortedtxn")))
+    trial.facts |= {
+        "tool_version": last.words("version"),
+        "achieved_rate": trial.mean_rate(rates),
+        "received": passed,
+        "duration_s": last.number("seconds"),
+    }
+    if passed is not None and dropped is not None:
         trial.facts |= {"sent": passed + dropped, "dropped": dropped}
-    trial.facts["tool_version"] = words(last.get("version"))
-    trial.facts["duration_s"] = last.number("seconds")
     trial.details |= {
         "counted": "transactions",
         "desired_load": desired,
         "direction_scope": "one_way" if unit == MBITS else None,
         "load_layer": "L2 without FCS" if unit == MBITS else None,
-        "run": words(last.get("runid")),
-        "state": words(last.get("state")),
-        "test": words(last.get("testname")),
+        "run": last.words("runid"),
+        "state": last.words("state"),
+        "test": last.words("testname"),
     }
     return trial.conclude()
 
 
-sniff = partial(has_table, is_header=_is_header)
-parse = of_tables(_is_header, _runs, _EXPECTED)
+sniff, parse = of_tables(_is_header, _runs, _EXPECTED)

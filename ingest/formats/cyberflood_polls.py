@@ -11,47 +11,32 @@ up to the last poll. A run that was still active is not completed.
 from __future__ import annotations
 
 import re
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from dropline.ingest.formats import Reject, Report
+from dropline.ingest.formats import Parts, Reject, Report
 from dropline.ingest.formats.cyberflood import TOOL
-from dropline.ingest.formats.json_documents import documents, items, mapping
+from dropline.ingest.formats.json_documents import Node, documents
 from dropline.ingest.formats.text import head_text, instant
-from dropline.ingest.formats.throughput import (
-    MBITS,
-    TRANSACTIONS,
-    Trial,
-    account,
-    mean_rate,
-    number,
-    total,
-    whole,
-    words,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from dropline.ingest.formats.throughput import MBITS, TRANSACTIONS, Fields, Series, Trial, accounted, total
 
 NAME = "cyberflood_polls"
 IN_JSON = ('"runId"',)
 
 _EXPECTED: Final = "expected polls of CyberFlood's statistics: objects with `runId`, `client` and `server`"
 _MARK: Final = re.compile(r'"(?:client|server)"\s*:\s*\[')
+_RATE: Final = "sum.http.successfulTxnsPerSec http.successfulTxnsPerSec"
 _SERIES: Final = (
-    ("sum.driver.rxBandwidth driver.rxBandwidth", "incoming_traffic", MBITS, 1e-3, None),
-    ("sum.driver.txBandwidth driver.txBandwidth", "outgoing_traffic", MBITS, 1e-3, None),
-    ("sum.http.successfulTxnsPerSec http.successfulTxnsPerSec", "transaction_rate", TRANSACTIONS, 1.0, None),
-    ("sum.tcp.establishedConnRate tcp.establishedConnRate", "connection_rate", "connections/s", 1.0, None),
-    ("sum.tcp.currentEstablishedConns", "concurrent_connections", "connections", 1.0, None),
-    ("sum.loadspec.desiredLoadSpecCount", "desired_load", "load units", 1.0, None),
-    ("url.averageRespTimePerUrl", "latency_avg", "ms", 1.0, "URL response"),
-    ("tcp.averageTimeToSynAck", "latency_avg", "ms", 1.0, "TCP SYN/ACK"),
-    ("tcp.averageTimeToFirstByte", "latency_avg", "ms", 1.0, "TCP first byte"),
+    Series("sum.driver.rxBandwidth driver.rxBandwidth", "incoming_traffic", MBITS, scale=1e-3),
+    Series("sum.driver.txBandwidth driver.txBandwidth", "outgoing_traffic", MBITS, scale=1e-3),
+    Series(_RATE, "transaction_rate", TRANSACTIONS),
+    Series("sum.tcp.establishedConnRate tcp.establishedConnRate", "connection_rate", "connections/s"),
+    Series("sum.tcp.currentEstablishedConns", "concurrent_connections", "connections"),
+    Series("sum.loadspec.desiredLoadSpecCount", "desired_load", "load units"),
+    Series("url.averageRespTimePerUrl", "latency_avg", "ms", "URL response"),
+    Series("tcp.averageTimeToSynAck", "latency_avg", "ms", "TCP SYN/ACK"),
+    Series("tcp.averageTimeToFirstByte", "latency_avg", "ms", "TCP first byte"),
 )
-_CPU: Final = ("loadspec.cpuUtilized", "memory.cpuUtilized")
-
-Values = dict[str, object]
+_CPU: Final = "loadspec.cpuUtilized memory.cpuUtilized"
 
 
 def sniff(head: bytes) -> bool:
@@ -60,19 +45,19 @@ def sniff(head: bytes) -> bool:
     return text[:1] in {"[", "{"} and '"runId"' in text and bool(_MARK.search(text))
 
 
-def _read(text: bytes) -> Iterator[Report | Reject]:
+def _read(text: bytes) -> Parts:
     run: _Run | None = None
     for part in documents(text.decode("utf-8", "replace")):
         if isinstance(part, Reject):
             yield part
             continue
-        line, document = part
-        for poll in document if isinstance(document, list) else [document]:
-            name = words(mapping(poll).get("runId"))
-            if name is None or "client" not in mapping(poll):
+        line, document = part[0], Node(part[1])
+        for poll in document.items() if isinstance(part[1], list) else [document]:
+            name = poll.words("runId")
+            if name is None or "client" not in poll.members():
                 yield Reject(line, "JSON without `runId` and `client`", _EXPECTED)
                 continue
-            client, server = (_values(mapping(poll).get(side)) for side in ("client", "server"))
+            client, server = _Side(poll, "client"), _Side(poll, "server")
             if run is None or not run.goes_on(name, client):
                 if run:
                     yield run.conclude()
@@ -82,53 +67,66 @@ def _read(text: bytes) -> Iterator[Report | Reject]:
         yield run.conclude()
 
 
+class _Side(Fields):
+    """The values of one side by `type.id.subType`, without those of single ports."""
+
+    def __init__(self, poll: Node, side: str) -> None:
+        self.values: dict[str, object] = {}
+        for entry in poll.items(side):
+            parts = [str(said) for key in ("type", "id", "subType") if (said := entry.get(key))]
+            if not any("@" in part for part in parts):
+                self.values.setdefault(".".join(parts), entry.get("value"))
+
+    def get(self, *names: str, unit: str | None = None) -> object:
+        return next((self.values[name] for name in names if name in self.values), None)
+
+    def transactions(self, outcome: str) -> int | None:
+        return self.whole(f"sum.http.{outcome}Txns", f"http.{outcome}Txns")
+
+
 class _Run:
     """The polls of one run so far."""
 
     def __init__(self, line: int, name: str) -> None:
         self.name = name
         self.trial = Trial(TOOL, line, "statistics polls", TRANSACTIONS)
-        self.last: Values = {}
+        self.last: _Side | None = None
         self.time_s: float | None = None
         self.rates: list[tuple[float, float]] = []
         self.polls = 0
 
-    def goes_on(self, name: str, client: Values) -> bool:
-        time_s = number(client.get("timeElapsed"))
+    def goes_on(self, name: str, client: _Side) -> bool:
+        time_s = client.number("timeElapsed")
         return name == self.name and (time_s is None or self.time_s is None or time_s >= self.time_s)
 
-    def take(self, client: Values, server: Values) -> None:
-        if not client:
+    def take(self, client: _Side, server: _Side) -> None:
+        if not client.values:
             return  # polled before the run began
         self.polls += 1
         self.last = client
-        time_s = number(client.get("timeElapsed"))
+        time_s, rate = client.number("timeElapsed"), client.number(*_RATE.split())
         self.time_s = time_s if time_s is not None else self.time_s
-        for keys, metric, unit, scale, label in _SERIES:
-            value = number(next((client[key] for key in keys.split() if key in client), None), scale)
-            self.trial.observe(metric, value, unit, label, time_s)
-            if metric == "transaction_rate" and value is not None:
-                self.rates.append((float(self.polls) if time_s is None else time_s, value))
-        for side, values in (("client", client), ("server", server)):
-            value = number(next((values[key] for key in _CPU if key in values), None))
-            self.trial.observe("generator_cpu", value, "%", side, time_s)
+        if rate is not None:
+            self.rates.append((float(self.polls) if time_s is None else time_s, rate))
+        self.trial.follow(client, _SERIES, time_s)
+        self.trial.follow(client, [Series(_CPU, "generator_cpu", "%", "client")], time_s)
+        self.trial.follow(server, [Series(_CPU, "generator_cpu", "%", "server")], time_s)
 
     def conclude(self) -> Report | Reject:
         trial, last = self.trial, self.last
         if not last:
             hint = "poll again while it runs, or ask for its results"
             return Reject(trial.line, f"polls of {self.name} without statistics: the run had not begun", hint)
-        failed = [_transactions(last, name) for name in ("unsuccessful", "aborted")]
+        sent, remaining = last.transactions("attempted"), last.number("timeRemaining")
         trial.facts |= {
-            "protocol": "HTTP" if _transactions(last, "attempted") is not None else None,
-            "sent": _transactions(last, "attempted"),
-            "received": _transactions(last, "successful"),
-            "dropped": total(failed),
+            "protocol": "HTTP" if sent is not None else None,
+            "sent": sent,
+            "received": last.transactions("successful"),
+            "dropped": total(last.transactions(outcome) for outcome in ("unsuccessful", "aborted")),
             "duration_s": self.time_s,
             "started_at": instant(last.get("testStartTime")),
-            "achieved_rate": mean_rate(trial, self.rates),
+            "achieved_rate": trial.mean_rate(self.rates),
         }
-        remaining = number(last.get("timeRemaining"))
         trial.details |= {
             "counted": "transactions",
             "run": self.name,
@@ -141,18 +139,4 @@ class _Run:
         return trial.conclude()
 
 
-def _values(entries: object) -> Values:
-    """Return the values of one side by `type.id.subType`, without those of single ports."""
-    values: Values = {}
-    for entry in map(mapping, items(entries)):
-        parts = [str(entry[key]) for key in ("type", "id", "subType") if entry.get(key)]
-        if not any("@" in part for part in parts):
-            values.setdefault(".".join(parts), entry.get("value"))
-    return values
-
-
-def _transactions(values: Values, outcome: str) -> int | None:
-    return whole(values.get(f"sum.http.{outcome}Txns", values.get(f"http.{outcome}Txns")))
-
-
-parse = partial(account, read=_read, expected=_EXPECTED)
+parse = accounted(_read, _EXPECTED)

@@ -9,16 +9,12 @@ requested rate.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
-from dropline.ingest.formats import Reject
+from dropline.ingest.formats import Parts, Reject, Report
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, clean, count, head_text, is_marked, number, parts, unpack
-from dropline.ingest.formats.text_run import TextRun
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from dropline.ingest.formats import Report
+from dropline.ingest.formats.text_run import Explained, TextRun, fail
 
 NAME = "dnsblast"
 
@@ -27,9 +23,12 @@ _STATUS: Final = re.compile(
     r" - Ratio: \[(\d{1,20}\.\d\d)%\]",
     re.ASCII,
 )
-_LOOKUP: Final = re.compile(r"\[\S{0,300}:\S{0,100}\]: \[[A-Z][\w ,.'/-]{3,100}\]")
-_CALL: Final = re.compile(r"(?:sendto|poll|Oops): \S.{0,200}")
-_ASSERTION: Final = re.compile(r"dnsblast: \S*dnsblast\.c:\d+: .{0,300}|Assertion failed: .{0,300}dnsblast\.c.{0,100}")
+_CALL: Final = r"\[\S{0,300}:\S{0,100}\]: \[[A-Z][\w ,.'/-]{3,100}\]|(?:sendto|poll|Oops): \S.{0,200}"
+_ALONE: Final = re.compile(_CALL)
+# A message before it exits.
+_ERROR: Final = re.compile(
+    rf"{_CALL}|dnsblast: \S*dnsblast\.c:\d+: .{{0,300}}|Assertion failed: .{{0,300}}dnsblast\.c.{{0,100}}"
+)
 _USAGE: Final = "Usage: dnsblast [fuzz]"
 LINES: Final = re.compile(
     r"(?:(?:\A|[\r\n])[ \t]*|%\] *|\^C)Sent: \[\d+\] - Received: \[\d+\] - Reply rate: \["
@@ -51,15 +50,15 @@ def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, is from dnsblast."""
     text = head_text(head)
     only = text.strip() if len(text) < 1000 else ""
-    return bool(is_marked(text, LINES, *CLUES) or _LOOKUP.fullmatch(only) or _CALL.fullmatch(only))
+    return is_marked(text, LINES, *CLUES) or bool(_ALONE.fullmatch(only))
 
 
-def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
+def parse(data: bytes, line: int = 1) -> Parts:
     """Yield every run and a reject for every unusable part of `data`, in order; never raises for bad input."""
     return parts(data, lambda text: _runs(text.decode("utf-8", "replace"), line), "split the file between two runs")
 
 
-def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
+def explain(data: bytes, line: int = 1) -> Explained:
     """Yield (number, text, interpretation) of every status line and every line between; a CR ends a line."""
     text, _ = unpack(data, MAX_TEXT_BYTES)
     for here, said in enumerate(_ENDS.split(text.decode("utf-8", "replace"))[::2], line):
@@ -71,38 +70,33 @@ def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
                 yield here, part, run.explained(part)
 
 
-def _runs(text: str, first: int) -> Iterator[Report | Reject]:
+def _runs(text: str, first: int) -> Parts:
     run = _Run()
     pieces = [*_ENDS.split(text), "", "", ""]
     for index in range(0, len(pieces) - 3, 2):
         line, end, next_line, next_end = pieces[index : index + 4]
         for part in _parts(line):
-            status = part if isinstance(part, _Status) else None
             if run.is_over(part):
                 yield run.conclude()
                 run = _Run()
             run.here = index // 2 + first
-            if status:
-                run.add(status)
-            elif isinstance(part, str):
-                run.read(part)
+            run.add(part) if isinstance(part, _Status) else run.read(part)
         run.end_line(end, blank_follows=not next_line.strip(" \t") and "\n" in next_end)
     yield run.conclude()
 
 
-def _parts(line: str) -> Iterator[_Status | str]:
-    """Yield the status lines in `line` (a copy may have lost their CR) and the text between."""
+def _parts(line: str) -> list[_Status | str]:
+    """Return the status lines in `line` (a copy may have lost their CR) and the text between."""
+    found: list[_Status | str] = []
     at = 0
     for match in _STATUS.finditer(line):
-        if text := clean(line[at : match.start()]):
-            yield text
-        sent, received = count(match[1]) or 0, count(match[2]) or 0
-        yield _Status(sent, received, number(match[3]), match[4])
+        found.append(clean(line[at : match.start()]))
+        found.append(_Status(count(match[1]) or 0, count(match[2]) or 0, number(match[3]), match[4]))
         at = match.end()
-    if text := clean(line[at:]):
-        yield text
+    return [part for part in (*found, clean(line[at:])) if part]
 
 
+@dataclass
 class _Run(TextRun):
     tool = NAME
     expected = "expected the status lines of dnsblast: `Sent: [..] - Received: [..] - ...`"
@@ -121,12 +115,11 @@ class _Run(TextRun):
         ("name resolution", "give an IP address, or a name that the client can resolve"),
     )
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.statuses: list[_Status] = []
-        self.recorded = self.closed = False
-        self._after_status = False
-        self._last_end: str | None = None
+    statuses: list[_Status] = field(default_factory=list)
+    recorded: bool = False
+    closed: bool = False
+    _after_status: bool = False
+    _last_end: str | None = None
 
     def is_over(self, part: _Status | str) -> bool:
         """Return whether `part` is from another process: counters never decrease within one."""
@@ -135,7 +128,7 @@ class _Run(TextRun):
                 return bool(self.line) or self.recorded
             if part.startswith(_USAGE):
                 return bool(self.statuses or self.usage or self.error)
-            return _is_error(part) and bool(self.closed or self.usage or self.error)
+            return bool(_ERROR.fullmatch(part) and (self.closed or self.usage or self.error))
         if not self.statuses:
             return bool(self.error or self.usage)
         last = self.statuses[-1]
@@ -169,11 +162,10 @@ class _Run(TextRun):
     def take(self, line: str) -> bool:
         if line.startswith(_USAGE):
             self.usage = True
-        elif _is_error(line):
-            self.error = (self.here, line)
-        else:
-            return False
-        return True
+            return True
+        if is_error := bool(_ERROR.fullmatch(line)):
+            fail(self, line)
+        return is_error
 
     def conclude(self) -> Report | Reject:
         if self.statuses:
@@ -221,8 +213,3 @@ class _Run(TextRun):
         share = 100 * last.received / last.sent if last.sent else 0.0
         if abs(share - (number(last.ratio) or 0.0)) > 0.01:
             self.warnings.append(f"Damaged? The ratio is {last.ratio} %, its counters give {share:.2f}.")
-
-
-def _is_error(line: str) -> bool:
-    """Return whether `line` is an error message of dnsblast before it exits."""
-    return any(form.fullmatch(line) for form in (_LOOKUP, _CALL, _ASSERTION))

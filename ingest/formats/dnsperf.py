@@ -8,21 +8,19 @@ closed loop that waits for the server.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from dropline.ingest.formats.text import LONGEST, count, head_text, is_marked, number, plural, quote, without_thousands
-from dropline.ingest.formats.text_run import TextRun
+from dropline.ingest.formats.text import count, head_text, is_marked, number, plural, quote, without_thousands
+from dropline.ingest.formats.text_run import Result, TextRun, fact, line_starts, rule_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from dropline.ingest.formats import Reject, Report
+    from dropline.ingest.formats import Sniff
 
 NAME = "dnsperf"
 
-_VERSION: Final = re.compile(r"(?:Nominum )?Version (\S{1,40})")
 _SECRET: Final = re.compile(r"(?<!\S)(-y ?(?:[^\s:]+:)+)[^\s:]+")
 _RCODE: Final = re.compile(r"([A-Za-z]\w*) (\d{1,18}) \(")
 _DECIMAL: Final = r"(\d{1,12}\.\d{1,6})"  # the tools print six places; people may round them
@@ -53,11 +51,6 @@ BLOCK: Final = r"Statistics:[ \t]*(?=[\r\n]|\Z)|Queries sent:[ \t]+\d[\d,]*[ \t]
 _SENT: Final = re.compile(r"(?:\A|[\r\n])[ \t]*Queries sent:[ \t]+\d[\d,]*[ \t]*[\r\n]")
 # dnsperf-tcp, a fork of 2.1 by Sinodun, uses other labels.
 _OF_FORKS: Final = {"Average RTT (s)": "Average Latency (s)", "RTT StdDev (s)": "Latency StdDev (s)"}
-_HANDSHAKES: Final = re.compile(
-    r"Ave Queries per conn: +\d+|(?:TCP|TLS|Total) HS time per (?:client|connection) \(s\): .*|Adjusted Queries/s: .*"
-)
-_BUCKETS: Final = re.compile(r"Latency bucket \(s\):.*")
-_BUCKET: Final = re.compile(r"\d{1,12}\.\d{6} - (\d{1,12}\.\d{6}): +(\d{1,18})", re.ASCII)
 # Options with the same letter in both tools. For a TSIG key (`-y`), only its presence is kept.
 LOAD_OPTIONS: Final = {
     "d": "queries {}",
@@ -72,18 +65,11 @@ LOAD_OPTIONS: Final = {
 }
 _HEADS: Final = r"DNS Performance Testing Tool[ \t]*(?=[\r\n]|\Z)|Usage: dnsperf \[|\[Status\] Command line: dnsperf "
 _RATE: Final = r"Queries per second:[ \t]+\d[\d,]*\.\d+[ \t]*(?=[\r\n]|\Z)"
-_MARK: Final = re.compile(rf"(?:\A|[\r\n])[ \t]*(?:{_HEADS})")
-_LAST: Final = re.compile(rf"[\r\n][ \t]*{_RATE}")
 _TITLES: Final = ("DNS Performance Testing Tool", "dnsperf ")
-LINES: Final = re.compile(rf"(?:\A|[\r\n])[ \t]*(?:{_HEADS}|{_RATE}|{BLOCK})")
+LINES: Final = re.compile(line_starts(_HEADS, _RATE, BLOCK))
 CLUES: Final = (*_TITLES, "Queries per second:")
-_TIMEOUT: Final = "[Timeout] Query timed out"
-_INTERVAL: Final = re.compile(r"(\d{1,12}\.\d{6}): (\d{1,15}\.\d{6}|-?nan|inf)", re.ASCII)
 _TARGET: Final = re.compile(r"Sending (?:queries|updates) \(to (\S+)\)")
-_ESSENTIAL: Final = (
-    *("Queries sent", "Queries completed", "Queries lost"),
-    *("Run time (s)", "Queries per second"),
-)
+COUNTED: Final = ("Queries sent", "Queries completed", "Queries lost", "Run time (s)")
 _PERCENTILES: Final = (50, 90, 95, 99)
 # A first rate below this is an artefact: see _intervals.
 _BOGUS_RATE: Final = 0.001
@@ -92,17 +78,19 @@ _DEFAULTS: Final = {"c": 1.0, "T": 1.0, "q": 100.0, "t": 5.0}
 _WORDS: Final = {**LOAD_OPTIONS, "u": "updates", "B": "binary queries"}
 
 
-def prints(mark: re.Pattern[str], titles: tuple[str, ...], last: re.Pattern[str]) -> Callable[[bytes], bool]:
-    """Return a reader's `sniff`: for its `mark`, or for statistics without a title, with a line only it prints last."""
+def prints(heads: str, titles: tuple[str, ...], last: str) -> Sniff:
+    """Return a reader's `sniff`: for its `heads`, or for statistics without any, with a line only it prints last."""
+    mark, at_end = re.compile(line_starts(heads)), re.compile(rf"[\r\n][ \t]*{last}")
 
     def sniff(head: bytes) -> bool:
         text = head_text(head)
-        untitled = "Queries sent:" in text and _SENT.search(text) and last.search(text)
+        untitled = "Queries sent:" in text and _SENT.search(text) and at_end.search(text)
         return bool(untitled) or is_marked(text, mark, *titles)
 
     return sniff
 
 
+@dataclass
 class PerfRun(TextRun):
     """One process of dnsperf or resperf.
 
@@ -124,15 +112,12 @@ class PerfRun(TextRun):
         ("usage", "correct the option and run the trial again"),
     )
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.options: dict[str, list[str]] = {}
-        self.values: dict[tuple[str, str], tuple[str | None, ...]] = {}
-        self.buckets: list[tuple[float, int]] = []
-        self.section = ""
-        self.titled = False
-        self.first_warning: tuple[int, str] | None = None
-        self.warnings_count = 0
+    options: dict[str, list[str]] = field(default_factory=dict)
+    values: dict[tuple[str, str], tuple[str | None, ...]] = field(default_factory=dict)
+    buckets: list[tuple[float, int]] = field(default_factory=list)
+    section: str = ""
+    titled: bool = False
+    told: list[tuple[int, str]] = field(default_factory=list)  # its warnings, with their lines
 
     def begins_with(self, line: str) -> bool:
         """Return whether `line` is the title or the head of another report."""
@@ -148,23 +133,15 @@ class PerfRun(TextRun):
         """Parse `line`; return False if it is not from the tool."""
         if line.startswith("[Status] "):
             return self.take_status(line.removeprefix("[Status] "))
-        if line.startswith(f"Usage: {self.tool} "):
+        if line.startswith(f"Usage: {self.tool} ") or (self.usage and line.startswith(("[-", "-"))):
             self.usage = True
-            return True
-        if self.usage and line.startswith(("[-", "-")):
-            return True
-        if len(line) > LONGEST:
-            return False
-        if line in _SECTIONS:
+        elif line in _SECTIONS:
             self.section = _SECTIONS[line]
-            return True
-        if match := _VERSION.fullmatch(line):
-            self.facts["tool_version"] = match[1]
-            return True
-        if line == self.title:
+        elif line == self.title:
             self.titled = True
-            return True
-        return self._take_message(line) or self._take_value(line)
+        else:
+            return self.take_ruled(line)
+        return True
 
     def take_status(self, text: str) -> bool:
         """Parse a line of the head or of the end; ignore unknown ones."""
@@ -178,22 +155,18 @@ class PerfRun(TextRun):
             self.details["outcome"] = text.removeprefix("Testing complete").strip(" ()") or "end"
         return True
 
-    def _take_message(self, line: str) -> bool:
-        kind, colon, text = line.partition(": ")
-        if kind == "Warning" and colon:
-            self.warnings_count += 1
-            self.first_warning = self.first_warning or (self.here, text)
-        elif kind == "Error" and colon:
-            self.error = self.error or (self.here, text)
-        return bool(colon) and kind in {"Warning", "Error"}
+    def _warn(self, text: str) -> None:
+        self.told.append((self.here, text))
 
-    def _take_value(self, line: str) -> bool:
-        key, colon, value = line.partition(":")
+    def _fail(self, text: str) -> None:
+        self.error = self.error or (self.here, text)
+
+    def _value(self, key: str, value: str) -> bool:
         key = _OF_FORKS.get(key, key.replace("Updates", "Queries", 1))
         if key == "Queries sent" and not self.section:
             self.section = "total"  # the line above the figures was not copied
-        pattern = _VALUES.get(key) if colon and self.section else None
-        value = without_thousands(value.strip())
+        pattern = _VALUES.get(key) if self.section else None
+        value = without_thousands(value)
         match = pattern.fullmatch(value) if pattern else None
         if match and not self.ended and _is_short(value):
             return False  # its last digits may be missing
@@ -207,15 +180,33 @@ class PerfRun(TextRun):
                 # The run time of an interval counts from the start of the trial.
                 at = self.figure("Run time (s)", section="interval")
                 self.observe("interval_rate", number(match[1]), "queries/s", t_s=at)
-        return bool(match) or (bool(self.section) and self._take_other(line))
+        return bool(match)
 
-    def _take_other(self, line: str) -> bool:
-        """Parse a bucket of the latency histogram (`-O latency-histogram`); ignore lines of forks."""
-        if (bucket := _BUCKET.fullmatch(line)) and self.ended:
-            if self.section == "total":
-                self.buckets.append((float(bucket[1]), int(bucket[2])))
-            return True
-        return bool(_BUCKETS.fullmatch(line) or _HANDSHAKES.fullmatch(line))
+    def _bucket(self, to_s: str, answers: str) -> bool:
+        """Add a bucket of the latency histogram (`-O latency-histogram`)."""
+        if self.section == "total" and self.ended:
+            self.buckets.append((float(to_s), int(answers)))
+        return bool(self.section) and self.ended
+
+    def _of_section(self) -> bool:
+        return bool(self.section)
+
+    rules = rule_table(
+        {
+            r"(?:Nominum )?Version (\S{1,40})": fact("tool_version"),
+            r"Warning: (.*)": _warn,
+            r"Error: (.*)": _fail,
+            r"\d{1,12}\.\d{6} - (\d{1,12}\.\d{6}): +(\d{1,18})": _bucket,
+            r"([^:]+):\s*(.*)": _value,
+            # The histogram's head, and lines of forks.
+            r"Latency bucket \(s\):.*|Ave Queries per conn: +\d+|Adjusted Queries/s: .*"
+            r"|(?:TCP|TLS|Total) HS time per (?:client|connection) \(s\): .*": _of_section,
+        }
+    )
+
+    def has(self, *keys: str) -> bool:
+        """Return whether the final statistics have all these figures."""
+        return all(("total", key) in self.values for key in keys)
 
     def total(self, key: str) -> int | None:
         """Return a counter of the final statistics."""
@@ -254,9 +245,8 @@ class PerfRun(TextRun):
             self.observe(metric, size if completed or not group else None, "bytes")
         if sent and completed == 0:
             self.warnings.append("No query was answered: is the server up, and does the client reach it?")
-        if self.first_warning:
-            line, text = self.first_warning
-            printed = plural(self.warnings_count, "warning")
+        for line, text in self.told[:1]:
+            printed = plural(len(self.told), "warning")
             self.warnings.append(f"{self.tool} printed {printed}; line {line}: {quote(text)}.")
 
 
@@ -289,7 +279,7 @@ def split_options(command: str, flags: str) -> dict[str, list[str]]:
     return found
 
 
-def shared_words(options: Mapping[str, list[str]], words: Mapping[str, str]) -> list[str]:
+def shared_words(options: dict[str, list[str]], words: dict[str, str]) -> list[str]:
     """Return the method's words for the given options, in the order of `words`.
 
     A word may contain {} for the value; a path is reduced to the file name.
@@ -297,36 +287,28 @@ def shared_words(options: Mapping[str, list[str]], words: Mapping[str, str]) -> 
     return [text.format(PurePosixPath(options[name][-1]).name) for name, text in words.items() if name in options]
 
 
+@dataclass
 class _Run(PerfRun):
     tool = NAME
     title = "DNS Performance Testing Tool"
     flags = "eDuBvWhH"
     expected = "expected the output of dnsperf, from `DNS Performance Testing Tool` on"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.timeouts = 0
-        self.rates: list[tuple[float, float | None]] = []
-        self.latencies_s: list[float] = []
+    timeouts: int = 0
+    rates: list[tuple[float, float | None]] = field(default_factory=list)
+    latencies_s: list[float] = field(default_factory=list)
 
     def take(self, line: str) -> bool:
-        if line.startswith(_TIMEOUT):
-            self.timeouts += 1
-            return True
+        # Before the rules, because a log may have a million of these.
         if line.startswith("> "):
-            return self._take_answer(line)
-        if line[0].isdigit() and (match := _INTERVAL.fullmatch(line)):
-            self.rates.append((float(match[1]), number(match[2])))
+            return self._answer(line)
+        if line.startswith("[Timeout] Query timed out"):
+            self.timeouts += 1
             return True
         return super().take(line)
 
-    def take_status(self, text: str) -> bool:
-        if target := _TARGET.fullmatch(text):
-            self.details["target"] = target[1]
-        return super().take_status(text)
-
-    def _take_answer(self, line: str) -> bool:
-        """Parse the response time of one answer of -v; `> T` is an unanswered query."""
+    def _answer(self, line: str) -> bool:
+        """Add the response time of one answer of -v; `> T` is an unanswered query."""
         if line.startswith("> T "):
             return True
         latency_s = number(line.rpartition(" ")[2])
@@ -335,16 +317,26 @@ class _Run(PerfRun):
         self.latencies_s.append(latency_s)
         return True
 
-    def conclude(self) -> Report | Reject:
-        if any(("total", key) not in self.values for key in _ESSENTIAL):
+    def _interval(self, epoch: str, rate: str) -> None:
+        self.rates.append((float(epoch), number(rate)))
+
+    rules = (*rule_table({r"(\d{1,12}\.\d{6}): (\d{1,15}\.\d{6}|-?nan|inf)": _interval}), *PerfRun.rules)
+
+    def take_status(self, text: str) -> bool:
+        if target := _TARGET.fullmatch(text):
+            self.details["target"] = target[1]
+        return super().take_status(text)
+
+    def conclude(self) -> Result:
+        if not self.has(*COUNTED, "Queries per second"):
             return self.reject()
         self.settle()
         self._options()
         self._latencies()
         self._intervals()
-        whole = ("total", "Average Latency (s)") in self.values and (
-            ("total", "Latency StdDev (s)") in self.values
-            or (self.facts["received"] or 0) < 2  # one answer has no deviation
+        # One answer has no deviation.
+        whole = self.has("Average Latency (s)") and (
+            self.has("Latency StdDev (s)") or (self.facts["received"] or 0) < 2
         )
         if not whole:
             self.warnings.append("Report cut off: the latencies at its end are missing.")
@@ -452,5 +444,5 @@ class _Run(PerfRun):
             )
 
 
-sniff = prints(_MARK, _TITLES, _LAST)
+sniff = prints(_HEADS, _TITLES, _RATE)
 parse, explain = _Run.parse, _Run.explain

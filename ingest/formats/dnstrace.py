@@ -8,33 +8,19 @@ code; the success codes count NOERROR only.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar, Final
+from dataclasses import dataclass, field
+from typing import ClassVar, Final
 
-from dropline.ingest.formats.text import LONGEST, count, head_text, number, plural
-from dropline.ingest.formats.text_run import TextRun
-
-if TYPE_CHECKING:
-    from dropline.ingest.formats import Reject, Report
+from dropline.ingest.formats.text import count, head_text, number, plural
+from dropline.ingest.formats.text_run import Result, TextRun, fail, line_starts, rule_table, skip
 
 NAME = "dnstrace"
 
 BENCHMARKING: Final = r"Benchmarking \S+ via [^\r\n]{1,40} with \d+ concurrent requests"
-_BENCHMARKING: Final = re.compile(
-    r"Benchmarking (\S+) via (.{1,40}) with (\d{1,9}) concurrent requests ?(?:\(limited to (.*)\))?"
-)
 _OVERALL: Final = re.compile(r"(\d{1,15}) QPS(?: overall)?(?: and .*)?", re.ASCII)
 _PER_WORKER: Final = re.compile(r"(?:.* and )?(\d{1,15}) QPS per concurrent worker", re.ASCII)
 _DURATION: Final = re.compile(r"(?:(\d{1,9})h)?(?:(\d{1,9})m)?(\d{1,12}(?:\.\d{1,12})?)(ns|us|µs|μs|ms|s)", re.ASCII)
 _SECONDS: Final = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0}
-_COUNT: Final = re.compile(r"(\d{1,18})(?: of (\d{1,18}) \(.*%\))?", re.ASCII)
-_ROW: Final = re.compile(r"(\S{1,40}):\s+(\S.*)")
-_SECTION: Final = re.compile(
-    r"(DNS response codes|DNS question types|DoH HTTP response status codes|DNS timings"
-    r"|DNS distribution|Top errors)(?:, (\d{1,18}) datapoints|:)?",
-    re.ASCII,
-)
-_BAR: Final = re.compile(r"\S+ +\|.*\| +\d+|LATENCY +\|.*|[+-]-+.*")
-_TOP_ERROR: Final = re.compile(r"(.*)\t(\d{1,18}) \(-?[\d.]+\)%", re.ASCII)
 _TIMINGS: Final = {"min": "min", "mean": "avg", "[+/-sd]": "stdev", "max": "max"}
 _PERCENTILE: Final = re.compile(r"p\d{1,3}", re.ASCII)
 _COUNTERS: Final = {
@@ -53,11 +39,13 @@ _COUNTERS: Final = {
 }
 _TOLD: Final = (*("connection_errors", "io_errors", "id_mismatches", "truncated", "expected"), "dnssec_secured")
 LINES: Final = re.compile(
-    rf"(?:\A|[\r\n])[ \t]*(?:{BENCHMARKING}|Total requests:\t \d+ of \d+ \(|DNS success codes:\t"
-    r"|usage: dnstrace |dnstrace: error: )"
+    line_starts(
+        *(BENCHMARKING, r"Total requests:\t \d+ of \d+ \(", "DNS success codes:\t"),
+        *("usage: dnstrace ", "dnstrace: error: "),
+    )
 )
 CLUES: Final = ("Benchmarking ", "Total requests:\t ", "DNS success codes:\t", "dnstrace: error: ", "usage: dnstrace ")
-_OF_DNSPYRE: Final = re.compile(r"(?:\A|[\r\n])[ \t]*(?:Using \d+ hostnames|Total requests:\t\t)")
+_OF_DNSPYRE: Final = re.compile(line_starts(r"Using \d+ hostnames", "Total requests:\t\t"))
 
 
 def sniff(head: bytes) -> bool:
@@ -66,27 +54,27 @@ def sniff(head: bytes) -> bool:
     return bool(LINES.search(text)) and not _OF_DNSPYRE.search(text)
 
 
+@dataclass
 class TableRun(TextRun):
     """One process of dnstrace or dnspyre.
 
     Attributes:
         last_timing: the last row of the timings; without it the table was cut.
-        counters: the counters of the table, by our names.
+        counters: the counters of the table, by our names; `wanted` is the number of requests asked for.
         sections: rows of the lists below the table, by list name.
 
     """
 
     last_timing: ClassVar[str]
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.counters: dict[str, int] = {}
-        self.wanted: int | None = None
-        self.sections: dict[str, dict[str, int]] = {}
-        self.section = ""
-        self.datapoints = 0
-        self.timings_ms: dict[str, float] = {}
-        self.begun = self.finished = False
+    counters: dict[str, int] = field(default_factory=dict)
+    wanted: int | None = None
+    sections: dict[str, dict[str, int]] = field(default_factory=dict)
+    section: str = ""
+    datapoints: int = 0
+    timings_ms: dict[str, float] = field(default_factory=dict)
+    begun: bool = False
+    finished: bool = False
 
     def begins_with(self, line: str) -> bool:
         """Return whether `line` begins another table; progress may repeat the counters."""
@@ -96,88 +84,89 @@ class TableRun(TextRun):
 
     def take(self, line: str) -> bool:
         """Parse `line`; return False if it is not from the tool."""
-        if len(line) > LONGEST:
-            return False
-        if line.startswith(f"{self.tool}: error: "):
-            self.error = (self.here, line.partition("error: ")[2])
+        if ": error: " in line and line.startswith(f"{self.tool}: error: "):  # with the usage above it, or alone
+            fail(self, line.partition("error: ")[2])
             return True
-        if self.usage or line.lower().startswith(f"usage: {self.tool} "):
-            self.usage = True
-            return True
-        return self._take_head(line) or self._take_row(line) or self._take_counter(line)
+        return super().take(line)
 
-    def _take_head(self, line: str) -> bool:
-        if match := _BENCHMARKING.fullmatch(line):
-            target, transport, clients, limit = match.groups()
-            self.begun = True
-            self.details |= {"target": target, "transport": transport}
-            self.facts["clients"] = count(clients)
-            if limit:
-                self.details["limit"] = limit
-                self._limit(limit, count(clients) or 0)
-            return True
-        if line.startswith("Cancelling benchmark"):
-            self.interrupted = True
-            return True
-        if match := _SECTION.fullmatch(line):
-            self.section = match[1]
-            if self.section == "DNS timings":
-                self.datapoints = count(match[2]) or 0
-            return True
-        return line.startswith("DNS distribution written to ")
+    def _begin(self, target: str, transport: str, clients: str, limit: str | None) -> None:
+        self.begun = True
+        self.details |= {"target": target, "transport": transport}
+        self.facts["clients"] = count(clients)
+        if limit:
+            self.details["limit"] = limit
+            overall, each = _OVERALL.fullmatch(limit), _PER_WORKER.fullmatch(limit)
+            rates = [number(overall[1]) or 0.0] if overall else []
+            rates += [(number(each[1]) or 0.0) * (count(clients) or 0)] if each else []
+            self.facts["offered_rate"] = min(rates, default=None)
 
-    def _limit(self, limit: str, clients: int) -> None:
-        overall, each = _OVERALL.fullmatch(limit), _PER_WORKER.fullmatch(limit)
-        rates = [number(overall[1]) or 0.0] if overall else []
-        rates += [(number(each[1]) or 0.0) * clients] if each else []
-        self.facts["offered_rate"] = min(rates, default=None)
+    def _cancel(self) -> None:
+        self.interrupted = True
 
-    def _take_row(self, line: str) -> bool:
-        if self.section == "DNS distribution" and _BAR.fullmatch(line):
-            return True
-        if self.section == "Top errors" and (match := _TOP_ERROR.fullmatch(line)):
-            self.observe("errors", count(match[2]), "errors", match[1][:200])
-            return True
-        match = _ROW.fullmatch(line) if self.section and self.ended else None
-        if not match:
+    def _begin_section(self, name: str, datapoints: str | None) -> None:
+        self.section = name
+        if name == "DNS timings":
+            self.datapoints = count(datapoints) or 0
+
+    def _bar(self) -> bool:
+        return self.section == "DNS distribution"
+
+    def _top_error(self, message: str, times: str) -> bool:
+        if self.section == "Top errors":
+            self.observe("errors", count(times), "errors", message[:200])
+        return self.section == "Top errors"
+
+    def _row(self, name: str, text: str) -> bool:
+        if not self.section or not self.ended:
             return False
         if self.section == "DNS timings":
-            return self._take_timing(match[1], match[2])
-        value = count(match[2])
-        if value is not None:
-            self.sections.setdefault(self.section, {})[match[1]] = value
+            metric = _TIMINGS.get(name) or (name if _PERCENTILE.fullmatch(name) else None)
+            seconds = duration_s(text)
+            if metric and seconds is not None:
+                self.timings_ms[metric] = round(seconds * 1000, 9)
+            return bool(metric) and seconds is not None
+        if (value := count(text)) is not None:
+            self.sections.setdefault(self.section, {})[name] = value
         return value is not None
 
-    def _take_timing(self, name: str, text: str) -> bool:
-        metric = _TIMINGS.get(name) or (name if _PERCENTILE.fullmatch(name) else None)
-        seconds = duration_s(text)
-        if metric and seconds is not None:
-            self.timings_ms[metric] = round(seconds * 1000, 9)
-        return bool(metric) and seconds is not None
+    def _duration(self, text: str) -> bool:
+        self.facts["duration_s"] = duration_s(text)
+        return self.facts["duration_s"] is not None
 
-    def _take_counter(self, line: str) -> bool:
-        key, _, value = line.partition(":")
-        value = value.strip()
-        if key == "Time taken for tests":
-            self.facts["duration_s"] = duration_s(value)
-            return self.facts["duration_s"] is not None
-        if key == "Questions per second":
-            self.facts["achieved_rate"] = number(value)
-            self.finished = self.facts["achieved_rate"] is not None and self.ended
+    def _rate(self, text: str) -> bool:
+        self.facts["achieved_rate"] = number(text)
+        self.finished = self.facts["achieved_rate"] is not None and self.ended
+        self.section = ""
+        return self.finished
+
+    def _counter(self, name: str, value: str, wanted: str | None) -> bool:
+        if name in _COUNTERS:
             self.section = ""
-            return self.finished
-        match = _COUNT.fullmatch(value) if key in _COUNTERS else None
-        if match:
-            self.section = ""
-            self.counters[_COUNTERS[key]] = count(match[1]) or 0
-            self.wanted = count(match[2]) if match[2] else self.wanted
-        return bool(match)
+            self.counters[_COUNTERS[name]] = count(value) or 0
+            self.wanted = count(wanted) if wanted else self.wanted
+        return name in _COUNTERS
+
+    rules = rule_table(
+        {
+            r"\S+ +\|.*\| +\d+|LATENCY +\|.*|[+-]-+.*": _bar,
+            r"(\S{1,40}):\s+(\S.*)": _row,
+            r"Benchmarking (\S+) via (.{1,40}) with (\d{1,9}) concurrent requests ?(?:\(limited to (.*)\))?": _begin,
+            r"Cancelling benchmark.*": _cancel,
+            r"(DNS response codes|DNS question types|DoH HTTP response status codes|DNS timings|DNS distribution"
+            r"|Top errors)(?:, (\d{1,18}) datapoints|:)?": _begin_section,
+            r"DNS distribution written to .*": skip,
+            r"(.*)\t(\d{1,18}) \(-?[\d.]+\)%": _top_error,
+            r"Time taken for tests:\s*(.*)": _duration,
+            r"Questions per second:\s*(.*)": _rate,
+            r"([^:]+):\s*(\d{1,18})(?: of (\d{1,18}) \(.*%\))?": _counter,
+        }
+    )
 
     def is_whole(self, received: int) -> bool:
         """Return whether the table is complete; timings are required only if something was received."""
         return self.finished and (received == 0 or self.last_timing in self.timings_ms)
 
-    def summarise(self, received: int, *, whole: bool) -> Report:
+    def summarise(self, received: int, *, whole: bool) -> Result:
         """Return the report; `received` requests were answered."""
         sent = self.counters.get("requests", 0)
         self.facts |= {"sent": sent, "received": received, "dropped": max(sent - received, 0)}
@@ -225,10 +214,11 @@ def duration_s(text: str) -> float | None:
 
 class _Run(TableRun):
     tool = NAME
+    usage_begins = ("usage: dnstrace ", "Usage: dnstrace ")
     last_timing = "max"
     expected = "expected the output of dnstrace, from `Benchmarking` on"
 
-    def conclude(self) -> Report | Reject:
+    def conclude(self) -> Result:
         if not self.finished or "requests" not in self.counters:
             return self.reject()
         codes = self.sections.get("DNS response codes", {})

@@ -8,54 +8,36 @@ counts as received and as timed out. The period averages are means of the genera
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
-from dropline.ingest.formats.text import LONGEST, count, json_object, marked, number
-from dropline.ingest.formats.text_run import TextRun
-
-if TYPE_CHECKING:
-    from dropline.ingest.formats import Reject, Report, Row
+from dropline.ingest.formats.json_documents import mapping
+from dropline.ingest.formats.text import count, json_object, marked, number
+from dropline.ingest.formats.text_run import Result, TextRun, fact, fail, line_starts, rule_table, skip
 
 NAME = "flame"
 
-_FLAMING: Final = re.compile(
-    r"flaming target\(s\) \[(.*)\] on port (\d+) with (\d{1,9}) concurrent generators, "
-    r"each sending (\d{1,9}) queries every (\d{1,9})ms on protocol (\w+)"
-)
-_GENERATOR: Final = re.compile(r"query generator \[(\w+)\] contains (\d{1,18}) record\(s\)")
-_LIMIT: Final = re.compile(r"rate limit @ (\d{1,15}) QPS \(\d+ QPS per concurrent sender\)")
 _N: Final = r"([\d.e+-]+|-?nan|-?inf)"
-_PERIOD: Final = re.compile(
-    rf"{_N}s: send: (\d{{1,18}}), avg send: \d+, recv: (\d{{1,18}}), avg recv: \d+, "
-    rf"min/avg/max resp: {_N}/{_N}/{_N}ms, in flight: (\d{{1,18}}), timeouts: (\d{{1,18}})"
-)
-_WAIT: Final = re.compile(r"stopping, waiting up to (\d{1,9})s for in flight to finish\.\.\.")
-_RCODE: Final = re.compile(r"([A-Z][A-Z0-9]*|Unknown rcode \(\d+\)): (\d{1,18})")
-_TIMEOUTS: Final = re.compile(r"(\d{1,18}) \((?:[\d.e+-]+|-?nan|-?inf)%\)")
-_ARGUMENT: Final = re.compile(r"(?:--?[\w-]+|GENOPTS|TARGET): .*")
-_CHATTER: Final = re.compile(
-    r"-{6}|responses   :|query list randomized|\w+: push \".*\"|\d+ key/value generator arguments"
-    r"|adding QPS flow: .*|WARNING: QPS .*"
-)
 _MARK: Final = re.compile(
-    r"(?:\A|[\r\n])[ \t]*(?:flaming target\(s\) \[|run id      : |query generator \["
-    r'|\{"cmdline":"[^\r\n]{0,4000}"run_id":|\{"in_flight":\d+,"period_bad_count":'
-    r'|\{"period_bad_count":\d+,"period_in_flight":|Flamethrower\.|unable to resolve target addr)'
+    line_starts(
+        r"flaming target\(s\) \[",
+        "run id      : ",
+        r"query generator \[",
+        r'\{"cmdline":"[^\r\n]{0,4000}"run_id":',
+        r'\{"in_flight":\d+,"period_bad_count":',
+        r'\{"period_bad_count":\d+,"period_in_flight":',
+        r"Flamethrower\.",
+        "unable to resolve target addr",
+    )
 )
 IN_JSON = (
-    *(
-        "flaming target(s) [",
-        "run id      : ",
-        "query generator [",
-        '"run_id":',
-        '{"in_flight":',
-        '{"period_bad_count":',
-    ),
-    *("Flamethrower.", "unable to resolve target addr"),
+    *("flaming target(s) [", "run id      : ", "query generator [", '"run_id":', '{"in_flight":'),
+    *('{"period_bad_count":', "Flamethrower.", "unable to resolve target addr"),
 )
-LINES: Final = re.compile(rf"{_MARK.pattern}|(?:\A|[\r\n])[ \t]*(?:binding to [\d.:a-f]+[ \t]*(?=[\r\n]|\Z)|--class: )")
+_BINDING: Final = r"binding to [\d.:a-f]+[ \t]*(?=[\r\n]|\Z)"
+LINES: Final = re.compile(f"{_MARK.pattern}|{line_starts(_BINDING, '--class: ')}")
 CLUES: Final = IN_JSON
 # Key of the text -> key of the JSON, which is used here; unit to strip.
 _SUMMARY: Final = {
@@ -75,40 +57,37 @@ _SUMMARY: Final = {
     "bad recv": ("total_bad_count", ""),
     "net errors": ("total_net_errors", ""),
 }
+_RCODE: Final = re.compile(r"([A-Z][A-Z0-9]*|Unknown rcode \(\d+\)): (\d{1,18})")
+_TIMEOUTS: Final = re.compile(rf"(\d{{1,18}}) \({_N}%\)")
 _DETAILS: Final = {
-    "run_id": "run_id",
-    "start_timestamp": "started_at",
     "total_bad_count": "bad_received",
     "total_net_errors": "net_errors",
     "total_tcp_connections": "tcp_connections",
 }
-_NAMES: Final = ("run_id", "start_timestamp")
 _ESSENTIAL: Final = ("total_s_count", "total_r_count", "total_timeouts")
-_ERRORS: Final = (
-    *("unable to resolve target", "generator error:", "protocol must be", "internet family must"),
-    *("couldn't open targets file", "name did not resolve"),
-)
 # Defaults of udp, and of the others: generators, queries at a time, delay in ms (flame(1)).
 _DEFAULTS: Final = {True: ("10", "10", "1"), False: ("30", "100", "1000")}
+_ARGUMENT: Final = r"(?:--?[\w-]+|GENOPTS|TARGET): .*"
 
 
+@dataclass
 class _Run(TextRun):
     tool = NAME
     expected = "expected the text of flame, or the JSON Lines of its -o"
+    usage_begins = "Flamethrower."
     usage_hint = "call it with a target, without --help"
     remedies = (
         ("resolve", "give the target as an IP address, or a list with --targets"),
         ("generator error", "check the file behind -f and the arguments of -g"),
     )
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.totals: Row = {}
-        self.codes: dict[str, int | None] = {}
-        self.flaming = self.final = False
-        self._sent_before = self._received_before = 0
-        self._replies = 0  # of all periods
-        self._while_sending: tuple[float, int] | None = None  # end of sending, and number of replies until then
+    totals: dict[str, Any] = field(default_factory=dict)
+    codes: dict[str, int | None] = field(default_factory=dict)
+    flaming: bool = False
+    final: bool = False
+    replies: int = 0  # of all periods
+    _before: tuple[int, int] = (0, 0)  # sent and received up to the last sum
+    _while_sending: tuple[float, int] | None = None  # end of sending, and number of replies until then
 
     def begins_with(self, line: str) -> bool:
         if line.startswith(('{"cmdline":', "flaming target(s) [")):
@@ -116,65 +95,63 @@ class _Run(TextRun):
         finished = "total_net_errors" in self.totals
         if line.startswith(("binding to ", "run id ", "Flamethrower.")):
             return finished or self.usage or self.error is not None
-        return finished and line.startswith("--") and bool(_ARGUMENT.fullmatch(line))
+        return finished and line.startswith("--") and bool(re.fullmatch(_ARGUMENT, line))
 
     def take(self, line: str) -> bool:
         if (said := json_object(line)) is not None:
             return self._take_json(said)
-        if len(line) > LONGEST:
-            return False
-        if self.usage or line.startswith("Flamethrower."):
-            self.usage = True
-            return True
-        if line.startswith(_ERRORS):
-            self.error = (self.here, line)
-            return True
-        return self._take_head(line) or self._take_period(line) or self._take_summary(line)
+        return super().take(line) or (not self.usage and self._take_summary(line))
 
-    def _take_head(self, line: str) -> bool:
-        if match := _FLAMING.fullmatch(line):
-            self.flaming = True
-            self.details |= {"target": match[1], "port": match[2]}
-            self._set_load(*match.groups()[2:])
-        elif match := _GENERATOR.fullmatch(line):
-            self.details |= {"generator": match[1], "records": count(match[2])}
-        elif match := _LIMIT.fullmatch(line):
-            self.facts["offered_rate"] = number(match[1])
-        elif match := _WAIT.fullmatch(line):
-            self.facts["drop_time_s"] = number(match[1])
-        elif line.startswith("QPS flow now "):
-            self.details.setdefault("qps_flow", []).append(line.removeprefix("QPS flow now "))
-        elif line.startswith("-t: "):
-            self.facts["drop_time_s"] = number(line[4:].strip('"'))
-        else:
-            known = _ARGUMENT.fullmatch(line) or _CHATTER.fullmatch(line)
-            return bool(known) or line.startswith("binding to ")
-        return True
+    def _flame(self, target: str, port: str, generators: str, batch: str, delay_ms: str, transport: str) -> None:
+        self.flaming = True
+        self.details |= {"target": target, "port": port}
+        self._set_load(generators, batch, delay_ms, transport)
+
+    def _generator(self, name: str, records: str) -> None:
+        self.details |= {"generator": name, "records": count(records)}
+
+    def _flow(self, rate: str) -> None:
+        self.details.setdefault("qps_flow", []).append(rate)
 
     def _set_load(self, generators: str, batch: str, delay_ms: str, transport: str) -> None:
         self.facts["clients"] = count(generators)
         self.details["transport"] = transport
         self.details["load"] = f"{generators} generators, each {batch} queries every {delay_ms} ms"
 
-    def _take_period(self, line: str) -> bool:
-        match = _PERIOD.fullmatch(line)
-        if match:
-            t_s, sent, received, _, average, _, in_flight, timeouts = match.groups()
-            self._observe_period(number(t_s), count(sent), count(received), average, in_flight)
-            self.observe("interval_timeouts", count(timeouts), "queries", t_s=number(t_s))
-        return bool(match)
+    def _period_line(self, t_s: str, sent: str, received: str, average_ms: str, in_flight: str, timeouts: str) -> None:
+        self._period(t_s, count(sent) or 0, count(received) or 0, average_ms, in_flight, timeouts)
 
-    def _observe_period(
-        self, t_s: float | None, sent: int | None, received: int | None, average_ms: object, in_flight: object
+    def _period(
+        self, t_s: object, sent: int, received: int, average_ms: object, in_flight: object, timeouts: object
     ) -> None:
-        self._replies += received or 0
-        if sent and t_s:
-            self._while_sending = t_s, self._replies
-        self.observe("interval_sent", sent, "queries", t_s=t_s)
-        self.observe("interval_received", received, "responses", t_s=t_s)
-        self.observe("in_flight", count(in_flight), "queries", t_s=t_s)
+        at = number(t_s)
+        self.replies += received
+        if sent and at:
+            self._while_sending = at, self.replies
+        self.observe("interval_sent", sent, "queries", t_s=at)
+        self.observe("interval_received", received, "responses", t_s=at)
+        self.observe("in_flight", count(in_flight), "queries", t_s=at)
         # After the end of sending flame computes no average and prints 0.
-        self.observe("latency_avg", number(average_ms) or None, "ms", t_s=t_s)
+        self.observe("latency_avg", number(average_ms) or None, "ms", t_s=at)
+        self.observe("interval_timeouts", count(timeouts), "queries", t_s=at)
+
+    rules = rule_table(
+        {
+            r"((?:unable to resolve target|generator error:|protocol must be|internet family must"
+            r"|couldn't open targets file|name did not resolve).*)": fail,
+            r"flaming target\(s\) \[(.*)\] on port (\d+) with (\d{1,9}) concurrent generators, "
+            r"each sending (\d{1,9}) queries every (\d{1,9})ms on protocol (\w+)": _flame,
+            r"query generator \[(\w+)\] contains (\d{1,18}) record\(s\)": _generator,
+            r"rate limit @ (\d{1,15}) QPS \(\d+ QPS per concurrent sender\)": fact("offered_rate", number),
+            r"stopping, waiting up to (\d{1,9})s for in flight to finish\.\.\.": fact("drop_time_s", number),
+            r"QPS flow now (.*)": _flow,
+            r'-t: "*([^"]*)"*': fact("drop_time_s", number),
+            rf"{_ARGUMENT}|-{{6}}|responses   :|query list randomized|\w+: push \".*\"|binding to .*"
+            r"|\d+ key/value generator arguments|adding QPS flow: .*|WARNING: QPS .*": skip,
+            rf"{_N}s: send: (\d{{1,18}}), avg send: \d+, recv: (\d{{1,18}}), avg recv: \d+, min/avg/max resp: "
+            r"[^/]+/([^/]+)/[^/]+ms, in flight: (\d{1,18}), timeouts: (\d{1,18})": _period_line,
+        }
+    )
 
     def _take_summary(self, line: str) -> bool:
         key, _, value = line.partition(":")
@@ -194,11 +171,10 @@ class _Run(TextRun):
         self.final |= name == "total_net_errors"
         return True
 
-    def _take_json(self, said: Row) -> bool:
+    def _take_json(self, said: dict[str, Any]) -> bool:
         if isinstance(said.get("cmdline"), str) and "run_id" in said:
             self.flaming = True
-            self.facts["command"] = said["cmdline"]
-            self.facts["tool_version"] = _text(said.get("version"))
+            self.facts |= {"command": said["cmdline"], "tool_version": _text(said.get("version"))}
             self.totals |= {"run_id": said["run_id"], "start_timestamp": said.get("start_timestamp")}
             self._options(said["cmdline"])
             return True
@@ -209,30 +185,23 @@ class _Run(TextRun):
         self._take_sum(said)
         return True
 
-    def _take_sum(self, said: Row) -> None:
+    def _take_sum(self, said: dict[str, Any]) -> None:
         """Parse the sum over all generators that is written for each period, and at the end."""
         self.totals |= {name: value for name, value in said.items() if name != "total_responses"}
-        responses = said.get("total_responses")
-        self.codes = {
-            str(name)[:100]: count(value) for name, value in (responses.items() if isinstance(responses, dict) else ())
-        }
-        t_s = number(said.get("runtime_s"))
+        self.codes = {str(name)[:100]: count(value) for name, value in mapping(said.get("total_responses")).items()}
         sent, received = count(said["total_s_count"]) or 0, count(said["total_r_count"]) or 0
+        more_sent, more_received = sent - self._before[0], received - self._before[1]
+        self._before = sent, received
         average = said.get("period_response_avg_ms")
         # The last sum has an average of 0; any other has null if there were no replies.
         self.final = average == 0
-        more_sent, more_received = sent - self._sent_before, received - self._received_before
-        self._sent_before, self._received_before = sent, received
         if more_sent or more_received or not self.final:
-            in_flight = said.get("period_in_flight")
-            self._observe_period(t_s, more_sent, more_received, average, in_flight)
-            timeouts = count(said.get("period_timeouts"))
-            self.observe("interval_timeouts", timeouts, "queries", t_s=t_s)
+            others = (average, said.get("period_in_flight"), said.get("period_timeouts"))
+            self._period(said.get("runtime_s"), more_sent, more_received, *others)
 
     def _options(self, command: str) -> None:
         """Set the offered load from a command line."""
-        words = command.split()
-        pairs = dict(pairwise(words))
+        pairs = dict(pairwise(command.split()))
         transport = pairs.get("-P", "udp")
         letters = zip("cqd", _DEFAULTS[transport == "udp"], strict=True)
         generators, batch, delay_ms = (pairs.get(f"-{name}", default) for name, default in letters)
@@ -243,7 +212,7 @@ class _Run(TextRun):
         if "-f" in pairs:
             self.details["queries"] = PurePosixPath(pairs["-f"]).name
 
-    def conclude(self) -> Report | Reject:
+    def conclude(self) -> Result:
         figures = {name: count(self.totals.get(name)) for name in _ESSENTIAL}
         if None in figures.values():
             return self.reject()
@@ -259,14 +228,13 @@ class _Run(TextRun):
             parts = (load, self.details.get("transport"), self.details.get("generator"))
             self.facts["method"] = "; ".join(part for part in parts if part)
         self.details["average_rate_printed"] = number(self.totals.get("total_qps_r_avg"))
-        for name, column in _DETAILS.items():
-            text = self.totals.get(name)
-            said = _text(text) if name in _NAMES else count(text)
-            if said is not None:
-                self.details[column] = said
+        told = {ours: count(self.totals.get(theirs)) for theirs, ours in _DETAILS.items()} | {
+            "run_id": _text(self.totals.get("run_id")),
+            "started_at": _text(self.totals.get("start_timestamp")),
+        }
+        self.details |= {name: value for name, value in told.items() if value is not None}
         for statistic in ("avg", "min", "max") if received else ():
-            value = number(self.totals.get(f"total_response_{statistic}_ms"))
-            self.observe(f"latency_{statistic}", value, "ms")
+            self.observe(f"latency_{statistic}", number(self.totals.get(f"total_response_{statistic}_ms")), "ms")
         self.observe("send_rate", number(self.totals.get("total_qps_s_avg")), "queries/s")
         self.observe("packet_size_avg", number(self.totals.get("total_pkt_size_avg")), "bytes")
         for code, answers in self.codes.items():
@@ -276,14 +244,14 @@ class _Run(TextRun):
     def _rate(self, received: int) -> float | None:
         """Return replies divided by time: of the whole run, or of sending only if the final wait brought few."""
         times = [(number(self.totals.get("runtime_s")), received)]
-        if self._while_sending and self._replies == received:
+        if self._while_sending and self.replies == received:
             times.append(self._while_sending)
         return max((round(replies / time_s, 6) for time_s, replies in times if time_s), default=None)
 
     def _judge(self, sent: int, received: int, timeouts: int) -> bool:
         """Note inconsistent figures; return whether the report is complete."""
-        if self._replies not in {0, received}:
-            self.doubts.append(f"{received} replies came in, its periods count {self._replies}: a line is damaged.")
+        if self.replies not in {0, received}:
+            self.doubts.append(f"{received} replies came in, its periods count {self.replies}: a line is damaged.")
         answered = sum(value or 0 for value in self.codes.values())
         whole = self.final and (answered > 0 or received == 0)
         if not whole:

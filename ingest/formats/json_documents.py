@@ -7,15 +7,13 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from dropline.ingest.formats import Reject
-from dropline.ingest.formats.text import Part, head_text, quote
-from dropline.ingest.formats.throughput import Unusable, account
+from dropline.ingest.formats import Parse, Reject, Row, Sniff
+from dropline.ingest.formats.text import Part, head_text, instant, quote
+from dropline.ingest.formats.throughput import Fields, Trial, accounted, concluded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-
-    from dropline.ingest.formats import Report, Row
-    from dropline.ingest.formats.throughput import Parse, Trial
+    from datetime import datetime
 
 _MAX_FAULTS: Final = 100
 _MAX_DOCUMENTS: Final = 100_000
@@ -73,7 +71,44 @@ def in_documents(text: bytes, read: Callable[[int, Any], Iterable[Part]]) -> Ite
             yield from read(*document)
 
 
-def of_json(*strings: str) -> Callable[[bytes], bool]:
+class Node(Fields):
+    """A value of a JSON document; names are paths from it, such as `stats.overall`. What is not there is empty."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def get(self, *names: str, unit: str | None = None) -> Any:
+        """Return the first value of these paths that is not empty."""
+        for path in names:
+            value = self.value
+            for name in path.split(".") if "." in path else (path,):
+                value = value.get(name) if isinstance(value, dict) else None
+            if value is not None and value != "":
+                return value
+        return None
+
+    def of(self, path: str) -> Node:
+        """Return the value of a path."""
+        return Node(self.get(path))
+
+    def members(self, path: str = "") -> dict[str, Node]:
+        """Return the values of an object by name, none of anything else."""
+        return {str(name): Node(value) for name, value in mapping(self.get(path) if path else self.value).items()}
+
+    def items(self, path: str = "") -> list[Node]:
+        """Return the items of a list, none of anything else."""
+        return [Node(item) for item in items(self.get(path) if path else self.value)]
+
+    def values(self, path: str) -> list[Any]:
+        """Return the items of a list as they are, none of anything else."""
+        return items(self.get(path))
+
+    def instant(self, *names: str) -> datetime | None:
+        """Return `get` as a time in UTC, or None."""
+        return instant(self.get(*names))
+
+
+def has_strings(*strings: str) -> Sniff:
     """Return a reader's `sniff`: whether a file begins like JSON and has a string for each of these patterns."""
     marks = [re.compile(rf'"(?:{string})"') for string in strings]
 
@@ -84,17 +119,13 @@ def of_json(*strings: str) -> Callable[[bytes], bool]:
     return sniff
 
 
-def trials_of_json(trials: Callable[[int, Any], Iterator[Trial]], expected: str) -> Parse:
-    """Return a reader's `parse`: the trials of every JSON document; `trials` may raise Unusable for a document."""
+def of_documents(trials: Callable[[int, Node], Iterable[Trial | Reject]], expected: str) -> Parse:
+    """Return a reader's `parse`: what `trials` finds in each JSON document, given its line."""
 
-    def read(line: int, document: Any) -> Iterator[Report | Reject]:
-        try:
-            for trial in trials(line, document):
-                yield trial.conclude()
-        except Unusable as fault:
-            yield Reject(line, fault.reason, fault.hint)
+    def read(line: int, document: Any) -> Iterator[Any]:
+        return map(concluded, trials(line, Node(document)))
 
-    return partial(account, read=partial(in_documents, read=read), expected=expected)
+    return accounted(partial(in_documents, read=read), expected)
 
 
 def mapping(value: object) -> Row:

@@ -8,47 +8,32 @@ not printed. The achieved rate is the reply rate; over TCP and QUIC, connections
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field
+from typing import Final
 
-from dropline.ingest.formats.text import LONGEST, count, marked, number, plural, without_thousands
-from dropline.ingest.formats.text_run import TextRun
-
-if TYPE_CHECKING:
-    from dropline.ingest.formats import Reject, Report
+from dropline.ingest.formats.text import count, marked, number, plural, without_thousands
+from dropline.ingest.formats.text_run import Result, TextRun, fail, line_starts, rule_table, skip
 
 NAME = "kxdpgun"
 
-_INTERFACE: Final = re.compile(
-    r"using interface (\S+), XDP threads (\d{1,6}), (?:IPv([46])/)?(UDP|TCP|QUIC)([^,]*), (\S+) mode"
-)
-_THREAD: Final = re.compile(
-    r"thread#\d+: sent (\d{1,18})(?:, received \d+)?(?:, lost (\d{1,18}))?(?:, errors (\d{1,18}))?"
-)
-_TOTAL: Final = re.compile(
-    r"total (queries|SYNs|initials|established|handshakes|replies|closed|reset): +(\d{1,18})"
-    r" \((\d{1,18}) pps\)(?: \((\d+(?:\.\d+)?|-?nan|inf) ?%\))?",
-    re.ASCII,
-)
-_REPLY_SIZE: Final = re.compile(r"average DNS reply size: (\d{1,18}) B", re.ASCII)
-_WIRE_RATE: Final = re.compile(r"average Ethernet reply rate: (\d{1,18}) bps \(.*\)", re.ASCII)
-_RCODE: Final = re.compile(r"responded (\w+): +(\d{1,18})", re.ASCII)
-_DURATION: Final = re.compile(r"duration: (\d{1,12}(?:\.\d{1,6})?) s", re.ASCII)
-_METRICS: Final = re.compile(r"(cumulative|periodic) metrics:")
-_PERIOD: Final = re.compile(r"since: (\d{1,12}\.\d{1,6}) ?s +until: (\d{1,12}\.\d{1,6}) ?s", re.ASCII)
-_RULE: Final = re.compile(r"-{20,}")
-_MESSAGE: Final = re.compile(r"(error|warning): (.*)")
 _SENT: Final = frozenset({"queries", "SYNs", "initials"})
 LINES: Final = re.compile(
-    r"(?:\A|[\r\n])[ \t]*(?:using interface \S+, XDP threads \d|thread#\d+: sent \d"
-    r"|total (?:queries|SYNs|initials): +\d[\d,]* \(\d[\d,]* pps\)|Usage: kxdpgun "
-    r"|error: (?:failed to get remote MAC|failed to initialize XDP|can't find route to))"
+    line_starts(
+        r"using interface \S+, XDP threads \d",
+        r"thread#\d+: sent \d",
+        r"total (?:queries|SYNs|initials): +\d[\d,]* \(\d[\d,]* pps\)",
+        "Usage: kxdpgun ",
+        "error: (?:failed to get remote MAC|failed to initialize XDP|can't find route to)",
+    )
 )
 CLUES: Final = ("using interface ", "thread#", "total ", "Usage: kxdpgun ", "error: ")
 
 
+@dataclass
 class _Run(TextRun):
     tool = NAME
     expected = "expected the output of kxdpgun, from `using interface` or `total queries` on"
+    usage_begins = "Usage: kxdpgun "
     remedies = (
         ("remote MAC", "ping the target first, so that its address is resolved, or give -R"),
         ("route", "give a target that the interface reaches, or -I"),
@@ -56,15 +41,13 @@ class _Run(TextRun):
         ("resolve", "give the target as an IP address"),
     )
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.totals: dict[str, tuple[int | None, float | None]] = {}
-        self.codes: dict[str, int | None] = {}
-        self.sizes: dict[str, float | None] = {}
-        self.duration_s: float | None = None
-        self.threads = 0
-        self.thread_sums = [0, 0, 0]  # sent, lost, errors
-        self.period: dict[str, int | None] | None = None  # the totals of the current period
+    totals: dict[str, tuple[int | None, float | None]] = field(default_factory=dict)
+    codes: dict[str, int | None] = field(default_factory=dict)
+    sizes: dict[str, float | None] = field(default_factory=dict)
+    duration_s: float | None = None
+    threads: int = 0
+    thread_sums: tuple[int, ...] = (0, 0, 0)  # sent, lost, errors
+    period: dict[str, int | None] | None = None  # the totals of the current period
 
     def begins_with(self, line: str) -> bool:
         finished = bool(self.threads) and self.duration_s is not None
@@ -73,80 +56,78 @@ class _Run(TextRun):
         return finished and line.startswith(("thread#", "error: ", "Usage: "))
 
     def take(self, line: str) -> bool:
-        if len(line) > LONGEST:
-            return False
-        if self.usage or line.startswith("Usage: kxdpgun "):
-            self.usage = True
-            return True
-        if match := _MESSAGE.fullmatch(line):
-            if match[1] == "error":
-                self.error = (self.here, match[2])
-            else:
-                self.warnings.append(f"kxdpgun warns in line {self.here}: {match[2][:200]}.")
-            return True
-        if match := _METRICS.fullmatch(line):
-            self.period = {} if match[1] == "periodic" else None
-            return True
-        line = without_thousands(line)
-        if self.period is not None and not line.startswith(("using ", "thread#")):
-            return self._take_period(line, self.period)
-        return self._take_head(line) or self._take_totals(line) or bool(_RULE.fullmatch(line))
+        return super().take(line if line.startswith(("error: ", "warning: ")) else without_thousands(line))
 
-    def _take_period(self, line: str, totals: dict[str, int | None]) -> bool:
-        """Parse the totals of one period, which end with its time."""
-        if match := _TOTAL.fullmatch(line):
-            totals["queries" if match[1] in _SENT else match[1]] = count(match[2])
-        elif match := _PERIOD.fullmatch(line):
-            t_s = number(match[2])
-            self.observe("interval_sent", totals.get("queries"), "queries", t_s=t_s)
-            self.observe("interval_received", totals.get("replies"), "responses", t_s=t_s)
-            self.period = None
-        else:
-            return bool(_RCODE.fullmatch(line) or _REPLY_SIZE.fullmatch(line) or _WIRE_RATE.fullmatch(line))
+    def _warn(self, text: str) -> None:
+        self.warnings.append(f"kxdpgun warns in line {self.here}: {text[:200]}.")
+
+    def _begin_metrics(self, kind: str) -> None:
+        self.period = {} if kind == "periodic" else None
+
+    def _start(self, interface: str, threads: str, family: str | None, transport: str, kind: str, xdp: str) -> None:
+        transport = transport.lower()
+        self.details |= {"interface": interface, "threads": int(threads), "transport": transport, "xdp_mode": xdp}
+        words = [transport + kind, f"{xdp} XDP", plural(int(threads), "thread"), f"IPv{family}" if family else ""]
+        self.facts["method"] = "; ".join(filter(None, words))
+
+    def _end_thread(self, *counters: str | None) -> None:
+        self.threads += 1
+        own = (count(counter) or 0 for counter in counters)
+        self.thread_sums = tuple(map(sum, zip(self.thread_sums, own, strict=True)))
+
+    def _total(self, name: str, counted: str, rate: str, share: str | None) -> None:
+        if self.period is not None:
+            self.period["queries" if name in _SENT else name] = count(counted)
+            return
+        if name in _SENT:
+            # A SIGUSR1 prints intermediate totals; only the last ones count.
+            self.totals, self.codes, self.sizes, self.duration_s = {}, {}, {}, None
+            if (sent_pct := number(share)) is not None:
+                self.details["sent_of_asked_pct"] = sent_pct
+        self.totals[name] = count(counted), number(rate)
+
+    def _end_period(self, until_s: str) -> bool | None:
+        if self.period is None:
+            return False
+        self.observe("interval_sent", self.period.get("queries"), "queries", t_s=number(until_s))
+        self.observe("interval_received", self.period.get("replies"), "responses", t_s=number(until_s))
+        self.period = None
         return True
 
-    def _take_head(self, line: str) -> bool:
-        if match := _INTERFACE.fullmatch(line):
-            interface, threads, family, transport, kind, xdp = match.groups()
-            self.details |= {
-                "interface": interface,
-                "threads": int(threads),
-                "transport": transport.lower(),
-                "xdp_mode": xdp,
-            }
-            words = [transport.lower() + kind, f"{xdp} XDP", plural(int(threads), "thread")]
-            self.facts["method"] = "; ".join([*words, *([f"IPv{family}"] if family else [])])
-            return True
-        if match := _THREAD.fullmatch(line):
-            self.threads += 1
-            for index, text in enumerate(match.groups()):
-                self.thread_sums[index] += count(text) or 0
-            return True
-        return False
+    def _code(self, name: str, answers: str) -> bool:
+        if self.period is None and self.ended:
+            self.codes[name] = count(answers)
+        return self.period is not None or self.ended  # its last digits may be missing
 
-    def _take_totals(self, line: str) -> bool:
-        if match := _TOTAL.fullmatch(line):
-            if match[1] in _SENT:
-                # A SIGUSR1 prints intermediate totals; only the last ones count.
-                self.totals, self.codes, self.sizes, self.duration_s = {}, {}, {}, None
-                if (share := number(match[4])) is not None:
-                    self.details["sent_of_asked_pct"] = share
-            self.totals[match[1]] = count(match[2]), number(match[3])
-        elif match := _RCODE.fullmatch(line):
-            if not self.ended:
-                return False  # its last digits may be missing
-            self.codes[match[1]] = count(match[2])
-        elif match := _REPLY_SIZE.fullmatch(line):
-            self.sizes["response_size_avg"] = number(match[1])
-        elif match := _WIRE_RATE.fullmatch(line):
-            self.sizes["wire_rate"] = number(match[1])
-        elif match := _DURATION.fullmatch(line):
-            self.duration_s = number(match[1])
-        else:
-            return False
-        return True
+    def _size(self, name: str, value: str) -> None:
+        if self.period is None:
+            self.sizes[name] = number(value)
 
-    def conclude(self) -> Report | Reject:
+    def _duration(self, value: str) -> bool:
+        if self.period is None:
+            self.duration_s = number(value)
+        return self.period is None
+
+    rules = rule_table(
+        {
+            r"error: (.*)": fail,
+            r"warning: (.*)": _warn,
+            r"(cumulative|periodic) metrics:": _begin_metrics,
+            r"using interface (\S+), XDP threads (\d{1,6}), (?:IPv([46])/)?(UDP|TCP|QUIC)([^,]*), (\S+) mode": _start,
+            r"thread#\d+: sent (\d{1,18})(?:, received \d+)?(?:, lost (\d{1,18}))?"
+            r"(?:, errors (\d{1,18}))?": _end_thread,
+            r"total (queries|SYNs|initials|established|handshakes|replies|closed|reset): +(\d{1,18})"
+            r" \((\d{1,18}) pps\)(?: \((\d+(?:\.\d+)?|-?nan|inf) ?%\))?": _total,
+            r"since: \d{1,12}\.\d{1,6} ?s +until: (\d{1,12}\.\d{1,6}) ?s": _end_period,
+            r"responded (\w+): +(\d{1,18})": _code,
+            r"average (DNS reply size): (\d{1,18}) B": _size,
+            r"average (Ethernet reply rate): (\d{1,18}) bps \(.*\)": _size,
+            r"duration: (\d{1,12}(?:\.\d{1,6})?) s": _duration,
+            r"-{20,}": skip,
+        }
+    )
+
+    def conclude(self) -> Result:
         sent = next((self.totals[name] for name in _SENT if name in self.totals), None)
         if sent is None:
             return self.reject()
@@ -164,23 +145,24 @@ class _Run(TextRun):
                 self.observe(f"connections_{name}", total, "connections")
         for code, answers in self.codes.items():
             self.observe("responses", answers, "responses", code)
-        self.observe("response_size_avg", self.sizes.get("response_size_avg"), "bytes")
-        self.observe("wire_rate", self.sizes.get("wire_rate"), "bit/s")
+        self.observe("response_size_avg", self.sizes.get("DNS reply size"), "bytes")
+        self.observe("wire_rate", self.sizes.get("Ethernet reply rate"), "bit/s")
         self._judge(sent[0], replies)
         return self.report(completed=self.duration_s is not None and self.threads > 0)
 
     def _judge(self, sent: int | None, replies: int | None) -> None:
+        by_threads, lost, errors = self.thread_sums
         if self.duration_s is None:
             self.warnings.append("Report cut off: the duration at its end is missing.")
         if not self.threads:
             self.warnings.append("No thread has reported its end: these totals are interim (SIGUSR1), or cut off.")
-        elif self.thread_sums[0] != sent:
-            self.warnings.append(f"The threads sent {self.thread_sums[0]}, the total is {sent}.")
-        for index, name in ((1, "lost_by_client"), (2, "client_errors")):
-            if self.thread_sums[index]:
-                self.details[name] = self.thread_sums[index]
-        if "lost_by_client" in self.details:
-            self.warnings.append(f"kxdpgun itself lost {self.thread_sums[1]} packets before sending.")
+        elif by_threads != sent:
+            self.warnings.append(f"The threads sent {by_threads}, the total is {sent}.")
+        if lost:
+            self.details["lost_by_client"] = lost
+            self.warnings.append(f"kxdpgun itself lost {lost} packets before sending.")
+        if errors:
+            self.details["client_errors"] = errors
         if replies is None and (self.codes or self.sizes):
             self.doubts.append("Replies are described, and their total is missing: its line is damaged.")
         elif sent and replies is None:

@@ -7,53 +7,48 @@ closed loop that waits for the server.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field
+from typing import Final
 
 from dropline.ingest.formats.text import count, marked, number
-from dropline.ingest.formats.text_run import TextRun
-
-if TYPE_CHECKING:
-    from dropline.ingest.formats import Reject, Report
+from dropline.ingest.formats.text_run import Result, TextRun, fact, line_starts, rule_table, skip
 
 NAME = "queryperf"
 
 _TITLE: Final = "DNS Query Performance Testing Tool"
-_MARK: Final = re.compile(rf"(?:\A|[\r\n])[ \t]*{_TITLE}")
-LINES: Final = re.compile(
-    rf"(?:\A|[\r\n])[ \t]*(?:{_TITLE}|Statistics:[ \t]*(?=[\r\n]|\Z)|Queries sent:[ \t]+\d+ queries)"
-)
+_STATISTICS: Final = r"Statistics:[ \t]*(?=[\r\n]|\Z)"
+LINES: Final = re.compile(line_starts(_TITLE, _STATISTICS, r"Queries sent:[ \t]+\d+ queries"))
 CLUES: Final = (_TITLE, "Queries delayed(?):")
-_FIGURE: Final = re.compile(
-    r"([A-Z][\w ()?]{2,30}):\s+(\d{1,18}(?:\.\d{1,9})?)(?:%| (?:queries|sec|seconds|times|qps))"
-)
 _RCODE: Final = re.compile(r"Returned +([A-Z]+)")
-_PROSE: Final = ("[Status]", "[Timeout]", "Statistics:", "Parse input file:", "Ended due to:", "Started at:")
 _ESSENTIAL: Final = ("Queries sent", "Queries completed", "Queries lost", "Ran for")
 
 
+@dataclass
 class _Run(TextRun):
     tool = NAME
     expected = f"expected the output of queryperf, from `{_TITLE}` on"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.figures: dict[str, str] = {}
+    figures: dict[str, str] = field(default_factory=dict)
 
     def begins_with(self, line: str) -> bool:
         return line == _TITLE
 
-    def take(self, line: str) -> bool:
-        if line.startswith("Version: $Id: queryperf.c,v "):
-            self.facts["tool_version"] = line.split(" ")[3]
-        elif match := _FIGURE.fullmatch(line):
-            self.figures[match[1].strip()] = match[2]
-        elif line.startswith("Finished at:"):
-            self.details["outcome"] = "ended by itself"
-        else:
-            return line == _TITLE or line.startswith(_PROSE)
-        return True
+    def _figure(self, name: str, value: str) -> None:
+        self.figures[name.strip()] = value
 
-    def conclude(self) -> Report | Reject:
+    def _finished(self) -> None:
+        self.details["outcome"] = "ended by itself"
+
+    rules = rule_table(
+        {
+            r"Version: \$Id: queryperf\.c,v (\S+) .*": fact("tool_version"),
+            r"([A-Z][\w ()?]{2,30}):\s+(\d{1,18}(?:\.\d{1,9})?)(?:%| (?:queries|sec|seconds|times|qps))": _figure,
+            r"Finished at:.*": _finished,
+            rf"{_TITLE}|(?:\[Status\]|\[Timeout\]|Statistics:|Parse input file:|Ended due to:|Started at:).*": skip,
+        }
+    )
+
+    def conclude(self) -> Result:
         if not self.figures.keys() >= set(_ESSENTIAL):
             return self.reject()
         sent, received, dropped = (count(self.figures[name]) for name in _ESSENTIAL[:3])
@@ -77,5 +72,5 @@ class _Run(TextRun):
         return self.report(completed=whole)
 
 
-sniff = marked(_MARK, _TITLE)
+sniff = marked(re.compile(line_starts(_TITLE)), _TITLE)
 parse, explain = _Run.parse, _Run.explain

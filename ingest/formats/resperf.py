@@ -8,13 +8,12 @@ includes the wait for late answers.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field
+from typing import Final
 
-from dropline.ingest.formats.dnsperf import BLOCK, LOAD_OPTIONS, PerfRun, prints, shared_words
+from dropline.ingest.formats.dnsperf import BLOCK, COUNTED, LOAD_OPTIONS, PerfRun, prints, shared_words
 from dropline.ingest.formats.text import number, plural
-
-if TYPE_CHECKING:
-    from dropline.ingest.formats import Reject, Report
+from dropline.ingest.formats.text_run import Result, line_starts
 
 NAME = "resperf"
 
@@ -23,10 +22,8 @@ _HEADS: Final = (
     r"|# time target_qps actual_qps responses_per_sec"
 )
 _MAXIMUM: Final = r"Maximum throughput:[ \t]+\d[\d,]*\.\d+ qps"
-_MARK: Final = re.compile(rf"(?:\A|[\r\n])[ \t]*(?:{_HEADS})")
-_LAST: Final = re.compile(rf"[\r\n][ \t]*{_MAXIMUM}")
 _TITLES: Final = ("DNS Resolution Performance", "resperf", "# time target_qps ")
-LINES: Final = re.compile(rf"(?:\A|[\r\n])[ \t]*(?:{_HEADS}|{_MAXIMUM}|{BLOCK})")
+LINES: Final = re.compile(line_starts(_HEADS, _MAXIMUM, BLOCK))
 CLUES: Final = (*_TITLES, "Maximum throughput:")
 _PLOT: Final = "# time target_qps "
 _ROW: Final = re.compile(r"\d{1,9}\.\d{3}(?: +\d{1,15}\.\d+){5,9}", re.ASCII)
@@ -42,14 +39,11 @@ _COLUMNS: Final = {
 }
 # A latency is printed as 0 in a bucket where this count is 0.
 _COUNTED_BY: Final = {"avg_latency": "responses_per_sec", "conn_avg_latency": "connections"}
-_ESSENTIAL: Final = (
-    *("Queries sent", "Queries completed", "Queries lost"),
-    *("Run time (s)", "Maximum throughput"),
-)
 _RAMP_S: Final = 60.0
 _MAX_RATE: Final = 100_000.0
 
 
+@dataclass
 class _Run(PerfRun):
     tool = NAME
     title = "DNS Resolution Performance Testing Tool"
@@ -60,10 +54,8 @@ class _Run(PerfRun):
         "let it run to its end; what it saw meanwhile is in its plot file (-P)",
     )
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.columns: tuple[str, ...] = ()
-        self.rates: list[float] = []
+    columns: tuple[str, ...] = ()
+    rates: list[float] = field(default_factory=list)
 
     def begins_with(self, line: str) -> bool:
         if line.startswith(_PLOT):
@@ -93,14 +85,14 @@ class _Run(PerfRun):
                 self.observe(metric, number(row[column], scale), unit, t_s=row["time"])
         return True
 
-    def conclude(self) -> Report | Reject:
-        if all(("total", key) in self.values for key in _ESSENTIAL):
+    def conclude(self) -> Result:
+        if self.has(*COUNTED, "Maximum throughput"):
             return self._report()
         if self.rates and self.facts["command"] is None and not self.error:
             return self._plot()
         return self.reject()
 
-    def _report(self) -> Report:
+    def _report(self) -> Result:
         self.settle()
         self.facts["achieved_rate"] = self.figure("Maximum throughput")
         if (reconnections := self.total("Reconnection(s)")) is not None:
@@ -142,7 +134,7 @@ class _Run(PerfRun):
             ]
         )
 
-    def _plot(self) -> Report:
+    def _plot(self) -> Result:
         self.warnings.append("This is the plot of a run (-P): what was sent and lost in total is in resperf's report.")
         self.details["plot"] = True
         self._judge_plot()
@@ -157,5 +149,5 @@ class _Run(PerfRun):
             self.warnings.append("The best bucket is one of the last two: the ramp ended first.")
 
 
-sniff = prints(_MARK, _TITLES, _LAST)
+sniff = prints(_HEADS, _TITLES, _MAXIMUM)
 parse, explain = _Run.parse, _Run.explain

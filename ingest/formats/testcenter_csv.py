@@ -12,30 +12,23 @@ observations in ms.
 from __future__ import annotations
 
 import re
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from itertools import pairwise
+from typing import Final
 
-from dropline.ingest.formats import Reject
+from dropline.ingest.formats import Parts, Reject
 from dropline.ingest.formats.testcenter_rfc2544 import TOOL, several_trials, trial_of
 from dropline.ingest.formats.text import head_text, quote
 from dropline.ingest.formats.throughput import (
     Columns,
     Line,
+    Record,
     Table,
     Trial,
-    Unusable,
-    account,
+    accounted,
     each_row,
     each_table,
     has_table,
-    words,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from dropline.ingest.formats import Report
-    from dropline.ingest.formats.throughput import Record
 
 NAME = "testcenter_csv"
 
@@ -49,6 +42,7 @@ _TESTS: Final = {
     "throughput": "RFC 2544 throughput",
 }
 _ANSWER: Final = re.compile(r"-Columns\s+[{\"]")
+_WORD: Final = re.compile(r'["{]|\S+')
 _BRACE: Final = re.compile(r"[{}]")
 
 
@@ -57,28 +51,26 @@ def sniff(head: bytes) -> bool:
     return has_table(head, _is_header) or _is_answer(head_text(head))
 
 
-def _read(text: bytes) -> Iterator[Report | Reject]:
+def _read(text: bytes) -> Parts:
     if _is_answer(text[:65536].decode("utf-8", "replace")):
-        yield from _read_answers(text.decode("utf-8", "replace"))
-        return
-    yield from each_table(text, _is_header, _rows, _EXPECTED)
+        return _read_answers(text.decode("utf-8", "replace"))
+    return each_table(text, _is_header, _rows, _EXPECTED)
 
 
-def _rows(table: Table) -> Iterator[Report | Reject]:
+def _rows(table: Table) -> Parts:
     if table.columns.names >= _SUMMARY:
-        yield from each_row(table, _snapshot)
-        return
+        return each_row(table, _snapshot)
     numbers = table.columns.places("trialnumber")
     test = next((test for name, test in _TESTS.items() if name in table.columns.names), "RFC 2544")
     several = several_trials(row.cells[numbers[0]] for row in table.rows if numbers and len(row.cells) > numbers[0])
 
-    def trial(record: Record) -> Trial:
+    def trial(record: Record) -> Trial | Reject:
         if numbers and not record.get("trialnumber"):
-            reason = f"row without a trial number: {record.quoted()}"
-            raise Unusable(reason, "it is not TestCenter's; remove it, or leave it: no trial is lost")
+            reason = f"row without a trial number: {record.quoted}"
+            return Reject(record.line, reason, "it is not TestCenter's; remove it, or leave it: no trial is lost")
         return trial_of(record, test, several=several)
 
-    yield from each_row(table, trial)
+    return each_row(table, trial)
 
 
 def _snapshot(record: Record) -> Trial:
@@ -93,10 +85,10 @@ def _snapshot(record: Record) -> Trial:
     trial.details |= {
         "direction_scope": "sum_both",
         "frame_size_bytes": record.number("framesize", unit="bytes"),
-        "snapshot": words(record.get("snapshotname")),
+        "snapshot": record.words("snapshotname"),
         "trial": record.whole("trial"),
     }
-    trial.latency({"avg": record.get("streamavglatency")}, "us")
+    trial.observe("latency_avg", record.number("streamavglatency", scale=1e-3), "ms")
     trial.observe("offered_rate_l1", record.number("aggofferedl1load", unit="bps"), "bit/s")
     trial.observe("achieved_rate_l1", record.number("aggforwardingl1rate", unit="bps"), "bit/s")
     if queue_drops := record.whole("txqueuefulldropframecount"):
@@ -114,49 +106,46 @@ def _is_answer(text: str) -> bool:
     return bool(_ANSWER.search(text)) and "-Output" in text
 
 
-def _read_answers(text: str) -> Iterator[Report | Reject]:
+def _read_answers(text: str) -> Parts:
     """Yield the trials of each `-Columns {...} -Output {{...} ...}`, a Tcl list."""
     starts = [match.start() for match in _ANSWER.finditer(text)]
     if before := text[: starts[0]].strip():
         yield Reject(1, f"not of an answer: {quote(before)}", _EXPECTED)
-    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+    for start, end in pairwise([*starts, len(text)]):
         line = text.count("\n", 0, start) + 1
-        answer = [word for word, _ in tcl_list(text[start:end])]
+        answer = [word for word, _ in _tcl_list(text[start:end])]
         said = dict(zip(answer[::2], answer[1::2], strict=False))
-        columns = Columns([word for word, _ in tcl_list(said.get("-Columns", ""))])
+        columns = Columns([word for word, _ in _tcl_list(said.get("-Columns", ""))])
         if not _is_header(columns):
-            reason = "answer of QueryResult without the columns of an RFC 2544 view"
-            yield Reject(line, reason, "query RFC2544ThroughputTestResultDetailedSummaryView, or another RFC2544 view")
+            hint = "query RFC2544ThroughputTestResultDetailedSummaryView, or another RFC2544 view"
+            yield Reject(line, "answer of QueryResult without the columns of an RFC 2544 view", hint)
             continue
-        found = [([cell for cell, _ in tcl_list(word)], whole) for word, whole in tcl_list(said.get("-Output", ""))]
+        found = [([cell for cell, _ in _tcl_list(word)], whole) for word, whole in _tcl_list(said.get("-Output", ""))]
         # On a single line of text, an unclosed row of values corresponds to a missing newline.
         yield from _rows(Table(line, columns, [Line(line, row, whole) for row, whole in found]))
 
 
-def tcl_list(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the words of a Tcl list and whether each is complete: words with spaces are in braces or quotes."""
+def _tcl_list(text: str) -> list[tuple[str, bool]]:
+    """Return the words of a Tcl list and whether each is complete: words with spaces are in braces or quotes."""
+    words: list[tuple[str, bool]] = []
     place, length = 0, len(text)
-    while place < length:
-        if text[place].isspace():
-            place += 1
-            continue
-        start, depth = place, 0
-        opening = text[place]
-        if opening == "{":
-            for brace in _BRACE.finditer(text, place):
+    while found := _WORD.search(text, place):
+        start, end, place, opening = found.start(), length, found.end(), found[0][:1]
+        if opening == '"':
+            end = text.find('"', start + 1)
+        elif opening == "{":
+            depth, end = 0, -1
+            for brace in _BRACE.finditer(text, start):
                 depth += 1 if brace[0] == "{" else -1
                 if not depth:
+                    end = brace.start()
                     break
-            place = brace.end() if not depth else length
-            yield text[start + 1 : place - (not depth)], not depth
-        elif opening == '"':
-            end = text.find('"', place + 1)
-            place = end + 1 if end >= 0 else length
-            yield text[start + 1 : end if end >= 0 else length], end >= 0
         else:
-            while place < length and not text[place].isspace():
-                place += 1
-            yield text[start:place], True
+            words.append((found[0], True))
+            continue
+        place = end + 1 if end >= 0 else length
+        words.append((text[start + 1 : end if end >= 0 else length], end >= 0))
+    return words
 
 
-parse = partial(account, read=_read, expected=_EXPECTED)
+parse = accounted(_read, _EXPECTED)

@@ -12,18 +12,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from dropline.ingest.formats import Reject
+from dropline.ingest.formats import Parts, Reject
 from dropline.ingest.formats.testcenter_rfc2544 import TOOL
-from dropline.ingest.formats.text import marked, quote
-from dropline.ingest.formats.throughput import Columns, Line, Record, Table, Trial, Unusable, account, rows, words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from dropline.ingest.formats import Report
+from dropline.ingest.formats.text import marked
+from dropline.ingest.formats.throughput import Columns, Line, Record, Series, Table, Trial, accounted, rows
 
 NAME = "testcenter_periodic"
 
@@ -48,16 +42,22 @@ _KINDS: Final = {
     "txstreamblockresults": "TxStream",
 }
 # Columns for the frames of a kind: first those with TestCenter's signature, else all frames.
-_SENT: Final = {"Generator": ("generatorsigframecount", "totalframecount"), "TxStream": ("framecount",)}
-_RECEIVED: Final = {"RxStream": ("sigframecount", "framecount"), "Analyzer": ("sigframecount", "totalframecount")}
+_SENT: Final[dict[str, tuple[str, ...]]] = {
+    "Generator": ("generatorsigframecount", "totalframecount"),
+    "TxStream": ("framecount",),
+}
+_RECEIVED: Final[dict[str, tuple[str, ...]]] = {
+    "RxStream": ("sigframecount", "framecount"),
+    "Analyzer": ("sigframecount", "totalframecount"),
+}
 _SERIES: Final = (
-    ("frame_rate", ("totalframerate", "framerate", "sigframerate"), "frames/s"),
-    ("bit_rate_l1", ("l1bitrate",), "bit/s"),
-    ("bit_rate_l2", ("totalbitrate", "bitrate"), "bit/s"),
+    Series("totalframerate framerate sigframerate", "frame_rate", "frames/s"),
+    Series("l1bitrate", "bit_rate_l1", "bit/s"),
+    Series("totalbitrate bitrate", "bit_rate_l2", "bit/s"),
 )
 
 
-def _read(text: bytes) -> Iterator[Report | Reject]:
+def _read(text: bytes) -> Parts:
     subscription = _Subscription(1)
     for row in rows(text):
         line = ",".join(row.cells)
@@ -100,16 +100,15 @@ class _Subscription:
             self.table = Table(row.number, Columns(row.cells))
             return None
         if not self.table or not self.kind:
-            return Reject(row.number, f"not of a section: {quote(','.join(row.cells))}", _EXPECTED)
-        try:
-            record = self.table.record(row)
-        except Unusable as fault:
+            return Reject(row.number, f"not of a section: {row.quoted}", _EXPECTED)
+        record = self.table.record(row)
+        if isinstance(record, Reject):
             self.trial.lack(row.number)
             self.broken.add(self.kind)
-            return Reject(row.number, fault.reason, fault.hint)
+            return record
         if record.cut is not None:
             self.trial.cut(row.number)
-        key = self.kind, words(record.get("resultobject")) or ""
+        key = self.kind, record.words("resultobject") or ""
         self.times[key] += 1
         self.records = max(self.records, self.record or self.times[key])
         self.last[key] = record
@@ -117,21 +116,19 @@ class _Subscription:
         return None
 
     def _observe(self, record: Record, t_s: int) -> None:
-        label = words(record.get("resultparentname")) or words(record.get("resultparent"))
+        label = record.words("resultparentname", "resultparent")
         side = "tx" if self.kind in _SENT else "rx"
-        for metric, names, unit in _SERIES:
-            self.trial.observe(f"{side}_{metric}", record.number(*names), unit, label, t_s)
+        series = (each._replace(metric=f"{side}_{each.metric}", label=label) for each in _SERIES)
+        self.trial.follow(record, series, t_s)
         if self.kind == "RxStream" and record.whole("sigframecount", "framecount"):
-            values = {name: record.get(f"{name}latency") for name in ("min", "avg", "max")}
-            self.trial.latency(values, "us", label, t_s)
+            self.trial.latency(record, "us", label, t_s)
 
-    def conclude(self) -> Iterator[Report | Reject]:
+    def conclude(self) -> Parts:
         trial = self.trial
         if not self.last:
             if self.begun:
-                yield Reject(
-                    trial.line, "periodic results without a sample", "subscribe again, before the traffic starts"
-                )
+                hint = "subscribe again, before the traffic starts"
+                yield Reject(trial.line, "periodic results without a sample", hint)
             return
         trial.facts["sent"] = self._total(_SENT)
         trial.facts["received"] = self._total(_RECEIVED)
@@ -154,7 +151,7 @@ class _Subscription:
             trial.doubt("Its last sample is incomplete: some ports are missing in it.")
         yield trial.conclude()
 
-    def _total(self, sides: Mapping[str, tuple[str, ...]]) -> int | None:
+    def _total(self, sides: dict[str, tuple[str, ...]]) -> int | None:
         """Return the frames of all objects of the kind with values for most ports: a truncated file may lack some."""
         ports = {
             kind: {r.get("resultparent") for (key, _), r in self.last.items() if key == kind and r.whole(*names)}
@@ -168,4 +165,4 @@ class _Subscription:
 
 
 sniff = marked(_MARK, *_CLUES)
-parse = partial(account, read=_read, expected=_EXPECTED)
+parse = accounted(_read, _EXPECTED)

@@ -13,10 +13,10 @@ import time
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats import Reject, Report
+from dropline.ingest.formats import Parts, Reject, Report
 from dropline.ingest.formats.testcenter_rfc2544 import TOOL, several_trials, trial_of
 from dropline.ingest.formats.text import HEAD_BYTES, unpack
-from dropline.ingest.formats.throughput import MAX_TABLE_BYTES, Columns, Record, Trial, Unusable, words
+from dropline.ingest.formats.throughput import MAX_TABLE_BYTES, Columns, Record, Trial
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +46,7 @@ def sniff(head: bytes) -> bool:
     return unpack(head, HEAD_BYTES)[0].startswith(_MAGIC)
 
 
-def parse(data: bytes) -> Iterator[Report | Reject]:
+def parse(data: bytes) -> Parts:
     """Yield every trial and a reject for every unusable part of a database; never raises for bad input.
 
     RFC 2544 tables give a trial per row, as in the exported table. Without them the final counters are one trial: of
@@ -94,7 +94,7 @@ def _may_only_read(action: int, first: str | None, second: str | None, _base: st
     return sqlite3.SQLITE_OK if action in _ALLOWED or probes else sqlite3.SQLITE_DENY
 
 
-def _read(connection: sqlite3.Connection) -> Iterator[Report | Reject]:
+def _read(connection: sqlite3.Connection) -> Parts:
     tables = _tables(connection)
     if "DataSet" not in tables:
         yield Reject(1, "SQLite database without a table DataSet: it is not TestCenter's", "ingest TestCenter's .db")
@@ -137,7 +137,7 @@ def _rfc2544_tables(connection: sqlite3.Connection, tables: Tables) -> Iterator[
                 break
 
 
-def _rfc2544(connection: sqlite3.Connection, tables: Tables, name: str, test: str) -> Iterator[Report | Reject]:
+def _rfc2544(connection: sqlite3.Connection, tables: Tables, name: str, test: str) -> Parts:
     records, _ = _newest(connection, tables, name)
     several = several_trials(record.get("trialnum") for record in records)
     for number, record in enumerate(records, 1):
@@ -170,13 +170,10 @@ def _end_of_test(
     _describe_bits(trial, received, "received")
     _describe_streams(trial, sent, received)
     saves = [Record(1, Columns(tables["DataSet"]), row) for row in _rows(connection, tables, "DataSet")]
-    trial.details["saved_at"] = next((words(r.get("createdtime")) for r in saves if r.whole("id") == data_set), None)
+    trial.details["saved_at"] = next((r.words("createdtime") for r in saves if r.whole("id") == data_set), None)
     if len(saves) > 1:
         trial.warnings.append(f"The newest of {len(saves)} data sets is read; the others are older saves.")
-    try:
-        return trial.conclude()
-    except Unusable as fault:
-        return Reject(1, f"{sent_table}: {fault.reason}", fault.hint)
+    return trial.conclude()
 
 
 def _describe_bits(trial: Trial, records: list[Record], side: str) -> None:
@@ -187,10 +184,10 @@ def _describe_bits(trial: Trial, records: list[Record], side: str) -> None:
 
 
 def _describe_streams(trial: Trial, sent: list[Record], received: list[Record]) -> None:
-    names = {record.whole("streamid"): words(record.get("streamblockname")) for record in sent}
+    names = {record.whole("streamid"): record.words("streamblockname") for record in sent}
     for record in received:
         label = names.get(record.whole("comp32"))
-        trial.latency({name: record.get(f"{name}latency") for name in ("min", "avg", "max")}, "us", label)
+        trial.latency(record, "us", label)
         trial.observe("dropped_by_sequence", record.whole("droppedframecount"), "frames", label)
 
 

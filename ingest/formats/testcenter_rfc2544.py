@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats.throughput import Trial, number, words
+from dropline.ingest.formats.throughput import Record, Trial, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from dropline.ingest.formats.throughput import Record
 
 TOOL: Final = "Spirent TestCenter"
 
@@ -57,13 +55,13 @@ def trial_of(record: Record, test: str, *, several: bool) -> Trial:
     if several and repetition is not None and repetition < 2**31:
         trial.facts["repetition"] = repetition
     trial.details |= {"direction_scope": "sum_both", "trial": repetition}
-    trial.details["verdict"] = words(record.get("result"))
+    trial.details["verdict"] = record.words("result")
     _describe_frames(trial, record)
     _describe_load(trial, record)
     for kind, long in _EXTREMES.items():
         for measure in ("latency", "jitter"):
-            names = (f"{long}{measure}", f"{kind}{measure}")
-            trial.observe(f"{measure}_{kind}", number(record.get(*names), 1e-3), "ms")
+            value = record.number(f"{long}{measure}", f"{kind}{measure}", scale=1e-3)
+            trial.observe(f"{measure}_{kind}", value, "ms")
     _check(trial, record)
     return trial
 
@@ -95,12 +93,12 @@ def _confirms(record: Record, sent: int | None, offered: float | None) -> bool:
 
 
 def _describe_frames(trial: Trial, record: Record) -> None:
-    kind = words(record.get("framesizetype"))
+    kind = record.words("framesizetype")
     trial.details["frame_size_bytes"] = record.number("configuredframesize", "framesize")
     if average := record.number("avgframesize"):
         trial.details["frame_size_avg_bytes"] = average
     if kind and kind.lower() != "fixed":
-        mix = words(record.get("imixdistribution", "framelengthdistribution"))
+        mix = record.words("imixdistribution", "framelengthdistribution")
         trial.details["frame_mix"] = f"{kind} {mix} frames" if mix and mix != "N/A" else f"{kind} frames"
     if burst := record.whole("burstsize"):
         trial.details["burst_size_frames"] = burst
@@ -108,7 +106,7 @@ def _describe_frames(trial: Trial, record: Record) -> None:
 
 def _describe_load(trial: Trial, record: Record) -> None:
     details = trial.details
-    display = words(record.get("displayloadunit"))
+    display = record.words("displayloadunit")
     unit = record.columns.unit("intendedload") or record.columns.unit("throughput")
     unit = _UNITS.get(display or "", display) or unit or None
     bracket = unit if record.columns.unit("offeredload") else None

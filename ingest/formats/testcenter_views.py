@@ -11,10 +11,9 @@ label. Rates are set only if the view shows them.
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats import Reject
+from dropline.ingest.formats import Parts, Reject
 from dropline.ingest.formats.testcenter_rfc2544 import TOOL
 from dropline.ingest.formats.text import head_text, lines
 from dropline.ingest.formats.throughput import (
@@ -23,18 +22,15 @@ from dropline.ingest.formats.throughput import (
     Record,
     Table,
     Trial,
-    account,
+    accounted,
     has_table,
     stray,
     tables,
     total,
-    words,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from dropline.ingest.formats import Report
 
 NAME = "testcenter_views"
 
@@ -55,7 +51,7 @@ def sniff(head: bytes) -> bool:
     return has_table(head, _is_view) or bool(_PRINTED.search(head_text(head)))
 
 
-def _read(text: bytes) -> Iterator[Report | Reject]:
+def _read(text: bytes) -> Parts:
     printed = bool(_PRINTED.search(text[:65536].decode("utf-8", "replace")))
     for table in _printed_tables(text) if printed else tables(text, _is_view):
         if table.columns.keys:
@@ -89,27 +85,28 @@ def _printed_tables(text: bytes) -> Iterator[Table]:
     yield table
 
 
-def _view(table: Table) -> Iterator[Report | Reject]:
+def _view(table: Table) -> Parts:
     streams = bool(table.columns.names & set(_STREAM))
     trial = Trial(TOOL, table.line, "stream view" if streams else "port view")
     sent = _SENT if streams else _PORT_SENT
     records: list[Record] = []
     seen: set[tuple[object, ...]] = set()
-    for record in table.records(trial):
-        if isinstance(record, Reject):
-            yield record
-        elif record.values[0] == _TOTAL:
+    found, faults = table.records(trial)
+    for record in found:
+        if record.values[0] == _TOTAL:
             continue
-        elif streams and tuple(record.values) in seen:
+        if streams and tuple(record.values) in seen:
             trial.lack(record.line)
-            yield Reject(record.line, f"repeated stream: {record.quoted()}", "export the view again")
+            faults.append(Reject(record.line, f"repeated stream: {record.quoted}", "export the view again"))
         elif record.whole(*sent) is None:
             trial.lack(record.line)
-            reason = f"row without a count of sent frames: {record.quoted()}"
-            yield Reject(record.line, reason, "it is not a stream or port; remove it, or export the view again")
+            reason = f"row without a count of sent frames: {record.quoted}"
+            hint = "it is not a stream or port; remove it, or export the view again"
+            faults.append(Reject(record.line, reason, hint))
         else:
             seen.add(tuple(record.values))
             records.append(record)
+    yield from sorted(faults, key=lambda fault: fault.line)
     if not records:
         yield Reject(table.line, "view without rows", "export the view again, after the traffic has run")
         return
@@ -143,12 +140,10 @@ def _sum_up(trial: Trial, records: list[Record], *, streams: bool) -> None:
 
 
 def _describe_stream(trial: Trial, record: Record) -> None:
-    label = words(record.get(*_STREAM))
-    unit = record.columns.unit("avglatency") or "us"
-    if unit in {"us", "ms", "ns"} and record.whole(*_RECEIVED):
-        trial.latency({name: record.get(f"{name}latency") for name in ("min", "avg", "max")}, unit, label)
-    by_sequence = record.whole("droppedcount", "droppedframecount")
-    trial.observe("dropped_by_sequence", by_sequence, "frames", label)
+    label = record.words(*_STREAM)
+    if record.whole(*_RECEIVED):
+        trial.latency(record, record.columns.unit("avglatency") or "us", label)
+    trial.observe("dropped_by_sequence", record.whole("droppedcount", "droppedframecount"), "frames", label)
 
 
-parse = partial(account, read=_read, expected=_EXPECTED)
+parse = accounted(_read, _EXPECTED)

@@ -67,6 +67,11 @@ def marked(mark: re.Pattern[str], *clues: str) -> Callable[[bytes], bool]:
     return lambda head: is_marked(head_text(head), mark, *clues)
 
 
+def begins(*forms: re.Pattern[str]) -> Callable[[bytes], bool]:
+    """Return a reader's `sniff`: whether the head of a file begins with one of these patterns."""
+    return lambda head: any(form.match(head_text(head)) for form in forms)
+
+
 def is_gzip(data: bytes) -> bool:
     """Return whether data begins as gzip does (RFC 1952, 2.3.1)."""
     return data.startswith(_GZIP)
@@ -188,6 +193,13 @@ def json_object(line: str) -> Row | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def words(value: object, longest: int = LONGEST) -> str | None:
+    """Return a text or number as a text that the lake can store: JSON can contain lone surrogates, UTF-8 cannot."""
+    if not isinstance(value, str | int | float) or isinstance(value, bool):
+        return None
+    return str(value)[:longest].strip().encode("utf-8", "replace").decode() or None
 
 
 def quote(text: str) -> str:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Final
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final
 
-from dropline.ingest.formats import Reject, Report
+from dropline.ingest.formats import Parts, Reject, Report, Row
 from dropline.ingest.formats.draft import Draft
 from dropline.ingest.formats.text import LONGEST, MAX_TEXT_BYTES, lines, parts, quote, unpack
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from dropline.ingest.formats import Row
-
+Result = Report | Reject
+Action = Callable[..., bool | None]
+"""What a rule does with its match: takes the run and the groups; False leaves the line to the rules below."""
+Rules = tuple[tuple[Callable[[str], re.Match[str] | None], Action], ...]
+Explained = Iterator[tuple[int, str, str]]
+"""(number, text, interpretation) of every line that is not blank."""
 
 _RECORDER: Final = ("Script started", "Script done")
 _INTERRUPT: Final = re.compile(r"(?:\^C\s*)+")
@@ -30,43 +33,89 @@ _FACTS: Final[Row] = {
 }
 
 
+def rule_table(table: dict[str, Action]) -> Rules:
+    """Return the rules of a tool: patterns of whole lines and what each says, the first that applies counts."""
+    return tuple((re.compile(pattern, re.ASCII).fullmatch, action) for pattern, action in table.items())
+
+
+def line_starts(*patterns: str) -> str:
+    """Return the pattern of a line that begins with one of `patterns`."""
+    return rf"(?:\A|[\r\n])[ \t]*(?:{'|'.join(patterns)})"
+
+
+def fact(name: str, convert: Callable[[Any], object] = str) -> Action:
+    """Return the action that sets a fact from the first group."""
+
+    def action(run: TextRun, text: str) -> None:
+        run.facts[name] = convert(text)
+
+    return action
+
+
+def skip(*_: object) -> None:
+    """Do nothing: the line is the tool's and says nothing that is kept."""
+
+
+def fail(run: TextRun, text: str) -> None:
+    """Record an error message."""
+    run.error = (run.here, text)
+
+
+@dataclass
 class TextRun(Draft, ABC):
     """The data of one process so far; the base class of every tool's parser.
 
     Attributes:
-        here: the current line number; `ended` whether the line has its newline; `line` is the tool's first line, 0
-        before. error: the error that the tool printed; `usage` whether it printed its usage. interrupted: whether the
-        text contains a Ctrl-C. doubts: inconsistencies of the report; with any it does not count as complete. silence:
-        explanation and advice if the tool printed nothing.
+        line: the tool's first line, 0 before.
+        here: the current line number; `ended` whether the line has its newline.
+        error: the error that the tool printed; `usage` whether it printed its usage.
+        interrupted: whether the text contains a Ctrl-C.
+        doubts: inconsistencies of the report; with any it does not count as complete.
+        silence: explanation and advice if the tool printed nothing.
 
     """
 
     tool: ClassVar[str]
     expected: ClassVar[str]
+    rules: ClassVar[Rules] = ()
+    usage_begins: ClassVar[str | tuple[str, ...]] = "usage: "
     usage_hint: ClassVar[str] = "call it with a server and queries, without -h"
     remedies: ClassVar[tuple[tuple[str, str], ...]] = ()
     silence: ClassVar[tuple[str, str] | None] = None
 
-    def __init__(self) -> None:
-        super().__init__(0, {"tool": self.tool, **_FACTS})
-        self.here = 0
-        self.ended = True
-        self.error: tuple[int, str] | None = None
-        self.usage = self.interrupted = False
-        self.doubts: list[str] = []
-        self._strange: list[tuple[int, str]] = []
-        self._strange_count = 0
+    line: int = 0
+    here: int = 0
+    ended: bool = True
+    error: tuple[int, str] | None = None
+    usage: bool = False
+    interrupted: bool = False
+    doubts: list[str] = field(default_factory=list)
+    _strange: list[tuple[int, str]] = field(default_factory=list)
+    _strange_count: int = 0
+
+    def __post_init__(self) -> None:
+        self.facts = {"tool": self.tool, **_FACTS}
 
     @abstractmethod
     def begins_with(self, line: str) -> bool:
         """Return whether `line` belongs to a new process."""
 
-    @abstractmethod
     def take(self, line: str) -> bool:
         """Parse `line`; return False if it is not from the tool."""
+        self.usage = self.usage or (line.startswith(self.usage_begins) and len(line) <= LONGEST)
+        return self.usage or self.take_ruled(line)
+
+    def take_ruled(self, line: str) -> bool:
+        """Parse `line` by the rules."""
+        if len(line) > LONGEST:
+            return False
+        for matched, action in self.rules:
+            if (match := matched(line)) and action(self, *match.groups()) is not False:
+                return True
+        return False
 
     @abstractmethod
-    def conclude(self) -> Report | Reject:
+    def conclude(self) -> Result:
         """Return the report, or a reject."""
 
     def read(self, line: str) -> None:
@@ -137,19 +186,24 @@ class TextRun(Draft, ABC):
         return Reject(1, *(self.silence or ("there is no text in it", self.expected)))
 
     @classmethod
-    def parse(cls, data: bytes, line: int = 1) -> Iterator[Report | Reject]:
+    def prepared(cls, data: bytes) -> bytes:
+        """Return `data` as it is to be read, line by line."""
+        return data
+
+    @classmethod
+    def parse(cls, data: bytes, line: int = 1) -> Parts:
         """Yield the result of each process in `data`, in order; the text begins at line `line`.
 
         Accepts UTF-8, UTF-16 with a byte order mark, and gzip of these, with LF, CRLF or CR. Never raises for bad
         input; more than MAX_TEXT_BYTES of text is one reject.
         """
         advice = "split the file between two reports, or log fewer lines"
-        return parts(data, lambda text: _trials(text, cls, line), advice)
+        return parts(cls.prepared(data), lambda text: _trials(text, cls, line), advice)
 
     @classmethod
-    def explain(cls, data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
+    def explain(cls, data: bytes, line: int = 1) -> Explained:
         """Yield (number, text, interpretation) of every line that is not blank; parses like `parse`."""
-        text, _ = unpack(data, MAX_TEXT_BYTES)
+        text, _ = unpack(cls.prepared(data), MAX_TEXT_BYTES)
         for number, said, run in _walk(text, cls, line):
             yield number, said, run.explained(said)
 
@@ -172,7 +226,7 @@ class TextRun(Draft, ABC):
             yield f"{more} more lines are not of {self.tool}."
 
 
-def _trials(text: bytes, kind: type[TextRun], first: int) -> Iterator[Report | Reject]:
+def _trials(text: bytes, kind: type[TextRun], first: int) -> Parts:
     current: TextRun | None = None
     for _, line, trial in _walk(text, kind, first):
         if current is not None and trial is not current:

@@ -1,32 +1,29 @@
-"""Tables, numbers and trials shared by the readers of throughput tools."""
+"""Tables, named values and trials shared by the readers of throughput tools."""
 
 from __future__ import annotations
 
 import csv
 import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import islice
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
-from dropline.ingest.formats import Reject, Report, text
+from dropline.ingest.formats import Parse, Parts, Reject, Report, Sniff, text
 from dropline.ingest.formats.draft import Draft
-from dropline.ingest.formats.text import HEAD_BYTES, count, lines, parts, quote, unpack, without_runs_of_rejects
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    Parse = partial[Iterator[Report | Reject]]
+from dropline.ingest.formats.text import HEAD_BYTES, count, lines, parts, quote, unpack, without_runs_of_rejects, words
 
 MAX_TABLE_BYTES: Final = 32 * 1024 * 1024  # of a text held in memory as cells
 FRAMES: Final = "frames/s"
 MBITS: Final = "Mbit/s"
 CONNECTIONS: Final = "connections/s"
 TRANSACTIONS: Final = "transactions/s"
-MS_PER: Final = {"ns": 1e-6, "n": 1e-6, "us": 1e-3, "usec": 1e-3, "ms": 1.0, "msec": 1.0, "s": 1e3, "": 1e-3}
-"""Milliseconds per unit as printed: IxNetwork writes `n`, a TestCenter database writes none."""
 
+# Milliseconds per unit as printed: IxNetwork writes `n`, a TestCenter database writes none.
+_MS_PER: Final = {"ns": 1e-6, "n": 1e-6, "us": 1e-3, "usec": 1e-3, "ms": 1.0, "msec": 1.0, "s": 1e3, "": 1e-3}
 _THOUSANDS: Final = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
 _CAPTION: Final = re.compile(r"([^()]*)(?:\(([^()]*)\))?")
 _SURPLUS: Final = re.compile(r"[^a-z0-9]+")
@@ -46,16 +43,39 @@ _DETAILS: Final = (
     *("loss_observed_pct", "loss_tolerance_pct", "ports_tx", "verdict"),
 )
 
-
 Amount = TypeVar("Amount", int, float)
+Samples = Sequence[tuple[float, float]]
+"""(t_s, value) of a series."""
 
 
-class Unusable(Exception):
-    """A part of a file without a trial: why, and what to do about it."""
+class Fields(ABC):
+    """The named values of one result, with whatever the tool wrote: a row of a table or a JSON object."""
 
-    def __init__(self, reason: str, hint: str) -> None:
-        super().__init__(reason)
-        self.reason, self.hint = reason, hint
+    @abstractmethod
+    def get(self, *names: str, unit: str | None = None) -> object:
+        """Return the first value of these names that is not empty; `unit` is the one in a column's caption."""
+
+    def number(self, *names: str, unit: str | None = None, scale: float = 1.0) -> float | None:
+        """Return `get` as a number times `scale`, or None."""
+        return number(self.get(*names, unit=unit), scale)
+
+    def whole(self, *names: str, unit: str | None = None) -> int | None:
+        """Return `get` as a counter, or None."""
+        return whole(self.get(*names, unit=unit))
+
+    def words(self, *names: str) -> str | None:
+        """Return `get` as a text, or None."""
+        return words(self.get(*names), _TEXT_LENGTH)
+
+
+class Series(NamedTuple):
+    """A value to observe: its names, the first that is there counts, and what it is observed as."""
+
+    names: str
+    metric: str
+    unit: str
+    label: str | None = None
+    scale: float = 1.0
 
 
 class Trial(Draft):
@@ -73,11 +93,17 @@ class Trial(Draft):
         self.completed = True
 
     def latency(
-        self, values: Mapping[str, object], unit: str, label: str | None = None, t_s: float | None = None
+        self, fields: Fields, unit: str, label: str | None = None, t_s: float | None = None, names: str = "{0}latency"
     ) -> None:
-        """Add latencies in `unit` as milliseconds; `values` has the keys min, avg and max."""
-        for name, value in values.items():
-            self.observe(f"latency_{name}", number(value, MS_PER[unit]), "ms", label, t_s)
+        """Add the min, avg and max in `unit` as milliseconds, none if the unit is unknown."""
+        for each in ("min", "avg", "max") if unit in _MS_PER else ():
+            value = fields.number(*names.format(each).split(), scale=_MS_PER[unit])
+            self.observe(f"latency_{each}", value, "ms", label, t_s)
+
+    def follow(self, fields: Fields, series: Iterable[Series], t_s: float | None = None) -> None:
+        """Add a value of each series."""
+        for names, metric, unit, label, scale in series:
+            self.observe(metric, fields.number(*names.split(), scale=scale), unit, label, t_s)
 
     def doubt(self, why: str) -> None:
         """Record why the trial does not count as complete."""
@@ -91,6 +117,13 @@ class Trial(Draft):
     def cut(self, line: int) -> None:
         """Record that the last line of the file may be truncated."""
         self.doubt(f"Line {line} has no end: its last value may be cut off and is not used.")
+
+    def mean_rate(self, samples: Samples) -> float | None:
+        """Return the mean of the steady part of the samples, and record its range in the details."""
+        if not (kept := steady(samples)):
+            return None
+        self.details |= {"steady_from_s": kept[0][0], "steady_to_s": kept[-1][0], "steady_samples": len(kept)}
+        return round(fmean(value for _, value in kept), 9)
 
     def conclude(self) -> Report | Reject:
         """Return the report, or a reject if nothing was sent or the trial is empty."""
@@ -110,7 +143,7 @@ class Trial(Draft):
         if facts["sent"] is facts["received"] is facts["achieved_rate"] is None:
             reason = "there is neither a count of frames or transactions nor a rate that is a number"
             return Reject(self.line, reason, "export the results again, with their counts and rates")
-        facts["method"] = self._method()
+        facts["method"] = facts["method"] or self._method()
         return self.report(completed=self.completed)
 
     def _count_the_lost(self) -> None:
@@ -135,12 +168,20 @@ class Trial(Draft):
         return "; ".join(word for word in words if word)
 
 
+Trials = Iterator[Trial | Reject]
+
+
 class Line(NamedTuple):
     """The cells of one line of a table; `ended` is whether the line has its newline."""
 
     number: int
     cells: list[str]
     ended: bool
+
+    @property
+    def quoted(self) -> str:
+        """The cells in quotes, for a message."""
+        return quote(",".join(self.cells))
 
 
 class Columns:
@@ -165,8 +206,11 @@ class Columns:
         return self._places.get((name, unit), [])
 
 
+IsHeader = Callable[[Columns], bool]
+
+
 @dataclass(slots=True)
-class Record:
+class Record(Fields):
     """One row of a table; `cut` is the text of its last cell if that may be truncated."""
 
     line: int
@@ -179,17 +223,10 @@ class Record:
         found = (self.values[place] for name in names for place in self.columns.places(name, unit))
         return next((value for value in found if value not in (None, "")), None)
 
+    @property
     def quoted(self) -> str:
-        """Return the values in quotes, for a message."""
+        """The values in quotes, for a message."""
         return quote(",".join(str(value) for value in self.values if value))
-
-    def number(self, *names: str, unit: str | None = None) -> float | None:
-        """Return `get` as a number, or None."""
-        return number(self.get(*names, unit=unit))
-
-    def whole(self, *names: str, unit: str | None = None) -> int | None:
-        """Return `get` as a counter, or None."""
-        return whole(self.get(*names, unit=unit))
 
 
 @dataclass(slots=True)
@@ -200,33 +237,40 @@ class Table:
     columns: Columns
     rows: list[Line] = field(default_factory=list)
 
-    def records(self, trial: Trial | None = None) -> Iterator[Record | Reject]:
-        """Yield each row as a record, or a reject; record unusable and truncated rows in the trial."""
+    def records(self, trial: Trial | None = None) -> tuple[list[Record], list[Reject]]:
+        """Return the records and the rejects of the rows; record unusable and truncated rows in the trial."""
+        records: list[Record] = []
+        faults: list[Reject] = []
         for row in self.rows:
-            try:
-                record = self.record(row)
-            except Unusable as fault:
-                if trial:
-                    trial.lack(row.number)
-                yield Reject(row.number, fault.reason, fault.hint)
+            record = self.record(row)
+            if isinstance(record, Reject):
+                faults.append(record)
             else:
-                if trial and record.cut is not None:
-                    trial.cut(row.number)
-                yield record
+                records.append(record)
+            if trial and isinstance(record, Reject):
+                trial.lack(row.number)
+            elif trial and not row.ended:
+                trial.cut(row.number)
+        return records, faults
 
-    def record(self, row: Line) -> Record:
-        """Return a row as a record; raise Unusable if its cells do not match the header."""
+    def record(self, row: Line) -> Record | Reject:
+        """Return a row as a record, or a reject if its cells do not match the header."""
         width = len(self.columns.keys)
         cells = [cell.strip() for cell in row.cells]
         if len(cells) < width or any(cells[width:]):
             reason = f"row of {len(cells)} cells, its header in line {self.line} has {width}: {quote(','.join(cells))}"
-            raise Unusable(reason, "a value with a comma or a space has shifted the others, or the row is cut off")
+            return Reject(
+                row.number, reason, "a value with a comma or a space has shifted the others, or the row is cut off"
+            )
         if row.ended:
             return Record(row.number, self.columns, cells[:width])
         return Record(row.number, self.columns, [*cells[: width - 1], ""], cut=cells[width - 1])
 
 
-def tables(text: bytes, is_header: Callable[[Columns], bool]) -> Iterator[Table]:
+Read = Callable[[Table], Iterable[Report | Reject]]
+
+
+def tables(text: bytes, is_header: IsHeader) -> Iterator[Table]:
     """Yield each table of a CSV text; every line that `is_header` accepts begins a new one."""
     table = Table(1, Columns(()))
     for row in rows(text):
@@ -244,10 +288,10 @@ def tables(text: bytes, is_header: Callable[[Columns], bool]) -> Iterator[Table]
 def rows(text: bytes) -> Iterator[Line]:
     """Yield the cells of every non-blank line; a stray quote affects only its line."""
     for line, content, ended in lines(text):
-        yield Line(line, cells(content), ended)
+        yield Line(line, _cells(content), ended)
 
 
-def cells(line: str) -> list[str]:
+def _cells(line: str) -> list[str]:
     """Split one line of CSV; an invalid line stays one cell."""
     if line.count(",") > _MOST_COLUMNS:
         return [line]
@@ -259,63 +303,58 @@ def cells(line: str) -> list[str]:
         return line.split(",")
 
 
-def each_row(table: Table, trial_of: Callable[[Record], Trial | None]) -> Iterator[Report | Reject]:
-    """Yield the report or reject of each row; `trial_of` returns None for rows to skip."""
-    for record in table.records():
-        if isinstance(record, Reject):
-            yield record
-            continue
-        try:
-            trial = trial_of(record)
-        except Unusable as fault:
-            yield Reject(record.line, fault.reason, fault.hint)
-            continue
-        if trial and record.cut is not None:
+def each_row(table: Table, trial_of: Callable[[Record], Trial | Reject]) -> Parts:
+    """Yield the report or reject of each row."""
+    for row in table.rows:
+        record = table.record(row)
+        trial = record if isinstance(record, Reject) else trial_of(record)
+        if isinstance(record, Record) and record.cut is not None and isinstance(trial, Trial):
             trial.cut(record.line)
-        if trial:
-            yield trial.conclude()
+        yield concluded(trial)
     if not table.rows:
         reason = "header without rows: the file is cut off, or there were no results"
         yield Reject(table.line, reason, "export the results again, after the test has ended")
 
 
-def each_table(
-    text: bytes, is_header: Callable[[Columns], bool], read: Callable[[Table], Iterable[Report | Reject]], expected: str
-) -> Iterator[Report | Reject]:
-    """Yield the results of every table of a text, and a reject for the lines before the first header."""
+def concluded(trial: Trial | Reject) -> Report | Reject:
+    """Return what a trial comes to; a reject is one already."""
+    return trial.conclude() if isinstance(trial, Trial) else trial
+
+
+def each_table(text: bytes, is_header: IsHeader, read: Read, expected: str | None) -> Parts:
+    """Yield the results of every table; lines above are rejects, or prose if nothing is `expected`."""
     for table in tables(text, is_header):
-        yield from read(table) if table.columns.keys else stray(table, expected)
-
-
-def of_tables(
-    is_header: Callable[[Columns], bool], read: Callable[[Table], Iterable[Report | Reject]], expected: str
-) -> Parse:
-    """Return a reader's `parse`: the results of `each_table`."""
-    each = partial(each_table, is_header=is_header, read=read, expected=expected)
-    return partial(account, read=each, expected=expected)
+        if table.columns.keys:
+            yield from read(table)
+        elif expected:
+            yield from stray(table, expected)
 
 
 def stray(table: Table, expected: str) -> Iterator[Reject]:
     """Yield a reject for lines before every header."""
     for row in table.rows:
-        yield Reject(row.number, f"not of the table: {quote(','.join(row.cells))}", expected)
+        yield Reject(row.number, f"not of the table: {row.quoted}", expected)
 
 
-def account(
-    data: bytes, read: Callable[[bytes], Iterable[Report | Reject]], expected: str
-) -> Iterator[Report | Reject]:
-    """Yield the results of `read` for the text of `data`; merge consecutive rejects.
+def of_tables(is_header: IsHeader, read: Read, expected: str, *, has_prose: bool = False) -> tuple[Sniff, Parse]:
+    """Return a reader's `sniff` and `parse` for tables, which may have prose above them."""
+    each = partial(each_table, is_header=is_header, read=read, expected=None if has_prose else expected)
+    return partial(has_table, is_header=is_header), accounted(each, expected)
 
-    `data` is as for `text.parts`, at most MAX_TABLE_BYTES; a text without results is one reject, too.
+
+def accounted(read: Callable[[bytes], Iterable[Report | Reject]], expected: str) -> Parse:
+    """Return a reader's `parse`: the results of `read` for a text, with consecutive rejects as one.
+
+    Data is as for `text.parts`, at most MAX_TABLE_BYTES; a text without results is one reject, too.
     """
 
-    def merged(text: bytes) -> Iterator[Report | Reject]:
+    def merged(text: bytes) -> Parts:
         return without_runs_of_rejects(read(text), expected)
 
-    return parts(data, merged, "split the file into one file per test", MAX_TABLE_BYTES)
+    return partial(parts, read=merged, advice="split the file into one file per test", limit=MAX_TABLE_BYTES)
 
 
-def has_table(head: bytes, is_header: Callable[[Columns], bool]) -> bool:
+def has_table(head: bytes, is_header: IsHeader) -> bool:
     """Return whether the first lines of a file contain a header that `is_header` accepts."""
     return any(map(is_header, _possible_headers(head)))
 
@@ -354,14 +393,6 @@ def whole(value: object) -> int | None:
     return int(parsed) if parsed is not None and 0 <= parsed < 2**53 and parsed == int(parsed) else None
 
 
-def words(value: object) -> str | None:
-    """Return a tool's text, limited to a length and characters that the lake can store."""
-    if not isinstance(value, str | int | float) or isinstance(value, bool):
-        return None
-    text = str(value)[:_TEXT_LENGTH].strip().encode("utf-8", "replace").decode()
-    return text or None
-
-
 def total(values: Iterable[Amount | None]) -> Amount | None:
     """Return the sum of some values, or None if one is unknown."""
     found = list(values)
@@ -369,8 +400,8 @@ def total(values: Iterable[Amount | None]) -> Amount | None:
     return sum(known[1:], known[0]) if known and len(known) == len(found) else None
 
 
-def steady(samples: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
-    """Return the (t_s, value) samples without the ramps at both ends.
+def steady(samples: Samples) -> Samples:
+    """Return the samples without the ramps at both ends.
 
     The steady part extends from the first to the last sample of at least 95 % of the median of all samples above zero,
     so that neither a ramp nor a single peak decides.
@@ -381,14 +412,6 @@ def steady(samples: Sequence[tuple[float, float]]) -> Sequence[tuple[float, floa
     floor = 0.95 * median(positive)
     reached = [place for place, (_, value) in enumerate(samples) if value >= floor]
     return samples[reached[0] : reached[-1] + 1]
-
-
-def mean_rate(trial: Trial, samples: Sequence[tuple[float, float]]) -> float | None:
-    """Return the mean of the steady part of (t_s, value) samples, and record its range in the details."""
-    if not (kept := steady(samples)):
-        return None
-    trial.details |= {"steady_from_s": kept[0][0], "steady_to_s": kept[-1][0], "steady_samples": len(kept)}
-    return round(fmean(value for _, value in kept), 9)
 
 
 def _key(caption: str) -> tuple[str, str]:

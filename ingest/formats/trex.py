@@ -8,75 +8,69 @@ A trial is the last iteration: frames/s sent and received by all ports. `cpu_uti
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-from dropline.ingest.formats.json_documents import items, mapping, of_json, trials_of_json
-from dropline.ingest.formats.throughput import Trial, Unusable, number, words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from dropline.ingest.formats import Row
+from dropline.ingest.formats import Reject
+from dropline.ingest.formats.json_documents import Node, has_strings, of_documents
+from dropline.ingest.formats.text import words
+from dropline.ingest.formats.throughput import Series, Trial, Trials
 
 NAME = "trex"
 IN_JSON = ("ndr_points", "queue_full_percentage", "rate_tx_bps")
 
 _EXPECTED: Final = "expected the JSON that stl_ndr_bench_tool.py writes with -o: an object with `results` and `config`"
-_MARK: Final = re.compile(rf'"(?:{"|".join(IN_JSON)})"\s*:')
-_LATENCIES: Final = {"min": "total_min", "avg": "average", "max": "total_max"}
-_L1_RATES: Final = {"offered_rate_l1": "total_tx_L1", "achieved_rate_l1": "total_rx_L1"}
-_L2_RATES: Final = {"offered_rate_l2": "tx_bps", "achieved_rate_l2": "rx_bps"}
+_SERIES: Final = (
+    Series("total_tx_L1", "offered_rate_l1", "bit/s"),
+    Series("total_rx_L1", "achieved_rate_l1", "bit/s"),
+    Series("tx_bps", "offered_rate_l2", "bit/s"),
+    Series("rx_bps", "achieved_rate_l2", "bit/s"),
+    Series("cpu_util", "generator_cpu", "%"),
+)
+_LATENCIES: Final = (
+    Series("total_min", "latency_min", "ms", scale=1e-3),
+    Series("average", "latency_avg", "ms", scale=1e-3),
+    Series("total_max", "latency_max", "ms", scale=1e-3),
+)
 
 
-def _trials(line: int, document: Any) -> Iterator[Trial]:
-    results, config = mapping(mapping(document).get("results")), mapping(mapping(document).get("config"))
-    if number(results.get("rx_pps")) is None:
-        reason = "JSON without results.rx_pps"
-        raise Unusable(reason, _EXPECTED)
+def _trials(line: int, document: Node) -> Trials:
+    results, config = document.of("results"), document.of("config")
+    if results.number("rx_pps") is None:
+        yield Reject(line, "JSON without results.rx_pps", _EXPECTED)
+        return
     trial = Trial("TRex", line, "NDR benchmark")
     trial.facts |= {
-        "offered_rate": number(results.get("tx_pps")),
-        "achieved_rate": number(results.get("rx_pps")),
-        "duration_s": number(config.get("iteration_duration")),
+        "offered_rate": results.number("tx_pps"),
+        "achieved_rate": results.number("rx_pps"),
+        "duration_s": config.number("iteration_duration"),
     }
-    _describe(trial, results, config)
-    for names, unit in ((_L1_RATES, "bit/s"), (_L2_RATES, "bit/s")):
-        for metric, key in names.items():
-            trial.observe(metric, number(results.get(key)), unit)
-    trial.observe("generator_cpu", number(results.get("cpu_util")), "%")
-    if results.get("valid_latency") is True:
-        for stream, figures in mapping(results.get("latency")).items():
-            values = {name: mapping(figures).get(key) for name, key in _LATENCIES.items()}
-            trial.latency(values, "us", words(stream))
+    both = config.get("bi_dir")
+    line_rate, received = results.number("max_rate_bps"), results.number("rate_rx_bps")
+    trial.details |= {
+        "direction_scope": ("sum_both" if both else "one_way") if isinstance(both, bool) else None,
+        "load_layer": "L1",
+        "line_rate_share": received / line_rate if line_rate and received is not None else None,
+        "loss_observed_pct": results.number("drop_rate_percentage"),
+        "loss_tolerance_pct": config.number("pdr"),
+        "load_offered": results.number("rate_p"),
+        "load_unit": "%",
+        "iteration": results.number("iteration"),
+        "queue_full_pct": results.number("queue_full_percentage"),
+        "title": results.words("title"),
+        "search_s": results.number("Elapsed Time"),
+    }
+    if ports := config.values("ports"):
+        trial.details["ports"] = len(ports)
+    if tolerance := trial.details["loss_tolerance_pct"]:
+        trial.warnings.append(f"Called NDR, but {tolerance:.15g} % of the frames may be lost.")
+    if full := trial.details["queue_full_pct"]:
+        trial.warnings.append(f"The queue of the generator was full for {full:.15g} % of the frames.")
+    trial.follow(results, _SERIES)
+    for stream, figures in results.members("latency").items() if results.get("valid_latency") is True else ():
+        for each in _LATENCIES:
+            trial.follow(figures, [each._replace(label=words(stream))])
     yield trial
 
 
-def _describe(trial: Trial, results: Row, config: Row) -> None:
-    details = trial.details
-    scopes = {True: "sum_both", False: "one_way"}
-    both = config.get("bi_dir")
-    line, received = number(results.get("max_rate_bps")), number(results.get("rate_rx_bps"))
-    details |= {
-        "direction_scope": scopes[both] if isinstance(both, bool) else None,
-        "load_layer": "L1",
-        "line_rate_share": received / line if line and received is not None else None,
-        "loss_observed_pct": number(results.get("drop_rate_percentage")),
-        "loss_tolerance_pct": number(config.get("pdr")),
-        "load_offered": number(results.get("rate_p")),
-        "load_unit": "%",
-        "iteration": number(results.get("iteration")),
-        "queue_full_pct": number(results.get("queue_full_percentage")),
-        "title": words(results.get("title")),
-        "search_s": number(results.get("Elapsed Time")),
-    }
-    if ports := items(config.get("ports")):
-        details["ports"] = len(ports)
-    if tolerance := details["loss_tolerance_pct"]:
-        trial.warnings.append(f"Called NDR, but {tolerance:.15g} % of the frames may be lost.")
-    if full := details["queue_full_pct"]:
-        trial.warnings.append(f"The queue of the generator was full for {full:.15g} % of the frames.")
-
-
-sniff = of_json("|".join(IN_JSON))
-parse = trials_of_json(_trials, _EXPECTED)
+sniff = has_strings("|".join(IN_JSON))
+parse = of_documents(_trials, _EXPECTED)

@@ -10,12 +10,9 @@ Rates are frames/s as printed; there are no counts. Latencies (ns) become observ
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from dropline.ingest.formats.throughput import Columns, Trial, each_row, has_table, of_tables, words
-
-if TYPE_CHECKING:
-    from dropline.ingest.formats.throughput import Record
+from dropline.ingest.formats.throughput import Columns, Record, Trial, each_row, of_tables
 
 NAME = "vsperf"
 
@@ -29,7 +26,7 @@ def _is_header(columns: Columns) -> bool:
 
 
 def _trial(record: Record) -> Trial:
-    trial = Trial("vsperf", record.line, words(record.get("type")) or "vsperf")
+    trial = Trial("vsperf", record.line, record.words("type") or "vsperf")
     offered, achieved = record.number("txratefps"), record.number("throughputrxfps")
     trial.facts |= {"offered_rate": offered, "achieved_rate": achieved}
     size, share = record.number("packetsize"), record.number("throughputrxpercent")
@@ -37,18 +34,17 @@ def _trial(record: Record) -> Trial:
         "frame_size_bytes": size,
         "line_rate_share": None if share is None else share / 100,
         "loss_observed_pct": record.number("framelosspercent"),
-        "deployment": words(record.get("deployment")),
-        "test": words(record.get("id")),
+        "deployment": record.words("deployment"),
+        "test": record.words("id"),
     }
-    if genome := words(record.get("imixgenome")):
+    if genome := record.words("imixgenome"):
         trial.details["frame_mix"] = f"iMIX {genome} frames"
         trial.details["frame_size_avg_bytes"] = size = record.number("imixavgframesize")
-    trial.latency({name: record.get(f"{name}latencyns") for name in ("min", "avg", "max")}, "ns")
+    trial.latency(record, "ns", names="{0}latencyns")
     printed = record.number("throughputrxmbps")
     if achieved and size and printed and abs(printed / (achieved * size / 1e6) - 1) < _CLOSE:
         trial.warnings.append("Its mbps columns are megabytes per second: the factor 8 is missing. They are not used.")
     return trial
 
 
-sniff = partial(has_table, is_header=_is_header)
-parse = of_tables(_is_header, partial(each_row, trial_of=_trial), _EXPECTED)
+sniff, parse = of_tables(_is_header, partial(each_row, trial_of=_trial), _EXPECTED)

@@ -10,7 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from dropline.ingest.servers.plain import ConfigError, decode
+from dropline.ingest.servers.plain import ConfigError, decode, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,24 +22,25 @@ _TOKEN: Final = re.compile(f"(?P<string>{_STRING})|(?P<comment>{_COMMENT})|{_REF
 _OBJECT: Final = re.compile(rf"(?:\s|{_COMMENT})*+\{{")
 _LAST_COMMA: Final = re.compile(rf"({_STRING})|,(?=\s*[}}\]])")
 _WHOLE: Final = "check that the file is complete; `kea-dhcp4 -t FILE` (kea-dhcp6) names what is wrong in it"
+_INCLUDED: Final = (
+    "replace the include with that file's text, or take what the server wrote by "
+    "`config-write`: without it, the configuration is not known"
+)
 
 
 def loads(data: bytes) -> Any:
     """Parse `data`; raise ConfigError with the line if it is invalid."""
     text = decode(data)
     try:
-        return json.loads(_plain(text), parse_constant=_refuse)
+        return json.loads(_plain(text), parse_constant=_not_json)
     except json.JSONDecodeError as error:
-        message = f"not the JSON of a configuration: {error.msg} (column {error.colno})"
-        raise ConfigError(message, _WHOLE, error.lineno) from None
+        refuse(f"not the JSON of a configuration: {error.msg} (column {error.colno})", _WHOLE, error.lineno)
     except RecursionError:
-        message = "nested too deeply for a configuration"
-        raise ConfigError(message, _WHOLE) from None
+        refuse("nested too deeply for a configuration", _WHOLE)
     except ConfigError:
         raise
     except ValueError as error:  # a number with too many digits
-        message = f"not the JSON of a configuration: {error}"
-        raise ConfigError(message, _WHOLE) from None
+        refuse(f"not the JSON of a configuration: {error}", _WHOLE)
 
 
 def top_level_keys(head: bytes) -> Iterator[str]:
@@ -61,25 +62,16 @@ def _plain(text: str) -> str:
     """Convert to standard JSON with unchanged line numbers."""
 
     def bare(token: re.Match[str]) -> str:
-        if token["endless"] or token["include"]:
-            _refuse_token(token, text.count("\n", 0, token.start()) + 1)
+        line = text.count("\n", 0, token.start()) + 1 if token["endless"] or token["include"] else 0
+        if token["endless"]:
+            refuse("a comment begins with /* and never ends", _WHOLE, line)
+        if token["include"]:
+            refuse(f"the configuration includes another file, {token['file'] or 'not named'!r:.200}", _INCLUDED, line)
         return "\n" * token[0].count("\n") or " " if token["comment"] else token[0]
 
     return _LAST_COMMA.sub(lambda found: found[1] or " ", _TOKEN.sub(bare, text))
 
 
-def _refuse_token(token: re.Match[str], line: int) -> NoReturn:
-    if token["endless"]:
-        message = "a comment begins with /* and never ends"
-        raise ConfigError(message, _WHOLE, line)
-    message = f"the configuration includes another file, {token['file'] or 'not named'!r:.200}"
-    hint = (
-        "replace the include with that file's text, or take what the server wrote by "
-        "`config-write`: without it, the configuration is not known"
-    )
-    raise ConfigError(message, hint, line)
-
-
-def _refuse(constant: str) -> NoReturn:
+def _not_json(constant: str) -> NoReturn:
     message = f"{constant} is not a value in JSON"
     raise ValueError(message)

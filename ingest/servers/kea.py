@@ -10,10 +10,10 @@ from __future__ import annotations
 import ipaddress
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from dropline.ingest.servers import commented_json
-from dropline.ingest.servers.plain import ConfigError, identity, settings_json, unicode
+from dropline.ingest.servers.plain import ConfigError, identity, refuse, settings_json, unicode
 
 if TYPE_CHECKING:
     from dropline.ingest.formats import Row
@@ -79,13 +79,11 @@ def parse(data: bytes) -> Row:
         name, config = _server(document)
         settings = settings_json(document)
     except RecursionError:
-        message = "nested too deeply for a configuration"
-        raise ConfigError(message, _HINT) from None
+        refuse("nested too deeply for a configuration", _HINT)
     except ConfigError:
         raise
     except ValueError:  # 1e999 is parsed as infinity
-        message = "a number in the configuration is out of range"
-        raise ConfigError(message, _HINT) from None
+        refuse("a number in the configuration is out of range", _HINT)
     hooks = _objects(config, "hooks-libraries")
     return {
         "server_config_id": identity(settings),
@@ -108,17 +106,16 @@ def parse(data: bytes) -> Row:
 
 def _server(document: Any) -> tuple[str, Row]:
     if not isinstance(document, dict):
-        message = f"expected an object with Dhcp4 or Dhcp6, found {_kind(document)}"
-        raise ConfigError(message, _HINT)
+        refuse(f"expected an object with Dhcp4 or Dhcp6, found {_kind(document)}", _HINT)
     found = [name for name in _FAMILIES if name in document]
     if len(found) == 1:
         return found[0], _object(document, found[0])
     if found:
-        message = "one file configures both Dhcp4 and Dhcp6"
-        raise ConfigError(message, "split it: one file for each server, as Kea 1.8 and later require")
+        hint = "split it: one file for each server, as Kea 1.8 and later require"
+        refuse("one file configures both Dhcp4 and Dhcp6", hint)
     other = next((words for key, words in _OTHERS.items() if key in document), "no Dhcp4 or Dhcp6")
-    message = f"expected the configuration of a DHCP server, found {other}"
-    raise ConfigError(message, "give the configuration of kea-dhcp4 or kea-dhcp6, or leave the file out")
+    hint = "give the configuration of kea-dhcp4 or kea-dhcp6, or leave the file out"
+    refuse(f"expected the configuration of a DHCP server, found {other}", hint)
 
 
 def _lease_database(database: Row) -> Row:
@@ -209,43 +206,37 @@ def _library(hook: Row) -> str:
 
 
 def _object(parent: Row, key: str) -> Row:
-    value = parent.get(key, {})
-    if not isinstance(value, dict):
-        raise _unexpected(key, "an object", value)
-    return value
+    value: Row = parent.get(key, {})
+    return value if isinstance(value, dict) else _unexpected(key, "an object", value)
 
 
 def _objects(parent: Row, key: str) -> list[Row]:
-    value = parent.get(key, [])
+    value: list[Row] = parent.get(key, [])
     if not isinstance(value, list):
-        raise _unexpected(key, "a list of objects", value)
+        _unexpected(key, "a list of objects", value)
     for item in value:
         if not isinstance(item, dict):
-            raise _unexpected(key, "a list of objects", item)
+            _unexpected(key, "a list of objects", item)
     return value
 
 
 def _text(parent: Row, key: str) -> str | None:
     value = parent.get(key)
     if not isinstance(value, str | None):
-        raise _unexpected(key, "a text", value)
+        _unexpected(key, "a text", value)
     return " ".join(unicode(value).split())[:500] or None if value else None
 
 
 def _flag(parent: Row, key: str) -> bool | None:
-    value = parent.get(key)
-    if not isinstance(value, bool | None):
-        raise _unexpected(key, "true or false", value)
-    return value
+    value: bool | None = parent.get(key)
+    return value if isinstance(value, bool | None) else _unexpected(key, "true or false", value)
 
 
 def _whole(parent: Row, key: str, most: int) -> int | None:
-    value: Any = parent.get(key)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-        raise _unexpected(key, f"a whole number from 0 to {most}", value)
-    return int(value)
+    value: int | None = parent.get(key)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most):
+        _unexpected(key, f"a whole number from 0 to {most}", value)
+    return value
 
 
 def _seconds(parent: Row, key: str) -> float | None:
@@ -253,8 +244,8 @@ def _seconds(parent: Row, key: str) -> float | None:
     return None if value is None else float(value)
 
 
-def _unexpected(key: str, expected: str, value: Any) -> ConfigError:
-    return ConfigError(f"{key}: expected {expected}, found {_kind(value)}", _HINT)
+def _unexpected(key: str, expected: str, value: Any) -> NoReturn:
+    refuse(f"{key}: expected {expected}, found {_kind(value)}", _HINT)
 
 
 def _kind(value: Any) -> str:

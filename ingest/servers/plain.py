@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 MAX_BYTES: Final = 8 * 1024 * 1024  # parsing may need fifty times as much memory
 _MASK: Final = "***"
@@ -32,19 +32,22 @@ class ConfigError(ValueError):
         self.line = line
 
 
+def refuse(reason: str, hint: str, line: int | None = None) -> NoReturn:
+    """Raise ConfigError."""
+    raise ConfigError(reason, hint, line) from None
+
+
 def decode(data: bytes) -> str:
     """Decode a configuration; raise ConfigError above MAX_BYTES, and with the line for invalid UTF-8."""
     if len(data) > MAX_BYTES:
-        message = f"more than {MAX_BYTES // 1024**2} MiB for a configuration"
         hint = "keep host reservations in a database; a configuration without them says as much about the server"
-        raise ConfigError(message, hint)
+        refuse(f"more than {MAX_BYTES // 1024**2} MiB for a configuration", hint)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         hint = "save the file as UTF-8, or check that it is a configuration at all"
-        message = f"expected UTF-8, found the byte 0x{data[error.start]:02x}"
-        raise ConfigError(message, hint, line) from None
+        refuse(f"expected UTF-8, found the byte 0x{data[error.start]:02x}", hint, line)
 
 
 def unicode(text: str) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from dropline.ingest.servers.plain import ConfigError, decode, identity, settings_json
+from dropline.ingest.servers.plain import decode, identity, refuse, settings_json
 from dropline.ingest.synonyms import normalise
 
 if TYPE_CHECKING:
@@ -98,8 +98,8 @@ def parse(data: bytes) -> Row:
     settings = _settings(text)
     product = _product({*settings, *_COMMENTED.findall(text)})
     if product is None:
-        message = "expected settings of the PowerDNS Authoritative Server or Recursor, such as launch=lmdb; found none"
-        raise ConfigError(message, "give the whole pdns.conf or recursor.conf, or leave the file out")
+        reason = "expected settings of the PowerDNS Authoritative Server or Recursor, such as launch=lmdb; found none"
+        refuse(reason, "give the whole pdns.conf or recursor.conf, or leave the file out")
     document = settings_json({key: setting.value for key, setting in settings.items()})
     if text.startswith(_RUNNING):
         settings.pop("include-dir", None)  # the dump includes what its files set
@@ -143,8 +143,7 @@ def _whole(settings: Mapping[str, _Setting], key: str, default: int, most: int) 
     if not value:
         return None if settings.get("include-dir", _UNSET).value else default
     if not re.fullmatch(r"[0-9]{1,10}", value) or not 1 <= int(value) <= most:
-        message = f"{key}: expected a whole number from 1 to {most}, found {value!r:.80}"
-        raise ConfigError(message, _HINT, line)
+        refuse(f"{key}: expected a whole number from 1 to {most}, found {value!r:.80}", _HINT, line)
     return int(value)
 
 
@@ -162,8 +161,7 @@ def _settings(text: str) -> dict[str, _Setting]:
     for number, line in _lines(text):
         found = _assigned(line)
         if found is None:
-            message = f"expected key=value or a comment, found {line!r:.80}"
-            raise ConfigError(message, _HINT, number)
+            refuse(f"expected key=value or a comment, found {line!r:.80}", _HINT, number)
         key, adds, value = found
         if adds and values.get(key, [""])[0]:
             values[key].append(value)

@@ -7,16 +7,14 @@ but yields a `Reject` for each unusable part.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
 
-from dropline.ingest.formats import begins_like_json
+from dropline.ingest.formats import Reject, begins_like_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from datetime import datetime
-
-    from dropline.ingest.formats import Reject
 
 
 class Sample(NamedTuple):
@@ -40,6 +38,9 @@ class Sample(NamedTuple):
     host: str | None = None
 
 
+Found = Iterator[Sample | Reject]
+
+
 class TelemetryReader(Protocol):
     """Interface of a module of this folder; `IN_JSON` is as in `ingest.formats`."""
 
@@ -48,7 +49,7 @@ class TelemetryReader(Protocol):
     def sniff(self, head: bytes) -> bool:
         """Return whether a file is of this format; `head` is its first 64 KiB, or all of it."""
 
-    def parse(self, data: bytes) -> Iterator[Sample | Reject]:
+    def parse(self, data: bytes) -> Found:
         """Yield every value and a reject for every unusable part of `data`, in order.
 
         A file without any value is one reject; `samples.account` sets further limits.

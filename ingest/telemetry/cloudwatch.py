@@ -11,20 +11,16 @@ else the id of the series (`m1`).
 from __future__ import annotations
 
 import re
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.json_documents import in_documents, items, mapping
-from dropline.ingest.formats.text import head_text, instant, quote, real
-from dropline.ingest.telemetry import Sample
-from dropline.ingest.telemetry.samples import account, first_rows, rows, words
+from dropline.ingest.formats.json_documents import Node, mapping
+from dropline.ingest.formats.text import head_text, instant, quote, real, words
+from dropline.ingest.telemetry import Found, Sample
+from dropline.ingest.telemetry.samples import accounted, each_document, first_rows, rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from datetime import datetime
-
-    from dropline.ingest.formats import Row
 
 NAME = "cloudwatch"
 IN_JSON = ('"MetricDataResults"', '"Datapoints"')
@@ -55,26 +51,27 @@ def sniff(head: bytes) -> bool:
     return _TITLE in text and any(row[0] == _TITLE for row in first_rows(text, 1))
 
 
-def _read(text: bytes) -> Iterator[Sample | Reject]:
+def _read(text: bytes) -> Found:
     if text[:100].lstrip().startswith(b"{"):
-        return in_documents(text, _document)
+        return each_document(text, _document)
     return _table(text.decode("utf-8", "replace"))
 
 
-def _document(line: int, document: Any) -> Iterator[Sample | Reject]:
-    answer = mapping(document)
-    for point in map(mapping, items(answer.get("Datapoints"))):
+def _document(line: int, answer: Node) -> Found:
+    for point in answer.items("Datapoints"):
         yield from _point(line, words(answer.get("Label")), point)
-    for result in map(mapping, items(answer.get("MetricDataResults"))):
+    for result in answer.items("MetricDataResults"):
         yield from _result(line, result)
 
 
-def _point(line: int, metric: str | None, point: Row) -> Iterator[Sample | Reject]:
-    at = instant(point.get("Timestamp"))
-    said = {name: point[name] for name in _STATISTICS if name in point} | mapping(point.get("ExtendedStatistics"))
+def _point(line: int, metric: str | None, point: Node) -> Found:
+    at, values = point.instant("Timestamp"), mapping(point.value)
+    said = {name: values[name] for name in _STATISTICS if name in values} | mapping(point.get("ExtendedStatistics"))
     values = {name: real(value) for name, value in said.items()}
     if not at or not metric or not values or None in values.values():
-        yield Reject(line, f"not a data point: {quote(str(point))}", "expected a time with its zone, and statistics")
+        yield Reject(
+            line, f"not a data point: {quote(str(point.value))}", "expected a time with its zone, and statistics"
+        )
         return
     unit = _unit(words(point.get("Unit")) or "")
     for name, value in values.items():
@@ -83,9 +80,9 @@ def _point(line: int, metric: str | None, point: Row) -> Iterator[Sample | Rejec
             yield Sample(at, f"cloudwatch.{metric}", value, None if name == "SampleCount" else unit, words(name))
 
 
-def _result(line: int, result: Row) -> Iterator[Sample | Reject]:
+def _result(line: int, result: Node) -> Found:
     name, label = words(result.get("Label")), words(result.get("Id"))
-    times, values = items(result.get("Timestamps")), items(result.get("Values"))
+    times, values = result.values("Timestamps"), result.values("Values")
     for said, number in zip(times, values, strict=False):
         at, value = instant(said), real(number)
         if at and name and value is not None:
@@ -93,13 +90,13 @@ def _result(line: int, result: Row) -> Iterator[Sample | Reject]:
         else:
             reason = f"not a time and a value: {quote(str([said, number]))} of {quote(str(label))}"
             yield Reject(line, reason, "expected a time with its zone, and a number")
-    if len(times) != len(values) or result.get("StatusCode", "Complete") != "Complete":
-        status = quote(str(result.get("StatusCode")))
-        reason = f"{len(times)} times and {len(values)} values of {quote(str(label))}, status {status}"
+    status = result.get("StatusCode")
+    if len(times) != len(values) or status not in {"Complete", None}:
+        reason = f"{len(times)} times and {len(values)} values of {quote(str(label))}, status {quote(str(status))}"
         yield Reject(line, reason, "repeat the call until it is Complete; the values that are there are kept")
 
 
-def _table(text: str) -> Iterator[Sample | Reject]:
+def _table(text: str) -> Found:
     about: dict[str, list[str]] = {}
     begun = False
     for part in rows(text):
@@ -122,7 +119,7 @@ def _time(cell: str) -> datetime | None:
     return instant(cell.replace("/", "-") + "+00:00") if _TIME.fullmatch(cell) else instant(cell)
 
 
-def _row(line: int, at: datetime, about: dict[str, list[str]], cells: list[str]) -> Iterator[Sample | Reject]:
+def _row(line: int, at: datetime, about: dict[str, list[str]], cells: list[str]) -> Found:
     for place, cell in enumerate(cells[1:], 1):
         said = {name: column[place] for name, column in about.items() if place < len(column)}
         metric, value = said.get("Label") or said.get(_TITLE), real(cell)
@@ -136,4 +133,4 @@ def _unit(said: str) -> str | None:
     return _UNITS.get(said, said)
 
 
-parse = partial(account, read=_read, expected=_EXPECTED)
+parse = accounted(_read, _EXPECTED)

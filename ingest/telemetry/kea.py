@@ -13,16 +13,13 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.json_documents import in_documents, items, mapping
-from dropline.ingest.formats.text import head_text, quote, real
-from dropline.ingest.telemetry import Sample
-from dropline.ingest.telemetry.samples import account, words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from dropline.ingest.formats.json_documents import Node, items
+from dropline.ingest.formats.text import head_text, quote, real, words
+from dropline.ingest.telemetry import Found, Sample
+from dropline.ingest.telemetry.samples import accounted, each_document
 
 NAME = "kea"
 IN_JSON = ('"arguments"',)
@@ -41,16 +38,15 @@ def sniff(head: bytes) -> bool:
     return bool(_BEGIN.match(text) and _COUNTED.search(text))
 
 
-def _answers(line: int, document: Any) -> Iterator[Sample | Reject]:
-    for answer in map(mapping, items(document) if isinstance(document, list) else [document]):
-        counted = mapping(answer.get("arguments"))
+def _answers(line: int, document: Node) -> Found:
+    for answer in document.items() if isinstance(document.value, list) else [document]:
+        counted = answer.members("arguments")
         if answer.get("result") != 0 or not counted:
-            yield Reject(line, f"no statistics: {quote(str(answer.get('text') or answer))}", _EXPECTED)
+            yield Reject(line, f"no statistics: {quote(str(answer.get('text') or answer.value))}", _EXPECTED)
         for name, samples in counted.items():
-            newest = items(samples)[:1]
-            value = real(items(newest[0])[0]) if newest and items(newest[0]) else None
-            if value is None:
-                yield Reject(line, f"not a statistic: {quote(str(name))}", "expected [[number, time], ...]")
+            newest = [part for sample in items(samples.value)[:1] for part in items(sample)[:1]]
+            if (value := real(newest[0]) if newest else None) is None:
+                yield Reject(line, f"not a statistic: {quote(name)}", "expected [[number, time], ...]")
             else:
                 yield _sample(str(words(name)), value)
 
@@ -61,4 +57,4 @@ def _sample(name: str, value: float) -> Sample:
     return Sample(None, f"kea.{metric}", value, "packets" if metric.startswith("pkt") else None, label)
 
 
-parse = partial(account, read=partial(in_documents, read=_answers), expected=_EXPECTED)
+parse = accounted(partial(each_document, read=_answers), _EXPECTED)

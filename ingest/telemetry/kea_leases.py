@@ -9,16 +9,15 @@ because leases may be missing.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.text import head_text
-from dropline.ingest.telemetry import Sample
-from dropline.ingest.telemetry.samples import account, rows
+from dropline.ingest.telemetry import Found, Sample
+from dropline.ingest.telemetry.samples import accounted, rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 NAME = "kea_leases"
 
@@ -36,7 +35,7 @@ def sniff(head: bytes) -> bool:
     return head_text(head).startswith(_HEADS)
 
 
-def _read(text: bytes) -> Iterator[Sample | Reject]:
+def _read(text: bytes) -> Found:
     held: dict[tuple[bool, str], bool] = {}
     head: list[str] = []
     for part in rows(text.decode("utf-8", "replace")):
@@ -59,7 +58,7 @@ def _read(text: bytes) -> Iterator[Sample | Reject]:
         yield from _counts(held)
 
 
-def _counts(held: Mapping[tuple[bool, str], bool]) -> Iterator[Sample]:
+def _counts(held: dict[tuple[bool, str], bool]) -> Iterator[Sample]:
     prefixes = [now for (is_prefix, _), now in held.items() if is_prefix]
     addresses = sum(held.values()) - sum(prefixes)
     yield Sample(None, "kea.leased-addresses", float(addresses), "leases")
@@ -67,4 +66,4 @@ def _counts(held: Mapping[tuple[bool, str], bool]) -> Iterator[Sample]:
         yield Sample(None, "kea.leased-prefixes", float(sum(prefixes)), "leases")
 
 
-parse = partial(account, read=_read, expected=_EXPECTED)
+parse = accounted(_read, _EXPECTED)

@@ -12,20 +12,17 @@ an entry of a MapStatisticItem is its name: a query type, a response code, a siz
 from __future__ import annotations
 
 import re
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats import Reject
-from dropline.ingest.formats.json_documents import in_documents, items, mapping
-from dropline.ingest.formats.text import head_text, instant, json_object, quote, real
-from dropline.ingest.telemetry import Sample
-from dropline.ingest.telemetry.samples import account, each_line, words
+from dropline.ingest.formats import Reject, Row
+from dropline.ingest.formats.json_documents import Node
+from dropline.ingest.formats.text import head_text, instant, json_object, quote, real, words
+from dropline.ingest.telemetry import Found, Sample
+from dropline.ingest.telemetry.samples import accounted, each_document, each_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
-
-    from dropline.ingest.formats import Row
 
 NAME = "pdns"
 IN_JSON = ('StatisticItem"', '"utc"')
@@ -57,16 +54,16 @@ def _is_poll(row: Row | None) -> bool:
     return row is not None and "utc" in row and ("udp-queries" in row or row.keys() == {"utc", "error"})
 
 
-def _read(text: bytes) -> Iterator[Sample | Reject]:
+def _read(text: bytes) -> Found:
     begin = text[:100].lstrip()
     if begin.startswith(b"["):
-        return in_documents(text, _statistics)
+        return each_document(text, _statistics)
     if begin.startswith(b"{"):
         return each_line(text, _poll, "expected a JSON object with `utc` and counters or `error`")
     return _shown(text)
 
 
-def _shown(text: bytes) -> Iterator[Sample | Reject]:
+def _shown(text: bytes) -> Found:
     plain = text.decode("utf-8", "replace")
     for number, line in enumerate(plain.splitlines(keepends=True), 1):
         *pairs, last = line.split(",")  # each value ends with a comma, unless the text was edited
@@ -93,16 +90,15 @@ def _poll(line: str) -> Iterator[Sample] | None:
     return (_sample(at, name, value) for name, value in values.items() if value is not None)
 
 
-def _statistics(line: int, document: Any) -> Iterator[Sample | Reject]:
-    for item in map(mapping, items(document)):
+def _statistics(line: int, document: Node) -> Found:
+    for item in document.items():
         name, kind = words(item.get("name")), item.get("type")
         if kind == "RingStatisticItem":
             continue
-        entries = items(item.get("value")) if kind == "MapStatisticItem" else [{"value": item.get("value")}]
-        for entry in map(mapping, entries):
+        for entry in item.items("value") if kind == "MapStatisticItem" else [Node({"value": item.get("value")})]:
             value = real(entry.get("value"))
             if name is None or value is None:
-                yield Reject(line, f"not a counter: {quote(str(item))}", "expected a name and a number")
+                yield Reject(line, f"not a counter: {quote(str(item.value))}", "expected a name and a number")
             else:
                 yield _sample(None, name, value, words(entry.get("name")))
 
@@ -111,4 +107,4 @@ def _sample(at: datetime | None, name: str, value: float, label: str | None = No
     return Sample(at, f"pdns.{name}", value, unit(name), label)
 
 
-parse = partial(account, read=_read, expected=_EXPECTED)
+parse = accounted(_read, _EXPECTED)

@@ -12,33 +12,21 @@ server.
 from __future__ import annotations
 
 import re
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from dropline.ingest.formats.text import head_text, instant, real
-from dropline.ingest.telemetry import Sample
-from dropline.ingest.telemetry.samples import account, each_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from dropline.ingest.formats import Reject
+from dropline.ingest.formats.text import begins, instant, real
+from dropline.ingest.telemetry import Found, Sample
+from dropline.ingest.telemetry.samples import accounted, each_line
 
 NAME = "probe"
 
-_COLUMNS: Final = "# utc\tname\trcode\tlatency_ms\tstatus"
+_BEGIN: Final = re.compile(r"# [^\r\n]*(?:\r?\n|\r)# utc\tname\trcode\tlatency_ms\tstatus[ \t]*(?:[\r\n]|\Z)")
 _EXPECTED: Final = "expected five columns: utc, name, rcode, latency_ms, status"
 _SERVER: Final = re.compile(r"# .*\bserver=(\S+)")
 _FAILURE: Final = re.compile(r"timeout|wrong|error:\S{1,100}")
 
 
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is a probe log."""
-    lines = head_text(head).splitlines()[:2]
-    return len(lines) > 1 and lines[0].startswith("# ") and lines[1].strip() == _COLUMNS
-
-
-def _read(text: bytes) -> Iterator[Sample | Reject]:
+def _read(text: bytes) -> Found:
     host = None
 
     def samples(line: str) -> list[Sample] | None:
@@ -63,4 +51,5 @@ def _sample(cells: list[str], host: str | None) -> Sample | None:
     return None
 
 
-parse = partial(account, read=_read, expected=_EXPECTED)
+sniff = begins(_BEGIN)
+parse = accounted(_read, _EXPECTED)

@@ -13,17 +13,11 @@ from __future__ import annotations
 
 import re
 import socket
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from dropline.ingest.formats.text import head_text, real
-from dropline.ingest.telemetry import Sample
-from dropline.ingest.telemetry.samples import account, each_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from dropline.ingest.formats import Reject
+from dropline.ingest.formats.text import begins, real
+from dropline.ingest.telemetry import Found, Sample
+from dropline.ingest.telemetry.samples import accounted, each_line
 
 NAME = "proc_net"
 
@@ -42,12 +36,7 @@ _SOCKET: Final = re.compile(
 )
 
 
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, holds these counters."""
-    return bool(_BEGIN.match(head_text(head)))
-
-
-def _read(text: bytes) -> Iterator[Sample | Reject]:
+def _read(text: bytes) -> Found:
     names: dict[str, list[str]] = {}
 
     def samples(line: str) -> list[Sample] | None:
@@ -91,4 +80,5 @@ def _address(digits: str) -> str:
     return f"[{socket.inet_ntop(socket.AF_INET6, packed)}]"
 
 
-parse = partial(account, read=_read, expected=_EXPECTED)
+sniff = begins(_BEGIN)
+parse = accounted(_read, _EXPECTED)

@@ -14,19 +14,13 @@ The label is the set of labels, sorted and escaped as in the text, `a="b",c="d"`
 from __future__ import annotations
 
 import re
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Final
+from functools import lru_cache
+from typing import Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.json_documents import in_documents, items, mapping
-from dropline.ingest.formats.text import head_text, instant, quote, real
-from dropline.ingest.telemetry import Sample
-from dropline.ingest.telemetry.samples import account, each_line, words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from dropline.ingest.formats import Row
+from dropline.ingest.formats.text import head_text, instant, quote, real, words
+from dropline.ingest.telemetry import Found, Sample
+from dropline.ingest.telemetry.samples import Node, accounted, each_document, each_line
 
 NAME = "prometheus"
 IN_JSON = ('"resultType"', '"errorType"')
@@ -71,9 +65,9 @@ def unit(metric: str) -> str | None:
     return {"seconds": "s", "bytes": "bytes"}[match[1]] if match else None
 
 
-def _read(text: bytes) -> Iterator[Sample | Reject]:
+def _read(text: bytes) -> Found:
     if text[:100].lstrip().startswith(b"{"):
-        return in_documents(text, _answer)
+        return each_document(text, _answer)
     return each_line(text, _exposed, 'expected `name{label="value"} value`, as a /metrics page has it')
 
 
@@ -104,29 +98,26 @@ def _host(instance: str | None) -> str | None:
     return (instance.rpartition(":")[0] or instance) if instance else None
 
 
-def _answer(line: int, document: Any) -> Iterator[Sample | Reject]:
-    answer = mapping(document)
+def _answer(line: int, answer: Node) -> Found:
     if answer.get("status") != "success":
         reason = f"the query failed: {quote(str(answer.get('error')))}"
         yield Reject(line, reason, "repair the query and save its answer again")
         return
-    for result in map(mapping, items(mapping(answer.get("data")).get("result"))):
+    for result in answer.items("data.result"):
         yield from _result(line, result)
 
 
-def _result(line: int, result: Row) -> Iterator[Sample | Reject]:
-    labels = {str(words(name)): str(words(value)) for name, value in mapping(result.get("metric")).items()}
+def _result(line: int, result: Node) -> Found:
+    labels = {str(words(name)): str(words(each.value)) for name, each in result.members("metric").items()}
     metric, label, host = labelled(labels)
-    for pair in items(result.get("values")) or [result.get("value")]:
+    for pair in result.values("values") or [result.get("value")]:
         said, text = pair if isinstance(pair, list) and len(pair) == 2 else (None, None)
         at, value = instant(said), real(text)
         if at and value is not None:
             yield Sample(at, metric, value, unit(metric), label, host)
         elif not at or str(text).lower() not in NO_NUMBER:
-            reason = f"not a time and a value: {quote(str(pair))} of {quote(metric)}"
-            yield Reject(
-                line, reason, 'expected [seconds, "value"]; histograms cannot be read, ask for their quantiles'
-            )
+            hint = 'expected [seconds, "value"]; histograms cannot be read, ask for their quantiles'
+            yield Reject(line, f"not a time and a value: {quote(str(pair))} of {quote(metric)}", hint)
 
 
-parse = partial(account, read=_read, expected=_EXPECTED)
+parse = accounted(_read, _EXPECTED)

@@ -15,17 +15,15 @@ Metric, label and host are as in `prometheus`; a legend is used as the metric. E
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.text import head_text, instant, quote, real
-from dropline.ingest.telemetry import Sample
+from dropline.ingest.telemetry import Found, Sample
 from dropline.ingest.telemetry.prometheus import NO_NUMBER, UNNAMED, labelled, series, unit
-from dropline.ingest.telemetry.samples import account, first_rows, rows
+from dropline.ingest.telemetry.samples import accounted, first_rows, rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from datetime import datetime
 
 NAME = "prometheus_csv"
@@ -60,7 +58,7 @@ def sniff(head: bytes) -> bool:
     return bool(columns and len(found[1]) == len(found[0]) and _TIME.fullmatch(found[1][columns.time]))
 
 
-def _read(text: bytes) -> Iterator[Sample | Reject]:
+def _read(text: bytes) -> Found:
     head = None
     for part in rows(text.decode("utf-8", "replace")):
         if isinstance(part, Reject):
@@ -97,7 +95,7 @@ def _head(cells: list[str]) -> _Head | None:
     return _Head(cells, 0, None, series=tuple(series(cell) or (cell, None, None) for cell in cells[1:]))
 
 
-def _row(line: int, at: datetime, head: _Head, cells: list[str]) -> Iterator[Sample | Reject]:
+def _row(line: int, at: datetime, head: _Head, cells: list[str]) -> Found:
     wide = zip(head.series, cells[1:], strict=True)
     for (metric, label, host), cell in wide if head.value is None else [(_long(head, cells), cells[head.value])]:
         if cell.lower() in _ABSENT:
@@ -119,4 +117,4 @@ def _long(head: _Head, cells: list[str]) -> tuple[str, str | None, str | None]:
     return labelled(labels | {"__name__": name})
 
 
-parse = partial(account, read=_read, expected=_EXPECTED)
+parse = accounted(_read, _EXPECTED)

@@ -1,13 +1,16 @@
-"""Shared helpers of the telemetry readers: limits, lines, tables."""
+"""Shared helpers of the telemetry readers: limits, lines, documents, tables."""
 
 from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dropline.ingest.formats import Reject
+from dropline.ingest.formats.json_documents import Node, in_documents
 from dropline.ingest.formats.text import (
     LONGEST,
     MAX_TEXT_BYTES,
@@ -17,12 +20,13 @@ from dropline.ingest.formats.text import (
     unpack,
     without_runs_of_rejects,
 )
+from dropline.ingest.telemetry import Found, Sample
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+Parse = Callable[[bytes], Found]
+Read = Callable[[bytes], Found]
+ReadLine = Callable[[str], Iterable[Sample] | None]
 
-    from dropline.ingest.telemetry import Sample
-
+__all__ = ["Node"]  # what `each_document` hands to a reader
 MAX_SAMPLES: Final = 2_000_000
 
 _SPLIT: Final = "split the file by time, or sample less often"
@@ -30,9 +34,22 @@ _WHOLE: Final = "copy the whole file again; all before it is kept"
 _SEPARATOR: Final = "sep="  # a line that tells spreadsheets the separator
 
 
-def account(
-    data: bytes, read: Callable[[bytes], Iterator[Sample | Reject]], expected: str
-) -> Iterator[Sample | Reject]:
+def accounted(read: Read, expected: str) -> Parse:
+    """Return a reader's `parse`: what `read` finds in a text, within limits, by `account`."""
+    return partial(account, read=read, expected=expected)
+
+
+def of_lines(read: ReadLine, expected: str) -> Parse:
+    """Return a reader's `parse` for a text of independent lines, by `each_line`."""
+    return accounted(partial(each_line, read=read, expected=expected), expected)
+
+
+def each_document(text: bytes, read: Callable[[int, Node], Found]) -> Found:
+    """Yield the samples of each JSON document; `read` takes its line and its value."""
+    return in_documents(text, lambda line, document: read(line, Node(document)))
+
+
+def account(data: bytes, read: Read, expected: str) -> Found:
     """Yield at most MAX_SAMPLES results of `read` for the text of `data`: UTF-8 or UTF-16, perhaps gzipped.
 
     Rejects without a sample between them become one, and so does a text without samples or of more than MAX_TEXT_BYTES.
@@ -51,7 +68,7 @@ def account(
         yield part
 
 
-def each_line(text: bytes, read: Callable[[str], Iterable[Sample] | None], expected: str) -> Iterator[Sample | Reject]:
+def each_line(text: bytes, read: ReadLine, expected: str) -> Found:
     """Yield the samples of every line; `read` returns None for an unusable line.
 
     An unterminated last line is rejected: its numbers may be truncated.
@@ -64,11 +81,6 @@ def each_line(text: bytes, read: Callable[[str], Iterable[Sample] | None], expec
             yield Reject(number, f"not understood: {quote(line)}", expected)
         else:
             yield Reject(number, f"the last line is cut off: {quote(line)}", _WHOLE)
-
-
-def words(value: object) -> str | None:
-    """Return a text that the lake can store: JSON can contain lone surrogates, UTF-8 cannot."""
-    return value.encode("utf-8", "replace").decode() or None if isinstance(value, str) else None
 
 
 def first_rows(text: str, number: int) -> list[list[str]]:

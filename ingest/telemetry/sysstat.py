@@ -17,19 +17,17 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats import Reject
-from dropline.ingest.formats.json_documents import in_documents, items, mapping
-from dropline.ingest.formats.text import head_text, instant, quote, real
-from dropline.ingest.telemetry import Sample
-from dropline.ingest.telemetry.samples import account, words
+from dropline.ingest.formats import Reject, Row
+from dropline.ingest.formats.json_documents import Node, items, mapping
+from dropline.ingest.formats.text import begins, instant, quote, real, words
+from dropline.ingest.telemetry import Found, Sample
+from dropline.ingest.telemetry.samples import accounted, each_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
-
-    from dropline.ingest.formats import Row
 
 NAME = "sysstat"
 IN_JSON = ('"sysstat"',)
@@ -47,15 +45,10 @@ _UNITS: Final = {
 _COUNTS: Final = frozenset({"blg_len"})
 
 
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is sysstat JSON."""
-    return bool(_BEGIN.match(head_text(head)))
-
-
-def _hosts(line: int, document: Any) -> Iterator[Sample | Reject]:
-    for host in map(mapping, items(mapping(mapping(document).get("sysstat")).get("hosts"))):
+def _hosts(line: int, document: Node) -> Found:
+    for host in document.items("sysstat.hosts"):
         name, local = words(host.get("nodename")), 0
-        for statistics in map(mapping, items(host.get("statistics"))):
+        for statistics in map(mapping, host.values("statistics")):
             if at := _instant(mapping(statistics.get("timestamp"))):
                 yield from _sections(at, name, statistics)
             else:
@@ -104,4 +97,5 @@ def _unit(section: str, field: str) -> str | None:
     return None if field in _COUNTS else _UNITS.get(section)
 
 
-parse = partial(account, read=partial(in_documents, read=_hosts), expected=_EXPECTED)
+sniff = begins(_BEGIN)
+parse = accounted(partial(each_document, read=_hosts), _EXPECTED)

@@ -6,7 +6,6 @@ source. What whole captures come to is in told.jsonl.
 """
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -25,6 +24,7 @@ from dropline.ingest.formats import (
 from dropline.ingest.formats.dnstrace import duration_s
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "dns"
+MADE = Path(__file__).parent / "made"
 
 
 def capture(name: str) -> bytes:
@@ -52,12 +52,6 @@ def observed(found: Report, metric: str) -> list[tuple]:
     return [
         (row["label"], row["t_s"], row["value"], row["unit"]) for row in found.observations if row["metric"] == metric
     ]
-
-
-def value(found: Report, metric: str) -> float:
-    """Return the one value of a metric that is of the whole run."""
-    (only,) = [row[2] for row in observed(found, metric) if row[1] is None]
-    return only
 
 
 def responses(found: Report) -> dict[str, int]:
@@ -107,20 +101,6 @@ def test_dnsperf_rate_target_and_display_do_not_change_the_method() -> None:
     assert report(dnsperf, other).facts["method"] == (f"{method}; EDNS; DNSSEC OK; 7 queries per connection")
 
 
-def test_dnsperf_answers_of_v_are_summarised() -> None:
-    found = report(dnsperf, capture("tools/dnsperf/lmdb-v/dnsperf.out"))
-    lines = [
-        float(line.rpartition(b" ")[2])
-        for line in capture("tools/dnsperf/lmdb-v/dnsperf.out").splitlines()
-        if line.startswith(b"> ")
-    ]
-    lines.sort()
-    assert len(lines) == 300
-    for percent, place in ((50, 150), (90, 270), (99, 297)):
-        assert value(found, f"latency_p{percent}") == pytest.approx(lines[place - 1] * 1000)
-    assert len(found.observations) < 20
-
-
 @pytest.mark.parametrize(
     ("reader", "name"),
     [
@@ -143,9 +123,6 @@ def test_report_that_is_cut_anywhere_never_tells_other_totals(reader, name: str)
         if isinstance(part, Report) and (part.facts["completed"] or not growing):
             for column in ("sent", "received", "dropped"):
                 assert part.facts[column] in {whole[column], None}, end
-
-
-# --- resperf
 
 
 # --- flame
@@ -195,9 +172,6 @@ def test_go_durations(text: str, seconds: float | None) -> None:
     assert duration_s(text) == seconds
 
 
-# --- kxdpgun
-
-
 USAGE = {
     dnsblast: b"\nUsage: dnsblast [fuzz] <host> [<count>] [<pps>] [<port>]\n\n",
     dnsperf: capture("tools/dnsperf/no-args-h/dnsperf.out") + capture("tools/dnsperf/no-args-h/dnsperf.err"),
@@ -220,34 +194,11 @@ def test_usage_text_is_one_reject_and_does_not_swallow_the_report_behind_it(read
     assert second.facts == whole.facts
 
 
-# The layouts of Knot 3.4.0 and 3.5.0 (src/utils/kxdpgun/stats.c).
-KXDPGUN_3_4 = """using interface enp1s0f0, XDP threads 2, IPv4/UDP, native mode
---------------------------------------------------------------
-periodic metrics:
-total queries:     24981 (24981 pps) (99.924000%)
-total replies:     24980 (24980 pps) (99.995997%)
-average DNS reply size: 52 B
-average Ethernet reply rate: 754506 bps (0.75 Mbps)
-responded NOERROR:   24980
-since: 0.0000s   until: 1.0000s
---------------------------------------------------------------
-thread#00: sent 250000, received 249990
-thread#01: sent 249810, received 249800
-cumulative metrics:
-total queries:     499810 (49962 pps) (99.945600%)
-total replies:     499790 (49960 pps) (99.995998%)
-average DNS reply size: 52 B
-average Ethernet reply rate: 37545060 bps (37.55 Mbps)
-responded NOERROR:   499790
-duration: 10.0021 s
-"""
-KXDPGUN_3_5 = KXDPGUN_3_4.replace("000%)", "000 %)").replace("600%)", "600 %)").replace("998%)", "998 %)")
-KXDPGUN_3_5 = re.sub(r"(?<![\d.#])\d{4,}(?!\.)", lambda found: f"{int(found[0]):,}", KXDPGUN_3_5)
-
-
 def test_kxdpgun_that_ends_within_a_period_tells_no_totals() -> None:
-    for end in range(len(KXDPGUN_3_4)):
-        (part,) = kxdpgun.parse(KXDPGUN_3_4[:end].encode())
+    (periods,) = (MADE / "kxdpgun").glob("*-periods-and-*-1.csv")
+    data = periods.read_bytes()
+    for end in range(len(data)):
+        (part,) = kxdpgun.parse(data[:end])
         if isinstance(part, Report):
             assert part.facts["sent"] == 499810
             assert part.facts["received"] in {499790, None}

@@ -8,15 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from dropline.ingest import servers
-from dropline.ingest.schema import SERVER_CONFIGS
 from dropline.ingest.servers import ConfigError, kea
 
 CONFIGS = Path(__file__).parent.parent / "captures" / "perfdhcp" / "configs"
-CALLERS_COLUMNS = {"batch", "campaign", "source_path", "source_sha256"}
 
 
 def kea4(**keywords: Any) -> bytes:
@@ -198,62 +194,3 @@ def test_reading_takes_time_in_proportion_to_the_size() -> None:
             kea.parse(data)
     kea.parse(kea4(a="://" * 100_000))
     assert time.perf_counter() - start < 10  # quadratic time would be minutes
-
-
-CORPUS = [path.read_bytes() for path in sorted(CONFIGS.glob("*.json"))[::5]]
-BYTES = st.sampled_from(list(b'{}[]",:#/*\\\n 0-9eE.truefalsn<?\xff\x00'))
-
-
-@settings(max_examples=150, deadline=None)
-@given(
-    data=st.sampled_from(CORPUS),
-    cut=st.integers(0, 3000),
-    at=st.integers(0, 3000),
-    inserted=st.lists(BYTES, max_size=6).map(bytes),
-    replaced=st.integers(0, 6),
-    twice=st.booleans(),
-)
-def test_damaged_configuration_gives_a_row_or_a_reason(
-    data: bytes, cut: int, at: int, inserted: bytes, replaced: int, twice: bool
-) -> None:
-    damaged = (data[:at] + inserted + data[at + replaced :])[: cut or None] * (1 + twice)
-    servers.recognise(damaged)
-    try:
-        row = kea.parse(damaged)
-    except ConfigError as error:
-        assert str(error)
-        assert error.hint
-    else:
-        assert row.keys() | CALLERS_COLUMNS == set(SERVER_CONFIGS.names)
-        json.loads(row["settings"])
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
-    max_leaves=6,
-)
-KEYWORDS = st.sampled_from(
-    [
-        "lease-database",
-        "multi-threading",
-        "hooks-libraries",
-        "subnet4",
-        "shared-networks",
-        "client-classes",
-        "reservations",
-        "valid-lifetime",
-        "interfaces-config",
-    ]
-)
-
-
-@settings(max_examples=150, deadline=None)
-@given(config=st.dictionaries(KEYWORDS, JSON | st.lists(st.dictionaries(KEYWORDS, JSON)), max_size=4))
-def test_any_json_below_dhcp4_gives_a_row_or_a_reason(config: dict[str, Any]) -> None:
-    try:
-        row = kea.parse(json.dumps({"Dhcp4": config}).encode())
-    except ConfigError as error:
-        assert error.hint
-    else:
-        assert row["protocol"] == "DHCPv4"

@@ -7,13 +7,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from dropline.ingest import servers
-from dropline.ingest.schema import SERVER_CONFIGS
 from dropline.ingest.servers import ConfigError, kea, powerdns
 from dropline.ingest.synonyms import normalise
 
@@ -28,9 +24,6 @@ def authoritative(text: str) -> dict[str, Any]:
 
 def said(row: dict[str, Any], *columns: str) -> tuple[Any, ...]:
     return tuple(row.get(column) for column in columns)
-
-
-CAPTURED = [path.read_bytes() for path in sorted(CONFIGS.glob("*.conf"))]
 
 
 def test_settings_are_those_of_the_file_without_its_secrets() -> None:
@@ -226,50 +219,3 @@ def test_reading_takes_time_in_proportion_to_the_size() -> None:
             assert error.hint
     normalise("product", "Kea 2" * 10_000)
     assert time.perf_counter() - start < 10  # quadratic time would be minutes
-
-
-BYTES = st.sampled_from(list(b'=+#\\\n\r "[]abc019,:\xff\x00'))
-
-
-@settings(max_examples=150, deadline=None)
-@given(
-    data=st.sampled_from(CAPTURED),
-    cut=st.integers(0, 700),
-    at=st.integers(0, 700),
-    inserted=st.lists(BYTES, max_size=6).map(bytes),
-    replaced=st.integers(0, 6),
-    twice=st.booleans(),
-)
-def test_damaged_configuration_gives_a_row_or_a_reason(
-    data: bytes, cut: int, at: int, inserted: bytes, replaced: int, twice: bool
-) -> None:
-    damaged = (data[:at] + inserted + data[at + replaced :])[: cut or None] * (1 + twice)
-    servers.recognise(damaged)
-    servers.describe(damaged)
-    try:
-        row = powerdns.parse(damaged)
-    except ConfigError as error:
-        assert str(error)
-        assert error.hint
-    else:
-        assert row["product"] in {AUTHORITATIVE, RECURSOR}
-        json.loads(row["settings"])
-        row["settings"].encode()
-
-
-KEYS = st.sampled_from(
-    ["launch", "receiver-threads", "distributor-threads", "threads", "include-dir", "cache-ttl", "x"]
-)
-
-
-@settings(max_examples=150, deadline=None)
-@given(lines=st.lists(st.tuples(KEYS, st.sampled_from(["=", "+=", ""]), st.text(max_size=6)), max_size=6))
-def test_any_settings_give_a_row_or_a_reason(lines: list[tuple[str, str, str]]) -> None:
-    text = "\n".join("".join(line) for line in lines)
-    try:
-        row = powerdns.parse(text.encode("utf-8", "replace"))
-    except ConfigError as error:
-        assert error.hint
-    else:
-        fields = [field for field in SERVER_CONFIGS if field.name in row]
-        pa.Table.from_pylist([row], schema=pa.schema(fields)).validate(full=True)

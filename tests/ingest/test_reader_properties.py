@@ -5,7 +5,6 @@ import json
 import math
 import re
 import time
-from collections.abc import Iterator
 from datetime import UTC
 from functools import cache
 from pathlib import Path
@@ -17,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dropline.ingest import schema
-from dropline.ingest.formats import READERS, Reject, Report, dnsblast, dnsperf, perfdhcp, testcenter_results
+from dropline.ingest.formats import READERS, Reject, Report, dnsperf, perfdhcp, testcenter_results
 from dropline.ingest.formats.text import MAX_REJECTS, instant, lines, real
 from dropline.ingest.telemetry import TELEMETRY_READERS, Sample
 
@@ -64,7 +63,6 @@ readers = st.sampled_from(ALL)
 known = some(lambda *_: True)
 of_tables = some(lambda reader, _: reader in READERS and reader not in OF_TEXT)
 of_no_lines = some(lambda reader, _: reader not in OF_TEXT)
-json_texts = some(lambda reader, data: data[:1] in b"[{" and reader is not dnsblast)
 reports = st.deferred(lambda: st.sampled_from([(reader, data) for reader in DNS for data in own(reader)]))
 tokens = st.sampled_from(
     (
@@ -100,11 +98,6 @@ tokens = st.sampled_from(
     )
 )
 edits = st.lists(st.tuples(st.integers(0, LARGEST), st.integers(0, 300), tokens | st.binary(max_size=20)), max_size=6)
-anything = st.recursive(
-    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5) | st.just("\ud800"),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=6,
-)
 
 
 def check(reader, data: bytes) -> list[Any]:
@@ -264,25 +257,6 @@ def test_a_text_that_was_appended_to_gives_what_each_part_gives_alone(pair, draw
     alike = [data for other, data in texts() if other is reader and data[:1] == first[:1]]
     first, second = (data.removesuffix(b"\n") + b"\n" for data in (first, draw.draw(st.sampled_from(alike))))
     assert check(reader, first + second) == check(reader, first) + check(reader, second)
-
-
-def places(document: object) -> Iterator[tuple[Any, Any]]:
-    """Yield each (object or list, key or index) inside a JSON document."""
-    keys = document.keys() if isinstance(document, dict) else range(len(document)) if isinstance(document, list) else ()
-    for key in list(keys):
-        yield document, key
-        yield from places(document[key])
-
-
-@given(json_texts, st.integers(0, 10**6), anything)
-@settings(max_examples=500, deadline=None)
-def test_json_of_another_shape_is_accounted_for(pair, place: int, value) -> None:
-    reader, data = pair
-    document, _ = json.JSONDecoder().raw_decode(data.decode().lstrip())
-    nodes = list(places(document))
-    holder, key = nodes[place % len(nodes)]
-    holder[key] = value
-    check(reader, json.dumps(document).encode() + b"\n")
 
 
 @given(known, st.data())
