@@ -20,13 +20,7 @@ def make(warehouse: Warehouse, campaigns: Sequence[str] = (), form: str = "html"
     Raises:
         ReportError: a campaign is not in the warehouse.
     """
-    from dropline.report import content
+    from dropline.report import content, rendering
 
-    made = content.report(warehouse, campaigns)
-    if form == "markdown":
-        from dropline.report import markdown
-
-        return markdown.render(made)
-    from dropline.report import html
-
-    return html.render(made)
+    render = {"html": rendering.html, "markdown": rendering.markdown}[form]
+    return render(content.report(warehouse, campaigns))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from dropline.app import queries, wording
 from dropline.report.scope import grouped, joined, printable, web
-from dropline.report.sections import Cell, Paragraph, Section, Table
+from dropline.report.sections import Cell, Section, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -74,7 +74,7 @@ def _matrices(rows: Sequence[Row]) -> list[Block]:
         for protocol, some in sorted(grouped(rows, lambda row: row["protocol"] or "").items())
         if min(len({_set_up(row) for row in some}), len({row["backend"] for row in some})) < len(some)
     ]
-    return [Paragraph(_conditions(rows)), *tables] if tables else []
+    return [_conditions(rows), *tables] if tables else []
 
 
 def _matrix(protocol: str, rows: Sequence[Row]) -> Table:
@@ -110,7 +110,7 @@ def _runs(row: Row) -> str:
     if row["runs"] is None:
         return ""
     kept = f"{wording.count(row['runs_kept'])} of " if row["runs_kept"] not in (None, row["runs"]) else ""
-    return f"{kept}{wording.count(row['runs'])} run{'s' if row['runs'] != 1 else ''}"
+    return kept + wording.plural(row["runs"], "run")
 
 
 def _conditions(rows: Sequence[Row]) -> str:
@@ -174,16 +174,14 @@ def _list(scope: Scope, rows: Sequence[Row], unit: str) -> Iterable[Block]:
     )
     widened = wording.widened({scope.labels[row["configuration_id"]]: row["run_correlation"] for row in rows})
     if widened:
-        yield Paragraph(widened)
+        yield widened
 
 
 def beside_published(scope: Scope, figures: Sequence[Row]) -> Section:
     """Return the measured figures with a published counterpart of the same kind."""
     pairs = [row for row in figures if row.get("published_rate") is not None]
-    sources = {
-        row["campaign"]: row
-        for row in printable(scope.warehouse.query("select campaign, title, source_url from campaigns"))
-    }
+    campaigns = printable(scope.warehouse.query("select campaign, title, source_url from campaigns"))
+    sources = {row["campaign"]: Cell(row["title"] or row["campaign"], url=web(row["source_url"])) for row in campaigns}
     table = Table.of(
         "Measured, and the latest published figure of the same product, protocol, backend, threading and HA mode",
         (
@@ -193,13 +191,10 @@ def beside_published(scope: Scope, figures: Sequence[Row]) -> Section:
                 "Published": wording.rate(row["published_rate"]),
                 "Measured / published": wording.ratio(row["value"], row["published_rate"], row["sign"]),
                 "Of version": row["published_version"] or "",
-                "Source": Cell(
-                    sources[row["published_campaign"]]["title"] or row["published_campaign"],
-                    url=web(sources[row["published_campaign"]]["source_url"]),
-                ),
+                "Source": sources[row["published_campaign"]],
             }
             for row in pairs
         ),
     )
-    warning = Paragraph("The machines and versions differ: the ratio says how far apart the figures are, not why.")
+    warning = "The machines and versions differ: the ratio says how far apart the figures are, not why."
     return Section("published", "Compared with published figures", (warning, table) if pairs else ())

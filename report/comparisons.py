@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from dropline.app import queries, wording
 from dropline.report.scope import grouped, joined
-from dropline.report.sections import Cell, Paragraph, Points, Section, Table
+from dropline.report.sections import Cell, Section, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -57,7 +57,7 @@ def section(scope: Scope, found: Sequence[Row]) -> Section:
     by_factor = grouped(found, lambda row: str(row["factor"]))
     tables = (_ratios(scope, FACTORS[name], by_factor[name]) for name in FACTORS if name in by_factor)
     drift = wording.drift(row["is_in_turn"] for row in found if row["is_in_turn"] is not None)
-    said = [Paragraph(drift)] if drift else []
+    said = [drift] if drift else []
     return Section("changes", "What threads, high availability and backends change", (*said, *tables))
 
 
@@ -68,18 +68,16 @@ def _ratios(scope: Scope, caption: str, rows: Sequence[Row]) -> Table:
         (
             {
                 "Set-up": row["set_up"],
-                "Campaign": _each(row["campaign"], row["reference_campaign"]) if len(scope.campaigns) > 1 else "",
+                "Campaign": row["campaigns"] if len(scope.campaigns) > 1 else "",
                 "Compared": row["comparison"],
                 "Rate": row["rate_shown"],
                 "Against": row["reference_shown"],
                 "Ratio": Cell(row["shown"], tone=TONES.get(row["verdict"], "")),
                 "95 % interval": wording.factor_interval(row["ci_low"], row["ci_high"]),
-                "Runs": f"{wording.count(row['runs'])} / {wording.count(row['reference_runs'])}"
-                if row["runs"] is not None
-                else "",
+                "Runs": row["runs"],
                 "Measured": wording.order(row["is_in_turn"]) or "",
                 "Verdict": Cell(row["verdict"] or "-", tone=TONES.get(row["verdict"], "")),
-                "p (Holm)": f"{row['p_value_holm']:.2g}" if row["p_value_holm"] is not None else "-",
+                "p (Holm)": row["p_value_holm"],
                 "Fairness": _fairness(row),
             }
             for row in rows
@@ -88,10 +86,9 @@ def _ratios(scope: Scope, caption: str, rows: Sequence[Row]) -> Table:
 
 
 def _fairness(row: Row) -> Cell:
-    differences = f"{row['differences']} other difference{'s' if row['differences'] != 1 else ''}"
-    unstated = f"not stated: {', '.join(row['unstated_aspects'] or ())}"
-    parts = (differences if row["differences"] else "", unstated if row["unstated_aspects"] else "")
-    return Cell(row["grade"] or "-", "; ".join(filter(None, parts)))
+    parts = [wording.plural(row["differences"], "other difference")] if row["differences"] else []
+    parts += [f"not stated: {', '.join(row['unstated_aspects'])}"] if row["unstated_aspects"] else []
+    return Cell(row["grade"] or "-", "; ".join(parts))
 
 
 def what_was_shown(found: Sequence[Row]) -> Iterable[Block]:
@@ -102,20 +99,14 @@ def what_was_shown(found: Sequence[Row]) -> Iterable[Block]:
     others = Counter(row["verdict"] for row in found if row["verdict"] not in TONES)
     rest = ", ".join(f"{times} {verdict}" for verdict, times in sorted(others.items()))
     many = f"{len(found)} comparisons" if len(found) > 1 else "One comparison"
-    yield Paragraph(
+    yield (
         f"{many} of configurations that differ in one factor: {len(shown) or 'none'} with evidence of a difference"
         + (f"; {rest}." if rest else ".")
     )
     if shown:
-        yield Points(
-            tuple(
-                f"{row['set_up']}: {row['comparison']} is {row['verdict']}, {row['shown']} "
-                f"({wording.factor_interval(row['ci_low'], row['ci_high'])}); "
-                f"fairness: {row['grade'] or wording.NOT_STATED}"
-                for row in shown
-            )
+        yield tuple(
+            f"{row['set_up']}: {row['comparison']} is {row['verdict']}, {row['shown']} "
+            f"({wording.factor_interval(row['ci_low'], row['ci_high'])}); "
+            f"fairness: {row['grade'] or wording.NOT_STATED}"
+            for row in shown
         )
-
-
-def _each(*names: str | None) -> str:
-    return " / ".join(dict.fromkeys(name for name in names if name))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from dropline.app import queries, wording
 from dropline.report.capacities import spread
-from dropline.report.scope import grouped, percent, printable
-from dropline.report.sections import Chart, Paragraph, Section, Series
+from dropline.report.scope import grouped, printable
+from dropline.report.sections import Chart, Section, Series
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ def loss(scope: Scope, figures: Sequence[Row]) -> Section:
         medians = _steps(scope, ids, basis, each_run=False)
         charts += [_curve(scope, row, runs[row["configuration_id"]], line) for row in some
                    if len(line := medians[row["configuration_id"]]) > 1]  # fmt: skip
-    intro = Paragraph("A dot is a step of one run, the line the median of the runs; red is the limit of the loss goal.")
+    intro = "A dot is a step of one run, the line the median of the runs; red is the limit of the loss goal."
     return Section("loss", "Loss over the offered rate", (intro, *charts) if charts else ())
 
 
@@ -39,14 +39,8 @@ def _steps(scope: Scope, ids: Sequence[str], basis: str, *, each_run: bool) -> d
 
 def _curve(scope: Scope, figure: Row, runs: Sequence[Row], medians: Sequence[Row]) -> Chart:
     def points(steps: Sequence[Row]) -> tuple[tuple[float, float, str], ...]:
-        return tuple(
-            (
-                step["offered_rate"],
-                step["loss_ratio"],
-                f"{wording.number(step['offered_rate'])} offered: {percent(step['loss_ratio'])} lost",
-            )
-            for step in steps
-        )
+        at = ((step["offered_rate"], step["loss_ratio"]) for step in steps)
+        return tuple((rate, loss, f"{wording.number(rate)} offered: {100 * loss:.3g} % lost") for rate, loss in at)
 
     unit = figure["rate_unit"]
     paint = figure["backend"] or ""
@@ -67,9 +61,7 @@ def seconds(scope: Scope) -> Section:
     decisive = scope.rows("decisive_trials")
     by_id = {row["configuration_id"]: row for row in decisive}
     charts = [chart for each in scope.ids if each in by_id for chart in _of_trial(scope, by_id[each])]
-    intro = Paragraph(
-        "The trial that gives the capacity, from the run nearest to the median: packets per second as printed."
-    )
+    intro = "The trial that gives the capacity, from the run nearest to the median: packets per second as printed."
     return Section("seconds", "The capacity step, second by second", (intro, *charts) if charts else ())
 
 

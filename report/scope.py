@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from dropline.app import wording
 from dropline.errors import DroplineError
+from dropline.report.sections import Cell, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import date, datetime
 
     import pyarrow as pa
 
@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 _QUERIES: Final = Path(__file__).parent / "queries"
+_TITLES: Final = {
+    "drop_time_s": "Drop time, s",
+    "ha_role": "HA role",
+    "offered_rate": "Offered, queries/s",
+    "packet_queue_size": "Queue, packets",
+    "ratio_printed": "Printed",
+    "ratio_true": "True",
+    "valid_lifetime_s": "Lease time, s",
+}
 
 
 class ReportError(DroplineError):
@@ -41,6 +50,15 @@ class Scope:
         sql = (_QUERIES / f"{name}.sql").read_text("utf-8")
         known = {"campaigns": self.campaigns, "ids": [*self.ids, ""]}
         return printable(self.warehouse.query(sql, {name: some for name, some in known.items() if f"${name}" in sql}))
+
+    def tables(self, caption: str, name: str) -> tuple[Table, ...]:
+        """Return the table of the rows of queries/<name>.sql, if any; its column `configuration` holds ids."""
+        rows = [{title(column): value for column, value in row.items()} for row in self.rows(name)]
+        for row in rows:
+            if "Configuration" in row:
+                cell = Cell.of(row["Configuration"])
+                row["Configuration"] = cell._replace(text=self.labels.get(cell.text, ""))
+        return (Table.of(caption, rows),) if rows else ()
 
 
 def chosen(warehouse: Warehouse, wanted: Sequence[str]) -> Scope:
@@ -84,15 +102,22 @@ def _labels(rows: Sequence[Row], names_campaign: bool) -> dict[str, str]:
     return {each: text if shared[text] == 1 else f"{text} #{each[:6]}" for each, text in texts.items()}
 
 
+def title(column: str) -> str:
+    """Return the heading of a column of queries/*.sql."""
+    return _TITLES.get(column) or column.replace("_", " ").capitalize()
+
+
 def printable(table: pa.Table) -> list[Row]:
     """Return the rows of a result, with values made printable by `shown`."""
-    return [{name: shown(value) for name, value in row.items()} for row in table.to_pylist()]
+    return [shown(row) for row in table.to_pylist()]
 
 
 def shown(value: Any) -> Any:
     """Return a value with a blank for each character that controls the terminal or the text direction."""
     if isinstance(value, str):
         return "".join(char if char.isprintable() else " " for char in value)
+    if isinstance(value, dict):
+        return {name: shown(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
         return type(value)(shown(each) for each in value)
     return value
@@ -111,26 +136,6 @@ def joined(*parts: str | None) -> str:
     return " ".join(part for part in parts if part)
 
 
-def number(value: float | None) -> str:
-    """Return a number formatted by `wording.number`; a dash for none."""
-    return wording.number(float(value)) if value is not None else "-"
-
-
-def percent(ratio: float | None) -> str:
-    """Return a ratio (0..1) in percent; a dash for none."""
-    return f"{100 * ratio:.3g} %" if ratio is not None else "-"
-
-
-def day(date: date | None) -> str:
-    """Return a date in ISO 8601 format; a dash for none."""
-    return f"{date:%Y-%m-%d}" if date else "-"
-
-
-def moment(time: datetime | None) -> str:
-    """Return a time of the warehouse (UTC) to the minute; a dash for none."""
-    return f"{time:%Y-%m-%d %H:%M} UTC" if time else "-"
-
-
 def web(url: str | None) -> str:
-    """Return a URL if it may become a link, which requires http or https; else an empty text."""
-    return url if url and url.lower().startswith(("https://", "http://")) and " " not in url else ""
+    """Return a URL if it may become a link, which requires http or https and no markup; else an empty text."""
+    return url if url and re.fullmatch(r"https?://[^\s<>|\\\\]+", url, re.IGNORECASE) else ""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from dropline.app import wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,6 +27,27 @@ class Cell(NamedTuple):
     tone: str = ""
     url: str = ""
 
+    @classmethod
+    def of(cls, value: Any) -> Cell:
+        """Return the cell of a value: a cell, a struct of its parts, or anything that `text` formats."""
+        if isinstance(value, dict):
+            return cls(**value)
+        return value if isinstance(value, Cell) else cls(text(value))
+
+
+def text(value: Any) -> str:
+    """Format a value of the warehouse: rates by `wording.number`, times in UTC to the minute; a dash for none."""
+    match value:
+        case None:
+            return "-"
+        case str():
+            return value
+        case datetime():
+            return f"{value:%Y-%m-%d %H:%M} UTC"
+        case date():
+            return f"{value:%Y-%m-%d}"
+    return wording.number(float(value))
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -34,9 +58,9 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
 
     @classmethod
-    def of(cls, caption: str, rows: Iterable[Mapping[str, Cell | str]]) -> Table:
+    def of(cls, caption: str, rows: Iterable[Mapping[str, Any]]) -> Table:
         """Build a table of rows with the same keys; omit empty columns."""
-        cells = [{name: cell if isinstance(cell, Cell) else Cell(cell) for name, cell in row.items()} for row in rows]
+        cells = [{name: Cell.of(value) for name, value in row.items()} for row in rows]
         names = [name for name in (cells[0] if cells else ()) if any(row[name].text not in EMPTY for row in cells)]
         return cls(caption, tuple(names), tuple(tuple(row[name] for name in names) for row in cells))
 
@@ -72,25 +96,10 @@ class Chart:
     loss_limit: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
-    """Running text."""
-
-    text: str
+Block = str | tuple[str, ...] | Table | Chart  # a paragraph, a list, ...
 
 
-@dataclass(frozen=True, slots=True)
-class Points:
-    """A list."""
-
-    texts: tuple[str, ...]
-
-
-Block = Paragraph | Points | Table | Chart
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """A chapter; `key` is its anchor."""
 
     key: str
@@ -98,8 +107,7 @@ class Section:
     blocks: tuple[Block, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """The whole report; `subtitle` names the warehouse."""
 
     title: str

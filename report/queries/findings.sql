@@ -15,5 +15,11 @@ kinds as (
 
 )
 
-select * from kinds
+select
+    severity,
+    replace(finding, '_', ' ') as finding,
+    coalesce(configuration_id, '') as configuration,
+    format('{:,} ({})', times, subject) as times,
+    { 'text': example['detail'], 'detail': example['place'] } as for_example
+from kinds
 order by severity <> 'suspect', severity <> 'warning', finding, subject, example

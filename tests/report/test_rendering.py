@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import report
-from dropline.report import figures, html, markdown
-from dropline.report.sections import Cell, Chart, Paragraph, Points, Report, Section, Series, Table
+from dropline.report import figures, rendering
+from dropline.report.sections import Cell, Chart, Report, Section, Series, Table
 
 VOID = {"meta"}
 ELEMENTS = {
@@ -109,11 +109,11 @@ def test_any_text_stays_in_its_cell(rows):
     cells = [{"x" + name: Cell("y" + name, detail) for name, detail, _ in rows} for _ in range(2)]
     table = Table.of("caption", cells)
     texts = tuple("z" + text for _, _, text in rows)
-    made = Report("title", "subtitle", (Section("key", "Title", (Paragraph(texts[0]), Points(texts), table)),))
-    *_, head, rule, one, other = markdown.render(made).splitlines()
+    made = Report("title", "subtitle", (Section("key", "Title", (texts[0], texts, table)),))
+    *_, head, rule, one, other = rendering.markdown(made).splitlines()
     widths = {len(UNESCAPED_PIPE.findall(line)) for line in (head, rule, one, other)}
     assert widths == {len(table.columns) + 1}
-    page = Page(html.render(made))
+    page = Page(rendering.html(made))
     joined = "\n".join(page.texts)
     for text in (*texts, *table.columns, *(cell.text for cell in table.rows[0])):
         assert text.strip() in joined
@@ -128,7 +128,7 @@ def test_any_text_stays_in_its_cell(rows):
 def test_every_chart_is_xml_with_its_words_and_its_points_inside(points, title, is_loss, limit):
     series = (Series("runs", "memfile", tuple(points), False), Series("median", "", tuple(points), True))
     chart = Chart(title, "what it shows", "x", "y", series, is_loss, limit if is_loss else None)
-    root = ElementTree.fromstring(html.svg(chart, "key"))  # noqa: S314 - our own
+    root = ElementTree.fromstring(rendering.svg(chart, "key"))  # noqa: S314 - our own
     svg = "{http://www.w3.org/2000/svg}"
     assert (root.findtext(f"{svg}title") or "") == title
     assert root.findtext(f"{svg}desc") == "what it shows"

@@ -13,7 +13,7 @@ from dropline.app import wording
 from dropline.app.warehouse import Warehouse
 from dropline.report import content
 from dropline.report.scope import ReportError
-from dropline.report.sections import Paragraph, Table
+from dropline.report.sections import Table
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ["kea-2.2-backends", "kea-2.2-ha"]
@@ -124,7 +124,7 @@ def test_bounds_are_shown_as_bounds(changed):
 def test_pairs_that_were_not_measured_in_turn_and_widened_intervals_are_named(warehouse, changed):
     def said(of, key):
         [section] = [section for section in content.report(of, EXAMPLES).sections if section.key == key]
-        return " ".join(block.text for block in section.blocks if isinstance(block, Paragraph))
+        return " ".join(block for block in section.blocks if isinstance(block, str))
 
     drift = "were measured one after the other: drift of the machine may look like a difference."
     assert drift in said(warehouse, "changes")

@@ -1,7 +1,8 @@
-"""The report as one self-contained HTML file: style and charts inside, no script."""
+"""Rendering of a report: as one HTML file, with style and charts inside and no script, or as Markdown."""
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -10,17 +11,22 @@ import jinja2
 from markupsafe import Markup
 
 from dropline.report import figures
-from dropline.report.sections import Chart, Paragraph, Points, Table
 
 if TYPE_CHECKING:
-    from dropline.report.sections import Report
+    from dropline.report.sections import Chart, Report
 
-KINDS: Final = {"paragraph": Paragraph, "points": Points, "table": Table, "chart": Chart}
+# Markup characters within a line. Dots and hyphens are none there; unescaped, figures stay readable in the source.
+_MEANT: Final = re.compile(r"([\\`*_\[\]<>|~$&#@])")
 
 
-def render(report: Report) -> str:
+def html(report: Report) -> str:
     """Return the report as an HTML document; every text is escaped by the template."""
     return _templates().get_template("template.html").render(report=report, svg=svg)
+
+
+def markdown(report: Report) -> str:
+    """Return the report as GitHub-flavoured Markdown: pipe tables, and a sentence per chart; every text is escaped."""
+    return _templates().get_template("template.md").render(report=report)
 
 
 def svg(chart: Chart, key: str) -> Markup:
@@ -33,11 +39,12 @@ def svg(chart: Chart, key: str) -> Markup:
 def _templates() -> jinja2.Environment:
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
+        autoescape=jinja2.select_autoescape(["html", "svg"]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=False,
     )
-    templates.tests |= {name: lambda block, kind=kind: isinstance(block, kind) for name, kind in KINDS.items()}
     templates.filters["at"] = "{:.1f}".format
+    templates.filters["escaped"] = lambda text: _MEANT.sub(r"\\\1", " ".join(text.split()))
     return templates

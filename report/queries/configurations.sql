@@ -1,3 +1,0 @@
-select *
-from configurations
-where configuration_id in (select unnest($ids))
