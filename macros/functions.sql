@@ -386,26 +386,8 @@ order by sure_lps desc nulls last, configuration_id
     end
 {%- endmacro %}
 
-{% macro compare_function() -%}
-create or replace macro compare(a, b) as table
-with
-
-{# by id or name, each an equality of its own: many pairs at once (lateral) are then joined and not tried one by one -#}
-{%- for side, named in [('treatment', 'a'), ('baseline', 'b')] -%}
-{{ side }} as (
-
-    select * from capacity
-    where configuration_id = {{ named }}
-    union all
-    select * from capacity
-    where configuration = {{ named }} and configuration_id <> {{ named }}
-    union all
-    select * from (select * from capacity limit 1) as whatever
-    where {{ is_unknown_configuration(named) }}
-
-),
-
-{% endfor -%}
+{#- From the capacities `treatment` and `baseline`, joined as told, to the columns of a comparison. -#}
+{% macro compared(joined) -%}
 pairs as (
 
     select
@@ -418,10 +400,8 @@ pairs as (
         {{ crossings_of(side) }},
         case when {{ side }}.origin = 'measured' then {{ side }}.runs end as {{ side }}_runs{{ "," if not loop.last }}
         {%- endfor %}
-    from treatment
-    inner join baseline
-        on treatment.loss_goal = baseline.loss_goal
-            and treatment.rate_unit = baseline.rate_unit
+    from {{ joined }}
+    where treatment.loss_goal = baseline.loss_goal and treatment.rate_unit = baseline.rate_unit
 
 ),
 
@@ -448,6 +428,29 @@ from tested_pairs
 order by loss_goal, configuration_a, configuration_b
 {%- endmacro %}
 
+{% macro compare_function() -%}
+create or replace macro compare(a, b) as table
+with
+
+{# by id or name, each an equality of its own: many pairs at once (lateral) are then joined and not tried one by one -#}
+{%- for side, named in [('treatment', 'a'), ('baseline', 'b')] -%}
+{{ side }} as (
+
+    select * from capacity
+    where configuration_id = {{ named }}
+    union all
+    select * from capacity
+    where configuration = {{ named }} and configuration_id <> {{ named }}
+    union all
+    select * from (select * from capacity limit 1) as whatever
+    where {{ is_unknown_configuration(named) }}
+
+),
+
+{% endfor -%}
+{{ compared('treatment cross join baseline') }}
+{%- endmacro %}
+
 {#- Run once at the end of a build. -#}
 {% macro create_calculator() -%}
     {%- if target.type == 'duckdb' %}
@@ -466,10 +469,31 @@ order by loss_goal, configuration_a, configuration_b
     {%- endif %}
 {%- endmacro %}
 
-{#- Run after the last of the tables that compare() reads. -#}
+{#- The same for many pairs at once, by id only: planned in a quarter of the time of a lateral join. -#}
+{% macro compare_each_function() -%}
+create or replace macro compare_each(ids_a := [], ids_b := []) as table
+with
+
+asked as (
+
+    select
+        unnest(cast(ids_a as varchar[])) as id_a,
+        unnest(cast(ids_b as varchar[])) as id_b
+
+),
+
+{{ compared('asked
+    inner join capacity as treatment on asked.id_a = treatment.configuration_id
+    inner join capacity as baseline on asked.id_b = baseline.configuration_id') }}
+{%- endmacro %}
+
+{#- Run after the last of the tables that these functions read. -#}
 {% macro create_comparison() -%}
     {%- if target.type == 'duckdb' %}
     {{ compare_function() }};
+    {{ compare_each_function() }};
+    comment on macro table compare_each is
+    'The same for many pairs, given as two lists of ids of the same length.';
     comment on macro table compare is
     'Two configurations, by id or name, at each loss goal: rates, ratio with interval and p value, and a verdict on a.';
     {%- endif %}

@@ -1,17 +1,25 @@
 -- `pairs` is given: a over b, in the order of their places.
 with
 
+sides as (
+
+    select
+        list(a order by place_a, place_b) as all_a,
+        list(b order by place_a, place_b) as all_b
+    from pairs
+
+),
+
 compared as (
 
     select
         pairs.*,
         tested.*
-    from pairs, lateral (
-            select * from compare(pairs.a, pairs.b)
-            where loss_goal = coalesce(
-                    $loss_goal, case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end
-                )
-        ) as tested
+    from compare_each((select all_a from sides), (select all_b from sides)) as tested
+    inner join pairs on tested.configuration_id_a = pairs.a and tested.configuration_id_b = pairs.b
+    where tested.loss_goal = coalesce(
+            $loss_goal, case when list_contains($dhcp_units, tested.rate_unit) then $dhcp_goal else $other_goal end
+        )
 
 ),
 

@@ -2,19 +2,35 @@
 -- so on, what was asked and what was answered, over the capacity; the median of the runs.
 with
 
+asked as (
+
+    select * from leases_per_second
+    where protocol = $protocol and lps > 0
+
+),
+
+-- a number for each run: the steps of a million trials are sorted by it in a fraction of the time
+rated_runs as (
+
+    select
+        run_capacity.*,
+        row_number() over () as run
+    from run_capacity
+    inner join asked on run_capacity.configuration_id = asked.configuration_id
+    where run_capacity.loss_goal = 'isc' and run_capacity.rate > 0
+
+),
+
 beyond as (
 
     select
-        run_capacity.configuration_id,
-        run_steps.offered_rate / run_capacity.rate as asked_ratio,
-        run_steps.achieved_rate / run_capacity.rate as answered_ratio,
-        row_number() over (partition by run_steps.run_id order by run_steps.offered_rate) as step
-    from run_capacity
-    inner join run_steps on run_capacity.run_id = run_steps.run_id
-    where run_capacity.loss_goal = 'isc'
-        and run_capacity.rate > 0
-        and run_steps.offered_rate > run_capacity.last_passing_rate
-        and not coalesce(run_steps.is_generator_limited, false)
+        rated_runs.configuration_id,
+        run_steps.offered_rate / rated_runs.rate as asked_ratio,
+        run_steps.achieved_rate / rated_runs.rate as answered_ratio,
+        row_number() over (partition by rated_runs.run order by run_steps.offered_rate) as step
+    from rated_runs
+    inner join run_steps on rated_runs.run_id = run_steps.run_id
+    where run_steps.offered_rate > rated_runs.last_passing_rate and not coalesce(run_steps.is_generator_limited, false)
 
 ),
 
@@ -29,13 +45,12 @@ steps as (
 )
 
 select
-    leases_per_second.configuration_id,
-    leases_per_second.configuration,
-    leases_per_second.campaign,
-    leases_per_second.lps,
+    asked.configuration_id,
+    asked.configuration,
+    asked.campaign,
+    asked.lps,
     list(steps.point order by steps.point.asked_ratio) as goodput
 from steps
-inner join leases_per_second on steps.configuration_id = leases_per_second.configuration_id
-where leases_per_second.protocol = $protocol and leases_per_second.lps > 0
+inner join asked on steps.configuration_id = asked.configuration_id
 group by all
-order by leases_per_second.lps desc, leases_per_second.configuration_id asc
+order by asked.lps desc, asked.configuration_id asc

@@ -6,9 +6,9 @@ exchanges as (
 
 ),
 
-trials as (
+superseded as (
 
-    select * from {{ ref('stg_current_trials') }}
+    select * from {{ ref('stg_superseded_trials') }}
 
 ),
 
@@ -33,9 +33,9 @@ current_versions as (
         exchanges.max_delay_ms,
         exchanges.stdev_delay_ms
     from exchanges
-    inner join trials
-        on exchanges.trial_id = trials.trial_id
-            and exchanges.batch = trials.batch
+    anti join superseded
+        on exchanges.trial_id = superseded.trial_id
+            and exchanges.batch = superseded.batch
 
 )
 

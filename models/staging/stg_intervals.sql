@@ -6,9 +6,9 @@ intervals as (
 
 ),
 
-trials as (
+superseded as (
 
-    select * from {{ ref('stg_current_trials') }}
+    select * from {{ ref('stg_superseded_trials') }}
 
 ),
 
@@ -28,9 +28,9 @@ current_versions as (
         intervals.interval_received,
         intervals.interval_drops
     from intervals
-    inner join trials
-        on intervals.trial_id = trials.trial_id
-            and intervals.batch = trials.batch
+    anti join superseded
+        on intervals.trial_id = superseded.trial_id
+            and intervals.batch = superseded.batch
 
 )
 

@@ -14,9 +14,9 @@ observations_beside as (
 
 ),
 
-trials as (
+superseded as (
 
-    select * from {{ ref('stg_current_trials') }}
+    select * from {{ ref('stg_superseded_trials') }}
 
 ),
 
@@ -43,9 +43,9 @@ current_versions as (
         observations_of_trials.value,
         observations_of_trials.unit
     from observations_of_trials
-    inner join trials
-        on observations_of_trials.trial_id = trials.trial_id
-            and observations_of_trials.batch = trials.batch
+    anti join superseded
+        on observations_of_trials.trial_id = superseded.trial_id
+            and observations_of_trials.batch = superseded.batch
     union all
     select
         observations_beside.trial_id,

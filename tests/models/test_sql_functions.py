@@ -80,3 +80,19 @@ def test_what_no_function_can_answer_is_an_error_that_says_what_can_be_asked(sql
 
 def test_the_ends_of_the_range_of_limits_are_answered(sql):
     assert sql("select count(*) > 0 from lps_at(0)") == sql("select count(*) > 0 from lps_at(1)") == [(True,)]
+
+
+def test_many_pairs_at_once_are_compared_like_each_alone(sql):
+    [(ones, others)] = sql("""
+        select list(treatment_configuration_id), list(baseline_configuration_id)
+        from (from ratios where ci_low is not null and loss_goal = 'isc' order by all limit 5)
+    """)
+    alone = sql(
+        """
+        select compared.*
+        from (select unnest($1) as a, unnest($2) as b) as pairs, lateral compare(pairs.a, pairs.b) as compared
+        """,
+        *(ones, others),
+    )
+    assert len(ones) == 5
+    assert sorted(sql("from compare_each($1, $2)", ones, others)) == sorted(alone)
