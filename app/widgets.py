@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Required, TypedDict, Unpa
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dropline.app import downloads, status, wording
+from dropline.app import downloads, query_log, status, wording
 from dropline.app.charts import theme
 from dropline.app.queries import row
 from dropline.app.warehouse import Identity, Warehouse, WarehouseError
@@ -160,6 +160,12 @@ def offer_sql(questions: Collection[str]) -> None:
         for question in questions:
             with place:
                 downloads.sql(question)
+
+
+def renew_sql(part: query_log.Part) -> None:
+    """Show the queries of a part that ran again alone, if the visitor has opened those of the page."""
+    if part.runs > 1 and st.session_state.get("behind"):
+        st.rerun()
 
 
 def reserved(pixels: int, *, horizontal: bool = False) -> DeltaGenerator:

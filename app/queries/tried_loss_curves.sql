@@ -1,3 +1,4 @@
+-- The loss of the worst exchange over the offered rate, the median of the runs, of what resembles a dropped file.
 select
     configurations.configuration_id,
     any_value(configurations.configuration) as configuration,

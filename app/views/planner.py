@@ -415,21 +415,16 @@ def _show_configurations(warehouse: Warehouse | None, known: pa.Table | None, fo
 
 
 def _show_headroom(frame: pd.DataFrame, alt: str) -> None:
-    short = {"Short by": frame["missing_lps"]} if frame["missing_lps"].any() else {}
+    short = {"Short by": "missing_lps"} if frame["missing_lps"].any() else {}
     widgets.table(
-        pd.DataFrame(
-            {
-                "Configuration": frame["label"],
-                "Head-room": frame["headroom_ratio"],
-                **short,
-                "Probability": 100 * frame["meeting_probability"],
-                "LPS": frame["rate"],
-                "Rate at the limit": frame["interval"],
-                "Runs": frame["runs"],
-                "Quality": frame["quality_shown"],
-                "Findings": frame["findings_shown"],
-                "Origin": frame["origin"],
-            }
+        view_tables.headed(
+            frame.assign(meeting_probability=100 * frame["meeting_probability"]),
+            f"label headroom_ratio {' '.join(short.values())} meeting_probability rate interval runs quality_shown "
+            "findings_shown origin",
+            headroom_ratio="Head-room",
+            missing_lps="Short by",
+            meeting_probability="Probability",
+            rate="LPS",
         ),
         alt=alt,
         bounds={"LPS": list(frame["figure_sign"])} | {name: [""] * len(frame) for name in short},
