@@ -145,6 +145,7 @@ def measured(trials: Sequence[Row], exchanges: Sequence[Row]) -> dict[str, Row]:
         "raw_files": [{"campaign": campaign, "source_path": path, "status": "trials"} for campaign, path in files],
     }
     database = duckdb.connect(config=_LIMITS)
+    database.execute("pragma disable_optimizer")  # it takes longer than the few rows of a file
     for table, schema in TABLES.items():
         of_batch = [row | {"batch": _BATCH} for row in rows.get(table, ())]
         database.register(f"lake_{table}", pa.Table.from_pylist(of_batch, schema))
