@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
@@ -99,6 +99,7 @@ class Panel(NamedTuple):
     lead: str
     certainty: str
     drawn: alt.LayerChart
+    kept: Mapping[str, Any]
     rows: Sequence[headlines.Row] = ()
     best: headlines.Row | None = None
     asked: Collection[str] = ()
@@ -216,7 +217,8 @@ def _panel(
     some = f"{len(subject)} of " if known > len(subject) else ""
     finding = f"{protocol or 'No protocol stated'}, {unit}: {some}{wording.plural(known, 'set-up')}, fastest first"
     chart = panel.capacities(rows, unit, finding, _told(rows))
-    return Panel(f"panel-{protocol}-{unit}", heading, lead, certainty, chart, drawn, best)
+    kept = widgets.specification(chart)
+    return Panel(f"panel-{protocol}-{unit}", heading, lead, certainty, chart, kept, drawn, best)
 
 
 def _draw(shown: Panel) -> None:
@@ -226,7 +228,7 @@ def _draw(shown: Panel) -> None:
             st.markdown(wording.plain(shown.lead))
         if shown.certainty:
             st.caption(wording.plain(shown.certainty))
-    widgets.chart(shown.drawn, shown.key, shown.asked, on_select=_no_more if shown.rows else None)
+    widgets.chart(shown.drawn, shown.key, shown.asked, on_select=_no_more if shown.rows else None, kept=shown.kept)
     if shown.speedups:
         links.to_speedups(*shown.speedups, "All pairs, with statistical tests")
     _lead_on(shown.rows, shown.best, shown.key)
@@ -292,7 +294,8 @@ def _effect(pairs: pa.Table, factor: str, asked: Collection[str]) -> Panel | Non
     lead = headlines.reasons(each, factor)
     address = factor, str(rows["campaign"].iloc[0])
     said = headlines.effect(rows, subject)
-    return Panel(f"effect-{factor}", said, lead, "", drawn, asked=asked, speedups=address)
+    kept = widgets.specification(drawn)
+    return Panel(f"effect-{factor}", said, lead, "", drawn, kept, asked=asked, speedups=address)
 
 
 def _version_changes(warehouse: Warehouse, goal: str | None) -> None:
