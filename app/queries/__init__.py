@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from dropline.app.queries.files import text
 
@@ -40,7 +40,7 @@ def ask(warehouse: Warehouse, name: str, given: Mapping[str, str] | None = None,
 
 def row(warehouse: Warehouse, name: str, **parameters: Any) -> dict[str, Any]:
     """Return the first row of the answer to a query; empty if there is none."""
-    return _row(ask(warehouse, name, **parameters))
+    return next(iter(ask(warehouse, name, **parameters).to_pylist()), {})
 
 
 def totals(warehouse: Warehouse) -> dict[str, int]:
@@ -56,7 +56,8 @@ def labels(warehouse: Warehouse) -> dict[str, str]:
 
 def loss_goals(warehouse: Warehouse, rate_units: Sequence[str | None] = ()) -> list[dict[str, Any]]:
     """Return the loss goals (loss_goal, loss_limit, loss_basis, description), the units' usual goal first."""
-    return _rows(ask(warehouse, "loss_goals", usual=usual_goal(*rate_units)))
+    goals: list[dict[str, Any]] = ask(warehouse, "loss_goals", usual=usual_goal(*rate_units)).to_pylist()
+    return goals
 
 
 def usual_goal(*rate_units: str | None) -> str:
@@ -113,11 +114,3 @@ def intervals(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
     Average neighbouring interim lines if there are too many for a chart.
     """
     return ask(warehouse, "intervals", trial_id=trial_id, batch=batch, most=MOST_ROWS - 600)
-
-
-def _rows(table: pa.Table) -> list[dict[str, Any]]:
-    return cast("list[dict[str, Any]]", table.to_pylist())
-
-
-def _row(table: pa.Table) -> dict[str, Any]:
-    return next(iter(_rows(table)), {})

@@ -14,24 +14,8 @@ if TYPE_CHECKING:
 
     from dropline.app.warehouse import Warehouse
 
-FACETS: Final = {
-    "protocol": "Protocol",
-    "product": "Product",
-    "backend": "Backend",
-    "campaign": "Campaign",
-    "version": "Version",
-    "threading": "Threading",
-    "threads": "Threads",
-    "ha": "High availability",
-    "testbed": "Testbed",
-    "scenario": "Scenario",
-    "tool": "Generator",
-    "tag": "Tag",
-    "month": "Month",
-    "origin": "Origin",
-    "unit": "Unit",
-    "quality": "Quality",
-}
+NAMES: Final = {"ha": "High availability", "tool": "Generator"}  # of facets that their columns do not name well
+FACETS: Final = {facet: NAMES.get(facet, facet.capitalize()) for facet in explore.FACETS}
 ACROSS: Final = 4  # facets per row; the first row is always visible
 MOST_BESIDE: Final = 5  # campaigns, machines or runs that the search finds besides
 NAMED: Final = 4  # values with counts below a facet
