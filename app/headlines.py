@@ -153,6 +153,11 @@ def _ahead(best: Row, other: Row, what: str) -> str:
     return f"{two_digits(upper / lower)} times {what}"
 
 
+def ratio(times: float, verdict: str) -> str:
+    """Return a ratio with its verdict, e.g. `1.5 × faster`."""
+    return f"{two_digits(times)} × {wording.SHORT_VERDICTS.get(verdict, verdict)}"
+
+
 def two_digits(ratio: float) -> str:
     """Return a ratio with two significant digits, or as a whole number from 10 on."""
     return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"

@@ -38,7 +38,7 @@ def to_run(
     text: str | None = None,
 ) -> None:
     """Link to the page of a run, with one of its trials if named."""
-    runs = queries.runs(warehouse, configuration_id).to_pylist()
+    runs = queries.ask(warehouse, "runs", configuration_id=configuration_id).to_pylist()
     run = next((each for each in runs if each["run_id"] == run_id), None)
     if run is None or configuration_id not in labels:
         return

@@ -6,6 +6,7 @@ import re
 import textwrap
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.quoting import quoted
@@ -29,6 +30,31 @@ def recorded() -> Iterator[dict[str, None]]:
         _asked.reset(token)
         if outer is not None:
             outer.update(questions)
+
+
+@dataclass
+class Part:
+    """The queries of a part of a page that may run again alone: they replace those of its run before."""
+
+    page: dict[str, None]
+    asked: dict[str, None] = field(default_factory=dict)
+    runs: int = 0
+
+    @classmethod
+    def of_page(cls) -> Part:
+        """Return a part of the page whose queries are being collected."""
+        page = _asked.get()
+        return cls({} if page is None else page)
+
+    @contextmanager
+    def recorded(self) -> Iterator[None]:
+        """Collect the queries of this run of the part."""
+        with recorded() as asked:
+            yield
+        for question in self.asked:
+            self.page.pop(question, None)
+        self.page.update(asked)
+        self.asked, self.runs = asked, self.runs + 1
 
 
 def note(question: str) -> None:

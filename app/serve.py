@@ -218,6 +218,7 @@ def settle() -> None:
     run; scanning all imported objects, none of them garbage, took longer than many pages.
     """
     from dropline import app
+    from dropline.measure import progress  # noqa: F401 - main.py imports it, and a page
 
     for part in pkgutil.walk_packages(app.__path__, f"{app.__name__}."):
         if part.name != f"{app.__name__}.main":  # a script for Streamlit, not a module

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 import pyarrow.compute as pc
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from dropline.app import wording
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -139,3 +139,28 @@ def _fact(name: str, value: object) -> str:
     if isinstance(value, float):
         return f"{value:,.0f}" if value.is_integer() else f"{value:g}"
     return str(value) or "none"
+
+
+# Headings of columns whose names do not say enough, or too much, for a reader.
+HEADINGS: Final = {
+    "label": "Configuration",
+    "rate_unit": "Unit",
+    "ha_mode": "HA",
+    "product_version": "Version",
+    "tool": "Generator",
+    "quality_shown": "Quality",
+    "findings_shown": "Findings",
+    "status_shown": "Meaning",
+    "interval": "Rate at the limit",
+}
+
+
+def headed(frame: pd.DataFrame, columns: str, **headings: str) -> pd.DataFrame:
+    """Return the columns named, in this order, under their headings: as given, of `HEADINGS`, or the names as text."""
+    known = HEADINGS | headings
+    return frame[columns.split()].rename(columns=lambda name: known.get(name, name.replace("_", " ").capitalize()))
+
+
+def texts(frame: pd.DataFrame, in_words: Callable[..., Any], *columns: str) -> list[Any]:
+    """Return what a function says of these columns, row by row."""
+    return [in_words(*each) for each in zip(*(frame[name] for name in columns), strict=True)]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import zlib
 from typing import TYPE_CHECKING, Any, Final, Literal, Required, TypedDict, Unpack
 
 import streamlit as st
+from streamlit.elements.vega_charts import _convert_altair_to_vega_lite_spec
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dropline.app import downloads, status, wording
+from dropline.app import downloads, query_log, status, wording
 from dropline.app.charts import theme
 from dropline.app.queries import row
 from dropline.app.warehouse import Identity, Warehouse, WarehouseError
@@ -169,6 +171,12 @@ def offer_sql(questions: Collection[str]) -> None:
                 downloads.sql(question)
 
 
+def renew_sql(part: query_log.Part) -> None:
+    """Show the queries of a part that ran again alone, if the visitor has opened those of the page."""
+    if part.runs > 1 and st.session_state.get("behind"):
+        st.rerun()
+
+
 def reserved(pixels: int, *, horizontal: bool = False) -> DeltaGenerator:
     """Return a container of this minimum height even while empty, so that nothing below jumps."""
     row = st.container(horizontal=True, gap=None)
@@ -184,8 +192,20 @@ def _pixels(height: int | Literal["auto", "content"], rows: int) -> int:
     return MOST_PIXELS if height == "auto" and rows > 10 else ROW_PIXELS * (rows + 1) + FRAME_PIXELS
 
 
+def specification(drawn: alt.LayerChart) -> dict[str, Any]:
+    """Return the Vega-Lite specification of a chart, with its data as Arrow, for pages that keep it.
+
+    `st.altair_chart` does the same at each call; Streamlit has no public function for it, but its version is pinned.
+    """
+    return _convert_altair_to_vega_lite_spec(drawn)
+
+
 def chart(
-    drawn: alt.LayerChart, key: str, asked: Collection[str] = (), on_select: Callable[[], None] | None = None
+    drawn: alt.LayerChart,
+    key: str,
+    asked: Collection[str] = (),
+    on_select: Callable[[], None] | None = None,
+    kept: Mapping[str, Any] | None = None,
 ) -> None:
     """Show a chart with its title, its description as text alternative, and below it its data and SQL.
 
@@ -194,11 +214,13 @@ def chart(
         key: Streamlit's key, also the name of the files.
         asked: the queries behind the chart, as from `query_log.recorded`.
         on_select: called when the visitor selects something in the chart.
+        kept: its `specification`, if the page keeps it.
     """
+    spec = copy.deepcopy(dict(kept)) if kept else specification(drawn)  # Streamlit takes the data out of it
     with st.container(gap="xxsmall", key=f"chart-{key}"):
         height: Any = drawn.height if isinstance(drawn.height, int) else "content"
         with reserved(theme.room(drawn)):
-            st.altair_chart(drawn, width="stretch", height=height, key=key, on_select=on_select or "ignore")
+            st.vega_lite_chart(None, spec, width="stretch", height=height, key=key, on_select=on_select or "ignore")
         downloads.row(drawn, key, asked)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from dropline.app.queries.files import text
 
@@ -40,7 +40,7 @@ def ask(warehouse: Warehouse, name: str, given: Mapping[str, str] | None = None,
 
 def row(warehouse: Warehouse, name: str, **parameters: Any) -> dict[str, Any]:
     """Return the first row of the answer to a query; empty if there is none."""
-    return _row(ask(warehouse, name, **parameters))
+    return next(iter(ask(warehouse, name, **parameters).to_pylist()), {})
 
 
 def totals(warehouse: Warehouse) -> dict[str, int]:
@@ -56,7 +56,8 @@ def labels(warehouse: Warehouse) -> dict[str, str]:
 
 def loss_goals(warehouse: Warehouse, rate_units: Sequence[str | None] = ()) -> list[dict[str, Any]]:
     """Return the loss goals (loss_goal, loss_limit, loss_basis, description), the units' usual goal first."""
-    return _rows(ask(warehouse, "loss_goals", usual=usual_goal(*rate_units)))
+    goals: list[dict[str, Any]] = ask(warehouse, "loss_goals", usual=usual_goal(*rate_units)).to_pylist()
+    return goals
 
 
 def usual_goal(*rate_units: str | None) -> str:
@@ -73,11 +74,6 @@ def capacities(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence
     """
     chosen = None if configuration_ids is None else list(configuration_ids)
     return ask(warehouse, "capacities", configuration_ids=chosen, loss_goal=loss_goal)
-
-
-def throughputs(warehouse: Warehouse) -> pa.Table:
-    """Return the throughput of DNS servers under a load without a set rate, fastest first."""
-    return ask(warehouse, "throughputs")
 
 
 def loss_by_rate(
@@ -107,21 +103,6 @@ def are_in_turn(warehouse: Warehouse, pairs: Sequence[tuple[str, str]]) -> dict[
     return {(row["one"], row["other"]): row["is_in_turn"] for row in found.to_pylist()}
 
 
-def runs(warehouse: Warehouse, configuration_id: str | None = None) -> pa.Table:
-    """Return the runs of a configuration, or of all, by repetition and start."""
-    return ask(warehouse, "runs", configuration_id=configuration_id)
-
-
-def run_verdict(warehouse: Warehouse, run_id: str, loss_goal: str) -> dict[str, Any]:
-    """Return the row of `run_capacity` for a run and a loss goal; empty if no step has a loss ratio."""
-    return row(warehouse, "run_verdict", run_id=run_id, loss_goal=loss_goal)
-
-
-def trials(warehouse: Warehouse, run_id: str) -> pa.Table:
-    """Return the trials of a run by offered rate."""
-    return ask(warehouse, "trials", run_id=run_id)
-
-
 def exchanges(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
     """Return the exchanges of a trial in the order of the protocol; `batch` speeds up the search."""
     return ask(warehouse, "exchanges", trial_id=trial_id, batch=batch)
@@ -133,16 +114,3 @@ def intervals(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
     Average neighbouring interim lines if there are too many for a chart.
     """
     return ask(warehouse, "intervals", trial_id=trial_id, batch=batch, most=MOST_ROWS - 600)
-
-
-def findings(warehouse: Warehouse, configuration_id: str, run_id: str, trial_id: str | None) -> pa.Table:
-    """Return the findings about a configuration, one of its runs, and one trial of it."""
-    return ask(warehouse, "findings", configuration_id=configuration_id, run_id=run_id, trial_id=trial_id)
-
-
-def _rows(table: pa.Table) -> list[dict[str, Any]]:
-    return cast("list[dict[str, Any]]", table.to_pylist())
-
-
-def _row(table: pa.Table) -> dict[str, Any]:
-    return next(iter(_rows(table)), {})

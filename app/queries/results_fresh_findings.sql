@@ -1,3 +1,4 @@
+-- The findings that weaken figures of the newest batch's campaigns.
 with
 
 newest as (

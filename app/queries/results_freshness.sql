@@ -1,3 +1,4 @@
+-- The newest trial (UTC), the newest batch and its campaigns; null or empty if there are none.
 with
 
 newest as (

@@ -1,3 +1,4 @@
+-- The effect of threads and HA: the pairs of configurations that differ in only one of them.
 with
 
 pairs as (

@@ -1,3 +1,5 @@
+-- The counters that changed during a trial, the largest change first: with a snapshot before and after it, or that
+-- report their own change (udp.*, without both values).
 with
 
 snapshots as (

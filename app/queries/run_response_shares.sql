@@ -1,3 +1,6 @@
+-- The distribution of the response times of a trial, if more than its ends and mean is known. kind: `each`, where every
+-- answer is known, or `summary`, the percentiles of the generator; share_ratio: of the answers within time_ms, by rank;
+-- n: answers. Of many answers every n-th, with the first and the last.
 with
 
 readings as (

@@ -1,3 +1,6 @@
+-- The metrics recorded beside a trial over time. Counters (of a server or the kernel, with a dot in the name, that fall
+-- in fewer than one of fifty steps of the campaign) as growth per second, null where they fall; others as they are.
+-- Metrics that never change are left out; too many readings are merged, to the mean of rates and the maximum of others.
 with
 
 of_campaign as (

@@ -1,3 +1,4 @@
+-- The loss of the worst exchange over the offered rate, the median of the runs, of what resembles a dropped file.
 with
 
 -- numbered in their order: rows are grouped and sorted by a number in a fraction of the time

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 
     from dropline.app.warehouse import Warehouse
 
+VERDICTS = {
+    "verdict": "Rule",
+    "verdict_at_5_percent": "At 5 %",
+    "verdict_at_15_percent": "At 15 %",
+    "reviewed_verdict": "Maintainers",
+}
 WORDINGS = {
     "at_least": "at least ",
     "at_most": "at most ",
@@ -103,20 +109,15 @@ def _draw_verdicts(claims: pd.DataFrame, asked: Collection[str]) -> None:
 
 def _choose_claim(claims: pd.DataFrame) -> int | None:
     return widgets.choose_row(
-        pd.DataFrame(
-            {
-                "Claim": claims["claim_id"],
-                "Statement": claims["statement"],
-                "Claimed": [_claimed(row) for row in claims.to_dict("records")],
-                "Figures give": [_recomputed(row) for row in claims.to_dict("records")],
-                "Cases that agree": [_cases(row) for row in claims.to_dict("records")],
-                "Rule": claims["verdict"].map(wording.CLAIM_VERDICTS),
-                "At 5 %": claims["verdict_at_5_percent"].map(wording.CLAIM_VERDICTS),
-                "At 15 %": claims["verdict_at_15_percent"].map(wording.CLAIM_VERDICTS),
-                "Maintainers": claims["reviewed_verdict"].map(wording.CLAIM_VERDICTS),
-                "Source": claims["source_title"],
-                "Publisher": claims["publisher"],
-            }
+        view_tables.headed(
+            claims.assign(
+                **{name: [of(row) for row in claims.to_dict("records")] for name, of in COMPUTED.items()},
+                **{name: claims[name].map(wording.CLAIM_VERDICTS) for name in VERDICTS},
+            ),
+            f"claim_id statement {' '.join(COMPUTED)} {' '.join(VERDICTS)} source_title publisher",
+            claim_id="Claim",
+            source_title="Source",
+            **VERDICTS,
         ),
         list(claims["claim_id"]),
         "claim",
@@ -147,6 +148,9 @@ def _figure(value: float) -> str:
 
 def _cases(claim: Mapping[str, Any]) -> str:
     return f"{claim['cases_within']} of {claim['cases']}" if claim["cases"] else "-"
+
+
+COMPUTED = {"claimed": _claimed, "figures_give": _recomputed, "cases_that_agree": _cases}
 
 
 def _tolerance(claim: Mapping[str, Any]) -> str | None:
@@ -193,27 +197,19 @@ def _show_figures(warehouse: Warehouse, claim_id: str) -> None:
         st.info("No published figure relates to this claim; the source gives its number in prose only.")
         return
     widgets.table(
-        pd.DataFrame(
-            {
-                "Figure": figures["figure_id"],
-                "Value": figures["value"],
-                "Unit": figures["unit"],
-                "Product": figures["product"],
-                "Version": figures["product_version"],
-                "Backend": figures["backend"],
-                "Set-up": [
-                    view_tables.set_up(*each)
-                    for each in zip(
-                        figures["protocol"], figures["threading"], figures["threads"], figures["ha_mode"], strict=True
-                    )
-                ],
-                "Scenario": figures["scenario"],
-                "Test": figures["scenario_detail"],
-                "Metric": figures["metric"].str.replace("_", " "),
-                "Flag": figures["quality_flag"].str.replace("_", " "),
-                "Place": figures["location"],
-                "Note": figures["note"],
-            }
+        view_tables.headed(
+            figures.assign(
+                row=view_tables.texts(figures, view_tables.set_up, "protocol", "threading", "threads", "ha_mode"),
+                metric=figures["metric"].str.replace("_", " "),
+                quality_flag=figures["quality_flag"].str.replace("_", " "),
+            ),
+            "figure_id value unit product product_version backend row scenario scenario_detail metric quality_flag "
+            "location note",
+            figure_id="Figure",
+            row="Set-up",
+            scenario_detail="Test",
+            quality_flag="Flag",
+            location="Place",
         ).dropna(axis="columns", how="all"),
         alt="Published figures that the claim is compared with",
         key="claim-figures",

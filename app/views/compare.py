@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import pandas as pd
 import streamlit as st
 
 from dropline.app import goals as loss_goals
@@ -16,6 +15,7 @@ from dropline.app.queries import compare as comparing
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import pandas as pd
     import pyarrow as pa
 
     from dropline.app.warehouse import Warehouse
@@ -357,20 +357,20 @@ def _show_evidence(warehouse: Warehouse, verdicts: pd.DataFrame, labels: Mapping
         f"interval. The ratio compares the rates at the limit, where both are known. {wording.drift(in_turn.values())}"
     )
     widgets.table(
-        pd.DataFrame(
-            {
-                "Rate of": verdicts["configuration_id_a"].map(labels),
-                "over": verdicts["configuration_id_b"].map(labels),
-                "Ratio": verdicts["ratio"],
-                "95 % interval": [
-                    wording.factor_interval(*each) for each in zip(verdicts["ci_low"], verdicts["ci_high"], strict=True)
-                ],
-                "Verdict": [wording.VERDICTS[each] for each in verdicts["verdict"]],
-                "Runs": [wording.numbers(*each) for each in zip(verdicts["runs_a"], verdicts["runs_b"], strict=True)],
-                "Measured": [wording.order(in_turn.get(each)) for each in sides],
-                "p": verdicts["p_value"],
-                "p (Holm)": verdicts["p_value_holm"],
-            }
+        view_tables.headed(
+            verdicts.assign(
+                rate_of=verdicts["configuration_id_a"].map(labels),
+                over=verdicts["configuration_id_b"].map(labels),
+                interval=view_tables.texts(verdicts, wording.factor_interval, "ci_low", "ci_high"),
+                verdict=verdicts["verdict"].map(wording.VERDICTS),
+                runs=view_tables.texts(verdicts, wording.numbers, "runs_a", "runs_b"),
+                measured=[wording.order(in_turn.get(each)) for each in sides],
+            ),
+            "rate_of over ratio interval verdict runs measured p_value p_value_holm",
+            over="over",
+            interval="95 % interval",
+            p_value="p",
+            p_value_holm="p (Holm)",
         ),
         alt="Evidence for each pair: ratio, interval, verdict, p values",
         key="evidence",
@@ -392,17 +392,19 @@ def _show_differences(labels: Mapping[str, str], one: str, differing: Mapping[st
     if found.empty:
         st.success("No difference between the two is known.", icon=":material/balance:")
         return
-    grades = found["grade"].map(wording.ITEM_GRADES).mask(found["is_asked"], "what you compare")
     widgets.table(
-        pd.DataFrame(
-            {
-                "Grade": grades,
-                "Aspect": found["aspect"],
-                "What": found["item"],
-                labels[one]: found["value_a"].fillna(wording.NOT_STATED),
-                labels[other]: found["value_b"].fillna(wording.NOT_STATED),
-                "Why it matters": found["why"].fillna(""),
-            }
+        view_tables.headed(
+            found.assign(
+                grade=found["grade"].map(wording.ITEM_GRADES).mask(found["is_asked"], "what you compare"),
+                value_a=found["value_a"].fillna(wording.NOT_STATED),
+                value_b=found["value_b"].fillna(wording.NOT_STATED),
+                why=found["why"].fillna(""),
+            ),
+            "grade aspect item value_a value_b why",
+            item="What",
+            value_a=labels[one],
+            value_b=labels[other],
+            why="Why it matters",
         ),
         alt="Differences between the two: what you compare first, then the most serious",
         key="fairness",

@@ -4,33 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-import pandas as pd
 import streamlit as st
 
 from dropline.app import goals, headlines, links, queries, view_tables, widgets, wording
 from dropline.app.queries import explore
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from dropline.app.warehouse import Warehouse
 
-FACETS: Final = {
-    "protocol": "Protocol",
-    "product": "Product",
-    "backend": "Backend",
-    "campaign": "Campaign",
-    "version": "Version",
-    "threading": "Threading",
-    "threads": "Threads",
-    "ha": "High availability",
-    "testbed": "Testbed",
-    "scenario": "Scenario",
-    "tool": "Generator",
-    "tag": "Tag",
-    "month": "Month",
-    "origin": "Origin",
-    "unit": "Unit",
-    "quality": "Quality",
-}
+NAMES: Final = {"ha": "High availability", "tool": "Generator"}  # of facets that their columns do not name well
+FACETS: Final = {facet: NAMES.get(facet, facet.capitalize()) for facet in explore.FACETS}
 ACROSS: Final = 4  # facets per row; the first row is always visible
 MOST_BESIDE: Final = 5  # campaigns, machines or runs that the search finds besides
 NAMED: Final = 4  # values with counts below a facet
@@ -130,36 +115,15 @@ def _choose_configurations(frame: pd.DataFrame) -> list[int]:
     cut = f" (the table shows {len(frame):,})" if len(frame) < matches else ""
     st.markdown(f"**{wording.plural(matches, 'configuration')}**{cut}; select one to open its runs, several to compare")
     return widgets.choose_rows(
-        pd.DataFrame(
-            {
-                "Configuration": frame["label"],
-                "Capacity": [
-                    wording.about(*each) for each in zip(frame["rate"], frame["ci_low"], frame["ci_high"], strict=True)
-                ],
-                "Unit": frame["rate_unit"],
-                "Rate at the limit": frame["interval"].where(frame["ci_low"].notna(), None),
-                "Within": [
-                    wording.loss_goal(*each) if wording.is_known(each[0]) else None
-                    for each in zip(frame["loss_goal"], frame["loss_limit"], frame["loss_basis"], strict=True)
-                ],
-                "Runs": frame["runs"],
-                "Quality": frame["quality_shown"].where(frame["quality"].notna(), None),
-                "Findings": frame["findings_shown"],
-                "Meaning": frame["status_shown"],
-                "Protocol": frame["protocol"],
-                "Backend": frame["backend"],
-                "Threading": frame["threading"],
-                "Threads": frame["threads"],
-                "HA": frame["ha_mode"],
-                "Product": frame["product"],
-                "Version": frame["product_version"],
-                "Scenario": frame["scenario"],
-                "Testbed": frame["testbed"],
-                "Generator": frame["tool"],
-                "Method": frame["method"],
-                "Origin": frame["origin"],
-                "Campaign": frame["campaign"],
-            }
+        view_tables.headed(
+            frame.assign(
+                capacity=view_tables.texts(frame, wording.about, "rate", "ci_low", "ci_high"),
+                interval=frame["interval"].where(frame["ci_low"].notna(), None),
+                within=view_tables.texts(frame, _within, "loss_goal", "loss_limit", "loss_basis"),
+                quality_shown=frame["quality_shown"].where(frame["quality"].notna(), None),
+            ),
+            "label capacity rate_unit interval within runs quality_shown findings_shown status_shown protocol backend "
+            "threading threads ha_mode product product_version scenario testbed tool method origin campaign",
         ).dropna(axis="columns", how="all"),
         list(frame["configuration_id"]),
         "chosen",
@@ -167,6 +131,10 @@ def _choose_configurations(frame: pd.DataFrame) -> list[int]:
         bounds={"Capacity": list(frame["figure_sign"])} if frame["rate"].notna().any() else None,
         config={"Configuration": st.column_config.TextColumn(width=300)},
     )
+
+
+def _within(goal: str | None, limit: float | None, basis: str | None) -> str | None:
+    return wording.loss_goal(goal, limit, basis) if goal is not None and wording.is_known(goal) else None
 
 
 def _lead_on(warehouse: Warehouse, chosen: pd.DataFrame, goal: str | None) -> None:
@@ -188,7 +156,7 @@ def _lead_on(warehouse: Warehouse, chosen: pd.DataFrame, goal: str | None) -> No
 
 def _lead_on_from_one(warehouse: Warehouse, labels: dict[str, str], one: pd.Series[Any], goal: str | None) -> None:
     configuration_id = str(one["configuration_id"])
-    runs = queries.runs(warehouse, configuration_id)
+    runs = queries.ask(warehouse, "runs", configuration_id=configuration_id)
     if runs.num_rows:
         links.to_run(warehouse, labels, configuration_id, runs["run_id"][0].as_py())
     trend = queries.row(warehouse, "trends_series_of", configuration_id=configuration_id, loss_goal=goal)

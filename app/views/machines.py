@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import streamlit as st
 
-from dropline.app import links, queries, widgets, wording
+from dropline.app import links, queries, view_tables, widgets, wording
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from dropline.app.warehouse import Warehouse
 
 
@@ -76,51 +77,32 @@ def _described(host: pd.Series) -> str:
 
 
 def _hosts(rows: pd.DataFrame) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "Host": rows["name"],
-            "Origin": rows["origin"],
-            "Campaign": rows["campaign"],
-            "Processor": rows["cpu_model"],
-            "Sockets": rows["cpu_sockets"],
-            "Cores": rows["cpu_cores"],
-            "Logical processors": rows["cpu_threads"],
-            "Clock": rows["cpu_mhz"],
-            "Memory": rows["memory_bytes"] / 2**30,
-            "Network": rows["nic_model"],
-            "Network speed": rows["nic_speed_mbps"],
-            "Disks": rows["disks"],
-            "System": [
-                " ".join(filter(wording.is_known, each))
-                for each in zip(rows["os_name"], rows["os_version"], strict=True)
-            ],
-            "Kernel": rows["kernel"],
-            "Virtualisation": rows["virtualisation"],
-            "Runs": rows["runs"],
-        }
+    systems = [" ".join(filter(wording.is_known, each)) for each in rows[["os_name", "os_version"]].values.tolist()]
+    return view_tables.headed(
+        rows.assign(memory=rows["memory_bytes"] / 2**30, system=systems),
+        "name origin campaign cpu_model cpu_sockets cpu_cores cpu_threads cpu_mhz memory nic_model nic_speed_mbps "
+        "disks system kernel virtualisation runs",
+        name="Host",
+        cpu_model="Processor",
+        cpu_sockets="Sockets",
+        cpu_cores="Cores",
+        cpu_threads="Logical processors",
+        cpu_mhz="Clock",
+        nic_model="Network",
+        nic_speed_mbps="Network speed",
     ).dropna(axis="columns", how="all")
 
 
 def _servers(rows: pd.DataFrame) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "File": rows["source_path"],
-            "Campaign": rows["campaign"],
-            "Product": rows["product"],
-            "Version": rows["product_version"],
-            "Protocol": rows["protocol"],
-            "Backend": rows["backend"],
-            "Threading": rows["threading"],
-            "Threads": rows["threads"],
-            "Packet queue": rows["packet_queue_size"],
-            "HA": rows["ha_mode"],
-            "Partner": rows["ha_server_name"],
-            "Subnets": rows["subnets"],
-            "Addresses": rows["pool_addresses"],
-            "Reservations": rows["reservations"],
-            "Lease": rows["valid_lifetime_s"],
-            "Runs": rows["runs"],
-        }
+    return view_tables.headed(
+        rows,
+        "source_path campaign product product_version protocol backend threading threads packet_queue_size ha_mode "
+        "ha_server_name subnets pool_addresses reservations valid_lifetime_s runs",
+        source_path="File",
+        packet_queue_size="Packet queue",
+        ha_server_name="Partner",
+        pool_addresses="Addresses",
+        valid_lifetime_s="Lease",
     ).dropna(axis="columns", how="all")
 
 
@@ -164,13 +146,9 @@ def _show_facts(facts: pd.DataFrame, label: str) -> None:
     st.header(wording.plain(label))
     st.caption(f"{len(facts):,} facts")
     widgets.table(
-        pd.DataFrame(
-            {
-                "Aspect": facts["aspect"],
-                "Item": facts["item"],
-                "Value": [_value(*each) for each in zip(facts["item"], facts["value_a"], strict=True)],
-            }
-        ),
+        view_tables.headed(
+            facts.assign(value=view_tables.texts(facts, _value, "item", "value_a")), "aspect item value"
+        ).dropna(axis="columns", how="all"),
         alt=f"Everything known about {label}",
         key="facts",
         config={"Value": st.column_config.TextColumn(width="large")},
@@ -189,17 +167,19 @@ def _show_differences(facts: pd.DataFrame, a: str, b: str) -> None:
     shown = facts[~facts["is_one_sided"]] if everything else gravest
     if shown.empty:
         return
-    absent = ["not set" if each else wording.NOT_STATED for each in shown["may_be_absent"]]
+    shown = shown.assign(
+        absent=shown["may_be_absent"].map({True: "not set", False: wording.NOT_STATED}),
+        grade=shown["grade"].where(shown["differs"]).map(wording.ITEM_GRADES),
+        why=shown["why"].where(shown["differs"]),
+    )
+    sides = {side: view_tables.texts(shown, _value, "item", side, "absent") for side in ("value_a", "value_b")}
     widgets.table(
-        pd.DataFrame(
-            {
-                "Aspect": shown["aspect"],
-                "Item": shown["item"],
-                "Grade": shown["grade"].where(shown["differs"]).map(wording.ITEM_GRADES),
-                a: [_value(*each) for each in zip(shown["item"], shown["value_a"], absent, strict=True)],
-                b: [_value(*each) for each in zip(shown["item"], shown["value_b"], absent, strict=True)],
-                "Why it matters": shown["why"].where(shown["differs"]),
-            }
+        view_tables.headed(
+            shown.assign(**sides),
+            "aspect item grade value_a value_b why",
+            value_a=a,
+            value_b=b,
+            why="Why it matters",
         ),
         alt=f"What differs between {a} and {b}",
         key="differences",
@@ -246,19 +226,17 @@ def _show_users(warehouse: Warehouse, kind: Kind, chosen: str, label: str, name:
         st.info(f"No run used this {kind.word} as the server under test. It may belong to a partner.")
         return
     place = widgets.choose_row(
-        pd.DataFrame(
-            {
-                "Configuration": users["configuration"],
-                "Campaign": users["campaign"],
-                "Origin": users["origin"],
-                "Run": users["repetition"],
-                "Started": users["started_at"],
-                "Rate": [
-                    wording.rate(rate, wording.bound(status, qualifier))
-                    for rate, status, qualifier in zip(users["rate"], users["status"], users["qualifier"], strict=True)
-                ],
-                "Unit": users["rate_unit"],
-            }
+        view_tables.headed(
+            users.assign(
+                shown=[
+                    wording.rate(rate, wording.bound(*how))
+                    for rate, *how in users[["rate", "status", "qualifier"]].values.tolist()
+                ]
+            ),
+            "configuration campaign origin repetition started_at shown rate_unit",
+            repetition="Run",
+            started_at="Started",
+            shown="Rate",
         ).dropna(axis="columns", how="all"),
         list(users["run_id"].fillna(users["configuration_id"])),
         name,

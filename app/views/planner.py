@@ -162,29 +162,23 @@ def _take(name: str, found: list[dict[str, Any]], key: str) -> None:
         _fill(name, round(min(max(found[place]["ratio"], parameter.minimum), parameter.maximum), 3))
 
 
-def _ha_in_words(pair: dict[str, Any]) -> str:
+def _pair(pair: dict[str, Any]) -> tuple[str, str]:
+    """Return what the set-ups of a pair share, and their product with its version."""
     what = view_tables.set_up(pair["backend"], pair["threading"], pair["threads"], pair["ha_mode"])
-    interval = (
-        f" ({wording.factor_interval(pair['ci_low'], pair['ci_high'])})" if wording.is_known(pair["ci_low"]) else ""
-    )
+    return what, f"{pair['product']} {pair['product_version'] or ''}".strip()
+
+
+def _ha_in_words(pair: dict[str, Any]) -> str:
+    what, version = _pair(pair)
+    ends = wording.factor_interval(pair["ci_low"], pair["ci_high"])
+    interval = f" ({ends})" if wording.is_known(pair["ci_low"]) else ""
     counts = wording.numbers(pair["runs_without_ha"], pair["runs_with_ha"])
-    version = f"{pair['product']} {pair['product_version'] or ''}".strip()
-    return " ".join(
-        filter(
-            None,
-            [
-                f"{pair['ratio']:.3f}{interval}:",
-                what,
-                f"{counts} runs," if counts else "",
-                f"{version}, {pair['origin']}, {pair['campaign']}",
-            ],
-        )
-    )
+    runs = f" {counts} runs," if counts else ""
+    return f"{pair['ratio']:.3f}{interval}: {what}{runs} {version}, {pair['origin']}, {pair['campaign']}"
 
 
 def _renewal_in_words(pair: dict[str, Any]) -> str:
-    what = view_tables.set_up(pair["backend"], pair["threading"], pair["threads"], pair["ha_mode"])
-    version = f"{pair['product']} {pair['product_version'] or ''}".strip()
+    what, version = _pair(pair)
     return (
         f"{pair['ratio']:.3f}: {what}, {wording.number(pair['lps_without'])} LPS, "
         f"{wording.number(pair['lps_with'])} beside {wording.number(pair['renewals_per_s'])} renewals/s, "
@@ -415,21 +409,16 @@ def _show_configurations(warehouse: Warehouse | None, known: pa.Table | None, fo
 
 
 def _show_headroom(frame: pd.DataFrame, alt: str) -> None:
-    short = {"Short by": frame["missing_lps"]} if frame["missing_lps"].any() else {}
+    short = {"Short by": "missing_lps"} if frame["missing_lps"].any() else {}
     widgets.table(
-        pd.DataFrame(
-            {
-                "Configuration": frame["label"],
-                "Head-room": frame["headroom_ratio"],
-                **short,
-                "Probability": 100 * frame["meeting_probability"],
-                "LPS": frame["rate"],
-                "Rate at the limit": frame["interval"],
-                "Runs": frame["runs"],
-                "Quality": frame["quality_shown"],
-                "Findings": frame["findings_shown"],
-                "Origin": frame["origin"],
-            }
+        view_tables.headed(
+            frame.assign(meeting_probability=100 * frame["meeting_probability"]),
+            f"label headroom_ratio {' '.join(short.values())} meeting_probability rate interval runs quality_shown "
+            "findings_shown origin",
+            headroom_ratio="Head-room",
+            missing_lps="Short by",
+            meeting_probability="Probability",
+            rate="LPS",
         ),
         alt=alt,
         bounds={"LPS": list(frame["figure_sign"])} | {name: [""] * len(frame) for name in short},

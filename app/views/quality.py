@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from dropline.app import links, queries, query_log, status, widgets, wording
+from dropline.app import links, queries, query_log, status, view_tables, widgets, wording
 from dropline.app.charts import counts
 from dropline.paths import Home
 
@@ -105,15 +105,11 @@ def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str])
     if (total := kept["findings"].sum()) > len(rows):
         st.caption(f"The table shows the most serious {len(rows):,} of {total:,} findings; filter to see the others.")
     place = widgets.choose_row(
-        pd.DataFrame(
-            {
-                "Severity": rows["severity"].map(wording.SEVERITIES),
-                "Finding": [wording.findings([each]) for each in rows["finding"]],
-                "About": rows["subject"],
-                "Detail": rows["detail"],
-                "Campaign": rows["campaign"],
-                "File or place": rows["source_path"],
-            }
+        view_tables.headed(
+            rows.assign(severity=rows["severity"].map(wording.SEVERITIES), finding=rows["finding"].map(_named)),
+            "severity finding subject detail campaign source_path",
+            subject="About",
+            source_path="File or place",
         ),
         list(rows["finding_id"]),
         "chosen",
@@ -131,11 +127,15 @@ def _choose_filters(found: pd.DataFrame) -> dict[str, list[str]]:
     chosen = {}
     for column, (name, (label, _)) in zip(st.columns(len(FILTERS)), FILTERS.items(), strict=True):
         values = sorted(found[name].dropna().unique())
-        texts = {"severity": wording.SEVERITIES, "finding": {each: wording.findings([each]) for each in values}}
+        texts = {"severity": wording.SEVERITIES.__getitem__, "finding": _named}
         with column:
-            options = {each: texts.get(name, {}).get(each, each) for each in values}
+            options = {each: texts.get(name, str)(each) for each in values}
             chosen[name] = widgets.choose_many(label, name, widgets.narrowed(f"{label.lower()}s", name, options))
     return chosen
+
+
+def _named(finding: str) -> str:
+    return wording.findings([finding])
 
 
 def _draw_kinds(found: pd.DataFrame, asked: Collection[str]) -> None:
@@ -143,15 +143,8 @@ def _draw_kinds(found: pd.DataFrame, asked: Collection[str]) -> None:
     found = found if weighty.empty else weighty
     kinds = found.groupby(["severity", "finding"], sort=False)["findings"].sum().reset_index()
     kinds = kinds.sort_values("findings", ascending=False, kind="stable").head(MOST_BARS)
-    bars = pd.DataFrame(
-        {
-            "kind": [
-                f"{wording.SEVERITIES[severity].split()[0]} {wording.findings([finding])}"
-                for severity, finding in zip(kinds["severity"], kinds["finding"], strict=True)
-            ],
-            "count": kinds["findings"],
-        }
-    )
+    signs = kinds["severity"].map(wording.SEVERITIES).str.split().str[0]
+    bars = pd.DataFrame({"kind": signs + " " + kinds["finding"].map(_named), "count": kinds["findings"]})
     first = bars.iloc[0]
     widgets.chart(
         counts.by_kind(
@@ -198,13 +191,10 @@ def _rejected(warehouse: Warehouse) -> None:
         return
     st.caption("Each reason with what to do about it, most files first. `dropline rejects` prints the same.")
     place = widgets.choose_row(
-        pd.DataFrame(
-            {
-                "Files": rows["files"],
-                "Reason, and what to do": rows["detail"],
-                "Campaign": rows["campaign"],
-                "First file": [paths[0] for paths in rows["source_paths"]],
-            }
+        view_tables.headed(
+            rows.assign(first_file=rows["source_paths"].str[0]),
+            "files detail campaign first_file",
+            detail="Reason, and what to do",
         ),
         list(rows["reject_id"]),
         "reason",
@@ -266,18 +256,10 @@ def _campaigns(warehouse: Warehouse) -> None:
         st.info("No campaign has been ingested yet. Type `dropline ingest FOLDER`, then `dropline build`.")
         return
     widgets.table(
-        pd.DataFrame(
-            {
-                "Campaign": rows["campaign"],
-                "Title": rows["title"],
-                "Configurations": rows["configurations"],
-                "Runs": rows["runs"],
-                "Trials": rows["trials"],
-                "Files": rows["files"],
-                "Rejected files": rows["rejected_files"],
-                "Last trial": rows["last_started_at"],
-                "Last batch": rows["last_batch"],
-            }
+        view_tables.headed(
+            rows,
+            "campaign title configurations runs trials files rejected_files last_started_at last_batch",
+            last_started_at="Last trial",
         ).dropna(axis="columns", how="all"),
         alt="Measured campaigns, newest trial first",
         key="campaigns",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
@@ -12,20 +12,20 @@ import streamlit as st
 from dropline.app import glossary, goals, headlines, links, queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import panel, theme
 from dropline.app.queries import compare as comparing
-from dropline.app.queries import results
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from streamlit.delta_generator import DeltaGenerator
+    import altair as alt
 
-    from dropline.app.warehouse import Warehouse
+    from dropline.app.warehouse import Identity, Warehouse
 
 OWN: Final = "only_"  # prefix of this page's own URL parameters; pages share those of the same name
 MOST_PANELS: Final = 6  # reserved containers
 MOST_ROWS: Final = 12  # of a panel
 MOST_THROUGHPUTS: Final = 1000
 MOST_PUBLISHED: Final = 8  # besides the measured ones
+MOST_REMEMBERED: Final = 32  # answers for a goal and filters
 QUERIES: Final = "queries/s"
 FILTERS: Final = {
     "protocol": "Protocol",
@@ -65,86 +65,131 @@ def main() -> None:
             help="Show figures that vendors and articles published, from their own machines, beside your results.",
         )
         filters = st.popover("Filter", icon=":material/filter_list:")
-    labels = queries.labels(warehouse)
-    with query_log.recorded() as asked:
-        table = results.capacities(warehouse, goal)
-    found = table.select(FILTERED_BY).to_pandas()
     with filters:
-        found, named = _filtered(found if is_published else found[found["origin"] == "measured"])
+        chosen, named = _choose_filters(_options(warehouse.identity, goal, is_published))
     if named:
         st.caption(f"Only {'; '.join(named)}")
     _version_changes(warehouse, goal)
-    if found.empty:
+    answer = _answer(warehouse.identity, goal, is_published, chosen)
+    for question in answer.asked:
+        query_log.note(question)
+    if not answer.found:
         st.warning("No results for these filters. Remove one.")
     left, right = st.columns([11, 9], gap="large")
     places = [left.container(), right.container(), right.container()]
     effects = [left.container(), right.container()]
     places += [column.container() for column in (left, right, left)]
-    shown = _panels(found, table, labels, places, asked)
-    if goal in (None, queries.USUAL_GOALS["dhcp_goal"]):
-        _effects(warehouse, found["configuration_id"], effects)
-    if shown < len(found):
-        st.caption(f"The charts show {shown:,} of {len(found):,} set-ups.")
+    for place, each in [*zip(places, answer.panels, strict=False), *zip(effects, answer.effects, strict=False)]:
+        if each:
+            with place:
+                _draw(each)
+    shown = sum(len(each.rows) for each in answer.panels)
+    if shown < answer.found:
+        st.caption(f"The charts show {shown:,} of {answer.found:,} set-ups.")
     st.page_link("views/explore.py", label="Search all set-ups and published figures", icon=":material/search:")
-    _throughputs(warehouse, labels)
+    _throughputs(warehouse)
     _foot(warehouse, totals)
 
 
-def _filtered(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Show the filters; return the matching rows, and the filters in use, as these are hidden."""
-    kept, named = pd.Series(True, index=frame.index), []
+class Panel(NamedTuple):
+    """A chart with its answer; `rows` are its set-ups and `best` the fastest, for links, as are `speedups`."""
+
+    key: str
+    heading: str
+    lead: str
+    certainty: str
+    drawn: alt.LayerChart
+    kept: Mapping[str, Any]
+    rows: Sequence[headlines.Row] = ()
+    best: headlines.Row | None = None
+    asked: Collection[str] = ()
+    speedups: tuple[str, str] | None = None
+
+
+class Answer(NamedTuple):
+    """What the page shows of the set-ups that the filters leave, their number, and the queries behind it."""
+
+    panels: list[Panel]
+    effects: list[Panel | None]
+    found: int
+    asked: list[str]
+
+
+def _found(goal: str | None, is_published: bool) -> tuple[pa.Table, pd.DataFrame]:
+    """Return the capacities, and of those that the page may show what it filters by."""
+    table = queries.ask(widgets.open_warehouse(), "results_capacities", loss_goal=goal)
+    found = table.select(FILTERED_BY).to_pandas()
+    found[list(FILTERS)] = found[list(FILTERS)].astype(object).fillna(wording.NOT_STATED)
+    return table, found if is_published else found[found["origin"] == "measured"]
+
+
+@st.cache_data(max_entries=MOST_REMEMBERED, show_spinner=False)
+def _options(identity: Identity, goal: str | None, is_published: bool) -> dict[str, list[str]]:
+    """Return the values of each filter."""
+    _, found = _found(goal, is_published)
+    return {name: sorted(found[name].unique()) for name in FILTERS}
+
+
+def _choose_filters(values: Mapping[str, Sequence[str]]) -> tuple[tuple[tuple[str, ...], ...], list[str]]:
+    """Show the filters; return the values chosen for each, and the filters in use in words, as these are hidden."""
+    every, named = [], []
     for name, label in FILTERS.items():
-        values = frame[name].fillna(wording.NOT_STATED)
-        options = {value: value for value in sorted(values.unique())}
+        options = {value: value for value in values[name]}
         key = f"{OWN}{name}"
         if earlier := [each for each in st.query_params.get_all(name) if each in options]:  # from an older URL
             st.session_state.setdefault(key, earlier)
             del st.query_params[name]
         chosen = widgets.choose_many(label, key, widgets.narrowed(f"{label.lower()}s", key, options))
+        every.append(tuple(chosen))
         if chosen:
-            kept &= values.isin(chosen)
             named.append(f"{label}: {wording.plain(' or '.join(chosen))}")
-    return frame[kept], named
+    return tuple(every), named
 
 
-def _panels(
-    found: pd.DataFrame,
-    table: pa.Table,
-    labels: Mapping[str, str],
-    places: Sequence[DeltaGenerator],
-    asked: Collection[str],
-) -> int:
-    """Draw a panel per protocol and unit, those with most runs first, and return the number of set-ups drawn."""
-    found = found.assign(protocol=found["protocol"].fillna(""), weight=found["runs"].fillna(0))
+@st.cache_resource(max_entries=MOST_REMEMBERED, show_spinner=False)  # nobody changes a chart that is drawn
+def _answer(identity: Identity, goal: str | None, is_published: bool, chosen: tuple[tuple[str, ...], ...]) -> Answer:
+    """Draw a panel per protocol and unit, those with most runs first, and the effects of threads and HA."""
+    with query_log.recorded() as asked:
+        with query_log.recorded() as behind:
+            table, found = _found(goal, is_published)
+        for name, values in zip(FILTERS, chosen, strict=True):
+            if values:
+                found = found[found[name].isin(values)]
+        panels = [each._replace(asked=behind) for each in _panels(found, table, widgets.open_warehouse())]
+        usual = goal in (None, queries.USUAL_GOALS["dhcp_goal"])
+        effects = _effects(found["configuration_id"]) if usual else []
+    return Answer(panels, effects, len(found), list(asked))
+
+
+def _panels(found: pd.DataFrame, table: pa.Table, warehouse: Warehouse) -> list[Panel]:
+    found = found.assign(protocol=found["protocol"].replace(wording.NOT_STATED, ""), weight=found["runs"].fillna(0))
     found.loc[found["origin"] == "published", "weight"] = 0
     kinds = found.groupby(["protocol", "rate_unit"])["weight"].agg(["sum", "size"])
     order = kinds.sort_values(["sum", "size"], ascending=False, kind="stable").index[:MOST_PANELS]
-    panels = []
+    parts = []
     for protocol, unit in order:
         part = found[(found["protocol"] == protocol) & (found["rate_unit"] == unit)]
-        panels.append(tuple(part.index[part["origin"] == each] for each in theme.ORIGINS))
+        parts.append(tuple(part.index[part["origin"] == each] for each in theme.ORIGINS))
     # Display columns for all panels at once, and only for the rows they show: all rows would take too long.
-    wanted = [place for measured, published in panels for place in (*measured[:MOST_ROWS], *published)]
+    wanted = [place for measured, published in parts for place in (*measured[:MOST_ROWS], *published)]
     taken = table.take(pa.array(wanted, pa.int64()))  # typed: there may be none
-    rows = dict(zip(wanted, view_tables.capacities(taken, labels).to_dict("records"), strict=True))
-    shown = 0
-    for place, (protocol, unit), (measured, published) in zip(places, order, panels, strict=False):
-        own = [rows[each] for each in measured[:MOST_ROWS]]
-        others = [rows[each] for each in published]
-        with place:
-            shown += _panel(own, others, len(measured), str(protocol), str(unit), asked)
-    return shown
+    rows = dict(zip(wanted, view_tables.capacities(taken, queries.labels(warehouse)).to_dict("records"), strict=True))
+    return [
+        _panel(
+            [rows[each] for each in measured[:MOST_ROWS]],
+            [rows[each] for each in published],
+            len(measured),
+            str(protocol),
+            str(unit),
+        )
+        for (protocol, unit), (measured, published) in zip(order, parts, strict=True)
+    ]
 
 
 def _panel(
-    own: Sequence[headlines.Row],
-    published: Sequence[headlines.Row],
-    measured: int,
-    protocol: str,
-    unit: str,
-    asked: Collection[str],
-) -> int:
-    """Draw the headline and the capacities of a protocol's set-ups, and return the number of set-ups drawn.
+    own: Sequence[headlines.Row], published: Sequence[headlines.Row], measured: int, protocol: str, unit: str
+) -> Panel:
+    """Return the headline and the capacities of a protocol's set-ups.
 
     Args:
         own: measured set-ups to draw.
@@ -152,22 +197,16 @@ def _panel(
         measured: number of measured set-ups.
         protocol: the protocol, or an empty text.
         unit: the unit of the rates.
-        asked: the queries behind the chart.
     """
     drawn = headlines.named(own, published, MOST_PUBLISHED if own else MOST_ROWS)
     subject = [row for row in drawn if row["origin"] == ("measured" if own else "published")]
     known = max(measured if own else len(published), len(subject))
     best = headlines.fastest(subject)
-    with st.container(gap="xxsmall"):
-        if best is None:
-            st.header(f"{wording.plain(protocol or unit)}: no set-up passes its first step", anchor=False)
-            st.caption(wording.plain(headlines.at_first_step(subject)))
-        else:
-            st.header(wording.plain(headlines.headline(best, alone=len(subject) == 1)), anchor=False)
-            if lead := headlines.lead(best, subject):
-                st.markdown(wording.plain(lead))
-            st.caption(wording.plain(f"{headlines.certainty(best)} {headlines.at_first_step(subject)}"))
-    key = f"panel-{protocol}-{unit}"
+    heading = f"{protocol or unit}: no set-up passes its first step"
+    lead, certainty = "", headlines.at_first_step(subject)
+    if best is not None:
+        heading = headlines.headline(best, alone=len(subject) == 1)
+        lead, certainty = headlines.lead(best, subject), f"{headlines.certainty(best)} {certainty}"
     rows = pd.DataFrame(drawn)
     rows = rows.assign(
         row=rows["name"],
@@ -177,9 +216,22 @@ def _panel(
     )
     some = f"{len(subject)} of " if known > len(subject) else ""
     finding = f"{protocol or 'No protocol stated'}, {unit}: {some}{wording.plural(known, 'set-up')}, fastest first"
-    widgets.chart(panel.capacities(rows, unit, finding, _told(rows)), key, asked, on_select=_no_more)
-    _lead_on(drawn, best, key)
-    return len(rows)
+    chart = panel.capacities(rows, unit, finding, _told(rows))
+    kept = widgets.specification(chart)
+    return Panel(f"panel-{protocol}-{unit}", heading, lead, certainty, chart, kept, drawn, best)
+
+
+def _draw(shown: Panel) -> None:
+    with st.container(gap="xxsmall"):
+        st.header(wording.plain(shown.heading), anchor=False)
+        if shown.lead:
+            st.markdown(wording.plain(shown.lead))
+        if shown.certainty:
+            st.caption(wording.plain(shown.certainty))
+    widgets.chart(shown.drawn, shown.key, shown.asked, on_select=_no_more if shown.rows else None, kept=shown.kept)
+    if shown.speedups:
+        links.to_speedups(*shown.speedups, "All pairs, with statistical tests")
+    _lead_on(shown.rows, shown.best, shown.key)
 
 
 def _no_more() -> None:
@@ -216,33 +268,34 @@ def _told(rows: pd.DataFrame) -> str:
     return "; ".join(mark for mark, is_there in marks.items() if is_there).capitalize()
 
 
-def _effects(warehouse: Warehouse, found: pd.Series[str], places: Sequence[DeltaGenerator]) -> None:
-    """Draw the effect of threads and HA on the set-ups of the page."""
+def _effects(found: pd.Series[str]) -> list[Panel | None]:
+    """Return the effect of threads and HA on the set-ups of the page."""
     with query_log.recorded() as asked:
-        pairs = results.pairs(warehouse)
+        pairs = queries.ask(widgets.open_warehouse(), "results_pairs")
     pairs = pairs.filter(pc.is_in(pairs["configuration_id"], pa.array(found, pa.string())))
-    for place, factor in zip(places, FACTORS, strict=True):
-        of_factor = pairs.filter(pc.equal(pairs["factor"], factor))
-        own = of_factor.filter(pc.equal(of_factor["origin"], "measured"))
-        part = (own if len(own) else of_factor).slice(0, MOST_ROWS).to_pandas()
-        if part.empty:
-            continue
-        subject, what = FACTORS[factor]
-        with place:
-            with st.container(gap="xxsmall"):
-                st.header(wording.plain(headlines.effect(part, subject)), anchor=False)
-                if why := headlines.reasons(part.to_dict("records"), factor):
-                    st.markdown(wording.plain(why))
-            rows = part.assign(row=headlines.pair_names(part.to_dict("records"), factor))
-            rows["shown"] = [
-                f"{headlines.two_digits(ratio)} × {wording.SHORT_VERDICTS.get(verdict, verdict)}"
-                for ratio, verdict in zip(rows["ratio"], rows["verdict"], strict=True)
-            ]
-            drawn = panel.ratios(
-                rows, f"{what}: {wording.plural(len(rows), 'pair')}", "Light: 95 % interval of the ratio"
-            )
-            widgets.chart(drawn, f"effect-{factor}", asked)
-            links.to_speedups(factor, part["campaign"].iloc[0], "All pairs, with statistical tests")
+    return [_effect(pairs.filter(pc.equal(pairs["factor"], factor)), factor, asked) for factor in FACTORS]
+
+
+def _effect(pairs: pa.Table, factor: str, asked: Collection[str]) -> Panel | None:
+    own = pairs.filter(pc.equal(pairs["origin"], "measured"))
+    rows = (own if len(own) else pairs).slice(0, MOST_ROWS).to_pandas()
+    if rows.empty:
+        return None
+    subject, what = FACTORS[factor]
+    each = rows.to_dict("records")
+    drawn = panel.ratios(
+        rows.assign(
+            row=headlines.pair_names(each, factor),
+            shown=view_tables.texts(rows, headlines.ratio, "ratio", "verdict"),
+        ),
+        f"{what}: {wording.plural(len(rows), 'pair')}",
+        "Light: 95 % interval of the ratio",
+    )
+    lead = headlines.reasons(each, factor)
+    address = factor, str(rows["campaign"].iloc[0])
+    said = headlines.effect(rows, subject)
+    kept = widgets.specification(drawn)
+    return Panel(f"effect-{factor}", said, lead, "", drawn, kept, asked=asked, speedups=address)
 
 
 def _version_changes(warehouse: Warehouse, goal: str | None) -> None:
@@ -254,9 +307,9 @@ def _version_changes(warehouse: Warehouse, goal: str | None) -> None:
         st.page_link("views/versions.py", label="Set-up by set-up", icon=":material/compare_arrows:")
 
 
-def _throughputs(warehouse: Warehouse, labels: Mapping[str, str]) -> None:
+def _throughputs(warehouse: Warehouse) -> None:
     """Show throughput under unpaced load, kept apart from sustained rates."""
-    frame = queries.throughputs(warehouse).to_pandas()
+    frame = queries.ask(warehouse, "throughputs").to_pandas()
     if frame.empty:
         return
     st.header("Throughput without a set rate, or at a higher rate than the server could take", anchor=False)
@@ -264,23 +317,20 @@ def _throughputs(warehouse: Warehouse, labels: Mapping[str, str]) -> None:
         st.caption(f"The table shows the fastest {MOST_THROUGHPUTS:,} of {len(frame):,}.")
     frame = frame.head(MOST_THROUGHPUTS)
     widgets.table(
-        pd.DataFrame(
-            {
-                "Configuration": frame["configuration_id"].map(labels),
-                QUERIES: frame["rate"],
-                "Kind": frame["kind"],
-                "Lost (%)": 100 * frame["loss_packet"],
-                "Errors (%)": 100 * frame["error_ratio"],
-                "Latency (ms)": frame["latency_avg_ms"],
-                "99 % within (ms)": frame["latency_p99_ms"],
-                "Transport": frame["transport"],
-                "Runs": frame["runs"],
-                "Quality": [wording.QUALITIES[each] for each in frame["quality"]],
-                "Backend": frame["backend"],
-                "Generator": frame["tool"],
-                "Method": frame["method"],
-                "Campaign": frame["campaign"],
-            }
+        view_tables.headed(
+            frame.assign(
+                label=frame["configuration_id"].map(queries.labels(warehouse)),
+                lost=100 * frame["loss_packet"],
+                errors=100 * frame["error_ratio"],
+                quality=frame["quality"].map(wording.QUALITIES),
+            ),
+            "label rate kind lost errors latency_avg_ms latency_p99_ms transport runs quality backend tool method "
+            "campaign",
+            rate=QUERIES,
+            lost="Lost (%)",
+            errors="Errors (%)",
+            latency_avg_ms="Latency (ms)",
+            latency_p99_ms="99 % within (ms)",
         ).dropna(axis="columns", how="all"),
         alt="Throughput in queries per second",
         key="throughput-table",
@@ -290,7 +340,7 @@ def _throughputs(warehouse: Warehouse, labels: Mapping[str, str]) -> None:
 
 def _foot(warehouse: Warehouse, totals: Mapping[str, int]) -> None:
     """Show totals, freshness and findings."""
-    fresh = results.freshness(warehouse)
+    fresh = queries.row(warehouse, "results_freshness")
     counts = [wording.plural(totals[each], each[:-1]) for each in ("configurations", "runs", "trials", "findings")]
     said = [" · ".join(counts), f"Built on {warehouse.identity.published_at:%d %b %Y, %H:%M} UTC"]
     if fresh["last_started_at"]:
@@ -298,7 +348,7 @@ def _foot(warehouse: Warehouse, totals: Mapping[str, int]) -> None:
     if fresh["last_batch"] is not None:
         campaigns = wording.plural(len(fresh["campaigns"]), "campaign")
         said.append(f"newest batch {wording.plain(fresh['last_batch'])} with {campaigns}")
-    kinds = results.fresh_findings(warehouse).to_pylist()
+    kinds = queries.ask(warehouse, "results_fresh_findings").to_pylist()
     if kinds:
         with st.expander(f"Problems found in the newest batch: {sum(kind['findings'] for kind in kinds):,}"):
             for kind in kinds:

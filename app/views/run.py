@@ -10,9 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from dropline.app import goals as loss_goals
-from dropline.app import queries, query_log, raw_text, widgets, wording
+from dropline.app import queries, query_log, raw_text, view_tables, widgets, wording
 from dropline.app.charts import accounting, intervals, ramp, response, telemetry
-from dropline.app.queries import run as watching
 from dropline.paths import Home
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ LOSSES = {
     "lost_in_generator_buffer": "lost in the generator's buffer",
     "answered_too_late": "answered too late",
 }
+MOST_SHARES = 400  # points of a distribution
 LATENCIES = ("avg", "p50", "p95", "p99", "max")
 
 
@@ -39,7 +39,7 @@ def main() -> None:
     st.title("Run")
     warehouse = widgets.warehouse_or_stop()
     labels = queries.labels(warehouse)
-    known = watching.configurations(warehouse)
+    known = dict(zip(*queries.ask(warehouse, "run_configurations").to_pydict().values(), strict=True))
     if not known:
         st.info(
             "There are no runs yet: published figures have none. Add raw output with `dropline ingest FOLDER` "
@@ -54,7 +54,7 @@ def main() -> None:
             "configuration",
             widgets.narrowed("configurations", "configuration", {each: labels[each] for each in rated}),
         )
-    found = queries.runs(warehouse, configuration).to_pylist()
+    found = queries.ask(warehouse, "runs", configuration_id=configuration).to_pylist()
     runs = {row["run_id"]: row for row in sorted(found, key=lambda row: row["rate"] is None)}
     with middle:
         run_id = widgets.choose_one("Run", "run", {each: wording.run_label(row) for each, row in runs.items()})
@@ -63,18 +63,33 @@ def main() -> None:
     if configuration is None or run_id is None:
         return
     run = runs[run_id]
-    trials = queries.trials(warehouse, run_id).to_pandas()
-    verdict = queries.run_verdict(warehouse, run_id, goal["loss_goal"])
+    trials = queries.ask(warehouse, "trials", run_id=run_id).to_pandas()
+    verdict = queries.row(warehouse, "run_verdict", run_id=run_id, loss_goal=goal["loss_goal"])
     _draw_ramp(warehouse, run, labels[configuration], goal, verdict)
-    trial = _choose_trial(trials, run, verdict)
-    with _show_trial(trial):
-        _draw_seconds(warehouse, trial)
-        _show_accounting(warehouse, trial["trial_id"])
-    _show_exchanges(warehouse, trial)
-    _show_response_times(warehouse, trial)
-    _show_counters(warehouse, trial)
-    _show_findings(warehouse, configuration, run_id, trial)
-    _show_sources(trial)
+    _show_trials(warehouse, run, trials, verdict, query_log.Part.of_page())
+
+
+@st.fragment  # another trial changes nothing above it
+def _show_trials(
+    warehouse: Warehouse,
+    run: dict[str, Any],
+    trials: pd.DataFrame,
+    verdict: dict[str, Any],
+    part: query_log.Part,
+) -> None:
+    """Let the visitor choose a trial of the run, and show it."""
+    with part.recorded():
+        trial = _choose_trial(trials, run, verdict)
+        key = trial[["trial_id", "batch", "campaign"]].to_dict()
+        with _show_trial(trial):
+            _draw_seconds(warehouse, key)
+            _show_accounting(warehouse, key)
+        _show_exchanges(warehouse, key)
+        _show_response_times(warehouse, trial, key)
+        _show_counters(warehouse, key)
+        _show_findings(warehouse, run, key)
+        _show_sources(trial)
+    widgets.renew_sql(part)
 
 
 def _choose_goal(warehouse: Warehouse, rate_unit: str | None) -> dict[str, Any]:
@@ -129,21 +144,22 @@ def _choose_trial(trials: pd.DataFrame, run: dict[str, Any], verdict: dict[str, 
         for rate in (verdict.get("first_exceeding_rate"), verdict.get("last_passing_rate"))
         for place in trials.index[trials["offered_rate"] == rate]
     ]
-    shown = pd.DataFrame(
-        {
-            "Offered": trials["offered_rate"],
-            "Achieved": trials["achieved_rate"],
-            "Loss, worst exchange": 100 * trials["loss_worst_exchange"],
-            "Loss, leases": 100 * trials["loss_lease"],
-            "Sent": trials["sent"],
-            "Received": trials["received"],
-            "Dropped": trials["dropped"],
-            "Whole": trials["completed"],
-            "Generator kept up": ~trials["is_generator_limited"].fillna(False).astype(bool),
-            "Duration": trials["duration_s"],
-            "Started": trials["started_at"],
-            "File": trials["source_path"],
-        }
+    shown = view_tables.headed(
+        trials.assign(
+            worst=100 * trials["loss_worst_exchange"],
+            lease=100 * trials["loss_lease"],
+            generator_kept_up=~trials["is_generator_limited"].fillna(False).astype(bool),
+        ),
+        "offered_rate achieved_rate worst lease sent received dropped completed generator_kept_up duration_s "
+        "started_at source_path",
+        offered_rate="Offered",
+        achieved_rate="Achieved",
+        worst="Loss, worst exchange",
+        lease="Loss, leases",
+        completed="Whole",
+        duration_s="Duration",
+        started_at="Started",
+        source_path="File",
     )
     place = widgets.choose_row(
         shown,
@@ -181,10 +197,10 @@ def _show_trial(trial: pd.Series[Any]) -> DeltaGenerator:
     return left
 
 
-def _show_accounting(warehouse: Warehouse, trial_id: str) -> None:
+def _show_accounting(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
     """Show where the requests of a trial went, as far as the counters beside it show."""
     with query_log.recorded() as asked:
-        account = watching.accounting(warehouse, trial_id)
+        account = queries.row(warehouse, "run_accounting", **key)
     sent = account.get("sent")
     if not sent:
         return
@@ -233,12 +249,12 @@ def _both_ratios(account: Mapping[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def _draw_seconds(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
+def _draw_seconds(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
     """Draw each exchange second by second and, on the same time axis, the recorded metrics."""
     with query_log.recorded() as asked:
-        seconds = queries.intervals(warehouse, trial["trial_id"], trial["batch"]).to_pandas()
+        seconds = queries.intervals(warehouse, key["trial_id"], key["batch"]).to_pandas()
     with query_log.recorded() as asked_beside:
-        readings = watching.watched(warehouse, trial["trial_id"], trial["campaign"]).to_pandas()
+        readings = queries.ask(warehouse, "run_watched", **key).to_pandas()
     if seconds.empty and readings.empty:
         st.info("The generator printed no lines second by second for this trial (perfdhcp does with -t 1).")
         return
@@ -257,11 +273,8 @@ def _draw_seconds(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
     if readings.empty:
         return
     several = readings.groupby("metric")["series"].transform("nunique") > 1
-    named = [
-        wording.watched(*each) for each in zip(readings["metric"], readings["unit"], readings["is_rate"], strict=True)
-    ]
-    readings["panel"] = [panel for panel, _ in named]
-    readings["name"] = [name for _, name in named]
+    named = view_tables.texts(readings, wording.watched, "metric", "unit", "is_rate")
+    readings["panel"], readings["name"] = zip(*named, strict=True)
     readings.loc[several, "name"] += " " + readings["series"]
     shaded = pd.concat(pauses.values()) if pauses else None
     panels = dict(list(readings.groupby("panel", sort=False)))
@@ -271,8 +284,8 @@ def _draw_seconds(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
     st.caption("Counters are drawn as increase per second; those that never changed are left out.")
 
 
-def _show_exchanges(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
-    found = queries.exchanges(warehouse, trial["trial_id"], trial["batch"])
+def _show_exchanges(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
+    found = queries.exchanges(warehouse, key["trial_id"], key["batch"])
     exchanges = found.to_pandas().dropna(axis="columns", how="all")
     if exchanges.empty:
         return
@@ -283,17 +296,15 @@ def _show_exchanges(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
         exchanges,
         alt="Exchanges of the trial",
         key="exchanges",
-        config={
-            "Drop %": st.column_config.NumberColumn(format="%.3f"),
-        },
+        config={"Drop %": st.column_config.NumberColumn(format="%.3f")},
     )
 
 
-def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
+def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any], key: Mapping[str, Any]) -> None:
     """Draw the distribution if single answers or percentiles are known; otherwise show the known figures."""
     with query_log.recorded() as asked:
-        shares = watching.response_shares(warehouse, trial["trial_id"], trial["batch"]).to_pandas()
-    probes = watching.probe_times(warehouse, trial["trial_id"], trial["batch"])
+        shares = queries.ask(warehouse, "run_response_shares", **key, most=MOST_SHARES).to_pandas()
+    probes = queries.row(warehouse, "run_probe_times", **key)
     times = pd.DataFrame(
         [[trial[f"latency_{name}_ms"] for name in LATENCIES], [probes[name] for name in LATENCIES]],
         index=["generator", f"probes ({probes['answered']} answered)"],
@@ -319,8 +330,8 @@ def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
     )
 
 
-def _show_counters(warehouse: Warehouse, trial: pd.Series[Any]) -> None:
-    changes = watching.counters(warehouse, trial["trial_id"], trial["batch"]).to_pandas()
+def _show_counters(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
+    changes = queries.ask(warehouse, "run_counters", **key).to_pandas()
     if changes.empty:
         return
     st.header("Counters that changed")
@@ -384,9 +395,9 @@ def _show_file(trial: pd.Series[Any]) -> None:
     )
 
 
-def _show_findings(warehouse: Warehouse, configuration: str, run_id: str, trial: pd.Series[Any]) -> None:
+def _show_findings(warehouse: Warehouse, run: Mapping[str, Any], key: Mapping[str, Any]) -> None:
     st.header("Warnings and findings")
-    found = queries.findings(warehouse, configuration, run_id, trial["trial_id"]).to_pandas()
+    found = queries.ask(warehouse, "findings", **{**run, **key}).to_pandas()
     if found.empty:
         st.success("No known problems with this trial, its run or its configuration.", icon=":material/check:")
         return
@@ -396,9 +407,7 @@ def _show_findings(warehouse: Warehouse, configuration: str, run_id: str, trial:
         found,
         alt="Findings about the trial, its run and its configuration",
         key="findings",
-        config={
-            "Detail": st.column_config.TextColumn(width="large"),
-        },
+        config={"Detail": st.column_config.TextColumn(width="large")},
     )
 
 

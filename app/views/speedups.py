@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import pandas as pd
 import streamlit as st
 
-from dropline.app import headlines, queries, query_log, widgets, wording
+from dropline.app import headlines, queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import panel, ratio
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from dropline.app.warehouse import Warehouse
 
 _SCALING: Final = "Thread scaling"
@@ -57,10 +58,7 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
         pairs = pairs[pairs["campaign"].isin(chosen)]
     total, effect, told_apart = len(pairs), _effect(pairs), _told_apart(pairs)
     pairs = pairs.head(_MOST_ROWS).copy()
-    pairs["shown"] = [
-        f"{headlines.two_digits(ratio)} × {wording.SHORT_VERDICTS.get(verdict, verdict)}"
-        for ratio, verdict in zip(pairs["ratio"], pairs["verdict"], strict=True)
-    ]
+    pairs["shown"] = view_tables.texts(pairs, headlines.ratio, "ratio", "verdict")
     pairs["row"] = _names(pairs, factor)
     drawn = pairs.head(_MOST)
     st.space(widgets.TOOLS_PIXELS)
@@ -76,28 +74,22 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
     if said := wording.drift(in_turn.values()):
         st.caption(said)
     widgets.table(
-        pd.DataFrame(
-            {
-                "What": pairs["row"],
-                "Rate": pairs["rate"],
-                "Reference": pairs["reference_rate"],
-                "Unit": pairs["rate_unit"],
-                "Ratio": pairs["ratio"],
-                "95 % interval": [
-                    wording.factor_interval(*each) for each in zip(pairs["ci_low"], pairs["ci_high"], strict=True)
-                ],
-                "Verdict": [wording.VERDICTS.get(each, each) for each in pairs["verdict"]],
-                "p (Holm)": pairs["p_value_holm"],
-                "Runs": [wording.numbers(*each) for each in zip(pairs["runs"], pairs["reference_runs"], strict=True)],
-                "Measured": [wording.order(in_turn.get(each)) for each in sides],
-                "Other differences": [wording.FAIRNESS.get(each, wording.NOT_STATED) for each in pairs["grade"]],
-                "Main difference": [", ".join(each) if wording.is_known(each) else "" for each in pairs["worst"]],
-                "Quality": [wording.quality(each) for each in pairs["quality"]],
-                "Product": pairs["product"],
-                "Version": pairs["product_version"],
-                "Origin": pairs["origin"],
-                "Testbed": pairs["testbed"],
-            }
+        view_tables.headed(
+            pairs.assign(
+                interval=view_tables.texts(pairs, wording.factor_interval, "ci_low", "ci_high"),
+                verdict=pairs["verdict"].map(wording.VERDICTS).fillna(pairs["verdict"]),
+                runs=view_tables.texts(pairs, wording.numbers, "runs", "reference_runs"),
+                measured=[wording.order(in_turn.get(each)) for each in sides],
+                other_differences=pairs["grade"].map(wording.FAIRNESS).fillna(wording.NOT_STATED),
+                main_difference=[", ".join(each) if wording.is_known(each) else "" for each in pairs["worst"]],
+                quality=pairs["quality"].map(wording.quality),
+            ),
+            "row rate reference_rate rate_unit ratio interval verdict p_value_holm runs measured other_differences "
+            "main_difference quality product product_version origin testbed",
+            row="What",
+            reference_rate="Reference",
+            interval="95 % interval",
+            p_value_holm="p (Holm)",
         ).dropna(axis="columns", how="all"),
         alt=f"Ratios: {wording.FACTORS[factor]}",
         bounds={name: list(pairs["origin"].map(wording.ORIGIN_SIGNS)) for name in ("Rate", "Reference")},
@@ -159,15 +151,13 @@ def _scaling(warehouse: Warehouse) -> None:
     if wording.is_known(family["reason"]):
         st.info(wording.plain(str(family["reason"]).rstrip(". ") + "."), icon=":material/info:")
     widgets.table(
-        pd.DataFrame(
-            {
-                "Threads": points["threads"],
-                unit: points["rate"],
-                "By the law": points["fitted_rate"],
-                "Efficiency per thread": points["efficiency_ratio"],
-                "More than cores": points["is_above_cores"].map({True: "yes", False: ""}),
-                "Runs": points["rated_runs"],
-            }
+        view_tables.headed(
+            points.assign(more_than_cores=points["is_above_cores"].map({True: "yes", False: ""})),
+            "threads rate fitted_rate efficiency_ratio more_than_cores rated_runs",
+            rate=unit,
+            fitted_rate="By the law",
+            efficiency_ratio="Efficiency per thread",
+            rated_runs="Runs",
         ).dropna(axis="columns", how="all"),
         alt="Rate by thread count",
         bounds={unit: [""] * len(points)},

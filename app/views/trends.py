@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pandas as pd
 import streamlit as st
 
-from dropline.app import goals, links, queries, query_log, widgets, wording
+from dropline.app import goals, links, queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import trend
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from dropline.app.warehouse import Warehouse
 
 _FEWEST = 4  # runs: inference.changes finds no change in fewer
@@ -80,20 +81,19 @@ def _draw(warehouse: Warehouse, series_id: str) -> None:
         st.caption(f"It takes at least {_FEWEST} runs whose ramps bracket the limit to detect a change of level.")
     st.markdown("**The runs**")
     widgets.table(
-        pd.DataFrame(
-            {
-                "Run": points["place"],
-                "Started (UTC)": points["started_at"].dt.strftime("%Y-%m-%d %H:%M"),
-                "Version": points["product_version"],
-                unit: points["rate"],
-                "Level": points["level"],
-                "Dip": points["is_dip"].map({True: "dip", False: ""}),
-                "Change of level": points["shown_change"],
-                "p value": points["change_p_value"],
-                "Take care": points["doubt"],
-                "Also changed": points["changed"],
-                "Campaign": points["campaign"],
-            }
+        view_tables.headed(
+            points.assign(
+                started_at=points["started_at"].dt.strftime("%Y-%m-%d %H:%M"),
+                dip=points["is_dip"].map({True: "dip", False: ""}),
+            ),
+            "place started_at product_version rate level dip shown_change change_p_value doubt changed campaign",
+            place="Run",
+            started_at="Started (UTC)",
+            rate=unit,
+            shown_change="Change of level",
+            change_p_value="p value",
+            doubt="Take care",
+            changed="Also changed",
         )
         .replace("", None)
         .dropna(axis="columns", how="all"),

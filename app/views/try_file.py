@@ -7,13 +7,13 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from dropline.app import auth, queries, query_log, uploads, widgets, wording
+from dropline.app import auth, queries, query_log, uploads, view_tables, widgets, wording
 from dropline.app.charts import upload as chart
-from dropline.app.queries import known_curves
 from dropline.app.sandbox import Refused, TooMuch
 from dropline.app.warehouse import Warehouse, WarehouseError
 from dropline.paths import Home
 
+MOST_STEPS: Final = 1500  # some hundred curves; more hide each other and keep the browser busy
 LOSSES: Final = {
     "loss_worst_exchange": "Loss, worst exchange",
     "loss_packet": "Loss, packets",
@@ -90,23 +90,19 @@ def _show_trials(found: dict[str, Any]) -> None:
         return
     frame = pd.DataFrame(trials)
     st.markdown(f"**{found['trials_in_all']:,} trial{'' if found['trials_in_all'] == 1 else 's'}**")
-    shown = {
-        "Line": frame["source_line"],
-        "Tool": frame["tool"],
-        "Protocol": frame["protocol"],
-        "Offered": frame["offered_rate"],
-        "Achieved": frame["achieved_rate"],
-        "Unit": frame["rate_unit"],
-        **{label: 100 * frame[name].astype(float) for name, label in LOSSES.items()},
-        "Sent": frame["sent"],
-        "Received": frame["received"],
-        "Dropped": frame["dropped"],
-        "Duration": frame["duration_s"],
-        "Whole": frame["completed"],
-        "Command": frame["command"],
-    }
     widgets.table(
-        pd.DataFrame(shown).dropna(axis="columns", how="all"),
+        view_tables.headed(
+            frame.assign(**{name: 100 * frame[name].astype(float) for name in LOSSES}),
+            f"source_line tool protocol offered_rate achieved_rate rate_unit {' '.join(LOSSES)} sent received dropped "
+            "duration_s completed command",
+            source_line="Line",
+            tool="Tool",
+            offered_rate="Offered",
+            achieved_rate="Achieved",
+            duration_s="Duration",
+            completed="Whole",
+            **LOSSES,
+        ).dropna(axis="columns", how="all"),
         alt="Trials of the file",
         key="tried",
         config={
@@ -138,18 +134,17 @@ def _place(trials: list[dict[str, Any]]) -> None:
     except WarehouseError as error:
         st.info(f"There is nothing to compare it with: {wording.plain(error)}")
         return
-    kind = trials[0]["tool"], trials[0]["protocol"], trials[0]["rate_unit"]
-    alike = [trial for trial in trials if (trial["tool"], trial["protocol"], trial["rate_unit"]) == kind]
+    kind = {name: trials[0][name] for name in ("tool", "protocol", "rate_unit")}
+    alike = [trial for trial in trials if kind.items() <= trial.items()]
+    unit = kind["rate_unit"]
     with query_log.recorded() as asked:
-        known = known_curves.loss_curves(warehouse, *kind).to_pandas()
+        known = queries.ask(warehouse, "tried_loss_curves", **kind, most=MOST_STEPS).to_pandas()
     st.header("How it compares")
-    name = wording.plain(" ".join(filter(None, kind[:2])))
+    name = wording.plain(" ".join(filter(None, (kind["tool"], kind["protocol"]))))
     if known.empty:
-        st.info(
-            f"No loss curve of {name} in {wording.plain(kind[2] or 'its unit')} is in the warehouse to compare with."
-        )
+        st.info(f"No loss curve of {name} in {wording.plain(unit or 'its unit')} is in the warehouse to compare with.")
         return
-    goal = queries.loss_goals(warehouse, [kind[2]])[0]
+    goal = queries.loss_goals(warehouse, [unit])[0]
     finding = _finding(warehouse, alike, kind, goal)
     points = [
         {
@@ -164,9 +159,9 @@ def _place(trials: list[dict[str, Any]]) -> None:
         st.text(finding)
         st.info("No trial gives both its offered rate and its loss, so there is no point to draw on a loss curve.")
         return
-    drawn = chart.among_known(known, pd.DataFrame(points), goal["loss_limit"], kind[2] or "per second", finding)
+    drawn = chart.among_known(known, pd.DataFrame(points), goal["loss_limit"], unit or "per second", finding)
     widgets.chart(drawn, "among-known", asked)
-    some = " More are known than are drawn." if len(known) == known_curves.MOST_STEPS else ""
+    some = " More are known than are drawn." if len(known) == MOST_STEPS else ""
     st.caption(
         "One rate, tried once, does not show the capacity; a run with several rates does. The known results differ in "
         f"hardware and configuration; Compare shows how.{some}"
@@ -176,7 +171,7 @@ def _place(trials: list[dict[str, Any]]) -> None:
 def _finding(
     warehouse: Warehouse,
     trials: list[dict[str, Any]],
-    kind: tuple[str, str | None, str | None],
+    kind: dict[str, str | None],
     goal: dict[str, Any],
 ) -> str:
     limit = 100 * goal["loss_limit"]
@@ -190,8 +185,8 @@ def _finding(
     ]
     if not within:
         return f"No complete trial of this file stays within a loss of {limit:g} %"
-    rates = known_curves.capacities(warehouse, *kind, goal["loss_goal"])["rate"].to_pylist()
-    reached = f"{wording.number(max(within))} {kind[2] or 'per second'} within a loss of {limit:g} %"
+    rates = queries.ask(warehouse, "tried_capacities", **kind, loss_goal=goal["loss_goal"])["rate"].to_pylist()
+    reached = f"{wording.number(max(within))} {kind['rate_unit'] or 'per second'} within a loss of {limit:g} %"
     if not rates:
         return f"{reached}; no known capacity to compare with"
     below = sum(rate <= max(within) for rate in rates)
@@ -213,11 +208,8 @@ def _show_troubles(found: dict[str, Any]) -> None:
     if found["rejects"]:
         st.header("Rejected")
         rejects = pd.DataFrame(
-            {
-                "Line": [each["line"] for each in found["rejects"]],
-                "Why": [_visible(each["reason"]) for each in found["rejects"]],
-                "What to do": [_visible(each["hint"]) for each in found["rejects"]],
-            }
+            [(each["line"], _visible(each["reason"]), _visible(each["hint"])) for each in found["rejects"]],
+            columns=["Line", "Why", "What to do"],
         )
         widgets.table(rejects, alt="What cannot be used, and what to do", key="rejects")
         if found["rejects_in_all"] > len(rejects):

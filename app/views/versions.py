@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import streamlit as st
 
 from dropline.app import goals, headlines, links, queries, query_log, view_tables, widgets, wording
@@ -68,19 +67,20 @@ def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str
         widgets.chart(panel.ratios(drawn, finding, detail), "versions", asked)
     st.caption("Choose a row to compare the two versions of a set-up: loss curves, settings and hardware.")
     place = widgets.choose_row(
-        pd.DataFrame(
-            {
-                "Set-up": rows["row"],
-                "Change": rows["ratio"].map(wording.percent),
-                "95 % interval": [
-                    wording.factor_interval(*each) for each in zip(rows["ci_low"], rows["ci_high"], strict=True)
-                ],
-                "Verdict": [wording.VERDICTS[each] for each in rows["verdict"]],
-                f"{known['previous_version']}": rows["rate_b"].map(wording.rate),
-                f"{known['version']}": rows["rate_a"].map(wording.rate),
-                "Unit": rows["rate_unit"],
-                "Runs": [wording.numbers(*each) for each in zip(rows["runs_b"], rows["runs_a"], strict=True)],
-            }
+        view_tables.headed(
+            rows.assign(
+                change=rows["ratio"].map(wording.percent),
+                interval=view_tables.texts(rows, wording.factor_interval, "ci_low", "ci_high"),
+                verdict=rows["verdict"].map(wording.VERDICTS),
+                rate_a=rows["rate_a"].map(wording.rate),
+                rate_b=rows["rate_b"].map(wording.rate),
+                runs=view_tables.texts(rows, wording.numbers, "runs_b", "runs_a"),
+            ),
+            "row change interval verdict rate_b rate_a rate_unit runs",
+            row="Set-up",
+            interval="95 % interval",
+            rate_b=str(known["previous_version"]),
+            rate_a=str(known["version"]),
         ),
         list(rows["configuration_id_a"]),
         "changed",

@@ -197,8 +197,8 @@ def test_a_run_shows_its_ramp_trials_exchanges_and_seconds(open_page, warehouse_
 
 def test_the_address_of_a_trial_opens_that_trial(open_page, warehouse_home, single, warehouse):
     configuration_id = next(key for key, value in queries.labels(warehouse).items() if value == single)
-    run = queries.runs(warehouse, configuration_id).to_pylist()[0]
-    first = queries.trials(warehouse, run["run_id"]).to_pylist()[0]
+    run = queries.row(warehouse, "runs", configuration_id=configuration_id)
+    first = queries.row(warehouse, "trials", run_id=run["run_id"])
     app = open_page(warehouse_home, "run", configuration=single, trial=first["trial_id"][:12])
     assert app.text[0].value.startswith(first["source_path"])
 

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from dropline.app import queries, view_tables
-from dropline.app.queries import files, results
+from dropline.app.queries import files
 from dropline.app.warehouse import Warehouse
 
 ROOT = Path(__file__).parents[2]
@@ -61,7 +61,7 @@ def test_capacities_agree_with_leases_per_second(warehouse):
 
 
 def test_the_home_page_leaves_out_no_measured_capacity_and_no_published_one_at_its_limit(warehouse):
-    shown = set(results.capacities(warehouse)["configuration_id"].to_pylist())
+    shown = set(queries.ask(warehouse, "results_capacities", loss_goal=None)["configuration_id"].to_pylist())
     assert shown >= set(ids(warehouse, "capacity where origin = 'measured'"))
     assert shown >= {row["configuration_id"] for row in queries.capacities(warehouse, "isc").to_pylist()}
 

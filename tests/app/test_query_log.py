@@ -38,3 +38,15 @@ def test_the_sql_behind_a_page_runs_as_pasted(open_page, warehouse_home, page):
     warehouse = Warehouse.open(warehouse_home / "warehouse.duckdb")
     for question in shown:
         assert warehouse.query(question).num_columns > 0
+
+
+def test_a_part_that_runs_again_alone_replaces_its_queries_behind_the_page() -> None:
+    with query_log.recorded() as page:
+        query_log.note("select runs")
+        part = query_log.Part.of_page()
+        with part.recorded():
+            query_log.note("select first trial")
+    assert list(page) == ["select runs", "select first trial"]
+    with part.recorded():  # as a fragment does, outside of the page's run
+        query_log.note("select other trial")
+    assert list(page) == ["select runs", "select other trial"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from dropline.app.queries import results
+from dropline.app import queries
 from dropline.app.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def test_another_loss_goal_changes_the_answer_and_the_address(open_page: Open, w
 
 
 def test_fresh_findings_lead_to_the_same_findings(open_page: Open, warehouse_home: Path, warehouse: Warehouse) -> None:
-    first = results.fresh_findings(warehouse).to_pylist()[0]
+    first = queries.ask(warehouse, "results_fresh_findings").to_pylist()[0]
     links = [each.proto for each in open_page(warehouse_home).get("page_link")]
     link = next(each for each in links if each.label.startswith("**"))
     assert link.label.startswith(f"**{first['findings']:,}** ")
@@ -62,10 +62,12 @@ def test_findings_of_older_batches_are_not_fresh(warehouse_home: Path, tmp_path:
         )
         (name,) = database.execute("select campaign from campaigns where last_batch = 'zz'").fetchone() or ("",)
     changed = Warehouse.open(tmp_path / "warehouse.duckdb")
-    assert results.freshness(changed)["campaigns"] == [name]
-    assert {each for row in results.fresh_findings(changed).to_pylist() for each in row["campaigns"]} <= {name}
+    assert queries.row(changed, "results_freshness")["campaigns"] == [name]
+    assert {
+        each for row in queries.ask(changed, "results_fresh_findings").to_pylist() for each in row["campaigns"]
+    } <= {name}
 
 
 def test_an_empty_lake_has_nothing_fresh(published_home: Path) -> None:
     nothing = Warehouse.open(published_home / "warehouse.duckdb")
-    assert results.freshness(nothing) == {"last_started_at": None, "last_batch": None, "campaigns": []}
+    assert queries.row(nothing, "results_freshness") == {"last_started_at": None, "last_batch": None, "campaigns": []}

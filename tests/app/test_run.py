@@ -11,7 +11,6 @@ from test_pages import charts, rows, said
 
 from dropline.app import queries, widgets, wording
 from dropline.app.charts import accounting, intervals, response, telemetry
-from dropline.app.queries import run as watching
 from dropline.app.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -196,7 +195,7 @@ def test_the_page_opens_on_a_run_with_a_figure(open_page: Open, warehouse_home: 
 
 
 def test_the_distribution_of_response_times_is_by_rank(watched_warehouse: Warehouse, trial: dict[str, str]) -> None:
-    shares = watching.response_shares(watched_warehouse, trial["trial_id"], trial["batch"]).to_pylist()
+    shares = queries.ask(watched_warehouse, "run_response_shares", **trial, most=400).to_pylist()
     assert [(each["time_ms"], each["n"]) for each in shares] == [(0.4, 3), (2.6, 3), (108.6, 3)]
     assert [each["share_ratio"] for each in shares] == pytest.approx([1 / 3, 2 / 3, 1])
     drawn = response.shares(pd.DataFrame(shares)).to_dict()
@@ -212,7 +211,7 @@ def test_without_single_answers_the_page_says_what_is_known(open_page: Open, war
 def test_counters_become_rates_and_gauges_stay_what_was_read(
     watched_warehouse: Warehouse, trial: dict[str, str]
 ) -> None:
-    found = watching.watched(watched_warehouse, trial["trial_id"], trial["campaign"])
+    found = queries.ask(watched_warehouse, "run_watched", **trial)
     readings = found.to_pandas().set_index(["metric", "t_s"])
     assert readings.loc[("pdns.udp-in-errors", 0.542), "value"] == pytest.approx((90295 - 83822) / (0.542 - 0.126))
     assert readings.loc[("pdns.qsize-q", 0.542), "value"] == 12
@@ -221,8 +220,11 @@ def test_counters_become_rates_and_gauges_stay_what_was_read(
 
 
 def test_a_trial_that_nothing_watched_has_no_account(watched_warehouse: Warehouse) -> None:
-    assert watching.accounting(watched_warehouse, "no such trial") == {}
-    assert watching.watched(watched_warehouse, "no such trial", "no such campaign").num_rows == 0
+    assert queries.row(watched_warehouse, "run_accounting", trial_id="no such trial") == {}
+    assert (
+        queries.ask(watched_warehouse, "run_watched", trial_id="no such trial", campaign="no such campaign").num_rows
+        == 0
+    )
 
 
 def test_another_loss_goal_judges_the_run_anew(open_page: Open, warehouse_home: Path) -> None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dropline.app import sandbox, uploads
-from dropline.app.queries import known_curves
+from dropline.app import queries, sandbox, uploads
 from dropline.app.sandbox import Refused, TooMuch
+from dropline.errors import DroplineError
 from dropline.paths import Home
 
 if TYPE_CHECKING:
@@ -37,6 +37,20 @@ def dropped(open_page: Open, home: Path, name: str, data: bytes) -> AppTest:
     app.file_uploader[0].upload(name, data).run()
     assert not app.exception, [each.value for each in app.exception]
     return app
+
+
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read dropped files in this process: another takes seconds to start, and has tests of its own below."""
+
+    def run(_module: str, file: str, *, seconds: float) -> bytes:
+        try:
+            return json.dumps(uploads.look(Path(file))).encode()
+        except DroplineError as error:
+            raise Refused(str(error)) from error
+
+    monkeypatch.setattr(sandbox, "run", run)
+    monkeypatch.setattr(uploads, "prepare", lambda: None)
 
 
 def said(app: AppTest) -> str:
@@ -71,7 +85,7 @@ def test_a_report_is_explained_placed_and_not_stored(
     assert list(table["Offered"]) == [1100]
     assert {"Loss, worst exchange", "Loss, packets", "Loss, leases"} <= set(table.columns)
     (spec,) = [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
-    known = known_curves.loss_curves(warehouse, "perfdhcp", "DHCPv4", "leases/s")
+    known = queries.ask(warehouse, "tried_loss_curves", tool="perfdhcp", protocol="DHCPv4", rate_unit="leases/s")
     configurations = len(set(known["configuration_id"].to_pylist()))
     assert "within a loss of 2.5 %" in spec["description"]
     assert f"n = 1; lines: {configurations} known configurations" in spec["description"]
@@ -81,6 +95,7 @@ def test_a_report_is_explained_placed_and_not_stored(
     assert not (warehouse_home / "uploads").exists()
 
 
+@pytest.mark.usefixtures("in_process")
 def test_without_a_warehouse_the_file_is_still_explained(open_page: Open, tmp_path: Path) -> None:
     app = dropped(open_page, tmp_path, PERFDHCP.name, PERFDHCP.read_bytes())
     assert app.header[0].value == "Output of perfdhcp"
@@ -95,6 +110,7 @@ def test_without_a_warehouse_the_file_is_still_explained(open_page: Open, tmp_pa
         ("spirent/avalanche_results/merged/client/realtime.csv", "Output of avalanche"),
     ],
 )
+@pytest.mark.usefixtures("in_process")
 def test_what_has_no_known_neighbours_says_so(open_page: Open, warehouse_home: Path, file: str, kind: str) -> None:
     app = dropped(open_page, warehouse_home, Path(file).name, (CAPTURES / file).read_bytes())
     assert app.header[0].value == kind
@@ -110,6 +126,7 @@ def test_what_has_no_known_neighbours_says_so(open_page: Open, warehouse_home: P
         ("../../etc/passwd", b"root:x:0:0:", "not recognised"),
     ],
 )
+@pytest.mark.usefixtures("in_process")
 def test_what_gives_no_trial_says_why_and_what_to_do(
     open_page: Open, published_home: Path, name: str, data: bytes, reason: str
 ) -> None:
@@ -123,6 +140,7 @@ def test_what_gives_no_trial_says_why_and_what_to_do(
         assert reason.replace(".", r"\.") in app.error[0].value
 
 
+@pytest.mark.usefixtures("in_process")
 def test_a_report_that_is_cut_off_keeps_its_warnings(open_page: Open, warehouse_home: Path) -> None:
     whole = PERFDHCP.read_bytes()
     app = dropped(open_page, warehouse_home, "cut.txt", whole[: len(whole) // 2])
@@ -130,6 +148,7 @@ def test_a_report_that_is_cut_off_keeps_its_warnings(open_page: Open, warehouse_
     assert "Nothing speaks against it" not in said(app)
 
 
+@pytest.mark.usefixtures("in_process")
 def test_markup_and_control_characters_are_text(open_page: Open, published_home: Path) -> None:
     hostile = "<script>alert(1)</script> **bold** [link](http://evil.example) :material/bolt: $x$ `code`"
     data = PERFDHCP.read_bytes().replace(b"10.0.0.1", hostile.encode() + b"\x1b[31m\x07")
@@ -166,8 +185,8 @@ def test_a_file_that_is_too_large_is_not_read() -> None:
 
 
 def test_a_gzip_bomb_is_bounded() -> None:
-    began = time.monotonic()
     bomb = gzip.compress(b"Running: perfdhcp -4 -r 1 10.0.0.1\n" + bytes(400 * 2**20), 1)
+    began = time.monotonic()
     try:
         found = uploads.explain("bomb.gz", bomb)
     except TooMuch as error:
