@@ -26,6 +26,7 @@ PATIENCE_S: Final = 10.0  # between SIGTERM and SIGKILL
 _LOOKS: Final = 100  # polls, 0.01 s apart, for a killed process to be gone
 _SHOWN_LINES: Final = 8
 SSH: Final = ("ssh", "-o", "BatchMode=yes")
+UDP_COUNTERS_OF: Final = ("cat", "/proc/net/snmp", "/proc/net/snmp6")
 _UDP_COUNTERS: Final = ("InDatagrams", "OutDatagrams", "NoPorts", "InErrors", "RcvbufErrors", "SndbufErrors")
 _TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
 
@@ -193,19 +194,25 @@ class Snapshot:
 
     loadavg: str
     jiffies: dict[str, int]
-    udp: Counter[str]
+    udp: dict[str, Counter[str]]
     drops: int | None
     cpu_s: float | None
 
     @classmethod
-    def take(cls, server: int | None) -> Snapshot:
-        """Read /proc; `server` is a process in the server's network namespace and process group."""
-        network = Path(f"/proc/{server or 'self'}/net")
+    def take(cls, server: int | None, generator: Sequence[str] = ()) -> Snapshot:
+        """Read /proc; `server` is a process in the server's network namespace and process group.
+
+        `generator` is the command that prints the UDP counters of the generator's machine, if they are needed.
+        """
+        network = Path(f"/proc/{server}/net")
+        texts = {"server": _text(network / "snmp") + _text(network / "snmp6")} if server else {}
+        if generator:
+            texts["generator"] = run(generator, PATIENCE_S).output.decode("utf-8", "replace")
         jiffies = dict(zip(_CPU_STATES, map(int, _text(Path("/proc/stat")).split("\n")[0].split()[1:]), strict=False))
         return cls(
             _text(Path("/proc/loadavg")).strip(),
             jiffies,
-            _udp_counters(_text(network / "snmp")) + _udp_counters(_text(network / "snmp6")),
+            {role: _udp_counters(text) for role, text in texts.items()},
             _socket_drops(_text(network / "udp")) + _socket_drops(_text(network / "udp6")) if server else None,
             _cpu_s(server) if server else None,
         )
@@ -215,13 +222,13 @@ class Snapshot:
         said: dict[str, Any] = {
             "loadavg_before": self.loadavg,
             "host_cpu_jiffies": {name: after.jiffies[name] - value for name, value in self.jiffies.items()},
+            "udp_delta": {role: after.udp[role] - counters for role, counters in self.udp.items()} or None,
             "rmem_default": int(_text(Path("/proc/sys/net/core/rmem_default")) or 0) or None,
             "cpu_mhz": _mean_mhz(),
             "temperature_c": _hottest_c(),
         }
         if self.drops is not None and after.drops is not None:
-            counters = {name: value - self.udp[name] for name, value in after.udp.items() if value > self.udp[name]}
-            said |= {"udp_delta": {"server": counters}, "sk_drops": after.drops - self.drops}
+            said["sk_drops"] = after.drops - self.drops
         if self.cpu_s is not None and after.cpu_s is not None:
             said["server_cpu_s"] = round(after.cpu_s - self.cpu_s, 2)
         return {name: value for name, value in said.items() if value is not None}

@@ -10,9 +10,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from dropline.ingest.servers import kea
+from dropline.ingest.campaign import FIELDS
+from dropline.ingest.servers import kea, recognise
 from dropline.measure.bench import SSH, run
-from dropline.measure.generator import generator_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ class Finding(NamedTuple):
 
 def examine(plan: Plan, beside: Path) -> list[Finding]:
     """Return the problems of a plan, its files in the folder `beside` and its machines, most serious first."""
-    findings = [*_of_plan(plan), *_of_leases(plan, beside)]
+    findings = [*_of_plan(plan), *_of_configurations(plan, beside), *_of_leases(plan, beside)]
     hosts = dict.fromkeys((plan.server.host, plan.generator.host))
     for host in hosts:
         findings += _of_machine(host)
@@ -44,9 +44,8 @@ def examine(plan: Plan, beside: Path) -> list[Finding]:
 
 def _of_plan(plan: Plan) -> Iterator[Finding]:
     generator = plan.generator
-    program = generator_of(generator).command(1, 1)[0]
-    if not generator.host and not shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"):
-        yield Finding(f"{program} is not installed here", "nothing can be measured")
+    if not generator.host and not shutil.which(generator.tool, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"):
+        yield Finding(f"{generator.tool} is not installed here", "nothing can be measured")
     if generator.host == plan.server.host:
         yield Finding("Generator and server share a machine", "they take processor time from each other: a lower bound")
     commands = [generator.prefix, *(str(plan.server_of(name).serve or "") for name in plan.configurations)]
@@ -62,6 +61,30 @@ def _of_plan(plan: Plan) -> Iterator[Finding]:
         yield Finding(f"Trials last {plan.trial_s:g} s", "they miss what a server does now and then, such as writing")
     if "-R" not in generator.arguments and generator.tool == "perfdhcp":
         yield Finding("perfdhcp has no -R", "it acts as one client: the server renews one lease over and over")
+    if generator.tool == "dnsblast":
+        yield Finding("dnsblast sends each second's queries at once", "socket buffers too small for them lose the rest")
+        yield Finding("dnsblast does not read the answers", "a server that refuses every query seems to be fast")
+        if generator.host == plan.server.host and not any("netns" in command for command in commands):
+            yield Finding(
+                "dnsblast shares its UDP counters with the server",
+                "answers after its last line are not known and count as lost: a lower bound",
+            )
+
+
+def _of_configurations(plan: Plan, beside: Path) -> Iterator[Finding]:
+    """Compare what a build will know of the configurations."""
+    known: dict[str, str] = {}
+    for name, configuration in plan.configurations.items():
+        told = plan.defaults_of(name)
+        for data in ((beside / file).read_bytes() for file in configuration.files):
+            if server := recognise(data):
+                told |= {column: value for column, value in server.parse(data).items() if column in FIELDS}
+        other = known.setdefault(json.dumps(told, sort_keys=True, default=str), name)
+        if other != name:
+            yield Finding(
+                f"{other} and {name} have the same `defaults`",
+                "a build takes them for one configuration: give each a `scenario`",
+            )
 
 
 def _of_leases(plan: Plan, beside: Path) -> Iterator[Finding]:
