@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from dropline.errors import DroplineError
 from dropline.ingest.parallel import end_with_parent
@@ -26,6 +26,7 @@ PATIENCE_S: Final = 10.0  # between SIGTERM and SIGKILL
 _LOOKS: Final = 100  # polls, 0.01 s apart, for a killed process to be gone
 _SHOWN_LINES: Final = 8
 SSH: Final = ("ssh", "-o", "BatchMode=yes")
+UDP_COUNTERS_OF: Final = ("cat", "/proc/net/snmp", "/proc/net/snmp6")
 _UDP_COUNTERS: Final = ("InDatagrams", "OutDatagrams", "NoPorts", "InErrors", "RcvbufErrors", "SndbufErrors")
 _TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
 
@@ -44,14 +45,7 @@ class Done:
 
 def run(words: Sequence[str], limit_s: float) -> Done:
     """Run a command in its own process group; kill the group on timeout or when we stop."""
-    with subprocess.Popen(  # noqa: S603 - the user's own command
-        words,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-        preexec_fn=partial(end_with_parent, signal.SIGTERM, os.getpid()),
-    ) as process:
+    with _started(words, subprocess.PIPE) as process:
         try:
             output, _ = process.communicate(timeout=limit_s)
         except subprocess.TimeoutExpired:
@@ -61,6 +55,29 @@ def run(words: Sequence[str], limit_s: float) -> Done:
             _end(process)
             raise
     return Done(process.returncode, output)
+
+
+def _started(words: Sequence[str], output: IO[bytes] | int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - the user's own command
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        preexec_fn=partial(end_with_parent, signal.SIGTERM, os.getpid()),
+    )
+
+
+@contextmanager
+def ended_by(end: Callable[[], object]) -> Iterator[None]:
+    """Call `end` however the block ends; if both fail, raise what failed first."""
+    try:
+        yield
+    except BaseException:
+        with suppress(HookFailed):
+            end()
+        raise
+    end()
 
 
 class Hooks:
@@ -85,16 +102,10 @@ class Hooks:
     def serving(self, answers: Callable[[], bool]) -> Iterator[None]:
         """Start the server, wait until it answers, and stop it at the end."""
         self.call("stop")
-        try:
-            with self._served():
-                self.call("start")
-                self._wait(answers)
-                yield
-        except BaseException:  # report the first failure
-            with suppress(HookFailed):
-                self.call("stop")
-            raise
-        self.call("stop")
+        with ended_by(lambda: self.call("stop")), self._served():
+            self.call("start")
+            self._wait(answers)
+            yield
 
     @contextmanager
     def _served(self) -> Iterator[None]:
@@ -104,17 +115,7 @@ class Hooks:
         words = shlex.split(self._filled(self._server.serve))
         if self._server.host:  # with a terminal, closing the connection stops the server
             words = [*SSH, "-tt", self._server.host, shlex.join(words)]
-        with (
-            self._log.open("wb") as said,
-            subprocess.Popen(  # noqa: S603 - the user's own command
-                words,
-                stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                preexec_fn=partial(end_with_parent, signal.SIGTERM, os.getpid()),
-            ) as process,
-        ):
+        with self._log.open("wb") as said, _started(words, said) as process:
             self._process = process
             try:
                 yield
@@ -193,19 +194,25 @@ class Snapshot:
 
     loadavg: str
     jiffies: dict[str, int]
-    udp: Counter[str]
+    udp: dict[str, Counter[str]]
     drops: int | None
     cpu_s: float | None
 
     @classmethod
-    def take(cls, server: int | None) -> Snapshot:
-        """Read /proc; `server` is a process in the server's network namespace and process group."""
-        network = Path(f"/proc/{server or 'self'}/net")
+    def take(cls, server: int | None, generator: Sequence[str] = ()) -> Snapshot:
+        """Read /proc; `server` is a process in the server's network namespace and process group.
+
+        `generator` is the command that prints the UDP counters of the generator's machine, if they are needed.
+        """
+        network = Path(f"/proc/{server}/net")
+        texts = {"server": _text(network / "snmp") + _text(network / "snmp6")} if server else {}
+        if generator:
+            texts["generator"] = run(generator, PATIENCE_S).output.decode("utf-8", "replace")
         jiffies = dict(zip(_CPU_STATES, map(int, _text(Path("/proc/stat")).split("\n")[0].split()[1:]), strict=False))
         return cls(
             _text(Path("/proc/loadavg")).strip(),
             jiffies,
-            _udp_counters(_text(network / "snmp")) + _udp_counters(_text(network / "snmp6")),
+            {role: _udp_counters(text) for role, text in texts.items()},
             _socket_drops(_text(network / "udp")) + _socket_drops(_text(network / "udp6")) if server else None,
             _cpu_s(server) if server else None,
         )
@@ -215,13 +222,13 @@ class Snapshot:
         said: dict[str, Any] = {
             "loadavg_before": self.loadavg,
             "host_cpu_jiffies": {name: after.jiffies[name] - value for name, value in self.jiffies.items()},
+            "udp_delta": {role: after.udp[role] - counters for role, counters in self.udp.items()} or None,
             "rmem_default": int(_text(Path("/proc/sys/net/core/rmem_default")) or 0) or None,
             "cpu_mhz": _mean_mhz(),
             "temperature_c": _hottest_c(),
         }
         if self.drops is not None and after.drops is not None:
-            counters = {name: value - self.udp[name] for name, value in after.udp.items() if value > self.udp[name]}
-            said |= {"udp_delta": {"server": counters}, "sk_drops": after.drops - self.drops}
+            said["sk_drops"] = after.drops - self.drops
         if self.cpu_s is not None and after.cpu_s is not None:
             said["server_cpu_s"] = round(after.cpu_s - self.cpu_s, 2)
         return {name: value for name, value in said.items() if value is not None}

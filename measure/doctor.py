@@ -10,12 +10,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from dropline.ingest.servers import kea
+from dropline.ingest.campaign import FIELDS
+from dropline.ingest.servers import kea, recognise
 from dropline.measure.bench import SSH, run
-from dropline.measure.generator import generator_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from dropline.measure.plan import Plan
 
@@ -35,7 +35,7 @@ class Finding(NamedTuple):
 
 def examine(plan: Plan, beside: Path) -> list[Finding]:
     """Return the problems of a plan, its files in the folder `beside` and its machines, most serious first."""
-    findings = [*_of_plan(plan), *_of_leases(plan, beside)]
+    findings = [*_of_plan(plan), *_of_configurations(plan, beside), *_of_leases(plan, beside)]
     hosts = dict.fromkeys((plan.server.host, plan.generator.host))
     for host in hosts:
         findings += _of_machine(host)
@@ -44,9 +44,8 @@ def examine(plan: Plan, beside: Path) -> list[Finding]:
 
 def _of_plan(plan: Plan) -> Iterator[Finding]:
     generator = plan.generator
-    program = generator_of(generator).command(1, 1)[0]
-    if not generator.host and not shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"):
-        yield Finding(f"{program} is not installed here", "nothing can be measured")
+    if not generator.host and not shutil.which(generator.tool, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"):
+        yield Finding(f"{generator.tool} is not installed here", "nothing can be measured")
     if generator.host == plan.server.host:
         yield Finding("Generator and server share a machine", "they take processor time from each other: a lower bound")
     commands = [generator.prefix, *(str(plan.server_of(name).serve or "") for name in plan.configurations)]
@@ -62,6 +61,30 @@ def _of_plan(plan: Plan) -> Iterator[Finding]:
         yield Finding(f"Trials last {plan.trial_s:g} s", "they miss what a server does now and then, such as writing")
     if "-R" not in generator.arguments and generator.tool == "perfdhcp":
         yield Finding("perfdhcp has no -R", "it acts as one client: the server renews one lease over and over")
+    if generator.tool == "dnsblast":
+        yield Finding("dnsblast sends each second's queries at once", "socket buffers too small for them lose the rest")
+        yield Finding("dnsblast does not read the answers", "a server that refuses every query seems to be fast")
+        if generator.host == plan.server.host and not any("netns" in command for command in commands):
+            yield Finding(
+                "dnsblast shares its UDP counters with the server",
+                "answers after its last line are not known and count as lost: a lower bound",
+            )
+
+
+def _of_configurations(plan: Plan, beside: Path) -> Iterator[Finding]:
+    """Compare what a build will know of the configurations."""
+    known: dict[str, str] = {}
+    for name, configuration in plan.configurations.items():
+        told = plan.defaults_of(name)
+        for data in ((beside / file).read_bytes() for file in configuration.files):
+            if server := recognise(data):
+                told |= {column: value for column, value in server.parse(data).items() if column in FIELDS}
+        other = known.setdefault(json.dumps(told, sort_keys=True, default=str), name)
+        if other != name:
+            yield Finding(
+                f"{other} and {name} have the same `defaults`",
+                "a build takes them for one configuration: give each a `scenario`",
+            )
 
 
 def _of_leases(plan: Plan, beside: Path) -> Iterator[Finding]:
@@ -94,45 +117,23 @@ def _of_machine(host: str | None) -> Iterator[Finding]:
         return _read(host, path)
 
     where = host or "This machine"
-    for check in (_governor, _load, _buffers, _clock, _virtual):
-        if found := check(read):
-            yield Finding(f"{where}: {found.what}", found.effect)
-
-
-def _governor(read: Callable[[str], str]) -> Finding | None:
     governor = read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").strip()
-    if not governor or governor == "performance":
-        return None
-    return Finding(f"CPU governor {governor}", "the clock speed follows the load: figures depend on what ran before")
-
-
-def _load(read: Callable[[str], str]) -> Finding | None:
-    words, processors = read("/proc/loadavg").split(), read("/proc/cpuinfo").count("processor\t")
-    if not words or float(words[0]) <= _BUSY * max(processors, 1):
-        return None
-    return Finding(
-        f"load {words[0]} on {processors} processors", "other work takes time from the server: figures are too low"
-    )
-
-
-def _buffers(read: Callable[[str], str]) -> Finding | None:
+    if governor not in ("", "performance"):
+        effect = "the clock speed follows the load: figures depend on what ran before"
+        yield Finding(f"{where}: CPU governor {governor}", effect)
+    load, processors = read("/proc/loadavg").partition(" ")[0], read("/proc/cpuinfo").count("processor\t")
+    if load and float(load) > _BUSY * max(processors, 1):
+        effect = "other work takes time from the server: figures are too low"
+        yield Finding(f"{where}: load {load} on {processors} processors", effect)
     size = read("/proc/sys/net/core/rmem_default").strip()
-    if not size.isdigit() or int(size) >= _LARGE_BUFFER:
-        return None
-    return Finding(f"socket buffers of {int(size):,} bytes", "they lose short bursts that larger ones would hold")
-
-
-def _clock(read: Callable[[str], str]) -> Finding | None:
+    if size.isdigit() and int(size) < _LARGE_BUFFER:
+        effect = "they lose short bursts that larger ones would hold"
+        yield Finding(f"{where}: socket buffers of {int(size):,} bytes", effect)
     clock = read("/sys/devices/system/clocksource/clocksource0/current_clocksource").strip()
-    if clock in ("", "tsc", "kvm-clock", "arch_sys_counter"):
-        return None
-    return Finding(f"clock source {clock}", "reading the time is slow: the generator cannot pace well")
-
-
-def _virtual(read: Callable[[str], str]) -> Finding | None:
-    if " hypervisor" not in read("/proc/cpuinfo"):
-        return None
-    return Finding("a virtual machine", "neighbours may take processor time, unseen from here")
+    if clock not in ("", "tsc", "kvm-clock", "arch_sys_counter"):
+        yield Finding(f"{where}: clock source {clock}", "reading the time is slow: the generator cannot pace well")
+    if " hypervisor" in read("/proc/cpuinfo"):
+        yield Finding(f"{where}: a virtual machine", "neighbours may take processor time, unseen from here")
 
 
 def _read(host: str | None, path: str) -> str:

@@ -16,7 +16,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.errors import DroplineError
-from dropline.measure.bench import SSH, HookFailed, Hooks, Snapshot, run, shell
+from dropline.measure.bench import SSH, UDP_COUNTERS_OF, HookFailed, Hooks, Snapshot, ended_by, run, shell
 from dropline.measure.doctor import examine
 from dropline.measure.folder import Folder, Run
 from dropline.measure.generator import generator_of, words_of
@@ -51,7 +51,6 @@ class Outcome:
 
     folder: Path
     found: list[Capacity]
-    wanted: float
     why_early: str = ""
     remarks: list[str] = field(default_factory=list)
 
@@ -112,8 +111,8 @@ def measure(plan: Plan, source: Path, folder: Path, say: Callable[[str], None], 
     Raises PlanError, HookFailed and TrialFailed after stopping all started processes; Ctrl-C stops them, too.
     """
     target = Folder(folder)
-    with target.alone(), _ended_tidily(), _Measurement(plan, target, say, see) as measurement:
-        return measurement.run(source)
+    with target.alone(), _ended_tidily():
+        return _Measurement(plan, target, say, see).run(source)
 
 
 class _Measurement:
@@ -122,19 +121,7 @@ class _Measurement:
         self.generator = generator_of(plan.generator)
         self.deadline = time.monotonic() + plan.within_s if plan.within_s else float("inf")
         self.took_s: list[float] = []  # per run since the start
-        self.is_set_up = False
-
-    def __enter__(self) -> _Measurement:
-        return self
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if not (self.plan.tear_down and self.is_set_up):
-            return
-        try:
-            shell("tear_down", self.plan.tear_down, self.plan.server.limit_s)
-        except HookFailed:
-            if kind is None:
-                raise
+        self.complete: set[Run] = set()  # and so for ever: each later search reads all earlier runs
 
     def run(self, source: Path) -> Outcome:
         """Prepare the folder, run until the results are precise enough, and return them."""
@@ -142,26 +129,25 @@ class _Measurement:
         self.folder.prepare(self.plan, source, (f"{each.what}: {each.effect}." for each in findings))
         for finding in findings:
             self.say(f"{finding.what}: {finding.effect}")
-        self._set_up()
-        self._collect()
         why = ""
-        try:
-            self._try_generator()
-            while todo := self._next_round():
-                for each in todo:
-                    self._run(each)
-        except _OutOfTime:
-            why = "Time is up"
-        return Outcome(self.folder.root, self._judged(), self.plan.runs.width, why, self._remarks())
+        with suppress(HookFailed):  # stop leftovers of a killed measurement; mostly there are none
+            self._call("tear_down")
+        with ended_by(lambda: self._call("tear_down")):
+            self._call("set_up")
+            self._collect()
+            try:
+                self._try_generator()
+                while todo := self._next_round():
+                    for each in todo:
+                        self._run(each)
+            except _OutOfTime:
+                why = "Time is up"
+        return Outcome(self.folder.root, self._judged(), why, self._remarks())
 
-    def _set_up(self) -> None:
-        self.is_set_up = True
-        limit_s = self.plan.server.limit_s
-        if self.plan.tear_down:
-            with suppress(HookFailed):  # stop leftovers of a killed measurement; mostly there are none
-                shell("tear_down", self.plan.tear_down, limit_s)
-        if self.plan.set_up:
-            shell("set_up", self.plan.set_up, limit_s)
+    def _call(self, hook: str) -> None:
+        """Run a command of the plan around everything, if there is one."""
+        if command := getattr(self.plan, hook):
+            shell(hook, command, self.plan.server.limit_s)
 
     def _collect(self) -> None:
         """Collect the facts of each machine once."""
@@ -185,8 +171,7 @@ class _Measurement:
         if self.folder.generator_limit() is None:
             highest = self.plan.rates.highest
             with self._hooks(next(iter(self.plan.configurations))).serving(self._answers):
-                done = run(self._command(highest, _LIMIT_S), _LIMIT_S + _GRACE_S)
-                trial = self.generator.read(done.output, highest)
+                trial = self._tried(highest, _LIMIT_S)
             self.folder.keep_generator_limit(trial.sent_rate if trial and trial.is_limited else highest)
         for remark in self._remarks():
             self.say(remark)
@@ -213,7 +198,12 @@ class _Measurement:
         return []
 
     def _is_complete(self, each: Run, begun: list[Run]) -> bool:
-        return each in begun and next_rate(self._trials(each), self.plan.loss_goals, self._search(each)) is None
+        if each not in self.complete and each in begun and self._next_rate(each) is None:
+            self.complete.add(each)
+        return each in self.complete
+
+    def _next_rate(self, each: Run) -> int | None:
+        return next_rate(self._trials(each), self.plan.loss_goals, self._search(each))
 
     def _is_narrow(self) -> bool:
         """Return whether every interval is as narrow as requested; more runs would not give a bound an interval."""
@@ -232,45 +222,53 @@ class _Measurement:
         ]
         phase = random.Random(f"{self.plan.seed} {each}").random()  # noqa: S311 - no secret
         expected = median(found) if found else None
-        return Search(self.plan.rates.lowest, self._highest(), self.plan.width, expected, phase)
+        return Search(
+            self.plan.rates.lowest, self._highest(), self.plan.width, expected, phase, self.generator.can_send
+        )
 
     def _run(self, each: Run) -> None:
         began = time.monotonic()
-        search = self._search(each)
-        trials = self._trials(each)
         hooks = self._hooks(each.configuration)
         with hooks.serving(self._answers):
-            if self.plan.warm_up_s and (rate := next_rate(trials, self.plan.loss_goals, search)):
+            if self.plan.warm_up_s and (rate := self._next_rate(each)):
                 run(self._command(rate, self.plan.warm_up_s), self.plan.warm_up_s + _GRACE_S)
-            while (rate := next_rate(trials, self.plan.loss_goals, search)) is not None:
-                trials.append(self._trial(each, rate, hooks))
-                self.see(self._seen(each, trials))
+            while (rate := self._next_rate(each)) is not None:
+                if self._is_tried(each, rate, hooks):
+                    self.see(self._seen(each))
         self.took_s.append(time.monotonic() - began)
 
     def _hooks(self, configuration: str) -> Hooks:
         return Hooks(self.plan.server_of(configuration), self.folder.of(configuration))
 
     def _answers(self) -> bool:
-        done = run(self._command(_PROBE_RATE, _PROBE_S), _PROBE_S + _GRACE_S)
-        trial = self.generator.read(done.output, _PROBE_RATE)
+        trial = self._tried(_PROBE_RATE, _PROBE_S)
         return trial is not None and trial.achieved > 0
 
-    def _trial(self, each: Run, rate: int, hooks: Hooks) -> Trial:
-        """Run a trial and store it; retry if the generator breaks off."""
+    def _tried(self, rate: int, duration_s: float) -> Trial | None:
+        """Run a trial that is not stored."""
+        done = run(self._command(rate, duration_s), duration_s + _GRACE_S)
+        return self.generator.read(done.output, rate, self.generator.sidecar(rate, duration_s, done.exit_code))
+
+    def _is_tried(self, each: Run, rate: int, hooks: Hooks) -> bool:
+        """Run a trial and store it; retry if the generator breaks off.
+
+        A generator that cannot send faster than in the trials before is at its limit.
+        """
         command = self._command(rate, self.plan.trial_s)
         for _ in range(_ATTEMPTS):
             if time.monotonic() + self.plan.pause_s + self.plan.trial_s > self.deadline:
                 raise _OutOfTime
             time.sleep(self.plan.pause_s)
             hooks.call("reset")
-            counters, before, began = hooks.call("counters"), Snapshot.take(hooks.pid), datetime.now(UTC)
+            counters, before, began = hooks.call("counters"), self._snapshot(hooks), datetime.now(UTC)
             done = run(command, self.plan.trial_s + _GRACE_S)
-            ended, after = datetime.now(UTC), Snapshot.take(hooks.pid)
+            ended, after = datetime.now(UTC), self._snapshot(hooks)
             hooks.see_alive()
             said: dict[str, Any] = {
                 **self.plan.defaults_of(each.configuration),
                 **{"repetition": each.repetition, "offered_rate": rate, "command": shlex.join(command)},
                 **{"exit_code": done.exit_code, "started_at": began.isoformat(), "ended_at": ended.isoformat()},
+                **self.generator.sidecar(rate, self.plan.trial_s, done.exit_code),
                 **before.until(after),
             }
             if "testbed" not in said:
@@ -278,16 +276,24 @@ class _Measurement:
             if counters:
                 said["counters_before"] = counters.decode("utf-8", "replace")
                 said["counters_after"] = hooks.call("counters").decode("utf-8", "replace")
-            trial = self.generator.read(done.output, rate)
+            trial = self.generator.read(done.output, rate, said)
             self.folder.keep(each, rate, done.output, said, broken=trial is None)
             if trial:
-                return trial
+                return True
             self.say(f"{each.configuration} run {each.repetition}: the trial at {rate:,}/s broke off; trying again")
+        fastest = max((trial.rate for trial in self._trials(each)), default=0)
+        if self.generator.needs_counters and 0 < fastest < rate:
+            self.folder.keep_generator_limit(fastest)
+            return False
         message = (
             f"{each.configuration}: the generator broke off {_ATTEMPTS} times at {rate:,}/s: {shlex.join(command)}\n"
             f"    {done.output[-500:].decode('utf-8', 'replace')}"
         )
         raise TrialFailed(message)
+
+    def _snapshot(self, hooks: Hooks) -> Snapshot:
+        words = words_of(self.plan.generator, [*UDP_COUNTERS_OF]) if self.generator.needs_counters else []
+        return Snapshot.take(hooks.pid, words)
 
     def _command(self, rate: int, duration_s: float) -> list[str]:
         return words_of(self.plan.generator, self.generator.command(rate, duration_s))
@@ -295,8 +301,9 @@ class _Measurement:
     def _trials(self, each: Run) -> list[Trial]:
         return self.folder.trials(each, self.generator)
 
-    def _seen(self, each: Run, trials: list[Trial]) -> Seen:
-        last, goals = trials[-1], self.plan.loss_goals
+    def _seen(self, each: Run) -> Seen:
+        trials, goals = self._trials(each), self.plan.loss_goals
+        last = trials[-1]
         begun = self.folder.runs(self.plan)
         done = sum(self._is_complete(run, begun) for run in begun)
         in_round = len(self.plan.configurations)

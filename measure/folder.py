@@ -107,7 +107,8 @@ class Folder:
         paths = [path for path in self._of(run).glob("rate*.txt") if _OUTPUT.fullmatch(path.name)]
         for path in paths:
             if path not in self._known:
-                self._known[path] = generator.read(path.read_bytes(), int(path.name[len("rate") :].partition("-")[0]))
+                sidecar = json.loads(path.with_suffix(".json").read_bytes())
+                self._known[path] = generator.read(path.read_bytes(), sidecar["offered_rate"], sidecar)
         found = (self._known[path] for path in sorted(paths, key=lambda path: path.stat().st_mtime_ns))
         return [trial for trial in found if trial]
 

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import jinja2
 
 ROOT = Path(__file__).parent.parent
@@ -14,6 +15,14 @@ ROOT = Path(__file__).parent.parent
 def sql(macro: str, *arguments: object) -> str:
     """Return the rendered text of a macro of the dbt project."""
     return str(getattr(_module(), macro)(*arguments))
+
+
+@cache
+def number(macro: str, loss_limit: float = 0) -> float:
+    """Return the value of a macro that is a threshold, fixed or for a loss limit."""
+    with duckdb.connect() as connection:
+        (found,) = connection.execute(f"select {sql(macro)} from (select ? as loss_limit)", [loss_limit]).fetchall()  # noqa: S608 - the text is ours
+    return float(found[0])
 
 
 def looked_up() -> str:

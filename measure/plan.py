@@ -31,13 +31,20 @@ class _Strict(BaseModel):
 class Generator(_Strict):
     """The load generator, and the host it runs on."""
 
-    tool: Literal["perfdhcp", "dnsperf"]
+    tool: Literal["perfdhcp", "dnsperf", "dnsblast"]
     target: Words = Field(description="Address of the server, or what the tool takes instead.")
     arguments: tuple[Words, ...] = ()
     prefix: str = Field(
         "", max_length=1000, description="Words before the command, such as `ip netns exec clients` or `taskset`."
     )
     host: Words | None = Field(default=None, description="Host to run it on, by ssh; default: this machine.")
+
+    @model_validator(mode="after")
+    def _has_only_what_it_takes(self) -> Self:
+        if self.tool == "dnsblast" and self.arguments:
+            message = "dnsblast takes no `arguments`: leave them out"
+            raise ValueError(message)
+        return self
 
 
 class Server(_Strict):

@@ -8,10 +8,11 @@ from itertools import groupby
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+from dropline.measure.macros import number
 
-_LEAST_LOSS: Final = 0.001  # that is told from none, as in a build
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
 _NARROWEST_CUT: Final = 0.25  # of a bracket, however precise the losses make the estimate look
 _TOLERANCE: Final = 0.125  # of the wanted bracket: how far the two estimates of the crossing may differ
 
@@ -64,6 +65,7 @@ class Plan:
         expected: the result of earlier runs, if any.
         phase: 0 to 1, position of the bracket around `expected`. Random per run: a fixed grid would bias all runs
         alike.
+        can_send: whether the generator can send at a rate.
 
     """
 
@@ -72,25 +74,28 @@ class Plan:
     width: float
     expected: float | None = None
     phase: float = 0.5
+    can_send: Callable[[int], bool] = lambda _: True
 
     @property
-    def first(self) -> int:
+    def first(self) -> int | None:
         """The initial rate."""
-        if self.expected is None:
-            return self.low
-        return self._within(self.expected * (1 + self.width) ** -self.phase)
+        return self.nearest(self.low if self.expected is None else self.expected * (1 + self.width) ** -self.phase)
 
-    def above(self, rate: float, begun_at: float) -> int:
+    def above(self, rate: float, begun_at: float) -> int | None:
         """Return a rate above a passing one: twice it, or near the expected one, in growing steps."""
         stride = 2 if self.expected is None else min(2, max(1 + self.width, rate / begun_at))
-        return self._within(max(rate + 1, rate * stride))
+        return self.nearest(rate * stride, above=rate)
 
-    def below(self, rate: float, begun_at: float) -> int:
+    def below(self, rate: float, begun_at: float) -> int | None:
         """Return a rate below a failing one."""
-        return self._within(min(rate - 1, rate / min(2, max(1 + self.width, begun_at / rate))))
+        return self.nearest(rate / min(2, max(1 + self.width, begun_at / rate)), below=rate)
 
-    def _within(self, rate: float) -> int:
-        return min(self.high, max(self.low, round(rate)))
+    def nearest(self, rate: float, above: float = -math.inf, below: float = math.inf) -> int | None:
+        """Return the rate nearest to `rate` that can be sent, within the range and between two others, if any."""
+        lowest, highest = round(max(self.low, above + 1)), round(min(self.high, below - 1))
+        middle = min(highest, max(lowest, round(rate)))
+        near = (each for step in range(highest - lowest + 1) for each in (middle - step, middle + step))
+        return next((each for each in near if lowest <= each <= highest and self.can_send(each)), None)
 
 
 Steps = dict[float, list[Trial]]
@@ -98,7 +103,7 @@ Steps = dict[float, list[Trial]]
 
 
 def next_rate(trials: Sequence[Trial], goals: Iterable[Goal], plan: Plan) -> int | None:
-    """Return the rate of a run's next trial, or None if every goal has its bracket.
+    """Return the rate of a run's next trial, or None if every goal, the loosest first, has its bracket.
 
     The bracket is found by doubling, then narrowed by interpolating the logarithm of the loss, until it is narrow
     enough and the loss itself gives the same rate: the interval of a build spans both. A failed step is repeated before
@@ -107,11 +112,8 @@ def next_rate(trials: Sequence[Trial], goals: Iterable[Goal], plan: Plan) -> int
     """
     steps = _steps(trials)
     begun_at = trials[0].rate if trials else 0
-    for goal in sorted(goals, key=lambda goal: -goal.limit):
-        rate = _next_of(goal, steps, begun_at, plan)
-        if rate is not None:
-            return rate
-    return None
+    rates = (_next_of(goal, steps, begun_at, plan) for goal in goals)
+    return next((rate for rate in rates if rate is not None), None)
 
 
 def bracket(trials: Sequence[Trial], goal: Goal) -> tuple[float | None, float | None]:
@@ -157,30 +159,34 @@ def _next_of(goal: Goal, steps: Steps, begun_at: float, plan: Plan) -> int | Non
         limited = [trial.is_limited for trial in steps[passing]]
         if _is_in_doubt(limited):
             return round(passing)
-        return None if passing >= plan.high or _most(limited) else plan.above(passing, begun_at)
-    if passing is None and exceeding > plan.low:
-        return plan.below(exceeding, begun_at)
-    if passing is not None:
-        lost = _loss(steps[passing], goal)
-        linear, logarithmic = _shares(lost, _loss(steps[exceeding], goal), goal.limit)
-        width = exceeding / passing - 1
-        if width > plan.width or (logarithmic - linear) * width > _TOLERANCE * plan.width:
-            cut = logarithmic if lost >= _LEAST_LOSS else 0.5
-            share = min(1 - _NARROWEST_CUT, max(_NARROWEST_CUT, cut))
-            between = round(math.exp((1 - share) * math.log(passing) + share * math.log(exceeding)))
-            if passing < between < exceeding:
-                return between
-    if passing is not None and _is_in_doubt([trial.is_limited for trial in steps[passing]]):
-        return round(passing)
+        return None if _most(limited) else plan.above(passing, begun_at)
+    if passing is None:
+        further = plan.below(exceeding, begun_at)
+    else:
+        further = _between(goal, steps, passing, exceeding, plan)
+        if further is None and _is_in_doubt([trial.is_limited for trial in steps[passing]]):
+            return round(passing)
     is_in_doubt = _is_in_doubt([trial.exceeds(goal) for trial in steps[exceeding]])
-    return round(exceeding) if is_in_doubt else None
+    return round(exceeding) if further is None and is_in_doubt else further
+
+
+def _between(goal: Goal, steps: Steps, passing: float, exceeding: float, plan: Plan) -> int | None:
+    """Return a rate that narrows a bracket, or None if it is narrow enough."""
+    lost = _loss(steps[passing], goal)
+    linear, logarithmic = _shares(lost, _loss(steps[exceeding], goal), goal.limit)
+    width = exceeding / passing - 1
+    if width <= plan.width and (logarithmic - linear) * width <= _TOLERANCE * plan.width:
+        return None
+    cut = logarithmic if lost >= number("least_loss", goal.limit) else 0.5
+    share = min(1 - _NARROWEST_CUT, max(_NARROWEST_CUT, cut))
+    return plan.nearest(passing * (exceeding / passing) ** share, passing, exceeding)
 
 
 def _shares(low: float, high: float, limit: float) -> tuple[float, float]:
     """Return where in a bracket the loss reaches the limit, linearly and by logarithms; the middle if it is unknown."""
     if not 0 < limit < high:
         return 0.5, 0.5
-    told = max(low, min(_LEAST_LOSS, limit / 25))
+    told = max(low, number("least_loss", limit))
     return (limit - low) / (high - low), math.log(limit / told) / math.log(high / told)
 
 

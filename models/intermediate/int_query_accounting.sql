@@ -74,7 +74,18 @@ watched as (
                         end
                     )
         end as queue_median,
-        max(observations.value) filter (where observations.metric = 'server_deaths') as server_deaths
+        max(observations.value) filter (where observations.metric = 'server_deaths') as server_deaths,
+        -- of the generator's machine, from a sidecar: a counter that did not move is left out
+        sum(observations.value) filter (
+            where observations.host = 'generator'
+            and observations.metric in ('udp.UdpOutDatagrams', 'udp.Udp6OutDatagrams')
+        ) as sent_by_generator,
+        coalesce(
+            sum(observations.value) filter (
+                where observations.host = 'generator'
+                and observations.metric in ('udp.UdpInDatagrams', 'udp.Udp6InDatagrams')
+            ), 0
+        ) as read_by_generator
     from observations
     inner join trials on observations.trial_id = trials.trial_id
     group by observations.trial_id
@@ -102,6 +113,8 @@ accounts as (
         ) as is_server_restarted,
         server.answers_in_error,
         server.cache_hits / nullif(server.cache_hits + server.cache_misses, 0) as cache_hit_ratio,
+        watched.sent_by_generator,
+        watched.read_by_generator,
         server.answers - coalesce(watched.probes_answered, 0) as answered_by_server,
         -- generator, probe and server on one machine: its datagrams are queries, probes, and the answers to both
         network.datagrams_out - trials.sent - coalesce(watched.probes + watched.probes_answered, 0)
@@ -119,6 +132,9 @@ with_answers as (
     select
         *,
         case
+            -- nothing else used the generator's network
+            when sent_by_generator between sent and sent + 3 and read_by_generator between received and sent + 3
+                then least(read_by_generator, sent)
             when not is_server_restarted and answered_by_server between received - 3 and sent + 3
                 then least(answered_by_server, sent)
             when answered_by_network between received - 3 and sent + 3

@@ -72,6 +72,36 @@ def test_each_flaw_of_a_plan_is_told(monkeypatch, flawed, found):
     assert [each.what for each in doctor.examine(flawed, Path())] == [found]
 
 
+@pytest.mark.parametrize(("prefix", "shared"), [("taskset -c 1", 1), ("ip netns exec a taskset -c 1", 0)])
+def test_what_dnsblast_cannot_know_is_told(monkeypatch, prefix, shared):
+    monkeypatch.setattr(doctor, "_read", lambda host, path: GOOD[path])
+    monkeypatch.setattr("shutil.which", lambda program, path: program)
+    here = {"tool": "dnsblast", "host": None, "arguments": [], "prefix": prefix}
+    told = [each.what for each in doctor.examine(plan(generator=here, server={"host": None}), Path())]
+    assert told == [
+        "Generator and server share a machine",
+        "dnsblast sends each second's queries at once",
+        "dnsblast does not read the answers",
+        *["dnsblast shares its UDP counters with the server"] * shared,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        ({"a": "launch=lmdb\ncache-ttl=20", "b": "launch=lmdb\ncache-ttl=0"}, ["a and b have the same `defaults`"]),
+        ({"a": "launch=lmdb\ncache-ttl=20", "b": "launch=gmysql\ncache-ttl=20"}, []),
+    ],
+)
+def test_configurations_that_a_build_cannot_tell_apart_are_told(monkeypatch, tmp_path, files, found):
+    monkeypatch.setattr(doctor, "_read", lambda host, path: GOOD[path])
+    for name, text in files.items():
+        (tmp_path / f"{name}.conf").write_text(text)
+    asked = plan().model_dump(by_alias=True)
+    asked["configurations"] = {name: {"files": [f"{name}.conf"]} for name in files}
+    assert [each.what for each in doctor.examine(Plan.model_validate(asked), tmp_path)] == found
+
+
 @pytest.mark.parametrize(
     ("pool", "leases", "stop", "found"),
     [

@@ -40,7 +40,12 @@ def test_a_configuration_says_what_differs_from_the_plan(tmp_path):
     ("line", "wrong", "told"),
     [
         ("campaign: lab", "campaign: My Lab", r"line 1: campaign: 'My Lab' is not a name"),
-        ("tool: perfdhcp", "tool: iperf", r"line 2: generator\.tool: Input should be 'perfdhcp' or 'dnsperf'.*'iperf'"),
+        (
+            "tool: perfdhcp",
+            "tool: iperf",
+            r"line 2: generator\.tool: Input should be 'perfdhcp', 'dnsperf' or 'dnsblast'.*'iperf'",
+        ),
+        ("tool: perfdhcp", "tool: dnsblast, arguments: [-6]", r"line 2: generator: dnsblast takes no `arguments`"),
         ("target: 10.0.0.1", "taget: 10.0.0.1", r"line 2: generator\.taget: .*did you mean 'target'\?"),
         ("from: 100, to: 1000", "from: 1000, to: 100", r"line 3: rates: `from` must be below `to`"),
         ("from: 100,", "form: 100,", r"line 3: rates\.form: .*did you mean 'from'\?"),

@@ -28,7 +28,13 @@ NEEDED = {
     "kea": ("ip", "kea-dhcp4", "perfdhcp"),
     "kea6": ("ip", "kea-dhcp6", "perfdhcp"),
     "powerdns": ("ip", "pdns_server", "pdnsutil", "dnsperf"),
+    "powerdns by dnsblast": ("ip", "pdns_server", "pdnsutil", "dnsblast"),
 }
+BY_DNSBLAST = (
+    (r"  tool: dnsperf", "  tool: dnsblast"),
+    (r"  arguments: .*", ""),
+    (r"rates: .*", "rates: {from: 50, to: 30000}"),
+)
 ANSWER = r"^{}, isc, 1 runs: (?:[\d,]+/s, bracket \[([\d,]+), ([\d,]+)\]|the limit was not bracketed)"
 
 
@@ -37,7 +43,7 @@ def namespaces():
 
 
 def servers_and_generators():
-    names = {"kea-dhcp4", "kea-dhcp6", "pdns_server", "perfdhcp", "dnsperf"}
+    names = {"kea-dhcp4", "kea-dhcp6", "pdns_server", "perfdhcp", "dnsperf", "dnsblast"}
     return {link for link in Path("/proc").glob("[0-9]*/exe") if link.exists() and link.resolve().name in names}
 
 
@@ -56,9 +62,9 @@ def short_plan(product, folder):
     if os.geteuid() or subprocess.run(["ip", "netns", "add", f"try-{os.getpid()}"]).returncode:
         pytest.skip("no network namespaces here")
     subprocess.run(["ip", "netns", "delete", f"try-{os.getpid()}"], check=True)
-    plan = begin(product, folder)
+    plan = begin(product.partition(" ")[0], folder)
     text = plan.read_text()
-    for pattern, shorter in SHORTER:
+    for pattern, shorter in [*SHORTER, *(BY_DNSBLAST if "dnsblast" in product else ())]:
         text, changed = re.subn(rf"^{pattern}", shorter, text, flags=re.MULTILINE)
         assert changed == 1, pattern
     plan.write_text(text)
@@ -79,7 +85,13 @@ def assert_measured(plan, folder, configurations):
 
 
 @pytest.mark.parametrize(
-    ("product", "configurations"), [("kea", "single multi"), ("kea6", "single multi"), ("powerdns", "cached uncached")]
+    ("product", "configurations"),
+    [
+        ("kea", "single multi"),
+        ("kea6", "single multi"),
+        ("powerdns", "cached uncached"),
+        ("powerdns by dnsblast", "cached uncached"),
+    ],
 )
 def test_a_real_server_is_measured_unattended_killed_and_measured_on(tmp_path, product, configurations):
     plan, out = short_plan(product, tmp_path / "lab"), tmp_path / "out"
