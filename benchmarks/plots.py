@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 RESULTS: Final = Path(__file__).parent / "results"
-COLOURS: Final = ("#0072b2", "#009e73", "#d55e00")  # of Okabe and Ito: safe for colour-blind readers
+# Of Okabe and Ito: safe for colour-blind readers.
+COLOURS: Final = ("#0072b2", "#009e73", "#d55e00", "#e69f00", "#cc79a7", "#56b4e9", "#000000")
 
 
 def dots(rows: Mapping[str, Mapping[str, float]], colours: Mapping[str, str], unit: str, powers: range) -> str:
