@@ -71,15 +71,19 @@ def main() -> None:
     read = argparse.ArgumentParser(prog="python -m benchmarks.growth", description="Measure every size.")
     read.add_argument("--trials", type=int, nargs="+", default=TRIALS, help="sizes, rising")
     read.add_argument("--interims", type=int, default=INTERIMS, help="interim lines a trial")
-    read.add_argument("--folder", type=Path, help="where trees and homes are put meanwhile")
+    read.add_argument(
+        "--folder", type=Path, help="where the homes are kept: FOLDER/TRIALS/home; by default they are removed"
+    )
     given = read.parse_args()
     if len(given.trials) < 2:
         read.error("--trials: expected two sizes or more")
     found: dict[int, Figures] = {}
-    for trials in given.trials:
-        with tempfile.TemporaryDirectory(dir=given.folder) as name:
-            found[trials] = dict(_flat(measured(Path(name), trials, given.interims)))
-        print(f"{trials:,} trials: {found[trials]}", file=sys.stderr)
+    with tempfile.TemporaryDirectory() as name:
+        for trials in given.trials:
+            folder = (given.folder or Path(name)) / f"{trials}"
+            folder.mkdir(parents=True)
+            found[trials] = dict(_flat(measured(folder, trials, given.interims)))
+            print(f"{trials:,} trials: {found[trials]}", file=sys.stderr)
     publish("growth", _report(found), plot(found))
 
 

@@ -7,10 +7,6 @@ import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import altair as alt
-import pandas as pd
-import vl_convert
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -24,6 +20,10 @@ def dots(rows: Mapping[str, Mapping[str, float]], colours: Mapping[str, str], un
 
     A value below the first power is drawn at it.
     """
+    import altair as alt  # here, because the environment of Otava has no plots
+    import pandas as pd
+    import vl_convert
+
     values = pd.DataFrame(rows).rename_axis("series").reset_index().melt("series", var_name="what").dropna()
     scale = alt.Scale(type="log", domain=[10.0 ** powers[0], 10.0 ** powers[-1]], clamp=True)
     series = alt.Scale(domain=list(colours), range=list(colours.values()))
