@@ -6,7 +6,7 @@ HOME_DIR ?= data
 .DEFAULT_GOAL := help
 # Some images set it; then every one of hundreds of processes compiles what it imports again, a second each.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help up test test-fast fuzz torture soak spark setup lint format docs compiled site pictures images bench bench-statistics lock clean
+.PHONY: help up test test-fast fuzz torture soak spark setup lint format docs compiled site pictures images bench bench-home bench-peers bench-statistics lock clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -49,13 +49,13 @@ lint: .venv/.ready-dev ## check style and types of the Python and the SQL
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/sqlfluff lint --processes 0 --disable-progress-bar --nocolor -q models analyses expectations tests/dbt
-	@$(BIN)/sqlfluff lint --processes 0 --templater placeholder --disable-progress-bar --nocolor -q app/queries ingest/queries report
+	@$(BIN)/sqlfluff lint --processes 0 --templater placeholder --disable-progress-bar --nocolor -q app/queries ingest/queries report benchmarks/questions.sql
 
 format: .venv/.ready-dev ## rewrite the Python and the SQL in the house style
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 	@$(BIN)/sqlfluff fix --disable-progress-bar -q models analyses expectations tests/dbt
-	@$(BIN)/sqlfluff fix --templater placeholder --disable-progress-bar -q app/queries ingest/queries report
+	@$(BIN)/sqlfluff fix --templater placeholder --disable-progress-bar -q app/queries ingest/queries report benchmarks/questions.sql
 
 docs: setup ## write the data dictionary, and the dbt site (tables, lineage, who reads them) to docs/site
 	@echo "==> Writing docs/reference/data-dictionary.md"
@@ -86,18 +86,24 @@ images: .venv/.ready-dev ## take the pictures of README anew, of the app over HO
 	@echo "==> Taking the pictures of docs/images"
 	@$(BIN)/python -m docs.pictures $(HOME_DIR)
 
-bench: .venv/.ready-dev ## measure ingest, build, questions, starts and pages, as ratios in one run; write benchmarks/results
-	@echo "==> Measuring the ingest and the build"
+bench: bench-home ## measure ingest, growth, arrival, questions, starts and pages; write benchmarks/results
+	@echo "==> Measuring the ingest, and all steps from 1,000 to 100,000 trials"
 	@$(BIN)/python -m benchmarks.ingest
-	@$(BIN)/python -m benchmarks.build
+	@$(BIN)/python -m benchmarks.growth
 	@$(BIN)/python -m benchmarks.arrival
 	@echo "==> Measuring questions, starts and pages over 10,000 trials"
-	@rm -rf target/bench && mkdir -p target/bench
-	@$(BIN)/python -m benchmarks.trees target/bench/lake --trials 10000 --as-lake
-	@$(BIN)/dropline --home target/bench build
 	@$(BIN)/python -m benchmarks.queries target/bench
 	@$(BIN)/python -m benchmarks.start target/bench
 	@$(BIN)/python -m benchmarks.pages target/bench
+
+bench-peers: .venv-peers/.ready bench-home ## measure a script, DuckDB, Polars, ClickHouse and PostgreSQL (if installed) beside Dropline
+	@echo "==> Measuring alternatives"
+	@PYTHONPATH=.venv-peers $(BIN)/python -m benchmarks.peers target/bench
+
+bench-home: .venv/.ready-dev
+	@rm -rf target/bench && mkdir -p target/bench
+	@$(BIN)/python -m benchmarks.trees target/bench/lake --trials 10000 --as-lake
+	@$(BIN)/dropline --home target/bench build
 
 bench-statistics: .venv/.ready-dev .venv-otava/.ready ## show by simulation what intervals, thread scaling and change points hold
 	@echo "==> Simulating (some five minutes)"
@@ -111,11 +117,12 @@ lock: ## pin the packages again (needs uv)
 	uv pip compile requirements-spark.in $(LOCK) -o requirements-spark.lock
 	uv pip compile requirements-otava.in $(LOCK) -o requirements-otava.lock
 	uv pip compile requirements-client.in $(LOCK) -o requirements-client.lock
+	uv pip compile requirements-peers.in -c requirements-dev.lock $(addprefix --no-emit-package ,numpy pandas pyarrow python-dateutil six tzdata) $(LOCK) -o requirements-peers.lock
 
 LOCK := --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-header --no-annotate --no-emit-index-url
 
 clean: ## remove everything that make made, but not the data
-	rm -rf .venv .venv-otava .venv-spark .mypy_cache .ruff_cache .pytest_cache .hypothesis target logs docs/site *.egg-info
+	rm -rf .venv .venv-otava .venv-peers .venv-spark .mypy_cache .ruff_cache .pytest_cache .hypothesis target logs docs/site *.egg-info
 
 # The locks are complete, and what is never imported need not be compiled: twice as fast.
 PIP := -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
@@ -138,6 +145,12 @@ PIP := -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
 	@echo "==> Setting up Apache Otava, to run beside it"
 	@$(PYTHON) -m venv .venv-otava
 	@.venv-otava/bin/python $(PIP) --require-hashes --requirement $<
+	@touch $@
+
+.venv-peers/.ready: requirements-peers.lock .venv/.ready-dev
+	@echo "==> Setting up Polars and ClickHouse, to run beside it"
+	@rm -rf .venv-peers
+	@$(BIN)/python $(PIP) --require-hashes --requirement $< --target .venv-peers
 	@touch $@
 
 .venv-spark/.ready: requirements-spark.lock

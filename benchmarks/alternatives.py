@@ -1,9 +1,9 @@
-"""Alternatives to Dropline for loading such trees: a Python script, or DuckDB's SQL alone.
+"""Alternatives to Dropline for loading such trees: a Python script, the SQL of DuckDB or ClickHouse alone, Polars.
 
-Both are written as one would for a fixed, known layout, and fast: compiled expressions, one pass per file, bulk
-inserts. They load the reports of perfdhcp and dnsperf and their sidecars into trials, exchanges and intervals. They do
-not recognise files, store their bytes, detect damaged ones, parse configurations and machine facts, or skip known
-files.
+All are written as one would for a fixed, known layout, and fast: compiled expressions, one pass per file, bulk
+inserts. They load the reports of perfdhcp and dnsperf and their sidecars into trials, exchanges and intervals, and
+return the rows of each. They do not recognise files, store their bytes, detect damaged ones, parse configurations and
+machine facts, or skip known files.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -18,8 +19,11 @@ import pandas as pd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
+    Counts = tuple[int, ...]  # rows of TABLES
+
+TABLES = ("trials", "exchanges", "intervals")
+_SAID = ("start_utc", "backend", "mode", "ha", "rep", "host")  # in sidecars
 _COMMAND = re.compile(r"(?:Running|Command line): (.* -[rQ] (\d+) .*)")
 _RATE = re.compile(r"(?:Rate|Queries per second): +([\d.e+]+)")
 _EXCHANGE = re.compile(
@@ -30,10 +34,11 @@ _QUERIES = re.compile(
     r"Queries sent: +(\d+)\n +Queries completed: +(\d+).*\n +Queries lost: +(\d+)[\s\S]*?"
     r"Average Latency \(s\): +([\d.]+) \(min ([\d.]+), max ([\d.]+)\)\n +Latency StdDev \(s\): +([\d.]+)"
 )
+_COUNTERS = ("sent1", "sent2", "received1", "received2", "drops1", "drops2")
 _INTERVAL = re.compile(r"^sent: (\d+)/(\d+); received: (\d+)/(\d+); drops: (\d+)/(\d+)", re.MULTILINE)
 
 
-def script(tree: Path, folder: Path) -> None:
+def script(tree: Path, folder: Path) -> Counts:
     """Load a tree with regular expressions into pandas, and from there into SQLite."""
     trials: list[dict[str, Any]] = []
     exchanges: list[tuple[Any, ...]] = []
@@ -45,7 +50,7 @@ def script(tree: Path, folder: Path) -> None:
             continue  # a failed attempt
         key = len(trials)
         said = json.loads(sidecar.read_bytes()) if sidecar.exists() else {}
-        context = {name: said.get(name) for name in ("start_utc", "backend", "mode", "ha", "rep", "host")}
+        context = {name: said.get(name) for name in _SAID}
         trials.append(
             {"path": str(path), "command": command[1], "offered": int(command[2]), "rate": float(rate[1])} | context
         )
@@ -55,7 +60,7 @@ def script(tree: Path, folder: Path) -> None:
             exchanges.append((key, "query", sent, received, lost, *delays))
         intervals += [(key, second, *found.groups()) for second, found in enumerate(_INTERVAL.finditer(text), 1)]
     names = ["trial", "exchange", "sent", "received", "drops", "min_ms", "avg_ms", "max_ms", "stdev_ms"]
-    counters = ["trial", "t_s", "sent1", "sent2", "received1", "received2", "drops1", "drops2"]
+    counters = ["trial", "t_s", *_COUNTERS]
     tables = {
         "trials": pd.DataFrame(trials),
         "exchanges": _numeric(pd.DataFrame(exchanges, columns=names), names[2:]),
@@ -64,6 +69,7 @@ def script(tree: Path, folder: Path) -> None:
     with sqlite3.connect(folder / "script.sqlite") as connection:
         for name, frame in tables.items():
             frame.to_sql(name, connection, index=True, chunksize=10_000)
+    return tuple(map(len, tables.values()))
 
 
 def _reports(tree: Path) -> Iterator[tuple[Path, Path]]:
@@ -78,97 +84,86 @@ def _numeric(frame: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     return frame.assign(**{name: pd.to_numeric(frame[name]) for name in columns})
 
 
-def sql(tree: Path, folder: Path) -> None:
+def sql(tree: Path, folder: Path) -> Counts:
     """Load a tree with SQL alone: read_text, regexp_extract, json_extract_string."""
     with duckdb.connect(str(folder / "sql.duckdb")) as connection:
         connection.execute("set enable_progress_bar = false")
-        for statement in _SQL:
-            connection.execute(statement.replace("{tree}", str(tree).replace("'", "''")))
+        connection.execute(_statements("duckdb", tree))
+        return tuple(connection.table(name).shape[0] for name in TABLES)
 
 
-_SQL = (
-    r"""
-create table reports as
-select
-    filename as path,
-    regexp_replace(regexp_replace(filename, '[.]txt$', '.json'), 'dnsperf[.]out$', 'meta.json') as sidecar,
-    content
-from read_text(['{tree}/**/rate*.txt', '{tree}/**/dnsperf.out'])
-""",
-    r"""
-create table trials as
-with sidecars as (
-    select
-        filename as path,
-        json_extract_string(content, ['start_utc', 'backend', 'mode', 'ha', 'rep', 'host']) as said
-    from read_text(['{tree}/**/rate*.json', '{tree}/**/meta.json'])
-)
-select
-    reports.path,
-    regexp_extract(content, '(?:Running|Command line): (.*)', 1) as command,
-    regexp_extract(content, ' -[rQ] (\d+) ', 1)::integer as offered,
-    regexp_extract(content, '(?:Rate|Queries per second): +([\d.e+]+)', 1)::double as rate,
-    said[1]::timestamp as start_utc,
-    said[2] as backend,
-    said[3] as mode,
-    said[4] as ha,
-    said[5]::integer as rep,
-    said[6] as host
-from reports
-left join sidecars on reports.sidecar = sidecars.path
-where regexp_matches(content, '(?:Rate|Queries per second): ')
-""",
-    r"""
-create table exchanges as
-with blocks as (
-    select path, unnest(string_split(content, '***Statistics for: ')[2:]) as block
-    from reports
-)
-select
-    path,
-    regexp_extract(block, '^([^*]+)', 1) as exchange,
-    regexp_extract(block, 'sent packets: (\d+)', 1)::bigint as sent,
-    regexp_extract(block, 'received packets: (\d+)', 1)::bigint as received,
-    regexp_extract(block, 'drops: (\d+)', 1)::bigint as drops,
-    regexp_extract(block, 'min delay: ([\d.]+)', 1)::double as min_ms,
-    regexp_extract(block, 'avg delay: ([\d.]+)', 1)::double as avg_ms,
-    regexp_extract(block, 'max delay: ([\d.]+)', 1)::double as max_ms,
-    regexp_extract(block, 'std deviation: ([\d.]+)', 1)::double as stdev_ms
-from blocks
-where regexp_matches(block, 'std deviation: ')
-union all
-select
-    path,
-    'query',
-    regexp_extract(content, 'Queries sent: +(\d+)', 1)::bigint,
-    regexp_extract(content, 'Queries completed: +(\d+)', 1)::bigint,
-    regexp_extract(content, 'Queries lost: +(\d+)', 1)::bigint,
-    1000 * regexp_extract(content, '\(min ([\d.]+)', 1)::double,
-    1000 * regexp_extract(content, 'Average Latency \(s\): +([\d.]+)', 1)::double,
-    1000 * regexp_extract(content, ', max ([\d.]+)', 1)::double,
-    1000 * regexp_extract(content, 'StdDev \(s\): +([\d.]+)', 1)::double
-from reports
-where regexp_matches(content, 'Latency StdDev')
-""",
-    r"""
-create table intervals as
-with lines as (
-    select path, unnest(regexp_extract_all(content, 'sent: [\d/]+; received: [\d/]+; drops: [\d/]+')) as line
-    from reports
-),
-counters as (
-    select path, regexp_extract_all(line, '\d+') as found
-    from lines
-)
-select
-    path,
-    found[1]::bigint as sent1,
-    found[2]::bigint as sent2,
-    found[3]::bigint as received1,
-    found[4]::bigint as received2,
-    found[5]::bigint as drops1,
-    found[6]::bigint as drops2
-from counters
-""",
-    "drop table reports",
-)
+def _statements(dialect: str, tree: Path) -> str:
+    return Path(__file__).with_name(f"load_{dialect}.sql").read_text("utf-8").replace("$tree", str(tree))
+
+
+def polars(tree: Path, folder: Path) -> Counts:
+    """Load a tree with Polars: Python reads, Polars' expressions extract, Parquet keeps."""
+    import polars as pl
+
+    files = [(str(path), str(sidecar), path.read_text(errors="replace")) for path, sidecar in _reports(tree)]
+    reports = pl.DataFrame(files, ["path", "sidecar", "content"], orient="row")
+    sidecars = pl.DataFrame(
+        [(str(path), path.read_text()) for _, path in _reports(tree) if path.exists()],
+        ["sidecar", "said"],
+        orient="row",
+    ).select("sidecar", *(pl.col("said").str.json_path_match(f"$.{name}").alias(name) for name in _SAID))
+    content, block = pl.col("content"), pl.col("block")
+    trials = reports.filter(content.str.contains("(?:Rate|Queries per second): ")).select(
+        "path",
+        "sidecar",
+        content.str.extract("(?:Running|Command line): (.*)").alias("command"),
+        content.str.extract(r" -[rQ] (\d+) ").cast(pl.Int32).alias("offered"),
+        content.str.extract(r"(?:Rate|Queries per second): +([\d.e+]+)").cast(pl.Float64).alias("rate"),
+    )
+    counted = {"sent": r"sent packets: (\d+)", "received": r"received packets: (\d+)", "drops": r"drops: (\d+)"}
+    delays = {"min_ms": "min delay", "avg_ms": "avg delay", "max_ms": "max delay", "stdev_ms": "std deviation"}
+    blocks = reports.select("path", content.str.split("***Statistics for: ").list.slice(1).alias("block"))
+    of_dhcp = (
+        blocks.explode("block")
+        .filter(block.str.contains("std deviation: "))
+        .select(
+            "path",
+            block.str.extract("^([^*]+)").alias("exchange"),
+            *(block.str.extract(pattern).cast(pl.Int64).alias(name) for name, pattern in counted.items()),
+            *(block.str.extract(rf"{text}: ([\d.]+)").cast(pl.Float64).alias(name) for name, text in delays.items()),
+        )
+    )
+    of_dns = reports.filter(content.str.contains("Latency StdDev")).select(
+        "path",
+        pl.lit("query").alias("exchange"),
+        *(
+            content.str.extract(rf"Queries {text}: +(\d+)").cast(pl.Int64).alias(name)
+            for name, text in {"sent": "sent", "received": "completed", "drops": "lost"}.items()
+        ),
+        *(
+            (1000 * content.str.extract(rf"{text}([\d.]+)").cast(pl.Float64)).alias(name)
+            for name, text in zip(
+                delays, (r"\(min ", r"Average Latency \(s\): +", ", max ", r"StdDev \(s\): +"), strict=True
+            )
+        ),
+    )
+    lines = reports.select(
+        "path", content.str.extract_all(r"sent: [\d/]+; received: [\d/]+; drops: [\d/]+").alias("line")
+    )
+    intervals = (
+        lines.explode("line")
+        .drop_nulls()
+        .select("path", pl.col("line").str.extract_all(r"\d+").cast(pl.List(pl.Int64)).alias("found"))
+        .select("path", *(pl.col("found").list.get(place).alias(name) for place, name in enumerate(_COUNTERS)))
+    )
+    tables = (trials.join(sidecars, "sidecar", how="left"), pl.concat([of_dhcp, of_dns]), intervals)
+    for name, frame in zip(TABLES, tables, strict=True):
+        frame.write_parquet(folder / f"{name}.parquet")
+    return tuple(map(len, tables))
+
+
+def clickhouse(tree: Path, folder: Path) -> Counts:
+    """Load a tree with ClickHouse in process: every file is a row, its functions extract, MergeTree keeps."""
+    from chdb.session import Session
+
+    session = Session(str(folder / "clickhouse"))
+    for statement in _statements("clickhouse", tree).split(";\n")[:-1]:
+        session.query(statement)
+    counts = [int(str(session.query(f"select count() from {name}"))) for name in TABLES]  # noqa: S608 -- ours
+    session.close()
+    return tuple(counts)

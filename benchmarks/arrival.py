@@ -21,8 +21,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from benchmarks.build import ROOT, dropline, run
 from benchmarks.plots import machine, publish, table
+from benchmarks.processes import ROOT, dropline, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -16,13 +16,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 
+from benchmarks.plots import publish, table
 from benchmarks.ramps import JUDGED_STEPS, SHAPES, trials_of
 from dropline.inference.changes import (
     ALPHAS,
@@ -46,7 +46,6 @@ except ImportError:
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-RESULT = Path(__file__).parent / "results" / "changes.md"
 LENGTHS = (4, 5, 6, 7, 8, 9, 10, 11, 12, 16, 20, 30, 50, 100, 200, 500, 1000, 2000)
 SERIES, PAIRED_SERIES, DIRECT_SERIES = 200, 100, 500
 RUNS = 100
@@ -146,9 +145,7 @@ def main() -> None:
         calibrate()
         return
     tables = (by_shape(), across_campaigns(), comparison(), told_beside(), smallest_steps())
-    text = "\n\n".join("\n".join(lines) for lines in tables) + "\n"
-    RESULT.write_text(text)
-    print(text, end="")
+    publish("changes", "\n\n".join(tables) + "\n")
 
 
 def calibrate() -> None:
@@ -194,17 +191,9 @@ def best_gains(random: np.random.Generator, draws: int, means: NDArray[np.float6
     return np.concatenate(gains)
 
 
-def by_shape() -> list[str]:
+def by_shape() -> str:
     """Return the table of false alarms on clean ramps, in Markdown."""
-    lines = [
-        f"Percent of {SERIES} series of {RUNS} ramps each, normal noise of {100 * NOISE_RATIO:.0f} % between runs and"
-        " 0.5 % between trials, in which nothing changes and yet a change is shown. Each series has one ramp, whose"
-        " grid lies anywhere. On the right the mean over the shapes, if the points were other figures, without a"
-        " look at the brackets:",
-        "",
-        _row("step", *SHAPES, "last passing step", "low crossing", "high crossing", "middle"),
-        "|---|" + "---|" * (len(SHAPES) + 4),
-    ]
+    rows = []
     for step in STEPS:
         ramps = [measured(CLEAN, SERIES, step, shape) for shape in SHAPES]
         alone = [
@@ -215,19 +204,19 @@ def by_shape() -> list[str]:
             for each in ramps
         ]
         shares = [np.mean([bool(changes) for changes in each.changes()]) for each in ramps]
-        lines.append(_row(f"{100 * step:.0f} %", *(_percent(share) for share in (*shares, *np.mean(alone, axis=0)))))
-    return lines
+        rows.append([f"{100 * step:.0f} %", *map(_percent, (*shares, *np.mean(alone, axis=0)))])
+    return (
+        f"Percent of {SERIES} series of {RUNS} ramps each, normal noise of {100 * NOISE_RATIO:.0f} % between runs and"
+        " 0.5 % between trials, in which nothing changes and yet a change is shown. Each series has one ramp, whose"
+        " grid lies anywhere. On the right the mean over the shapes, if the points were other figures, without a"
+        " look at the brackets:\n\n"
+        + table(["step", *SHAPES, "last passing step", "low crossing", "high crossing", "middle"], rows)
+    )
 
 
-def across_campaigns() -> list[str]:
+def across_campaigns() -> str:
     """Return the table of series whose second half is another campaign with another ramp, in Markdown."""
-    lines = [
-        f"Two campaigns of {RUNS // 2} runs each, of which each has a ramp of its own: percent of {PAIRED_SERIES}"
-        " series with a false alarm, and in which a change of -3 % and -5 % between them is found:",
-        "",
-        _row("steps", "", *SHAPES, "last passing step"),
-        "|---|---|" + "---|" * (len(SHAPES) + 1),
-    ]
+    rows = []
     second = np.arange(RUNS) * 2 // RUNS
     for steps in ((0.02, 0.02), (0.05, 0.05), (0.05, 0.10), (0.10, 0.10), (0.16, 0.16)):
         for ratio in (1.0, 0.97, 0.95):
@@ -240,55 +229,49 @@ def across_campaigns() -> list[str]:
                     habit = _share(case, [dropline(series, ALPHA) for series in ramps.rate])
             name = f"found: {100 * (ratio - 1):.0f} %" if ratio < 1 else "false alarm"
             texts = " and ".join(f"{100 * step:.0f} %" for step in steps)
-            lines.append(_row(texts, name, *(_percent(share) for share in (*cells, habit))))
-    return lines
+            rows.append([texts, name, *map(_percent, (*cells, habit))])
+    return (
+        f"Two campaigns of {RUNS // 2} runs each, of which each has a ramp of its own: percent of {PAIRED_SERIES}"
+        " series with a false alarm, and in which a change of -3 % and -5 % between them is found:\n\n"
+        + table(["steps", "", *SHAPES, "last passing step"], rows, words=2)
+    )
 
 
-def comparison() -> list[str]:
+def comparison() -> str:
     """Return the table of detection rates and speed, in Markdown."""
     detectors: dict[str, Detector] = {"Dropline": partial(dropline, alpha=ALPHA)}
     if compute_change_points:
         detectors["Otava, window 50, p 0.001"] = otava
-    lines = [
-        f"Percent of {DIRECT_SERIES} series of the rates themselves, and of {SERIES} series of ramps (loss {MIDDLE}),"
-        f" with a false alarm or with each change found: a reported place within {NEAR} runs of the true one."
-        + ("" if compute_change_points else " Otava is not installed here: `pip install apache-otava`."),
-        "",
-        _row(
-            "series", *(f"{name}, the rates" for name in detectors), *(f"ramps of {100 * step:.0f} %" for step in STEPS)
-        ),
-        "|---|" + "---|" * (len(detectors) + len(STEPS)),
-    ]
+    rows = []
     for case in CASES:
         shares = [score(detect, case) for detect in detectors.values()]
         for step in STEPS:
             changes = measured(case, SERIES, step, MIDDLE).changes()
             shares.append(_share(case, [[change.index for change in each] for each in changes]))
-        lines.append(_row(case.name, *(_percent(share) for share in shares)))
+        rows.append([case.name, *map(_percent, shares)])
     for n in (100, 1000):
         took = (f"{milliseconds(detect, n):.1f}" for detect in detectors.values())
-        lines.append(_row(f"ms for {n} runs, three changes", *took, *("" for _ in STEPS)))
-    return lines
+        rows.append([f"ms for {n} runs, three changes", *took, *("" for _ in STEPS)])
+    heads = [*(f"{name}, the rates" for name in detectors), *(f"ramps of {100 * step:.0f} %" for step in STEPS)]
+    return (
+        f"Percent of {DIRECT_SERIES} series of the rates themselves, and of {SERIES} series of ramps (loss {MIDDLE}),"
+        f" with a false alarm or with each change found: a reported place within {NEAR} runs of the true one."
+        + ("" if compute_change_points else " Otava is not installed here: `pip install apache-otava`.")
+        + "\n\n"
+        + table(["series", *heads], rows)
+    )
 
 
-def told_beside() -> list[str]:
+def told_beside() -> str:
     """Return the table of the hints given beside a change, in Markdown."""
-    lines = [
-        "Of the changes shown on ramps of 5 %: percent that tell of a changed spread, and of a drift:",
-        "",
-        _row("series", "changes", "spread changed", "drift"),
-        "|---|---|---|---|",
-    ]
+    rows = []
     steps = tuple(case for case in CASES if case.name in ("found: -5 %, 10 runs after", "found: -2 %, 50 runs after"))
     for case in (SPREAD, *DRIFTS, *steps):
         changes = [change for each in measured(case, SERIES, 0.05, MIDDLE).changes() for change in each]
         marks = [np.mean([getattr(change, mark) for change in changes]) for mark in ("is_spread_changed", "is_drift")]
-        lines.append(_row(case.name, str(len(changes)), *(_percent(share) for share in marks)))
-    return lines
-
-
-def _row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
+        rows.append([case.name, len(changes), *map(_percent, marks)])
+    head = "Of the changes shown on ramps of 5 %: percent that tell of a changed spread, and of a drift:"
+    return f"{head}\n\n{table(['series', 'changes', 'spread changed', 'drift'], rows)}"
 
 
 def _percent(share: float) -> str:
@@ -387,19 +370,15 @@ def milliseconds(detect: Detector, n: int) -> float:
     return 1000 * float(np.median(took))
 
 
-def smallest_steps() -> list[str]:
+def smallest_steps() -> str:
     """Return the table of the smallest steps detectable in short series, in Markdown."""
-    lines = [
-        "The smallest step that alpha 1 % finds in 8 of 10 clean series, in standard deviations of the noise:",
-        "",
-        "| runs | in the middle | at the last runs that may be a level |",
-        "|---|---|---|",
-    ]
+    rows = []
     for n in (4, 5, 6, 7, 8, 10, 12, 16, 20, 30, 50, 100):
         price = np.interp(np.log(0.01), np.log(ALPHAS), prices_of(n))
         places = (n // 2, n - shortest_segment(n))
-        lines.append(f"| {n} | {' | '.join(f'{smallest_step(n, place, float(price)):.1f}' for place in places)} |")
-    return lines
+        rows.append([n, *(f"{smallest_step(n, place, float(price)):.1f}" for place in places)])
+    head = "The smallest step that alpha 1 % finds in 8 of 10 clean series, in standard deviations of the noise:"
+    return f"{head}\n\n{table(['runs', 'in the middle', 'at the last runs that may be a level'], rows)}"
 
 
 def smallest_step(n: int, place: int, price: float) -> float:

@@ -9,40 +9,29 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import multiprocessing
 import os
-import resource
 import shutil
 import sys
 import tempfile
-import time
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from benchmarks import alternatives
 from benchmarks.plots import COLOURS, dots, machine, publish, table
+from benchmarks.processes import Cost, cost_of
 from benchmarks.trees import Promise, render, render_again
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import ingest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from multiprocessing.connection import Connection
 
     Work = Callable[[Path, Path], None]
 
 TRIALS = (1_000, 10_000)
 RUNS = 3
 AGAIN = 0.01
-
-
-class Cost(NamedTuple):
-    """The cost of some work: wall time, time of all CPUs, and peak memory beyond that of importing."""
-
-    seconds: float
-    cpu_s: float
-    memory_mb: float
 
 
 def main() -> None:
@@ -80,7 +69,7 @@ def _costs(tree: Path, scratch: Path, trials: int, run: int) -> Iterator[tuple[s
     for what, work in WORKS.items():
         if what == CHANGED:
             render_again(tree, trials, share=AGAIN, times=run + 1)
-        yield what, _cost(work, tree, scratch)
+        yield what, cost_of(work, tree, scratch)
 
 
 def hash_all(tree: Path, _: Path) -> None:
@@ -120,31 +109,6 @@ WORKS: dict[str, Work] = {
     "Dropline again, nothing new": into_lake,
     CHANGED: into_lake,
 }
-
-
-def _cost(work: Work, tree: Path, scratch: Path) -> Cost:
-    """Return the cost of some work in a fresh process, without importing."""
-    ours, theirs = multiprocessing.get_context("spawn").Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=_report, args=(work, tree, scratch, theirs))
-    process.start()
-    theirs.close()
-    cost: Cost = ours.recv()
-    process.join()
-    return cost
-
-
-def _report(work: Work, tree: Path, scratch: Path, report: Connection) -> None:
-    began, cpu_began_s, imported_kib = time.perf_counter(), _cpu_s(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    work(tree, scratch)
-    seconds, cpu_s = time.perf_counter() - began, _cpu_s() - cpu_began_s
-    own, started = (resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    # Of several child processes only the largest is reported.
-    report.send(Cost(seconds, cpu_s, max(own - imported_kib, started) * 1024 / 1e6))
-
-
-def _cpu_s() -> float:
-    spent = os.times()
-    return spent.user + spent.system + spent.children_user + spent.children_system
 
 
 def _table(promise: Promise, best: dict[str, Cost]) -> str:

@@ -7,15 +7,12 @@ import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import altair as alt
-import pandas as pd
-import vl_convert
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 RESULTS: Final = Path(__file__).parent / "results"
-COLOURS: Final = ("#0072b2", "#009e73", "#d55e00")  # of Okabe and Ito: safe for colour-blind readers
+# Of Okabe and Ito: safe for colour-blind readers.
+COLOURS: Final = ("#0072b2", "#009e73", "#d55e00", "#e69f00", "#cc79a7", "#56b4e9", "#000000")
 
 
 def dots(rows: Mapping[str, Mapping[str, float]], colours: Mapping[str, str], unit: str, powers: range) -> str:
@@ -23,6 +20,10 @@ def dots(rows: Mapping[str, Mapping[str, float]], colours: Mapping[str, str], un
 
     A value below the first power is drawn at it.
     """
+    import altair as alt  # here, because the environment of Otava has no plots
+    import pandas as pd
+    import vl_convert
+
     values = pd.DataFrame(rows).rename_axis("series").reset_index().melt("series", var_name="what").dropna()
     scale = alt.Scale(type="log", domain=[10.0 ** powers[0], 10.0 ** powers[-1]], clamp=True)
     series = alt.Scale(domain=list(colours), range=list(colours.values()))

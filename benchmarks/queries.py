@@ -1,11 +1,8 @@
-"""Latency of the dashboard's queries, and of comparable ones on DuckDB and PostgreSQL.
-
-    python -m benchmarks.queries HOME                 the warehouse of a home
-    python -m benchmarks.queries HOME --no-postgres
+"""Latency of the dashboard's queries over the warehouse of a home: `python -m benchmarks.queries HOME`.
 
 Every query in app/queries is asked with values drawn from the warehouse, different each time, matched by parameter
-name. p50 and p95 are of the wall time until the answer is an Arrow table. The table and a plot go to
-benchmarks/results/queries.md and .svg. If PostgreSQL is not installed it is left out, and the table says so.
+name. p50 and p95 are of the wall time until the answer is an Arrow table. The table goes to
+benchmarks/results/queries.md.
 """
 
 from __future__ import annotations
@@ -17,18 +14,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import pyarrow as pa
-
-from benchmarks import peers
-from benchmarks.plots import COLOURS, dots, machine, p95, publish, table
+from benchmarks.plots import machine, p95, publish, table
 from dropline.app import queries, wording
 from dropline.app.queries import compare, explore, files
 from dropline.app.warehouse import LIMITS, Warehouse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    import psycopg
 
 TIMES: Final = 20
 GOAL_MS: Final = 60.0  # of every question of the dashboard, at the 95th percentile
@@ -101,20 +93,15 @@ class Times(NamedTuple):
 
 
 def main() -> None:
-    """Measure, print the tables, and write them to benchmarks/results/queries.md."""
+    """Measure, print the table, and write it to benchmarks/results/queries.md."""
     read = argparse.ArgumentParser(prog="python -m benchmarks.queries", description="Measure the questions.")
     read.add_argument("home", type=Path)
     read.add_argument("--times", type=int, default=TIMES, help="repetitions of each question")
-    read.add_argument("--no-postgres", action="store_true", help="leave PostgreSQL out")
-    read.add_argument("--folder", type=Path, help="where PostgreSQL is put meanwhile")
     given = read.parse_args()
     warehouse = Warehouse.open(given.home / "warehouse.duckdb")
     subjects = list(drawn(warehouse, given.times))
-    asked = {name: _timed(sql, warehouse, subjects) for name, sql in questions().items()}
-    compared = _compared(warehouse, subjects, with_postgres=not given.no_postgres, folder=given.folder)
-    head = _head(warehouse, given.times)
-    text = "\n\n".join([head, _dashboard(asked), _beside(compared)]) + "\n"
-    publish("queries", text, plot(compared))
+    asked = {name: timed(sql, warehouse, subjects) for name, sql in questions().items()}
+    publish("queries", f"{_head(warehouse, given.times)}\n\n{_dashboard(asked)}\n")
 
 
 def questions() -> dict[str, str]:
@@ -174,60 +161,17 @@ def _turn(place: int) -> Callable[[Sequence[Any]], Any]:
     return lambda values: values[place % len(values)]
 
 
-def _timed(sql: str, warehouse: Warehouse, subjects: Sequence[Mapping[str, Any]]) -> Times:
+def timed(sql: str, warehouse: Warehouse, subjects: Sequence[Mapping[str, Any]]) -> Times:
+    """Time a question of the dashboard with the values of each subject, after a warm-up with those of the first."""
     names = set(re.findall(r"\$(\w+)", sql))
-    calls = [{name: subject[name] for name in names} for subject in subjects]
-    return measured(lambda given: warehouse.query(sql, given), calls)
-
-
-def measured(ask: Callable[[Any], object], calls: Sequence[Any]) -> Times:
-    """Time a question once per set of parameters, after one warm-up."""
-    ask(calls[0])
     seconds, cpu_s = [], []
-    for given in calls:
+    for subject in (subjects[0], *subjects):
+        given = {name: subject[name] for name in names}
         began, cpu_began_s = time.perf_counter(), time.process_time()
-        ask(given)
+        warehouse.query(sql, given)
         seconds.append(time.perf_counter() - began)
         cpu_s.append(time.process_time() - cpu_began_s)
-    return Times(seconds, statistics.median(cpu_s))
-
-
-class Compared(NamedTuple):
-    """One question on all engines: the times of each, and whether the answers were equal."""
-
-    question: peers.Question
-    times: dict[str, Times]
-    is_same: bool
-
-
-def _compared(
-    warehouse: Warehouse, subjects: Sequence[Mapping[str, Any]], *, with_postgres: bool, folder: Path | None
-) -> list[Compared]:
-    if with_postgres and peers.has_postgres():
-        with peers.postgres(warehouse, folder) as connection:
-            return [_one(each, warehouse, connection, subjects) for each in peers.QUESTIONS]
-    return [_one(each, warehouse, None, subjects) for each in peers.QUESTIONS]
-
-
-def _one(
-    question: peers.Question,
-    warehouse: Warehouse,
-    connection: psycopg.Connection[Any] | None,
-    subjects: Sequence[Mapping[str, Any]],
-) -> Compared:
-    wanted = [peers.wanted(question, each) for each in subjects]
-    asks: dict[str, Callable[[Any], Any]] = {"DuckDB": lambda given: warehouse.query(question.sql, given)}
-    if connection:
-        text = peers.for_postgres(question.sql)
-        asks["PostgreSQL"] = lambda given: connection.execute(text, given).fetchall()
-    answers = [answered(ask(wanted[0])) for ask in asks.values()]
-    is_same = all(peers.same(answers[0], other) for other in answers[1:])
-    return Compared(question, {name: measured(ask, wanted) for name, ask in asks.items()}, is_same)
-
-
-def answered(answer: Any) -> list[tuple[Any, ...]]:
-    """Return the rows of any engine's answer."""
-    return list(zip(*answer.to_pydict().values(), strict=True)) if isinstance(answer, pa.Table) else list(answer)
+    return Times(seconds[1:], statistics.median(cpu_s[1:]))
 
 
 def _head(warehouse: Warehouse, times: int) -> str:
@@ -252,30 +196,6 @@ def _dashboard(asked: Mapping[str, Times]) -> str:
     ]
     title = f"## The dashboard's questions: p95 below {GOAL_MS:.0f} ms of {within} in {len(asked)}\n"
     return f"{title}\n{table(['question', 'p50', 'p95', 'CPU, median'], rows)}"
-
-
-def _beside(compared: Sequence[Compared]) -> str:
-    names = list(dict.fromkeys(name for each in compared for name in each.times))
-    rows = []
-    for each in compared:
-        own = each.times["DuckDB"]
-        rows.append(
-            [
-                f"{each.question.name}{' (all rows)' if each.question.is_aggregate else ''}",
-                *(f"{each.times[name].p50_ms:.1f} / {each.times[name].p95_ms:.1f}" for name in names),
-                *(f"{each.times[name].p50_ms / own.p50_ms:.1f}" for name in names[1:]),
-                "yes" if each.is_same else "NO",
-            ]
-        )
-    heads = ["question", *(f"{name}, p50 / p95" for name in names), *(f"{name} / DuckDB" for name in names[1:]), "same"]
-    told = "" if "PostgreSQL" in names else "\n\nPostgreSQL was not asked: it is not installed, or was left out."
-    return f"## The same questions to others\n\n{table(heads, rows)}{told}"
-
-
-def plot(compared: Sequence[Compared]) -> str:
-    """Return the medians as an SVG: a row for each question, a dot for each engine, milliseconds on a log scale."""
-    medians = {each.question.name: {name: times.p50_ms for name, times in each.times.items()} for each in compared}
-    return dots(medians, dict(zip(("DuckDB", "PostgreSQL"), (COLOURS[0], COLOURS[2]), strict=True)), "ms", range(-1, 6))
 
 
 if __name__ == "__main__":

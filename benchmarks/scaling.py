@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.plots import publish
+from benchmarks.plots import publish, table
 from dropline.inference.scaling import Fit, fit, law
 
 SERVERS = 2000
@@ -59,16 +59,13 @@ SCENARIOS = (
 def main() -> None:
     """Simulate all scenarios, print the table, and write it to benchmarks/results/scaling.md."""
     rows = [_row(scenario, simulate(scenario, SERVERS)) for scenario in SCENARIOS]
-    lines = [
-        f"{SERVERS:,} simulated servers a row, lambda = 1000; intervals of 95 %, the error of a share is 0.5 %.",
-        "Coverage is over the servers that were fitted, for the peak over those whose peak was told.",
-        "Where the truth is the limit of its range (0), an interval that begins there is right more often.",
-        "",
-        "| threads | runs | noise | misfit | sigma | kappa | fitted | lambda | sigma | kappa | peak told | peak |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|",
-        *rows,
-    ]
-    publish("scaling", "\n".join(lines) + "\n")
+    given, found = ["threads", "runs", "noise", "misfit", "sigma", "kappa"], ["fitted", "lambda", "sigma", "kappa"]
+    head = (
+        f"{SERVERS:,} simulated servers a row, lambda = 1000; intervals of 95 %, the error of a share is 0.5 %.\n"
+        "Coverage is over the servers that were fitted, for the peak over those whose peak was told.\n"
+        "Where the truth is the limit of its range (0), an interval that begins there is right more often.\n\n"
+    )
+    publish("scaling", f"{head}{table([*given, *found, 'peak told', 'peak'], rows)}\n")
 
 
 def simulate(scenario: Scenario, servers: int) -> Outcome:
@@ -102,18 +99,16 @@ def _held(found: Fit, scenario: Scenario) -> list[str]:
     ]
 
 
-def _row(scenario: Scenario, outcome: Outcome) -> str:
-    shares = [outcome.coverage[name] for name in ("rate_one_thread", "sigma", "kappa")]
-    told = f"{outcome.peaked:.1%} | {outcome.coverage['peak_threads']:.1%}" if outcome.peaked else "0.0% | -"
-    given = [
+def _row(scenario: Scenario, outcome: Outcome) -> list[str]:
+    covered = [outcome.coverage[name] for name in ("rate_one_thread", "sigma", "kappa")]
+    return [
         ", ".join(map(str, scenario.counts)),
-        str(scenario.runs),
-        f"{scenario.noise:.0%}",
-        f"{scenario.misfit:.0%}",
-        f"{scenario.sigma:g}",
-        f"{scenario.kappa:g}",
+        f"{scenario.runs}",
+        *(f"{ratio:.0%}" for ratio in (scenario.noise, scenario.misfit)),
+        *(f"{truth:g}" for truth in (scenario.sigma, scenario.kappa)),
+        *(f"{share:.1%}" for share in (outcome.fitted, *covered, outcome.peaked)),
+        f"{outcome.coverage['peak_threads']:.1%}" if outcome.peaked else "-",
     ]
-    return f"| {' | '.join(given)} | {outcome.fitted:.1%} | {' | '.join(f'{share:.1%}' for share in shares)} | {told} |"
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -38,6 +39,8 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 from websockets.typing import Origin, Subprotocol
 
+from benchmarks import plots
+from benchmarks.processes import dropline
 from dropline.app.serve import ADDRESS, ROOT, command, environment
 from dropline.ingest.lake import Lake
 from dropline.paths import Home
@@ -47,7 +50,6 @@ if TYPE_CHECKING:
 
     from websockets.asyncio.client import ClientConnection
 
-RESULT: Final = Path(__file__).parent / "results" / "soak.md"
 EXAMPLE: Final = ROOT / "examples" / "kea-2.2-backends"
 WARM_UP: Final = 0.3  # of a soak: everything is opened once, and Streamlit keeps closed pages for two minutes
 MOST_GROWTH: Final = 0.1  # of the memory, after the warm-up
@@ -257,19 +259,6 @@ def publish(home: Path, copy: Path) -> tuple[str, float, float]:
     return newest, (home / "warehouse.duckdb").stat().st_mtime, time.time() - began
 
 
-def dropline(home: Path, *step: str) -> None:
-    """Run a step of the command line.
-
-    Raises:
-        RuntimeError: it failed; the text is the last line of its output.
-    """
-    program = [sys.executable, "-m", "dropline", "--home", str(home), *step]
-    done = subprocess.run(program, capture_output=True, text=True, cwd=ROOT, check=False)
-    if done.returncode:
-        message = f"dropline {step[0]}: {(done.stderr.strip() or done.stdout.strip()).splitlines()[-1]}"
-        raise RuntimeError(message)
-
-
 def memory_mb(pid: int) -> float:
     """Return the resident memory of a process without its children, in MB."""
     (line,) = re.findall(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
@@ -346,7 +335,7 @@ async def soak(home: Path, users: int, seconds: float, *, publications: bool = T
                     try:
                         published.append(await asyncio.to_thread(publish, home, copy))
                     except RuntimeError as error:
-                        seen.troubles.append(f"publication: {error}")
+                        seen.troubles.append(f"publication: {str(error).strip().splitlines()[-1]}")
                     await asyncio.sleep(10)
 
             visitors = [visit(port, seen, end, random.Random(seed)) for seed in range(users)]  # noqa: S311 - no secret
@@ -405,18 +394,16 @@ def faults(done: Soak) -> list[str]:
     return [words for broken, words in found if broken]
 
 
-def ranked(values: Sequence[float], share: float) -> float:
-    """Return the smallest value that a share (0..1) of the values does not exceed."""
-    return sorted(values)[math.ceil(share * len(values)) - 1]
+def percentiles(values: Sequence[float], *percents: float) -> list[float]:
+    """Return the smallest values that so many percent of all do not exceed."""
+    return [float(each) for each in np.percentile(values, percents, method="inverted_cdf")]
 
 
 def report(done: Soak) -> str:
     """Return the result of a soak as Markdown."""
+    pages = pd.DataFrame(done.seen.took, columns=["page", "began", "seconds"]).groupby("page")["seconds"]
     times = [took for _, _, took in done.seen.took]
-    rows = []
-    for page in sorted({page for page, _, _ in done.seen.took}):
-        own = [took for each, _, took in done.seen.took if each == page]
-        rows.append(f"| {page} | {len(own):,} | {ranked(own, 0.5):.2f} | {ranked(own, 0.95):.2f} |")
+    rows = [[page, f"{len(own):,}", *(f"{took:.2f}" for took in percentiles(own, 50, 95))] for page, own in pages]
     marks = [done.memory[int(tenth / 10 * (len(done.memory) - 1))] for tenth in range(11)]
     grew = growth(done.memory)
     lags = [done.seen.batches[batch] - at for batch, at, _ in done.published if batch in done.seen.batches]
@@ -429,8 +416,9 @@ def report(done: Soak) -> str:
         "",
         f"- Interactions: {len(times):,}; errors: {len(done.seen.troubles)}; lines in the log: "
         f"{len(done.log.splitlines())}.",
-        f"- Time of an interaction: p50 {ranked(times, 0.5):.2f} s, p95 {ranked(times, 0.95):.2f} s, "
-        f"p99 {ranked(times, 0.99):.2f} s, longest {max(times):.2f} s.",
+        "- Time of an interaction: p50 {:.2f} s, p95 {:.2f} s, p99 {:.2f} s, longest {:.2f} s.".format(
+            *percentiles(times, 50, 95, 99, 100)
+        ),
         f"- Questions that the console had to end, meanwhile: {len(done.seen.heavy)}.",
         f"- Publications: {len(done.published)}; shown to somebody: {len(lags)}"
         + (f", at the latest {max(lags):.1f} s after the file was replaced" if lags else "")
@@ -440,13 +428,9 @@ def report(done: Soak) -> str:
         f"interval {grew.low:+.1f} to {grew.high:+.1f}: at most {grew.share:.0%} of it. "
         f"Above {MOST_GROWTH:.0%} the soak fails.",
         "",
-        "| minute | memory of the app, MB |",
-        "|---|---|",
-        *(f"| {at / 60:.1f} | {size:.0f} |" for at, size in marks),
+        plots.table(["minute", "memory of the app, MB"], [[f"{at / 60:.1f}", f"{size:.0f}"] for at, size in marks]),
         "",
-        "| page | opened | p50, s | p95, s |",
-        "|---|---|---|---|",
-        *rows,
+        plots.table(["page", "opened", "p50, s", "p95, s"], rows),
         *([""] if done.seen.troubles else []),
         *(f"- {times} x {trouble}" for trouble, times in Counter(done.seen.troubles).most_common(20)),
     ]
@@ -468,9 +452,7 @@ def main() -> None:
             dropline(home, "ingest", "examples")
             dropline(home, "build")
         done = asyncio.run(soak(home, asked.users, 60 * asked.minutes))
-    text = report(done)
-    RESULT.write_text(text)
-    print(text, end="")
+    plots.publish("soak", report(done))
     if found := faults(done):
         sys.exit("\n".join(found))
 

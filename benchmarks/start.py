@@ -17,9 +17,9 @@ import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from benchmarks.build import dropline
 from benchmarks.pages import FIGURES, chromium, served
 from benchmarks.plots import COLOURS, dots, machine, p95, publish, table
+from benchmarks.processes import dropline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

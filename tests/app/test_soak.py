@@ -95,12 +95,6 @@ def test_a_page_that_runs_anew_for_a_publication_is_waited_for(status, last):
     assert not soak.is_last(ForwardMsg())
 
 
-@pytest.mark.parametrize(("share", "rank"), [(0.5, 50), (0.95, 95), (0.99, 99), (1, 100)])
-def test_a_percentile_is_a_time_that_was_measured(share, rank):
-    assert soak.ranked([*range(100, 0, -1)], share) == rank
-    assert soak.ranked([7.0], share) == 7
-
-
 def test_the_report_tells_of_errors_waits_memory_and_publications():
     seen = soak.Seen(
         took=[("results", 1000 + second, second / 100) for second in range(1, 101)],
