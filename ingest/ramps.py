@@ -225,7 +225,7 @@ class Ramps:
         sidecar = self._sidecar(item, content)
         source = f"{SIDECAR_OF}{sidecar.item.path}" if sidecar.item else None
         rate = figures.facts[number][_RATE]
-        if rate is None or not rate < _MAX_RATE or rate in self._numbers(item.folder):
+        if rate is None or not 0 < rate < _MAX_RATE or rate in self._numbers(item.folder):
             raise _Other
         own = _own(sidecar.said, keys, rate, fields.get("offered_rate"))
         counts = [sidecar.said.get(key) for key in keys.repetitions]
@@ -242,9 +242,11 @@ class Ramps:
             *(shared, *map(type, words), *map(type, counts), *[sidecar.said.get(key) is None for key in keys.rates]),
             figures.settings[number],
         )
-        if key not in self._groups:
-            self._groups[key] = self._group(item, content, source, own, figures.told(number), values, watch, words)
-        group = self._groups[key]
+        try:
+            group = self._groups[key]
+        except KeyError:
+            group = self._group(item, content, source, own, figures.told(number), values, watch, words)
+            self._groups[key] = group
         if group is None:
             raise _Other
         campaign = scope.name
