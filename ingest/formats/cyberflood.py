@@ -63,8 +63,8 @@ def _trials(line: int, document: Node) -> Trials:
     finished = [run for run in runs if run.members("raw.Summary")]
     for run in finished:
         yield _trial(line, run)
-    if unfinished := len(runs) - len(finished) or not runs:
-        reason = f"{int(unfinished)} of {len(runs)} test runs have no raw.Summary: they have not finished"
+    if len(finished) < max(len(runs), 1):
+        reason = f"{len(runs) - len(finished)} of {len(runs)} test runs have no raw.Summary: they have not finished"
         yield Reject(line, reason, "ask for the results again after the runs have finished")
 
 

@@ -197,9 +197,12 @@ def json_object(line: str) -> Row | None:
 
 def words(value: object, longest: int = LONGEST) -> str | None:
     """Return a text or number as a text that the lake can store: JSON can contain lone surrogates, UTF-8 cannot."""
-    if not isinstance(value, str | int | float) or isinstance(value, bool):
-        return None
-    return str(value)[:longest].strip().encode("utf-8", "replace").decode() or None
+    if not isinstance(value, str):
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return None
+        value = str(value)
+    text = value[:longest].strip()
+    return (text if text.isascii() else text.encode("utf-8", "replace").decode()) or None
 
 
 def quote(text: str) -> str:

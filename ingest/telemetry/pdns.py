@@ -15,7 +15,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import Reject, Row
-from dropline.ingest.formats.json_documents import Node
+from dropline.ingest.formats.json_documents import Node, items, mapping
 from dropline.ingest.formats.text import head_text, instant, json_object, quote, real, words
 from dropline.ingest.telemetry import Found, Sample
 from dropline.ingest.telemetry.samples import accounted, each_document, each_line
@@ -91,14 +91,15 @@ def _poll(line: str) -> Iterator[Sample] | None:
 
 
 def _statistics(line: int, document: Node) -> Found:
-    for item in document.items():
+    for item in map(mapping, items(document.value)):
         name, kind = words(item.get("name")), item.get("type")
         if kind == "RingStatisticItem":
             continue
-        for entry in item.items("value") if kind == "MapStatisticItem" else [Node({"value": item.get("value")})]:
+        entries = items(item.get("value")) if kind == "MapStatisticItem" else [{"value": item.get("value")}]
+        for entry in map(mapping, entries):
             value = real(entry.get("value"))
             if name is None or value is None:
-                yield Reject(line, f"not a counter: {quote(str(item.value))}", "expected a name and a number")
+                yield Reject(line, f"not a counter: {quote(str(item))}", "expected a name and a number")
             else:
                 yield _sample(None, name, value, words(entry.get("name")))
 
