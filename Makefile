@@ -49,13 +49,13 @@ lint: .venv/.ready-dev ## check style and types of the Python and the SQL
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/sqlfluff lint --processes 0 --disable-progress-bar --nocolor -q models analyses expectations tests/dbt
-	@$(BIN)/sqlfluff lint --processes 0 --templater placeholder --disable-progress-bar --nocolor -q app/queries report
+	@$(BIN)/sqlfluff lint --processes 0 --templater placeholder --disable-progress-bar --nocolor -q app/queries ingest/queries report
 
 format: .venv/.ready-dev ## rewrite the Python and the SQL in the house style
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 	@$(BIN)/sqlfluff fix --disable-progress-bar -q models analyses expectations tests/dbt
-	@$(BIN)/sqlfluff fix --templater placeholder --disable-progress-bar -q app/queries report
+	@$(BIN)/sqlfluff fix --templater placeholder --disable-progress-bar -q app/queries ingest/queries report
 
 docs: setup ## write the data dictionary, and the dbt site (tables, lineage, who reads them) to docs/site
 	@echo "==> Writing docs/reference/data-dictionary.md"

@@ -26,6 +26,7 @@ from dropline.expectations.catalogue import reason_of
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import counted
 from dropline.ingest.verification import damaged
+from dropline.transform import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,6 +40,10 @@ PROJECT: Final = Path(__file__).resolve().parent
 SHOWN_ROWS: Final = 10
 _MAKES_TABLES: Final = frozenset({".sql", ".yml", ".csv", ".py"})
 
+_ADVICE: Final = {
+    "lake": "Repair or remove these files and ingest them again.",
+    "warehouse": "The models contradict themselves: report this with the rows above.",
+}
 _MEASURED: Final = "select count(*) from configurations where origin = 'measured'"
 _SEVERITIES: Final = {
     "all": "select severity, count(*) from quality_findings group by severity order by severity",
@@ -168,7 +173,7 @@ def build(home: Home, *, progress: Progress | None = None) -> BuildReport:
     """
     say = progress or (lambda _: None)
     with publication.alone(home, say), Lake(home.lake).reading():
-        work = _Workplace(home)
+        work = _places(home)
         work.clear()
         try:
             return _build(home, work, say)
@@ -192,7 +197,7 @@ def check(home: Home, *, progress: Progress | None = None) -> CheckReport:
     phases, places = _Phases(say), (home.lake, home.quality)
     with publication.alone(home, say), Lake(home.lake).reading():
         try:
-            Lake.create(home.lake).lay_out(_Workplace(home).lake)
+            Lake.create(home.lake).lay_out(_places(home).lake)
             with phases("lake gate"):
                 lake = tuple(check_lake(*places, progress=say, judge=validation.failed))
             marts = None
@@ -205,7 +210,11 @@ def check(home: Home, *, progress: Progress | None = None) -> CheckReport:
     return CheckReport(lake, marts, phases.seconds)
 
 
-def _build(home: Home, work: _Workplace, say: Progress) -> BuildReport:
+def _places(home: Home) -> Places:
+    return Places.within(home.root / "build", home.quality)
+
+
+def _build(home: Home, work: Places, say: Progress) -> BuildReport:
     phases, project = _Phases(say), _project_sha256()
     lake = Lake.create(home.lake).lay_out(work.lake)
     with phases("checksums"):
@@ -213,7 +222,9 @@ def _build(home: Home, work: _Workplace, say: Progress) -> BuildReport:
     with phases("lake gate"):
         _stop_if_critical(home, "lake", check_lake(work.lake, home.quality, progress=say))
     with phases("models"):
-        _run_models(home, work)
+        if failures := transform.run(PROJECT, work, shown_rows=SHOWN_ROWS):
+            said = [f"{len(failures)} steps of dbt failed.", *(failure.text for failure in failures), _unchanged(home)]
+            raise ModelsFailed("\n".join(said), [failure.node for failure in failures])
     with phases("marts gate"):
         _write_build_info(work.database, lake.batches(), project)
         found = check_marts(work.database, work.lake, home.quality, progress=say)
@@ -239,63 +250,20 @@ class _Phases:
         self.seconds[name] = time.perf_counter() - began
 
 
-class _Workplace:
-    """`<home>/build`: the files of a build in progress.
-
-    Attributes:
-        lake: the lake as of this build, laid out for the models; kept until the next build, for Spark.
-        scratch: the models' intermediate tables.
-
-    """
-
-    def __init__(self, home: Home) -> None:
-        self.root = home.root / "build"
-        self.database = self.root / "next.duckdb"
-        self.scratch = self.root / "scratch.duckdb"
-        self.lake = self.root / "lake"
-
-    def clear(self) -> None:
-        """Remove the files of this or a killed build, except dbt's own."""
-        for file in (self.database, self.scratch):
-            file.unlink(missing_ok=True)
-            publication.wal(file).unlink(missing_ok=True)
-
-
-def _run_models(home: Home, work: _Workplace) -> None:
-    failures = transform.run(
-        PROJECT,
-        transform.Places(work.lake, home.quality, work.database, work.scratch, work.root),
-        shown_rows=SHOWN_ROWS,
-    )
-    if failures:
-        said = [failure.text for failure in failures]
-        message = "\n".join([f"{len(failures)} steps of dbt failed.", *said, _unchanged(home)])
-        raise ModelsFailed(message, [failure.node for failure in failures])
-
-
 def _critical(findings: Sequence[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.severity == "critical"]
 
 
 def _stop_if_critical(home: Home, place: str, findings: Sequence[Finding]) -> None:
-    critical = _critical(findings)
-    if not critical:
-        return
-    lines = _listed(place, critical)
-    advice = {
-        "lake": "Repair or remove these files and ingest them again.",
-        "warehouse": "The models contradict themselves: report this with the rows above.",
-    }[place]
-    message = "\n".join(["The gate stopped the build.", *lines, advice, _unchanged(home)])
-    raise GateFailed(message, critical)
+    if critical := _critical(findings):
+        lines = ["The gate stopped the build.", *_listed(place, critical), _ADVICE[place], _unchanged(home)]
+        raise GateFailed("\n".join(lines), critical)
 
 
 def _stop_if_damaged(home: Home, lake: Lake) -> None:
     if faults := damaged(lake):
-        message = "\n".join(
-            ["The lake is damaged.", *(fault.text() for fault in faults[:SHOWN_ROWS]), _unchanged(home)]
-        )
-        raise BuildFailed(message)
+        lines = ["The lake is damaged.", *(fault.text() for fault in faults[:SHOWN_ROWS]), _unchanged(home)]
+        raise BuildFailed("\n".join(lines))
 
 
 def _listed(place: str, findings: Sequence[Finding]) -> list[str]:
@@ -328,13 +296,8 @@ def _write_build_info(database: Path, batches: Sequence[str], project: str) -> N
     built_at = datetime.now(UTC).replace(tzinfo=None)
     with duckdb.connect(str(database)) as connection:
         connection.execute(_BUILD_INFO)
-        connection.execute(
-            "insert into build_info values (?, ?, ?, ?, ?, ?)",
-            [
-                *(built_at, _own_version(), version("dbt-core"), duckdb.__version__),
-                *(project, batches),
-            ],
-        )
+        row = [built_at, _own_version(), version("dbt-core"), duckdb.__version__, project, batches]
+        connection.execute("insert into build_info values (?, ?, ?, ?, ?, ?)", row)
 
 
 def _project_sha256() -> str:

@@ -70,13 +70,13 @@ def preview(
     held = Lake(home.lake)
     with TemporaryDirectory(prefix="dropline-") as folder:
         work = Path(folder)
-        lake = Lake.create(work / "lake")
+        lake = Lake.create(work / "ingested")
         summary = ingest(paths, lake, campaign=campaign, named_in=held, progress=progress)
         _compare(summary, lake, held)
         with suppress(FileNotFoundError):  # exists if models were changed
             shutil.copy(home.root / "build" / compiled.NAME, work)
-        read = lake.lay_out(work / "tables").root
-        places = transform.Places(read, work / "quality", work / "next.duckdb", work / "scratch.duckdb", work)
+        places = transform.Places.within(work, work / "quality")
+        lake.lay_out(places.lake)
         if failures := transform.run(PROJECT, places, shown_rows=SHOWN_ROWS, up_to="int_runs__identified"):
             raise ModelsFailed("\n".join(each.text for each in failures), [each.node for each in failures])
         with duckdb.connect(str(places.scratch), read_only=True) as connection:

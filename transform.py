@@ -25,11 +25,22 @@ _FAILED: Final = frozenset({"error", "fail", "runtime error", "partial success"}
 class Places(NamedTuple):
     """Paths that the models read and write; the project's profile takes them from environment variables."""
 
-    lake: Path
+    lake: Path  # laid out for the models; kept until the next build, for Spark
     quality: Path
     database: Path
-    scratch: Path
+    scratch: Path  # the models' intermediate tables
     work: Path  # dbt's parse cache and logs
+
+    @classmethod
+    def within(cls, work: Path, quality: Path) -> Places:
+        """Return the places of a build in the folder `work`."""
+        return cls(work / "lake", quality, work / "next.duckdb", work / "scratch.duckdb", work)
+
+    def clear(self) -> None:
+        """Remove the databases of this or a killed build."""
+        for file in (self.database, self.scratch):
+            file.unlink(missing_ok=True)
+            wal(file).unlink(missing_ok=True)
 
     def environment(self) -> dict[str, str]:
         """Return the variables of profiles.yml and of the sources."""
@@ -61,9 +72,7 @@ def run(project: Path, places: Places, *, shown_rows: int, up_to: str | None = N
         if compiled.play(project, places, up_to):
             return []
         if not interrupted():
-            for file in (places.database, places.scratch):
-                file.unlink(missing_ok=True)
-                wal(file).unlink(missing_ok=True)
+            places.clear()
             failures = _run_dbt(project, places, shown_rows, up_to)
     if interrupted():
         raise KeyboardInterrupt

@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 from dropline.ingest import log
 from dropline.ingest.log import Entry
 from dropline.ingest.migration import migrate
-from dropline.ingest.parquet import TableFile, fsync, naming, replacing, row_groups, widened
+from dropline.ingest.parquet import TableFile, belonging, fsync, keyed, naming, replacing, row_groups, widened
 from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
@@ -403,29 +403,19 @@ class Batch:
     def _rewritten(self, parts: Mapping[str, Part]) -> dict[str, Part]:
         """Rewrite the files with the new batch name and without the dropped files."""
         folder = self._stack.enter_context(self._lake.staged(self.name))
-        trials = {*self._trials_dropped(parts)}
+        files, trials, written = keyed(self.dropped), keyed(()), {}
+        if self.dropped and "trials" in parts:
+            for rows in row_groups(self._lake.root / parts["trials"].path, "trials"):
+                gone = rows.filter(belonging(rows, files, keyed(())))
+                trials = pa.concat_arrays([trials, *gone["trial_id"].chunks])
         self.dropped_trials = len(trials)
-        written = {}
         for table, part in parts.items():
             file = TableFile(folder, table)
             for rows in row_groups(self._lake.root / part.path, table):
-                kept = rows.filter(pc.invert(self._doomed(rows, trials)))
+                kept = rows.filter(pc.invert(belonging(rows, files, trials)))
                 file.write(_in_batch(kept, TABLES[table], self.name))
             written[table] = file.close()
         return {table: part for table, part in written.items() if part.rows}
-
-    def _trials_dropped(self, parts: Mapping[str, Part]) -> Iterator[str]:
-        if self.dropped and "trials" in parts:
-            for rows in row_groups(self._lake.root / parts["trials"].path, "trials"):
-                yield from rows.filter(self._doomed(rows, set()))["trial_id"].to_pylist()
-
-    def _doomed(self, rows: pa.Table, trials: set[str]) -> pa.Array:
-        if "source_path" in rows.column_names:
-            keys = zip(rows["campaign"].to_pylist(), rows["source_path"].to_pylist(), strict=True)
-            return pa.array([key in self.dropped for key in keys], pa.bool_())
-        if "trial_id" in rows.column_names:
-            return pa.array([trial in trials for trial in rows["trial_id"].to_pylist()], pa.bool_())
-        return pa.repeat(pa.scalar(False), rows.num_rows)
 
 
 @contextmanager

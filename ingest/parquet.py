@@ -17,7 +17,7 @@ from dropline.ingest.log import DamagedEntry, Part
 from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
 GROUP_BYTES: Final = 4 * 1024 * 1024  # of a row group in memory
@@ -143,9 +143,26 @@ def widened(rows: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.concat_tables([schema.empty_table(), rows], promote_options="default").select(schema.names).cast(schema)
 
 
-def joined(rows: pa.Table, columns: Sequence[str]) -> pa.ChunkedArray:
-    """Concatenate the values of each row to a lookup key; null if any is null."""
+def keyed(keys: Iterable[Sequence[str]]) -> pa.Array:
+    """Return keys for `belonging`."""
+    return pa.array(["\0".join(key) for key in keys], pa.string())
+
+
+def row_keys(rows: pa.Table, columns: Sequence[str]) -> pa.ChunkedArray:
+    """Return the key of each row; null if one of its parts is."""
     return pc.binary_join_element_wise(*(rows[name] for name in columns), "\0")
+
+
+def belonging(rows: pa.Table, files: pa.Array, trials: pa.Array, *further: str) -> pa.Array:
+    """Return which rows belong to some files or trials, by their keys: campaign and path, or id, and `further` columns.
+
+    Rows of a campaign or a machine belong to no file.
+    """
+    found = pa.repeat(pa.scalar(False), rows.num_rows)
+    for columns, known in ((("campaign", "source_path", *further), files), (("trial_id", *further), trials)):
+        if {*columns} <= {*rows.column_names}:
+            found = pc.or_(found, pc.is_in(row_keys(rows, columns), value_set=known))
+    return found
 
 
 def sha256_of(file: Path) -> str:

@@ -2,142 +2,56 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from contextlib import ExitStack
-from dataclasses import astuple, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-import duckdb
-import pyarrow as pa
-
+from dropline.ingest import views
 from dropline.ingest.loader import Intake, printable, reject_text
-from dropline.ingest.parquet import DamagedFile
 from dropline.ingest.resolve import Resolver, explains_first
 from dropline.ingest.rows import Outcome, tables
 from dropline.ingest.schema import TABLES
 from dropline.ingest.stored_files import Kept
-from dropline.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    import duckdb
+    import pyarrow as pa
 
     from dropline.ingest.files import Found
     from dropline.ingest.lake import Batch, Key, Lake
     from dropline.ingest.loader import Summary
 
 _MAX_FILES_TOLD: Final = 20
-_REJECT_COLUMNS: Final = ("campaign", "source_path", "line", "reason", "hint")
+_COUNTS: Final = ("trials_added", "trials_removed", "trials_changed", "rejects_added", "rejects_removed")
 _SHARED: Final = ("campaigns", "hosts")  # their rows come with one of several files
-# Size, time and digest are part of a version's key, and with them the contents.
-_STATE: Final = ("campaign", "source_path", "format", "status", "trials", "context_sha256")
-_COMPARED: Final = {
-    table: [name for name in schema.names if name != "batch" and (table != "raw_files" or name in _STATE)]
-    for table, schema in TABLES.items()
-    if table not in _SHARED
-}
-_CURRENT: Final = """
-    create temp table current_files as
-    select campaign, source_path, max(batch) as batch
-    from all_raw_files
-    group by campaign, source_path
-    having arg_max(status, batch) <> 'forgotten';
-
-    create temp table current_trials as
-    select trial_id, batch from all_trials
-    semi join current_files using (campaign, source_path, batch)
-"""
-# One digest per unit of a file: the file itself, each trial with everything below it, each reject.
-_DIGESTS: Final = """
-    with
-
-    of_trials as (
-        select trial_id, hash(rows) as digest from exchanges as rows
-        union all
-        select trial_id, hash(rows) as digest from intervals as rows
-        union all
-        select trial_id, hash(rows) as digest from observations as rows where trial_id is not null
-    ),
-
-    all_rows as (
-        select campaign, source_path, 'file' as kind, '' as item, hash(rows) as digest from raw_files as rows
-        union all
-        select campaign, source_path, 'configuration', '', hash(rows) from server_configs as rows
-        union all
-        select campaign, source_path, 'figure', '', hash(rows) from figures as rows
-        union all
-        select campaign, source_path, 'counter', '', hash(rows) from observations as rows where trial_id is null
-        union all
-        select campaign, source_path, 'reject', concat_ws(' ', line, reason, hint), hash(rows) from rejects as rows
-        union all
-        select campaign, source_path, 'trial', trial_id, hash(rows) from trials as rows
-        union all
-        select trials.campaign, trials.source_path, 'trial', trial_id, of_trials.digest
-        from of_trials
-        inner join trials using (trial_id)
-    )
-
-    select campaign, source_path, kind, item, sum(digest) as digest, count(*) as held
-    from all_rows
-    where source_path is not null
-    group by campaign, source_path, kind, item
-"""
-_CHANGED: Final = """
-    select
-        campaign,
-        source_path,
-        count(*) filter (kind = 'trial' and was.digest is null) as trials_added,
-        count(*) filter (kind = 'trial' and now.digest is null) as trials_removed,
-        count(*) filter (kind = 'trial' and was.digest <> now.digest) as trials_changed,
-        coalesce(sum(now.held - coalesce(was.held, 0)) filter (kind = 'reject' and now.held > coalesce(was.held, 0)), 0)
-            as rejects_added,
-        coalesce(sum(was.held - coalesce(now.held, 0)) filter (kind = 'reject' and was.held > coalesce(now.held, 0)), 0)
-            as rejects_removed
-    from (select * from before semi join now.raw_files using (campaign, source_path)) as was
-    full join after as now using (campaign, source_path, kind, item)
-    where was.digest is distinct from now.digest
-    group by campaign, source_path
-"""
 
 
-@dataclass(slots=True)
-class Counts:
-    """How many rows change, in one file or in all.
-
-    `rejects_added` counts parts of files that are newly rejected, or for a new reason.
-    """
-
-    trials_added: int = 0
-    trials_removed: int = 0
-    trials_changed: int = 0
-    rejects_added: int = 0
-    rejects_removed: int = 0
-
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(*(own + others for own, others in zip(astuple(self), astuple(other), strict=True)))
-
-    def text(self) -> str:
-        """Return the counts above 0: `2 trials added, 1 reject removed`."""
-        counts = ((getattr(self, each.name), each.name.split("s_")) for each in fields(self))
-        return ", ".join(f"{count} {noun}{'s' * (count > 1)} {what}" for count, (noun, what) in counts if count)
-
-
-@dataclass(slots=True)
-class FileChange:
+class FileChange(NamedTuple):
     """How one file changes; a status is one of schema.RAW_FILES.
 
     `was` is None if the file is new in this campaign: a sidecar that can be read now has named another campaign.
+    `counts` are those of queries/changes.sql; rejects are parts of the file that are rejected, each for a reason.
     """
 
     campaign: str
     source_path: str
     was: str | None
     now: str
-    counts: Counts
+    counts: Counter[str]
 
     def text(self) -> str:
         """Return the change in one line."""
         turn = f"{self.was} -> {self.now}" if self.was != self.now else "what is joined to it differs"
-        return f"{self.campaign}: {self.source_path}: {self.counts.text() or turn}"
+        return f"{self.campaign}: {self.source_path}: {_counts_text(self.counts) or turn}"
+
+
+def _counts_text(counts: Counter[str]) -> str:
+    """Return the counts above 0: `2 trials added, 1 reject removed`."""
+    parts = ((counts[name], name.split("s_")) for name in _COUNTS)
+    return ", ".join(f"{count} {noun}{'s' * (count > 1)} {what}" for count, (noun, what) in parts if count)
 
 
 @dataclass(slots=True)
@@ -162,12 +76,12 @@ class Reparsed:
     @property
     def rescued(self) -> list[FileChange]:
         """Files that were rejected and now have trials."""
-        return [c for c in self.changes if c.was in {"rejected", None} and c.counts.trials_added]
+        return [c for c in self.changes if c.was in {"rejected", None} and c.counts["trials_added"]]
 
     @property
     def lost(self) -> list[FileChange]:
         """Files that had trials and are now rejected."""
-        return [c for c in self.changes if c.now == "rejected" and c.counts.trials_removed]
+        return [c for c in self.changes if c.now == "rejected" and c.counts["trials_removed"]]
 
     def text(self) -> str:
         """Return the changes as text: by file, then the totals."""
@@ -184,7 +98,7 @@ class Reparsed:
             said += f", {self.overtaken} left to another process that has ingested them meanwhile"
         if not self.changes:
             return f"{said}; nothing changes"
-        counts = sum((change.counts for change in self.changes), Counts()).text() or "no trials"
+        counts = _counts_text(sum((change.counts for change in self.changes), Counter())) or "no trials"
         turned = f"{len(self.rescued)} rejected files now give trials, {len(self.lost)} no longer do"
         return f"{said}; batch {self.batch}: {len(self.changes)} files changed: {counts}; {turned}"
 
@@ -242,11 +156,14 @@ class _Rereading(Intake):
                 self.skip(outcome)
                 continue
             self.told.files += 1
-            if outcome.key not in differing and not self._held.is_news(outcome):
+            owners = {
+                (row["campaign"], row.get("source_path", "")) for name in _SHARED for row in outcome.rows.get(name, ())
+            }
+            if differing.keys().isdisjoint({outcome.key, *owners}):
                 self.skip(outcome)
                 continue
             changed.append(outcome)
-            counts = differing.get(outcome.key, Counts())
+            counts = differing.get(outcome.key, Counter())
             status = self._kept.status(outcome.key)
             self.told.changes.append(FileChange(*outcome.key, status, outcome.raw["status"], counts))
         if changed:
@@ -262,62 +179,31 @@ class _Rereading(Intake):
 
 
 class _Held:
-    """Digests of the rows of all current files, to compare with the new rows."""
+    """The rows of all current files as digests, to compare with new rows."""
 
     def __init__(self, lake: Lake) -> None:
-        self._connection = duckdb.connect()
-        self._run("set timezone = 'UTC'; create schema held; create schema now")
-        for table in TABLES:
-            files = ", ".join(quoted(file) for file in lake.files(table))
-            options = "hive_partitioning = false, union_by_name = true, file_row_number = true"
-            self._run(f"create view all_{table} as from read_parquet([{files}], {options})")
-        self._run(_CURRENT)
-        for table, columns in _COMPARED.items():
-            current = "semi join current_trials using (trial_id, batch)"
-            if "source_path" in columns:
-                current = "semi join current_files using (campaign, source_path, batch)"
-            if table == "observations":  # those of trials have no file
-                current = (
-                    "where (trial_id, batch) in (from current_trials) or "
-                    "trial_id is null and (campaign, source_path, batch) in (from current_files)"
-                )
-            self._run(f"create view held.{table} as select {', '.join(columns)} from all_{table} {current}")  # noqa: S608
-        self._run(f"use held; create temp table before as {_DIGESTS}")
-        self._latest = {table: dict(self._shared(f"all_{table}", table, "batch, file_row_number")) for table in _SHARED}
+        self._connection = views.current(lake)
+        self._run("create schema now")
+        self._digest("held", "before")
 
-    def changes(self, written: Mapping[str, pa.Table]) -> dict[Key, Counts]:
-        """Return the differences of the changed files, given all their rows in `written`."""
-        for table, columns in _COMPARED.items():
-            self._connection.register("rows", written.get(table, TABLES[table].empty_table()).select(columns))
-            self._run(f"create or replace table now.{table} as from rows")
-        self._run(f"use now; create or replace temp table after as {_DIGESTS}")
-        rows = self._run(_CHANGED).fetchall()
-        return {(campaign, path): Counts(*map(int, counts)) for campaign, path, *counts in rows}
+    def changes(self, written: Mapping[str, pa.Table]) -> dict[Key, Counter[str]]:
+        """Return the differences of the changed files, given all their rows in `written`.
 
-    def is_news(self, outcome: Outcome) -> bool:
-        """Return whether a machine or campaign that comes with a file differs from its latest row in the lake."""
-        shared = {table: outcome.rows[table] for table in _SHARED if outcome.rows.get(table)}
-        for table, rows in (tables([Outcome(outcome.raw, shared)]) if shared else {}).items():
-            if table in shared:
-                self._connection.register("rows", rows)
-                if any(
-                    self._latest[table].get(owner) != digest for owner, digest in self._shared("rows", table, "all")
-                ):
-                    return True
-        return False
+        A changed machine has the path of its folder, a changed campaign none.
+        """
+        for table, schema in TABLES.items():
+            self._connection.register(f"now_{table}", written.get(table, schema.empty_table()))
+            self._run(f"create or replace view now.{table} as from now_{table}")
+        self._digest("now", "after")
+        rows = self._run(views.sql("changes")).fetchall()
+        return {(campaign, path): Counter(dict(zip(_COUNTS, counts, strict=True))) for campaign, path, *counts in rows}
 
-    def _shared(self, rows: str, table: str, order: str) -> list[tuple[Any, int]]:
-        """Return digests of machines or campaigns, with their owners."""
-        owner = "campaign" if table == "campaigns" else "(campaign, source_path)"
-        columns = ", ".join(name for name in TABLES[table].names if name != "batch")
-        return self._run(f"select {owner}, hash({columns}) from {rows} order by {order}").fetchall()  # noqa: S608 - ours
+    def _digest(self, schema: str, name: str) -> None:
+        self._run(f"use {schema}; create or replace temp table {name} as {views.sql('digests')}")
 
     def _run(self, query: str) -> duckdb.DuckDBPyConnection:
-        try:
+        with views.naming_damage():
             return self._connection.execute(query)
-        except duckdb.Error as error:
-            message = f"The lake cannot be read ({str(error).splitlines()[0]}): type `dropline verify`"
-            raise DamagedFile(message) from error
 
 
 def rejects(lake: Lake) -> pa.Table:
@@ -325,12 +211,9 @@ def rejects(lake: Lake) -> pa.Table:
 
     In the order of campaign, file and line.
     """
-    current = {key: place.batch for key, place in lake.places().items()}
-    rows = lake.tables("rejects", (*_REJECT_COLUMNS, "batch"))
-    keys = zip(rows["campaign"].to_pylist(), rows["source_path"].to_pylist(), strict=True)
-    is_current = [current.get(key) == batch for key, batch in zip(keys, rows["batch"].to_pylist(), strict=True)]
-    order = [(name, "ascending") for name in _REJECT_COLUMNS[:3]]
-    return rows.filter(pa.array(is_current, pa.bool_())).drop_columns("batch").sort_by(order)
+    with lake.reading(), views.naming_damage(), views.current(lake) as connection:
+        columns = "campaign, source_path, line, reason, hint"
+        return connection.sql(f"select {columns} from held.rejects order by all").to_arrow_table()  # noqa: S608 - ours
 
 
 def rejects_text(rejected: pa.Table) -> str:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from dropline.errors import DroplineError
+from dropline.ingest import views
 from dropline.ingest.campaign import slug
 from dropline.ingest.lake import FORGOTTEN
-from dropline.ingest.parquet import joined, naming, row_groups, widened
+from dropline.ingest.parquet import belonging, keyed, row_groups, row_keys
 from dropline.ingest.rows import NO_CONTEXT, trial_id
 from dropline.ingest.schema import TABLES
 
@@ -26,10 +26,8 @@ if TYPE_CHECKING:
 
     from dropline.ingest.lake import Batch, Key, Lake
 
-_OF_FILE: Final = ("campaign", "source_path", "batch")
-_OF_TRIAL: Final = ("trial_id", "batch")
 _OF_CAMPAIGNS: Final = ("campaigns", "hosts")  # whose rows belong to no single file
-_STATE: Final = pa.schema([(name, pa.string()) for name in (*_OF_FILE, "scope", "status")])
+_USED: Final = {"hosts": "host_id", "server_configs": "server_config_id"}  # by trials, also of other campaigns
 _MANY: Final = 10_000  # rows per chunk
 
 
@@ -149,74 +147,51 @@ class Forgotten(NamedTuple):
 
 def forgotten(lake: Lake) -> dict[Key, Forgotten]:
     """Return the forgotten files."""
-    last: dict[Key, str] = {}
-    gone: dict[Key, Forgotten | None] = {}
-    for file in lake.files("raw_files"):
-        with naming(file), pq.ParquetFile(file) as parquet:
-            rows = widened(parquet.read(columns=[*_OF_FILE, "scope", "status"]), _STATE)
-        for campaign, path, batch, scope, status in zip(*(column.to_pylist() for column in rows), strict=True):
-            key = campaign, path
-            gone[key] = Forgotten(last.get(key, ""), scope != campaign) if status == FORGOTTEN else None
-            if status != FORGOTTEN:
-                last[key] = batch
-    return {key: each for key, each in gone.items() if each}
+    with views.naming_damage(), views.opened({"raw_files": lake.files("raw_files")}) as connection:
+        rows = connection.execute(views.sql("forgotten")).fetchall()
+    return {(campaign, path): Forgotten(last, moved) for campaign, path, last, moved in rows}
 
 
 class Purge:
     """Row filter of `compact --purge`: drops all rows of forgotten files except those that mark them."""
 
     def __init__(self, lake: Lake) -> None:
-        self.gone = forgotten(lake)
-        self.files = sum(bool(each.last) for each in self.gone.values())
-        self._alive = {campaign for campaign, _ in lake.places()}
-        self._trials: set[str] = set()
-        self._used: dict[str, set[str]] = {"host_id": set(), "server_config_id": set()}
-        for rows in lake.tables("trials", ["campaign", "source_path", "trial_id", *self._used]).to_batches():
-            for campaign, path, trial, *ids in zip(*(column.to_pylist() for column in rows), strict=True):
-                if (campaign, path) in self.gone:
-                    self._trials.add(trial)
-                else:
-                    for used, each in zip(self._used.values(), ids, strict=True):
-                        used.add(each)
+        gone = forgotten(lake)
+        self.files = sum(bool(each.last) for each in gone.values())
+        self._files, self._trials = keyed(gone), keyed(())
+        trials = lake.tables("trials", ["campaign", "source_path", "trial_id", *_USED.values()])
+        doomed = belonging(trials, self._files, self._trials)
+        self._trials = trials.filter(doomed)["trial_id"].combine_chunks()
+        kept = trials.filter(pc.invert(doomed))
+        self._used = {table: kept[column].combine_chunks() for table, column in _USED.items()}
+        self._alive = pa.array({campaign for campaign, _ in lake.places()}, pa.string())
 
     def keeps(self, table: str, rows: pa.Table) -> pa.Table:
         """Return the rows to keep; machines and configurations stay if trials of other campaigns use them."""
+        kept = pc.invert(belonging(rows, self._files, self._trials))
         if table in _OF_CAMPAIGNS:
-            kept = [campaign in self._alive for campaign in rows["campaign"].to_pylist()]
-        elif "source_path" in rows.column_names:
-            keys = zip(rows["campaign"].to_pylist(), rows["source_path"].to_pylist(), strict=True)
-            kept = [key not in self.gone for key in keys]
-        else:
-            kept = [trial not in self._trials for trial in rows["trial_id"].to_pylist()]
-        identity = {"hosts": "host_id", "server_configs": "server_config_id"}.get(table)
-        if identity:
-            used = self._used[identity]
-            kept = [stays or each in used for stays, each in zip(kept, rows[identity].to_pylist(), strict=True)]
+            kept = pc.is_in(rows["campaign"], value_set=self._alive)
+        if table in _USED:
+            kept = pc.or_(kept, pc.is_in(rows[_USED[table]], value_set=self._used[table]))
         if table == "raw_files":
-            kept = [stays or each == FORGOTTEN for stays, each in zip(kept, rows["status"].to_pylist(), strict=True)]
-        return rows.filter(pa.array(kept, pa.bool_()))
+            kept = pc.or_(kept, pc.equal(rows["status"], FORGOTTEN))
+        return rows.filter(kept)
 
 
 def _copy(lake: Lake, batch: Batch, files: Mapping[Key, str], names: Mapping[str, str]) -> None:
     """Write the rows of some file versions again; `names` maps renamed campaigns."""
-    wanted = pa.array(["\0".join((*key, of)) for key, of in files.items()], pa.string())
-    needed = {*files.values()}
+    wanted, needed = keyed((*key, of) for key, of in files.items()), {*files.values()}
     for entry in [entry for entry in lake.entries() if not needed.isdisjoint(entry.batches)]:
         ids: dict[str, str] = {}  # old trial id -> new one
-        trials = pa.array([], pa.string())
+        trials = keyed(())
         for table in ("trials", *(name for name in TABLES if name not in {"trials", *_OF_CAMPAIGNS})):
             for rows in row_groups(lake.root / entry.files[table].path, table) if table in entry.files else ():
-                of_files = "source_path" in rows.column_names
-                chosen = rows.filter(_among(rows, _OF_FILE, wanted) if of_files else _among(rows, _OF_TRIAL, trials))
+                chosen = rows.filter(belonging(rows, wanted, trials, "batch"))
                 if table == "trials":
-                    trials = pa.concat_arrays([trials, *joined(chosen, _OF_TRIAL).chunks])
+                    trials = pa.concat_arrays([trials, *row_keys(chosen, ("trial_id", "batch")).chunks])
                 batch.add(table, _renamed(table, chosen, names, ids))
     for table in _OF_CAMPAIGNS:
         batch.add(table, _renamed(table, _newest(lake, table, files, names), names, {}))
-
-
-def _among(rows: pa.Table, columns: tuple[str, ...], known: pa.Array) -> pa.ChunkedArray:
-    return pc.is_in(joined(rows, columns), value_set=known)
 
 
 def _newest(lake: Lake, table: str, files: Iterable[Key], names: Mapping[str, str]) -> pa.Table:

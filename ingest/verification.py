@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,12 +13,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import duckdb
 
-from dropline.ingest import log
+from dropline.ingest import log, views
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import printable
 from dropline.ingest.log import DamagedEntry
 from dropline.ingest.parquet import reason, sha256_of
-from dropline.ingest.schema import TABLES
 from dropline.quoting import quoted
 
 if TYPE_CHECKING:
@@ -32,52 +32,6 @@ MARKER: Final = "backup.json"  # in a home that is a backup: ingest/backup.py
 _ADVICE: Final = "type `dropline verify --set-aside`, or put the file back from a backup"
 _AGAIN: Final = "type `dropline verify --set-aside`, then ingest its files again"
 _SHOWN: Final = 3  # names listed per fault
-_CONTRADICTIONS: Final = {
-    "raw_files": """
-        select format('{}: {} is of batch {}', campaign, source_path, batch)
-        from raw_files
-        where batch not in (select unnest($batches))
-        union all
-        select format('the kept bytes of {}: {} are not those of its SHA-256', campaign, source_path)
-        from raw_files
-        where octet_length(content) <> size_bytes or sha256(content) <> sha256
-    """,
-    "trials": """
-        with
-        held as (select campaign, source_path, batch, count(*) as trials from trials group by all)
-        select
-            case
-                when raw_files.source_path is null
-                    then format('{}: {} has trials and no raw file', campaign, source_path)
-                else format(
-                    '{}: {} has {} trials, and raw_files says {}',
-                    campaign, source_path, coalesce(held.trials, 0), raw_files.trials
-                )
-            end
-        from raw_files
-        full join held using (campaign, source_path, batch)
-        where raw_files.source_path is null or coalesce(held.trials, 0) <> raw_files.trials
-    """,
-    **{
-        table: f"""
-            select format('{{}} rows belong to no trial and no file of the batch', count(*))
-            from {table}
-            anti join trials using (trial_id, batch)
-            having count(*) > 0
-        """  # noqa: S608 - ours
-        for table in ("exchanges", "intervals")
-    },
-    "observations": """
-        select format('{} rows belong to no trial and no file of the batch', count(*))
-        from observations
-        where case
-            when trial_id is not null then (trial_id, batch) not in (select (trial_id, batch) from trials)
-            else source_path is not null
-                and (campaign, source_path, batch) not in (select (campaign, source_path, batch) from raw_files)
-        end
-        having count(*) > 0
-    """,
-}
 
 
 class Fault(NamedTuple):
@@ -193,20 +147,15 @@ def _set_aside(lake: Lake, name: str, entry: Entry | None) -> Iterator[Path]:
 
 def _contradictions(root: Path, entry: Entry) -> Iterator[Fault]:
     """Yield inconsistencies in an entry whose files match the log."""
-    with duckdb.connect() as connection:
-        for table, schema in TABLES.items():
-            connection.register(f"no_{table}", schema.empty_table())
-            rows = f"select * from no_{table}"  # noqa: S608 - ours
-            if part := entry.files.get(table):
-                file = quoted(root / part.path)
-                rows += f" union all by name select * from read_parquet({file}, hive_partitioning = false)"  # noqa: S608
-            connection.execute(f"create view {table} as {rows}")
-        for table, query in _CONTRADICTIONS.items():
-            given = {"batches": list(entry.batches)} if "$batches" in query else {}
-            if wrong := [said for (said,) in connection.execute(query, given).fetchall()]:
-                more = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
-                named = root / "files" / entry.folder / f"{table}.parquet"
-                yield Fault(named, "; ".join(wrong[:_SHOWN]) + more, _AGAIN, entry.name)
+    wrong: dict[str, list[str]] = defaultdict(list)
+    with views.opened({table: [root / part.path] for table, part in entry.files.items()}) as connection:
+        found = connection.execute(views.sql("contradictions"), {"batches": list(entry.batches)})
+        for table, said in found.fetchall():
+            wrong[table].append(said)
+    for table, said in wrong.items():
+        more = f" and {len(said) - _SHOWN} more" if len(said) > _SHOWN else ""
+        named = root / "files" / entry.folder / f"{table}.parquet"
+        yield Fault(named, "; ".join(said[:_SHOWN]) + more, _AGAIN, entry.name)
 
 
 def _around(home: Home, batches: Iterable[str]) -> Iterator[Fault]:

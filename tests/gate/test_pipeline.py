@@ -211,8 +211,7 @@ def test_a_killed_build_leaves_nothing_that_the_next_one_trips_over(built_home):
     left = built_home.root / "build"
     for name in ("next.duckdb", "next.duckdb.wal", "scratch.duckdb"):
         (left / name).write_bytes(b"half")
-    work = pipeline._Workplace(built_home)
-    work.clear()
+    pipeline._places(built_home).clear()
     assert {file.name for file in left.iterdir()} <= {"target", "logs", "lake", "compiled.json"}
 
 
