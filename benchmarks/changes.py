@@ -28,7 +28,6 @@ from dropline.inference.changes import (
     ALPHAS,
     Brackets,
     Change,
-    change_points,
     cumulative_costs,
     noise_scale,
     prices_of,
@@ -210,7 +209,7 @@ def by_shape() -> list[str]:
         ramps = [measured(CLEAN, SERIES, step, shape) for shape in SHAPES]
         alone = [
             [
-                np.mean([bool(change_points(series, ALPHA)) for series in points])
+                np.mean([bool(trend(series, ALPHA).changes) for series in points])
                 for points in (each.rate, each.low, each.high, each.middle)
             ]
             for each in ramps
@@ -359,7 +358,7 @@ def is_near(true: int, places: list[int]) -> bool:
 
 def dropline(series: NDArray[np.float64], alpha: float) -> list[int]:
     """Detect with Dropline's own change points."""
-    return [change.index for change in change_points(series, alpha)]
+    return [change.index for change in trend(series, alpha).changes]
 
 
 def otava(series: NDArray[np.float64]) -> list[int]:

@@ -145,11 +145,6 @@ class Brackets(NamedTuple):
     last: NDArray[np.float64]
 
 
-def change_points(values: ArrayLike, alpha: float = 0.009) -> list[Change]:
-    """Return the changes of level in a series, in the order of time; see `trend`."""
-    return trend(values, alpha).changes
-
-
 def trend(values: ArrayLike, alpha: float = 0.009, brackets: Brackets | None = None) -> Trend:
     """Split a series into levels.
 

@@ -14,7 +14,6 @@ from dropline.inference.changes import (
     PRICES,
     SHUFFLES,
     Brackets,
-    change_points,
     cumulative_costs,
     level_grid,
     noise_scale,
@@ -31,7 +30,7 @@ WIGGLE = np.tile([0.0, 9.0, -7.0, 4.0, -11.0, 6.0], 10)
 
 
 def places(values, **options):
-    return [change.index for change in change_points(values, **options)]
+    return [change.index for change in trend(values, **options).changes]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +48,7 @@ def test_false_alarms_are_rare_in_a_whole_series(name, at_most):
 @pytest.mark.parametrize(("shape", "step"), [("logistic, width 10 %", 0.05), ("goodput collapse", 0.1)])
 def test_ramps_of_one_server_hardly_ever_show_a_change(shape, step):
     ramps = simulation.measured(simulation.CLEAN, 100, step, shape)
-    habit = np.mean([bool(change_points(series)) for series in ramps.rate])
+    habit = np.mean([bool(trend(series).changes) for series in ramps.rate])
     assert np.mean([bool(changes) for changes in ramps.changes()]) <= 0.05 < habit
 
 
@@ -71,15 +70,15 @@ def test_runs_that_resemble_their_neighbours_seldom_raise_an_alarm(correlation, 
 
 def test_a_staircase_in_one_direction_is_a_drift_and_there_and_back_is_none():
     for levels, expected in (((1000, 950, 900), True), ((1000, 950, 1000), False)):
-        changes = change_points(np.repeat(levels, 20) + WIGGLE)
+        changes = trend(np.repeat(levels, 20) + WIGGLE).changes
         assert [change.index for change in changes] == [20, 40]
         assert [change.is_drift for change in changes] == [expected] * 2
 
 
 def test_a_changed_spread_is_told_beside_a_change_of_level():
     step = 1000 - 60 * (np.arange(60) >= 30)
-    (steady,) = change_points(step + WIGGLE)
-    (scattered,) = change_points(step + WIGGLE * np.where(np.arange(60) < 30, 0.3, 1))
+    (steady,) = trend(step + WIGGLE).changes
+    (scattered,) = trend(step + WIGGLE * np.where(np.arange(60) < 30, 0.3, 1)).changes
     assert not steady.is_spread_changed
     assert scattered.is_spread_changed
 
@@ -121,7 +120,7 @@ def share(name, count):
 @pytest.mark.parametrize("n", [4, 6, 9, 14, 30, 70, 100])
 def test_the_chance_of_a_false_alarm_is_alpha_at_every_length(n):
     series = np.random.default_rng(n).standard_normal((600, n))
-    alarms = np.mean([bool(change_points(10_000 + 200 * values, alpha=0.1)) for values in series])
+    alarms = np.mean([bool(trend(10_000 + 200 * values, alpha=0.1).changes) for values in series])
     assert alarms == pytest.approx(0.1, abs=0.04)  # over three standard errors, and the table's own
 
 
@@ -172,7 +171,7 @@ def test_a_level_is_the_mean_of_the_runs_that_are_no_outliers():
 
 def test_a_stronger_change_has_a_smaller_p_value_and_none_is_above_alpha():
     def strength(step):
-        (change,) = change_points(np.where(np.arange(60) < 57, 1000, 1000 - step) + WIGGLE, alpha=0.2)
+        (change,) = trend(np.where(np.arange(60) < 57, 1000, 1000 - step) + WIGGLE, alpha=0.2).changes
         return change.p_value
 
     weak, middle, strong = strength(15), strength(20), strength(60)
@@ -193,7 +192,7 @@ def test_figures_without_noise_show_their_step():
 
 
 def test_a_rise_from_nothing_is_infinite():
-    (change,) = change_points(np.maximum(0, WIGGLE[:40] + 1000 * (np.arange(40) >= 20)) * (np.arange(40) >= 20))
+    (change,) = trend(np.maximum(0, WIGGLE[:40] + 1000 * (np.arange(40) >= 20)) * (np.arange(40) >= 20)).changes
     assert (change.index, change.before, change.ratio) == (20, 0, np.inf)
 
 
@@ -214,7 +213,7 @@ def test_four_runs_show_a_change_that_leaves_no_doubt():
 )
 def test_what_cannot_be_judged_is_refused_with_the_reason(values, alpha, complaint):
     with pytest.raises(ValueError, match=complaint):
-        change_points(values, alpha)
+        trend(values, alpha)
 
 
 @given(CAPACITIES, st.sampled_from(ALPHAS))
