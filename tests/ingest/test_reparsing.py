@@ -32,6 +32,7 @@ KILLS = 16
 KILLER = """
 import os, random, sys
 from pathlib import Path
+import duckdb  # which each reparse would import after its fork
 from dropline.ingest.formats import perfdhcp
 from dropline.ingest.reparsing import reparse
 from dropline.ingest.lake import Lake
