@@ -108,6 +108,17 @@ trials_that_disagree as (
 
 ),
 
+-- answers that came after the last query, by the rates, and by the mean latency of a queue that grows steadily
+trials_with_late_share as (
+
+    select
+        *,
+        least(1 - achieved_rate / send_rate, 2 * latency_avg_ms / 1000 * achieved_rate / sent) as late_share
+    from trials
+    where rate_unit = 'queries/s' and loss_packet <= 0.025
+
+),
+
 trial_findings as (
 
     select
@@ -166,6 +177,16 @@ trial_findings as (
             as detail
     from trials
     where queue_s > 0.2
+    union all
+    select
+        trial_id,
+        'answers_lag' as finding,
+        'warning' as severity,
+        {{ percent('late_share') }} || ' of the queries were answered only after the last one was sent: '
+        || cast(round(achieved_rate) as bigint) || '/s came back of ' || cast(round(send_rate) as bigint)
+        || '/s, so a queue was growing. A longer trial, or a shorter time-out, would count it as loss.' as detail
+    from trials_with_late_share
+    where late_share > 0.05 and late_share * sent / achieved_rate > 0.2
     union all
     select
         trial_id,
