@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from dropline.errors import DroplineError
 from dropline.ingest.parallel import end_with_parent
@@ -45,14 +45,7 @@ class Done:
 
 def run(words: Sequence[str], limit_s: float) -> Done:
     """Run a command in its own process group; kill the group on timeout or when we stop."""
-    with subprocess.Popen(  # noqa: S603 - the user's own command
-        words,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-        preexec_fn=partial(end_with_parent, signal.SIGTERM, os.getpid()),
-    ) as process:
+    with _started(words, subprocess.PIPE) as process:
         try:
             output, _ = process.communicate(timeout=limit_s)
         except subprocess.TimeoutExpired:
@@ -62,6 +55,29 @@ def run(words: Sequence[str], limit_s: float) -> Done:
             _end(process)
             raise
     return Done(process.returncode, output)
+
+
+def _started(words: Sequence[str], output: IO[bytes] | int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - the user's own command
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        preexec_fn=partial(end_with_parent, signal.SIGTERM, os.getpid()),
+    )
+
+
+@contextmanager
+def ended_by(end: Callable[[], object]) -> Iterator[None]:
+    """Call `end` however the block ends; if both fail, raise what failed first."""
+    try:
+        yield
+    except BaseException:
+        with suppress(HookFailed):
+            end()
+        raise
+    end()
 
 
 class Hooks:
@@ -86,16 +102,10 @@ class Hooks:
     def serving(self, answers: Callable[[], bool]) -> Iterator[None]:
         """Start the server, wait until it answers, and stop it at the end."""
         self.call("stop")
-        try:
-            with self._served():
-                self.call("start")
-                self._wait(answers)
-                yield
-        except BaseException:  # report the first failure
-            with suppress(HookFailed):
-                self.call("stop")
-            raise
-        self.call("stop")
+        with ended_by(lambda: self.call("stop")), self._served():
+            self.call("start")
+            self._wait(answers)
+            yield
 
     @contextmanager
     def _served(self) -> Iterator[None]:
@@ -105,17 +115,7 @@ class Hooks:
         words = shlex.split(self._filled(self._server.serve))
         if self._server.host:  # with a terminal, closing the connection stops the server
             words = [*SSH, "-tt", self._server.host, shlex.join(words)]
-        with (
-            self._log.open("wb") as said,
-            subprocess.Popen(  # noqa: S603 - the user's own command
-                words,
-                stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                preexec_fn=partial(end_with_parent, signal.SIGTERM, os.getpid()),
-            ) as process,
-        ):
+        with self._log.open("wb") as said, _started(words, said) as process:
             self._process = process
             try:
                 yield

@@ -15,7 +15,7 @@ from dropline.ingest.servers import kea, recognise
 from dropline.measure.bench import SSH, run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from dropline.measure.plan import Plan
 
@@ -117,45 +117,23 @@ def _of_machine(host: str | None) -> Iterator[Finding]:
         return _read(host, path)
 
     where = host or "This machine"
-    for check in (_governor, _load, _buffers, _clock, _virtual):
-        if found := check(read):
-            yield Finding(f"{where}: {found.what}", found.effect)
-
-
-def _governor(read: Callable[[str], str]) -> Finding | None:
     governor = read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").strip()
-    if not governor or governor == "performance":
-        return None
-    return Finding(f"CPU governor {governor}", "the clock speed follows the load: figures depend on what ran before")
-
-
-def _load(read: Callable[[str], str]) -> Finding | None:
-    words, processors = read("/proc/loadavg").split(), read("/proc/cpuinfo").count("processor\t")
-    if not words or float(words[0]) <= _BUSY * max(processors, 1):
-        return None
-    return Finding(
-        f"load {words[0]} on {processors} processors", "other work takes time from the server: figures are too low"
-    )
-
-
-def _buffers(read: Callable[[str], str]) -> Finding | None:
+    if governor not in ("", "performance"):
+        effect = "the clock speed follows the load: figures depend on what ran before"
+        yield Finding(f"{where}: CPU governor {governor}", effect)
+    load, processors = read("/proc/loadavg").partition(" ")[0], read("/proc/cpuinfo").count("processor\t")
+    if load and float(load) > _BUSY * max(processors, 1):
+        effect = "other work takes time from the server: figures are too low"
+        yield Finding(f"{where}: load {load} on {processors} processors", effect)
     size = read("/proc/sys/net/core/rmem_default").strip()
-    if not size.isdigit() or int(size) >= _LARGE_BUFFER:
-        return None
-    return Finding(f"socket buffers of {int(size):,} bytes", "they lose short bursts that larger ones would hold")
-
-
-def _clock(read: Callable[[str], str]) -> Finding | None:
+    if size.isdigit() and int(size) < _LARGE_BUFFER:
+        effect = "they lose short bursts that larger ones would hold"
+        yield Finding(f"{where}: socket buffers of {int(size):,} bytes", effect)
     clock = read("/sys/devices/system/clocksource/clocksource0/current_clocksource").strip()
-    if clock in ("", "tsc", "kvm-clock", "arch_sys_counter"):
-        return None
-    return Finding(f"clock source {clock}", "reading the time is slow: the generator cannot pace well")
-
-
-def _virtual(read: Callable[[str], str]) -> Finding | None:
-    if " hypervisor" not in read("/proc/cpuinfo"):
-        return None
-    return Finding("a virtual machine", "neighbours may take processor time, unseen from here")
+    if clock not in ("", "tsc", "kvm-clock", "arch_sys_counter"):
+        yield Finding(f"{where}: clock source {clock}", "reading the time is slow: the generator cannot pace well")
+    if " hypervisor" in read("/proc/cpuinfo"):
+        yield Finding(f"{where}: a virtual machine", "neighbours may take processor time, unseen from here")
 
 
 def _read(host: str | None, path: str) -> str:

@@ -16,7 +16,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.errors import DroplineError
-from dropline.measure.bench import SSH, UDP_COUNTERS_OF, HookFailed, Hooks, Snapshot, run, shell
+from dropline.measure.bench import SSH, UDP_COUNTERS_OF, HookFailed, Hooks, Snapshot, ended_by, run, shell
 from dropline.measure.doctor import examine
 from dropline.measure.folder import Folder, Run
 from dropline.measure.generator import generator_of, words_of
@@ -51,7 +51,6 @@ class Outcome:
 
     folder: Path
     found: list[Capacity]
-    wanted: float
     why_early: str = ""
     remarks: list[str] = field(default_factory=list)
 
@@ -112,8 +111,8 @@ def measure(plan: Plan, source: Path, folder: Path, say: Callable[[str], None], 
     Raises PlanError, HookFailed and TrialFailed after stopping all started processes; Ctrl-C stops them, too.
     """
     target = Folder(folder)
-    with target.alone(), _ended_tidily(), _Measurement(plan, target, say, see) as measurement:
-        return measurement.run(source)
+    with target.alone(), _ended_tidily():
+        return _Measurement(plan, target, say, see).run(source)
 
 
 class _Measurement:
@@ -122,19 +121,6 @@ class _Measurement:
         self.generator = generator_of(plan.generator)
         self.deadline = time.monotonic() + plan.within_s if plan.within_s else float("inf")
         self.took_s: list[float] = []  # per run since the start
-        self.is_set_up = False
-
-    def __enter__(self) -> _Measurement:
-        return self
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if not (self.plan.tear_down and self.is_set_up):
-            return
-        try:
-            shell("tear_down", self.plan.tear_down, self.plan.server.limit_s)
-        except HookFailed:
-            if kind is None:
-                raise
 
     def run(self, source: Path) -> Outcome:
         """Prepare the folder, run until the results are precise enough, and return them."""
@@ -142,26 +128,25 @@ class _Measurement:
         self.folder.prepare(self.plan, source, (f"{each.what}: {each.effect}." for each in findings))
         for finding in findings:
             self.say(f"{finding.what}: {finding.effect}")
-        self._set_up()
-        self._collect()
         why = ""
-        try:
-            self._try_generator()
-            while todo := self._next_round():
-                for each in todo:
-                    self._run(each)
-        except _OutOfTime:
-            why = "Time is up"
-        return Outcome(self.folder.root, self._judged(), self.plan.runs.width, why, self._remarks())
+        with suppress(HookFailed):  # stop leftovers of a killed measurement; mostly there are none
+            self._call("tear_down")
+        with ended_by(lambda: self._call("tear_down")):
+            self._call("set_up")
+            self._collect()
+            try:
+                self._try_generator()
+                while todo := self._next_round():
+                    for each in todo:
+                        self._run(each)
+            except _OutOfTime:
+                why = "Time is up"
+        return Outcome(self.folder.root, self._judged(), why, self._remarks())
 
-    def _set_up(self) -> None:
-        self.is_set_up = True
-        limit_s = self.plan.server.limit_s
-        if self.plan.tear_down:
-            with suppress(HookFailed):  # stop leftovers of a killed measurement; mostly there are none
-                shell("tear_down", self.plan.tear_down, limit_s)
-        if self.plan.set_up:
-            shell("set_up", self.plan.set_up, limit_s)
+    def _call(self, hook: str) -> None:
+        """Run a command of the plan around everything, if there is one."""
+        if command := getattr(self.plan, hook):
+            shell(hook, command, self.plan.server.limit_s)
 
     def _collect(self) -> None:
         """Collect the facts of each machine once."""
