@@ -121,6 +121,7 @@ class _Measurement:
         self.generator = generator_of(plan.generator)
         self.deadline = time.monotonic() + plan.within_s if plan.within_s else float("inf")
         self.took_s: list[float] = []  # per run since the start
+        self.complete: set[Run] = set()  # and so for ever: each later search reads all earlier runs
 
     def run(self, source: Path) -> Outcome:
         """Prepare the folder, run until the results are precise enough, and return them."""
@@ -197,7 +198,9 @@ class _Measurement:
         return []
 
     def _is_complete(self, each: Run, begun: list[Run]) -> bool:
-        return each in begun and self._next_rate(each) is None
+        if each not in self.complete and each in begun and self._next_rate(each) is None:
+            self.complete.add(each)
+        return each in self.complete
 
     def _next_rate(self, each: Run) -> int | None:
         return next_rate(self._trials(each), self.plan.loss_goals, self._search(each))
