@@ -113,7 +113,7 @@ def test_a_real_server_is_measured_unattended_killed_and_measured_on(tmp_path, p
     assert nothing_is_left(running)
 
     assert ingest([out], Lake.create(tmp_path / "lake")).rejects == []
-    sidecar = json.loads(next(out.glob("*/rep1/*.json")).read_bytes())
-    counters = sidecar["udp_delta"]["server"]
-    assert counters["Udp6InDatagrams" if product == "kea6" else "UdpInDatagrams"] > 100
-    assert sidecar["server_cpu_s"] >= 0
+    sidecars = [json.loads(path.read_bytes()) for path in out.glob("*/rep1/*.json")]
+    counter = "Udp6InDatagrams" if product == "kea6" else "UdpInDatagrams"
+    assert max(each["udp_delta"]["server"].get(counter, 0) for each in sidecars) > 100
+    assert all(each["server_cpu_s"] >= 0 for each in sidecars)
