@@ -63,13 +63,13 @@ _SUBJECTS: Final = """
         chosen.host_id,
         chosen.server_config_id,
         (select any_value(series_id) from trends where trends.run_id = chosen.run_id) as series_id,
-        [chosen.configuration_id] || list_slice(
+        [chosen.configuration_id] || coalesce(
             (
                 select list(other.configuration_id order by hash(other.configuration_id || chosen.trial_id))
                 from configurations as other
                 where other.origin = 'measured' and other.campaign = chosen.campaign
                     and other.configuration_id <> chosen.configuration_id
-            ), 1, 3
+            )[1:3], []
         ) as configuration_ids
     from chosen
 """
