@@ -28,6 +28,7 @@ _SHOWN_LINES: Final = 8
 SSH: Final = ("ssh", "-o", "BatchMode=yes")
 UDP_COUNTERS_OF: Final = ("cat", "/proc/net/snmp", "/proc/net/snmp6")
 _UDP_COUNTERS: Final = ("InDatagrams", "OutDatagrams", "NoPorts", "InErrors", "RcvbufErrors", "SndbufErrors")
+_STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
 
 
@@ -58,14 +59,24 @@ def run(words: Sequence[str], limit_s: float) -> Done:
 
 
 def _started(words: Sequence[str], output: IO[bytes] | int) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603 - the user's own command
-        words,
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-        preexec_fn=partial(end_with_parent, signal.SIGTERM, os.getpid()),
-    )
+    # Python swallows what a signal's handler raises within a fork, so a signal waits until the fork is done.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
+    try:
+        return subprocess.Popen(  # noqa: S603 - the user's own command
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=partial(_begin, os.getpid(), before),
+        )
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin(parent: int, signals: set[signal.Signals | int]) -> None:
+    end_with_parent(signal.SIGTERM, parent)
+    signal.pthread_sigmask(signal.SIG_SETMASK, signals)
 
 
 @contextmanager

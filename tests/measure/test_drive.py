@@ -260,3 +260,16 @@ def test_a_command_is_ended_with_all_that_it_started():
     done = run(["sh", "-c", "sleep 987655 & echo begun; wait"], 0.5)
     assert (done.exit_code, done.output) == (None, b"begun\n")
     assert not _running("sleep", "987655")
+
+
+def test_a_signal_within_a_fork_is_not_lost():
+    script = """if True:
+        import os, signal
+        from dropline.measure.bench import run
+        from dropline.measure.drive import _ended_tidily
+        os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGTERM))
+        with _ended_tidily():
+            print(run(["true"], 60))
+    """
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (ended.stdout, ended.stderr.splitlines()[-1]) == ("", "KeyboardInterrupt")
