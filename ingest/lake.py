@@ -380,10 +380,12 @@ class Batch:
     def commit(self) -> str | None:
         """Commit the batch and return its name, or None if others had committed all of it."""
         parts = ready = {table: writer.close() for table, writer in self._writers.items()}
-        own = dict(_versions(self._lake.root / parts["raw_files"].path)) if "raw_files" in parts else {}
         while True:
             self._lake.pull()
             number, others = self._lake.next_number(), self._lake.current_files(self._after)
+            own: dict[Key, Version] = {}
+            if others and "raw_files" in parts:
+                own = dict(_versions(self._lake.root / parts["raw_files"].path))
             dropped = {k: v for k, v in own.items() if k in others and (self._reread or others[k] == v)}
             if own and len(dropped) == len(own):
                 self.dropped, self.dropped_trials = dropped, parts["trials"].rows if "trials" in parts else 0
