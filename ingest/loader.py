@@ -365,13 +365,12 @@ class Intake:
         summary.trials += taken.trials
         introduced: set[str] = set()
         for key, version in taken.versions.values():
-            before = self._known.get(key)
             self._campaigns.add(key[0])
-            if before == version:
+            if not is_new(key, version):
                 summary.skipped += 1
                 continue
             summary.ingested += 1
-            summary.superseded += before is not None and before.status != FORGOTTEN
+            summary.superseded += self._is_held(key)
             introduced.add(key[0])
         introduced -= self._introduced
         if introduced and found.scope.campaign is None:
@@ -452,10 +451,14 @@ class Intake:
         self._add(written)
         for outcome in outcomes:
             self._summary.ingested += self._is_of_use(outcome)
-            before = self._known.get(outcome.key)
-            self._summary.superseded += before is not None and before.status != FORGOTTEN
+            self._summary.superseded += self._is_held(outcome.key)
             self._summary.trials += outcome.raw["trials"]
             self._summary.rejects += outcome.rejects
+
+    def _is_held(self, key: Key) -> bool:
+        """Return whether the lake has a version of a file, and has not forgotten it."""
+        known = self._known.get(key)
+        return known is not None and known.status != FORGOTTEN
 
     def _add(self, written: Mapping[str, pa.Table]) -> None:
         for name, rows in written.items():
