@@ -200,6 +200,7 @@ class _Measurement:
     def _is_complete(self, each: Run, begun: list[Run]) -> bool:
         if each not in self.complete and each in begun and self._next_rate(each) is None:
             self.complete.add(each)
+            self.folder.finish(each)
         return each in self.complete
 
     def _next_rate(self, each: Run) -> int | None:

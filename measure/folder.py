@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _OUTPUT: Final = re.compile(r"rate\d+-\d+\.txt")
 _MAY_CHANGE: Final = {"runs", "within_s", "title"}  # between calls for the same folder
 _LIMIT: Final = "generator-limit.json"
+_UNFINISHED: Final = ".unfinished"  # of a run without a bracket, which would turn an interval into a bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ class Folder:
             "method": plan.method.model_dump(),
             "path": "**/rep{repetition}/rate{offered_rate}-{_}.txt",
             "machines": {f"machine/{name}": name for name in plan.hosts},
-            "ignore": [PLAN, _LIMIT, "*.broken"],
+            "ignore": [PLAN, _LIMIT, "*.broken", f"*{_UNFINISHED}/"],
         }
         self._write(CAMPAIGN, yaml.safe_dump({k: v for k, v in said.items() if v}, sort_keys=False).encode())
 
@@ -120,11 +121,17 @@ class Folder:
     def runs(self, plan: Plan) -> list[Run]:
         """Return the runs that have a trial, by configuration and number."""
         found = [
-            Run(name, int(folder.name.removeprefix("rep")))
+            Run(name, int(folder.name.removeprefix("rep").removesuffix(_UNFINISHED)))
             for name in plan.configurations
             for folder in self.of(name).glob("rep[0-9]*")
         ]
         return sorted(found, key=lambda run: (run.configuration, run.repetition))
+
+    def finish(self, run: Run) -> None:
+        """Let `ingest` see a run, as its search has ended."""
+        folder = self._of(run)
+        if folder.suffix == _UNFINISHED:
+            folder.rename(folder.with_suffix(""))
 
     def keep(self, run: Run, rate: int, output: bytes, sidecar: dict[str, Any], *, broken: bool) -> Path:
         """Store a trial's output and sidecar; if killed between the two writes, neither counts."""
@@ -149,7 +156,8 @@ class Folder:
         self._write(_LIMIT, json.dumps({"sent_per_s": sent_per_s}).encode())
 
     def _of(self, run: Run) -> Path:
-        return self.of(run.configuration) / f"rep{run.repetition}"
+        finished = self.of(run.configuration) / f"rep{run.repetition}"
+        return finished if finished.is_dir() else finished.with_suffix(_UNFINISHED)
 
     def _write(self, name: str, data: bytes) -> Path:
         path = self.root / name

@@ -63,7 +63,9 @@ class Lab:
         return (self.root / "log").read_text().split("\n")[:-1]
 
     def outputs(self):
-        return sorted(path.relative_to(self.root / "lab").as_posix() for path in self.root.glob("lab/*/rep*/*.txt"))
+        """Return the outputs of all runs, finished or not."""
+        paths = (path.relative_to(self.root / "lab").as_posix() for path in self.root.glob("lab/*/rep*/*.txt"))
+        return sorted(path.replace(".unfinished/", "/") for path in paths)
 
 
 @pytest.fixture
@@ -238,10 +240,12 @@ def test_a_measurement_that_is_ended_leaves_nothing_running_and_goes_on(lab, num
     within(10, lambda: not _running("sleep", "987654"))
     if number != signal.SIGKILL:
         assert lab.log[-2:] == ["stop", "torn down"]
-    made = lab.outputs()
+    made, lake = lab.outputs(), Lake.create(lab.root / "home/lake")
+    assert ingest([lab.root / "lab"], lake).trials == 0  # a run without a bracket would turn the interval into a bound
     lab.change("at_least: 2, at_most: 2", "at_least: 1, at_most: 1")
     assert lab.measure().is_done
     assert set(made) < set(lab.outputs())
+    assert ingest([lab.root / "lab"], lake).trials == len(lab.outputs())
     assert not _running("sleep", "987654")
 
 
