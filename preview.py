@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 import duckdb
 
 from dropline import compiled, transform
-from dropline.ingest.lake import FORGOTTEN, Lake
+from dropline.ingest.change_detection import Known
+from dropline.ingest.lake import Lake
 from dropline.ingest.loader import Summary, ingest
 from dropline.pipeline import PROJECT, SHOWN_ROWS, ModelsFailed
 
@@ -72,7 +73,8 @@ def preview(
         work = Path(folder)
         lake = Lake.create(work / "ingested")
         summary = ingest(paths, lake, campaign=campaign, named_in=held, progress=progress)
-        _compare(summary, lake, held)
+        with held.reading():
+            _compare(summary, lake, Known(held))
         with suppress(FileNotFoundError):  # exists if models were changed
             shutil.copy(home.root / "build" / compiled.NAME, work)
         places = transform.Places.within(work, work / "quality")
@@ -83,14 +85,12 @@ def preview(
             return Preview(summary, connection.sql(_RUNS).to_arrow_table())
 
 
-def _compare(summary: Summary, lake: Lake, held: Lake) -> None:
+def _compare(summary: Summary, lake: Lake, known: Known) -> None:
     """Correct a summary for files that the real lake already holds."""
     summary.batch = None
-    before = held.current_files()
     for key, version in lake.current_files().items():
-        known = before.get(key)
-        if known and known.status != FORGOTTEN:
-            summary.superseded += known != version
-        if version.status != "rejected" and known == version:
+        held = known.get(key)
+        summary.superseded += held not in {None, version}
+        if version.status != "rejected" and held == version:
             summary.ingested -= 1
             summary.skipped += 1

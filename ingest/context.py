@@ -234,19 +234,16 @@ class ServerConfigs:
     Only these are searched: a path in a sidecar is never opened.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, configs: Iterable[ServerConfig] = ()) -> None:
         self._by_digest: dict[str, list[ServerConfig]] = defaultdict(list)
         self._by_name: dict[str, list[ServerConfig]] = defaultdict(list)  # by file name
         self._by_folder: dict[tuple[str, str], list[ServerConfig]] = defaultdict(list)
         self._found = lru_cache(maxsize=1024)(self._find)  # all trials of a ramp share a configuration
-
-    def add(self, config: ServerConfig) -> None:
-        """Add a configuration."""
-        folder, _, name = config.path.rpartition("/")
-        self._by_digest[config.sha256].append(config)
-        self._by_name[name].append(config)
-        self._by_folder[config.folder, folder].append(config)
-        self._found.cache_clear()
+        for config in configs:
+            folder, _, name = config.path.rpartition("/")
+            self._by_digest[config.sha256].append(config)
+            self._by_name[name].append(config)
+            self._by_folder[config.folder, folder].append(config)
 
     def named(self, sidecar: Mapping[str, Any], scope: str) -> tuple[ServerConfig | None, list[str]]:
         """Return the configuration that a sidecar names, and a warning if it is ambiguous.

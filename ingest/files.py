@@ -189,45 +189,39 @@ class Found:
         return _ENDING.sub("", self.path.removesuffix(".gz"))
 
 
-def survey(
-    paths: Iterable[Path],
-    max_bytes: int = MAX_BYTES,
-    ignored: list[Ignored] | None = None,
-    room: Callable[[], Path] | None = None,
-) -> list[Found]:
+def survey(paths: Iterable[Path], room: Callable[[], Path] | None = None) -> list[Found]:
     """Return every file under `paths` once, recognised, in a fixed order; otherwise like `walk`."""
-    scopes = list(walk(paths, ignored, room))
+    scopes = list(walk(paths, room=room))
     for items in scopes:
-        look(items, max_bytes)
+        look(items)
         adopt(items)
     return sorted((item for items in scopes for item in items), key=lambda i: (i.scope.name, i.path, i.where))
 
 
-def look(items: Iterable[Found], max_bytes: int = MAX_BYTES, keep_bytes: int = 0) -> int:
+def look(items: Iterable[Found], keep_bytes: int = 0) -> None:
     """Recognise files by their heads; note why others cannot be read.
 
-    Files that are not larger than a head are kept in `held`, up to `keep_bytes`. Returns how many bytes are kept.
+    Files that are not larger than a head are kept in `held`, up to `keep_bytes`.
     """
     heads: list[tuple[Found, bytes]] = []
-    size_bytes = kept_bytes = 0
+    size_bytes = 0
     for item in items:
         if item.reject:
             continue
         try:
-            head, modified_us = read(item.where, max_bytes, HEAD_BYTES, seen=item.is_regular)
+            head, modified_us = read(item.where, MAX_BYTES, HEAD_BYTES, seen=item.is_regular)
         except Unreadable as error:
             item.reject = error.reject
             continue
-        if len(head) < HEAD_BYTES and kept_bytes + len(head) <= keep_bytes:
+        if len(head) < HEAD_BYTES and len(head) <= keep_bytes:
             item.held = head, modified_us
-            kept_bytes += len(head)
+            keep_bytes -= len(head)
         heads.append((item, head))
         size_bytes += len(head)
         if size_bytes > _HEADS_BYTES:
             _recognise(heads)
             heads, size_bytes = [], 0
     _recognise(heads)
-    return kept_bytes
 
 
 def _recognise(heads: Sequence[tuple[Found, bytes]]) -> None:
@@ -313,6 +307,11 @@ def adopt(items: Iterable[Found]) -> None:
     for each in folders.values():
         _adopt_machine_facts(each)
     _adopt_sidecars([item for each in folders.values() for item in each])
+
+
+def whole(item: Found, limit: int) -> tuple[bytes, int]:
+    """Return the bytes of a file, up to a limit, and its mtime in us; raise Unreadable."""
+    return item.held or read(item.where, min(limit, MAX_BYTES))
 
 
 def read(

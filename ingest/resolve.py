@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from dropline.ingest import figures, machines, unsupported
@@ -20,7 +21,7 @@ from dropline.ingest.context import (
     read_sidecar,
 )
 from dropline.ingest.file_groups import Neighbours
-from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope
+from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope, whole
 from dropline.ingest.formats import READERS, Reject, contents, recognise
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_gzip, unpack
 from dropline.ingest.rows import (
@@ -37,7 +38,7 @@ from dropline.ingest.rows import (
 from dropline.ingest.servers import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from dropline.ingest.formats import Row
@@ -90,29 +91,25 @@ def server_configs(found: Iterable[Found], read: Read) -> Iterator[ServerConfig]
 
 
 class Resolver:
-    """Parses the files of one call with their context, in any order.
+    """Parses the files of one call, after `adopt`, with their context, in any order.
 
-    `scopes`, as an attribute `files`, returns the files of a scope by its folder, after `adopt`. Files whose version is
-    in `known` need no rows. `configs` are the server configurations of the call.
+    Files whose version is in `known` need no rows. `configs` are the server configurations of the call, if they are
+    not only those among the files.
     """
 
     def __init__(
         self,
-        scopes: Callable[[Path], Sequence[Found]],
-        known: Versions,
-        read: Read,
-        configs: Iterable[ServerConfig],
+        found: Iterable[Found],
+        read: Read = whole,
+        known: Versions | None = None,
+        configs: Iterable[ServerConfig] | None = None,
     ) -> None:
-        self._known, self._bytes, self._configs, self.files = known, read, configs, scopes
-        self._neighbours = lru_cache(maxsize=_HELD)(lambda folder: Neighbours(scopes(folder)))
+        self._files = by_scope(found)
+        self._bytes, self._known, self._configs = read, {} if known is None else known, configs
+        self._neighbours = lru_cache(maxsize=_HELD)(lambda folder: Neighbours(self._files[folder]))
         self._machine = lru_cache(maxsize=_HELD)(self._load_machine)
         self._host_id = lru_cache(maxsize=_HELD)(self._load_host_id)
         self._read_sidecar = lru_cache(maxsize=16)(self._load_sidecar)
-
-    @classmethod
-    def among(cls, found: Sequence[Found], read: Read) -> Resolver:
-        """Return the resolver of some files without known versions."""
-        return cls(by_scope(found).__getitem__, {}, read, server_configs(found, read))
 
     def outcome(self, item: Found) -> Outcome:
         """Return the outcome of a file."""
@@ -128,10 +125,8 @@ class Resolver:
 
     @cached_property
     def _servers(self) -> ServerConfigs:
-        servers = ServerConfigs()
-        for config in self._configs:
-            servers.add(config)
-        return servers
+        found = chain.from_iterable(self._files.values())
+        return ServerConfigs(server_configs(found, self._bytes) if self._configs is None else self._configs)
 
     def around(self, item: Found) -> Neighbours:
         """Return the groups of the files of its scope."""
@@ -213,7 +208,7 @@ class Resolver:
     def _load_host_id(self, scope: Path) -> str | None:
         """Return the machine under test: the one so named, else the only one of the campaign."""
         folders = list(self._neighbours(scope).machines)
-        campaign = self.files(scope)[0].scope.campaign
+        campaign = self._files[scope][0].scope.campaign
         if named := [folder for folder, role in (campaign.machines if campaign else {}).items() if role == "server"]:
             folders = [folder for folder in folders if folder == named[0]]
         ids = {self._machine(scope, folder).host_id for folder in folders} - {None}
