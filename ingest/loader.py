@@ -25,12 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from dropline.ingest.campaign import Campaign
     from dropline.ingest.change_detection import Held
     from dropline.ingest.context import ServerConfig
     from dropline.ingest.files import Found, Refused, Scope
     from dropline.ingest.formats import Row
-    from dropline.ingest.lake import Batch, Key, Lake, Version
+    from dropline.ingest.lake import Batch, Key, Lake
     from dropline.ingest.resolve import Versions
 
     Scopes = list[list[Found]]
@@ -180,9 +179,12 @@ def ingest(
         summary.refuse(identities.refused)
         configs += known.server_configs({each.scope.name: each.scope.place for each in unread}) if scopes else ()
         resolver = Resolver(chain.from_iterable(scopes), whole, known, configs)
+        retired: list[Key] = []
         for items in scopes:
             adopt(items)
-            summary.notes += _doubts(items, items[0].scope.campaign)
+            if described := items[0].scope.campaign:
+                summary.notes += described.doubts(item.path for item in items if item.kind is Kind.OUTPUT)
+                retired += (key for key in known.of_scope(items[0].scope.name) if described.ignores(key[1]))
         batch = stack.enter_context(lake.batch(newest))
         introduced: set[str] = set()
         parts = _parts(resolver, known, scopes, [each.scope.name for each in unread], summary.seen, progress)
@@ -190,7 +192,6 @@ def ingest(
             summary.add(part.summary)
             for name, rows in part.tables:
                 batch.add(name, _introduce(rows, introduced) if name == "campaigns" else rows)
-        retired = [*chain.from_iterable(_retired(items[0].scope, known) for items in scopes)]
         summary.retired = len(retired)
         tombstones(batch, retired)
         for renamed in identities.renamed:
@@ -221,7 +222,8 @@ def _chosen(
     look(chain.from_iterable(changed), _KEPT_BYTES)
     configs = [*server_configs(chain.from_iterable(changed), whole)]
     campaigns = {items[0].scope.place: items[0].scope.name for items in changed}
-    news = any(_is_new(known.get((campaigns[each.folder], each.path)), each) for each in configs)
+    before = [known.get((campaigns[each.folder], each.path)) for each in configs]
+    news = any(was is None or was.sha256 != each.sha256 for was, each in zip(before, configs, strict=True))
     drawn: Scopes = []
     unread: list[Unread] = []
     for each, refers, items in unchanged:
@@ -232,10 +234,6 @@ def _chosen(
     look(chain.from_iterable(drawn))
     configs += server_configs(chain.from_iterable(drawn), whole)
     return sorted(changed + drawn, key=lambda items: (items[0].scope.name, items[0].scope.folder)), configs, unread
-
-
-def _is_new(held: Version | None, config: ServerConfig) -> bool:
-    return held is None or held.sha256 != config.sha256
 
 
 def _refers(held: Mapping[Key, Held]) -> bool:
@@ -251,18 +249,6 @@ def _unread(scope: Scope, held: Mapping[Key, Held]) -> Unread:
     counts = Summary(len(held), 0, len(held) - rejected - len(left_out), rejected, left_out)
     counts.campaigns = [*{campaign for campaign, _ in held}]
     return Unread(scope, counts, {key: file.batch for key, file in held.items() if file.status.endswith("rejected")})
-
-
-def _doubts(items: Iterable[Found], campaign: Campaign | None) -> Iterator[str]:
-    """Yield warnings about the path templates of a campaign, given its files."""
-    if campaign and campaign.path:
-        yield from campaign.doubts(item.path for item in items if item.kind is Kind.OUTPUT)
-
-
-def _retired(scope: Scope, known: Known) -> Iterator[Key]:
-    """Yield the files in the lake that their campaign.yaml now ignores."""
-    if campaign := scope.campaign:
-        yield from (key for key in known.of_scope(scope.name) if campaign.ignores(key[1]))
 
 
 def in_tasks(items: Iterable[Found]) -> Iterator[list[Found]]:

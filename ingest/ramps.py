@@ -7,7 +7,6 @@ Whatever deserves a remark, or does not fit this scheme, is left to `resolve`, w
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,8 +20,6 @@ import pyarrow as pa
 
 from dropline.ingest.campaign import slug
 from dropline.ingest.context import (
-    MAX_OBSERVATIONS,
-    METRICS,
     SERVERS,
     SIDECAR_OF,
     WATCHED,
@@ -49,7 +46,7 @@ if TYPE_CHECKING:
     from dropline.ingest.files import Found
     from dropline.ingest.formats import Row
     from dropline.ingest.formats.perfdhcp_forms import Figures, Form
-    from dropline.ingest.resolve import Resolver
+    from dropline.ingest.resolve import Neighbours, Resolver
 
 _RATE: Final = FACTS.index("offered_rate")
 _OWN: Final = frozenset({"offered_rate", "started_at", "ended_at", "command"})  # columns that differ within a ramp
@@ -80,9 +77,9 @@ class _Keys(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Watch:
-    """What the observations of sidecars of one structure share: all columns but the value, and their digested JSON."""
+    """What the observations of some sidecars share: all columns of each but the value, and their digested JSON."""
 
-    columns: tuple[tuple[Any, ...], ...]
+    labels: tuple[tuple[str | None, ...], ...]
     form: str
 
 
@@ -140,7 +137,7 @@ class Ramps:
         self._keys: dict[str, _Keys | None] = {}  # by the scope's folder
         self._numbers = lru_cache(maxsize=1024)(_numbers_in)
         self._groups: dict[tuple[Any, ...], _Group | None] = {}
-        self._watches: dict[tuple[Any, ...], _Watch | None] = {}
+        self._watches: dict[tuple[Any, ...], _Watch] = {}
 
     def outcomes(self, items: Sequence[Found]) -> dict[Found, Outcome]:
         """Return the outcomes of those of some files that fit; `rows` returns the rows of their trials."""
@@ -186,7 +183,7 @@ class Ramps:
         fields = scope.campaign.path_values(item.path) if scope.campaign else {}
         if keys is None or not (fields or around.name(item).is_plain):
             raise _Other
-        sidecar = self._sidecar(item, content)
+        sidecar = self._sidecar(around, item, content)
         source = f"{SIDECAR_OF}{sidecar.item.path}" if sidecar.item else None
         rate = figures.facts[number][_RATE]
         if rate is None or not 0 < rate < _MAX_RATE or rate in self._numbers(item.folder):
@@ -235,9 +232,8 @@ class Ramps:
             values,
         )
 
-    def _sidecar(self, item: Found, content: Content) -> _Sidecar:
+    def _sidecar(self, around: Neighbours, item: Found, content: Content) -> _Sidecar:
         """Return the sidecar of a report; only its own will do."""
-        around = self._resolver.around(item)
         sidecar = around.sidecar_of(item)
         if sidecar is None:
             return _Sidecar(None, None, {})
@@ -285,16 +281,11 @@ class Ramps:
 
     def _watch(self, said: Row) -> tuple[_Watch, list[float]]:
         """Return the values of the observations in a sidecar, and what they have in common with others."""
-        shape, values = _counters(said)
-        if shape not in self._watches:
-            rows = watched(said)
-            fits = [row[-1] for row in rows] == values
-            columns = tuple(zip(*rows, strict=True))[:-1] if rows else ((),) * (len(WATCHED) - 1)
-            self._watches[shape] = _Watch(columns, labels_form(rows)) if fits else None
-        watch = self._watches[shape]
-        if watch is None:
-            raise _Other
-        return watch, values
+        observed = watched(said)
+        labels = tuple([row[:-1] for row in observed])
+        if labels not in self._watches:
+            self._watches[labels] = _Watch(labels, labels_form(observed))
+        return self._watches[labels], [row[-1] for row in observed]
 
 
 def _keys(campaign: Campaign | None) -> _Keys | None:
@@ -375,57 +366,6 @@ def _is_inexact(word: object) -> bool:
     if isinstance(word, list):
         return not all(isinstance(each, str) for each in word)
     return isinstance(word, float) and not -_LARGEST < word < _LARGEST
-
-
-def _counters(said: Row) -> tuple[tuple[Any, ...], list[float]]:
-    """Return the structure and the values of the observations in a sidecar, in the order of `context.watched`."""
-    shape: list[Any] = [said.get("host")]
-    if shape[0].__class__ is list:
-        raise _Other
-    values: list[Any] = []
-    for metric, _ in METRICS:
-        value: Any = said.get(metric)
-        if metric == "loadavg_before":
-            value = value[0] if value.__class__ is list and value else value
-            try:
-                value = float(value.split(" ")[0]) if value.__class__ is str and value else None
-            except ValueError:
-                raise _Other from None
-        elif metric == "server_deaths":
-            value = len(value) if value.__class__ is list else None
-        shape.append(_shape(value, values))
-    if isinstance(udp := said.get("udp_delta"), dict):
-        for namespace, counters in udp.items():
-            if counters.__class__ is dict:
-                shape.append((namespace, tuple(counters)))
-                values += counters.values()
-    shape.append("leases")
-    leases = said.get("leases_in_db_after")
-    if leases and isinstance(leases, dict):
-        for server, counts in leases.items():
-            shape.append((server, _shape(counts, values)))
-    else:
-        shape.append(_shape(leases, values))
-    if not _NUMBERS.issuperset(map(type, values)) or len(values) > MAX_OBSERVATIONS:
-        raise _Other
-    floats = [*map(float, values)]
-    if not all(map(math.isfinite, floats)):
-        raise _Other
-    return tuple(shape), floats
-
-
-def _shape(value: Any, values: list[Any]) -> Any:
-    """Append the numbers of a value; return its structure: None, 0 for a number, the keys, or the length."""
-    if value is None:
-        return None
-    if value.__class__ is dict:
-        values += value.values()
-        return tuple(value)
-    if value.__class__ is list:
-        values += value
-        return len(value), 0
-    values.append(value)
-    return 0
 
 
 def rows(trials: Sequence[Trial]) -> Iterator[tuple[str, pa.Table]]:
@@ -520,7 +460,7 @@ def _observations(watch: _Watch, trials: Sequence[Trial]) -> pa.Table:
         "source_path": _each(pa.array([each.item.path for each in trials], pa.string()), size),
         **{
             name: pa.array(values, pa.string()).take(labels)
-            for name, values in zip(WATCHED[:-1], watch.columns, strict=True)
+            for name, values in zip(WATCHED[:-1], zip(*watch.labels, strict=True), strict=True)
         },
         "value": np.array([each.values for each in trials]).ravel(),
     }
