@@ -630,8 +630,7 @@ def measure(
     For example: dropline measure --init kea lab && dropline measure lab/plan.yaml --into data
     """
     from dropline.measure.drive import measure as find
-    from dropline.measure.initial import begin
-    from dropline.measure.plan import Plan
+    from dropline.measure.plan import Plan, begin
     from dropline.measure.progress import shown
 
     if init:
@@ -746,10 +745,10 @@ def _preview(home: Home, paths: list[Path], *, campaign: str | None = None) -> S
     from dropline.preview import preview
 
     with _bar("Reading") as progress:
-        seen = preview(paths, home, campaign=campaign, progress=progress)
-    write(seen.runs, "table", sys.stdout.buffer)
-    typer.echo(f"\n{seen.summary.text(dry=True)}")
-    return seen.summary
+        summary, runs = preview(paths, home, campaign=campaign, progress=progress)
+    write(runs, "table", sys.stdout.buffer)
+    typer.echo(f"\n{summary.text(dry=True)}")
+    return summary
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING, Final
 import duckdb
 
 from dropline import compiled, transform
-from dropline.ingest.lake import FORGOTTEN, Lake
-from dropline.ingest.loader import Summary, ingest
+from dropline.ingest.change_detection import Known
+from dropline.ingest.lake import Lake
+from dropline.ingest.loader import ingest
 from dropline.pipeline import PROJECT, SHOWN_ROWS, ModelsFailed
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from dropline.ingest.loader import Summary
     from dropline.paths import Home
 
 _RUNS: Final = """
@@ -47,32 +48,24 @@ _RUNS: Final = """
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """The expected result of an ingest: its summary, and one row per configuration."""
-
-    summary: Summary
-    runs: pa.Table
-
-
 def preview(
     paths: Iterable[Path],
     home: Home,
     *,
     campaign: str | None = None,
     progress: Callable[[int, int, str], None] | None = None,
-) -> Preview:
-    """Ingest into a temporary lake and build the runs from it; only read from `home`.
+) -> tuple[Summary, pa.Table]:
+    """Return the summary of an ingest and one row per configuration, from a temporary lake; only read from `home`.
 
-    Raises:
-        ModelsFailed: a model failed. Also raises the errors of `ingest`.
+    Raises ModelsFailed and the errors of `ingest`.
     """
     held = Lake(home.lake)
     with TemporaryDirectory(prefix="dropline-") as folder:
         work = Path(folder)
         lake = Lake.create(work / "ingested")
         summary = ingest(paths, lake, campaign=campaign, named_in=held, progress=progress)
-        _compare(summary, lake, held)
+        with held.reading():
+            _compare(summary, lake, Known(held))
         with suppress(FileNotFoundError):  # exists if models were changed
             shutil.copy(home.root / "build" / compiled.NAME, work)
         places = transform.Places.within(work, work / "quality")
@@ -80,17 +73,15 @@ def preview(
         if failures := transform.run(PROJECT, places, shown_rows=SHOWN_ROWS, up_to="int_runs__identified"):
             raise ModelsFailed("\n".join(each.text for each in failures), [each.node for each in failures])
         with duckdb.connect(str(places.scratch), read_only=True) as connection:
-            return Preview(summary, connection.sql(_RUNS).to_arrow_table())
+            return summary, connection.sql(_RUNS).to_arrow_table()
 
 
-def _compare(summary: Summary, lake: Lake, held: Lake) -> None:
+def _compare(summary: Summary, lake: Lake, known: Known) -> None:
     """Correct a summary for files that the real lake already holds."""
     summary.batch = None
-    before = held.current_files()
     for key, version in lake.current_files().items():
-        known = before.get(key)
-        if known and known.status != FORGOTTEN:
-            summary.superseded += known != version
-        if version.status != "rejected" and known == version:
+        held = known.get(key)
+        summary.superseded += held not in {None, version}
+        if version.status != "rejected" and held == version:
             summary.ingested -= 1
             summary.skipped += 1

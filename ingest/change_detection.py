@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from collections import defaultdict
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -13,24 +12,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dropline.ingest import servers
 from dropline.ingest.context import ServerConfig
-from dropline.ingest.files import Kind
 from dropline.ingest.lake import FORGOTTEN, Version
-from dropline.ingest.listing import listings
 from dropline.ingest.parquet import naming
 from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from dropline.ingest.files import Found, Scope
+    from dropline.ingest.files import Found
     from dropline.ingest.formats import Row
     from dropline.ingest.lake import Key, Lake
-    from dropline.ingest.listing import Listing
-
-    Look = Callable[[list[Listing]], Iterable[tuple[Listing, list[ServerConfig]]]]
 
 _BEGAN: Final = re.compile(r"-(\d{8}T\d{6}Z)")
 # A file changed again right after it was read may keep the same time. The coarsest file system clock (FAT) ticks
@@ -95,10 +88,10 @@ class Known:
 
     def is_held(self, scope: str) -> bool:
         """Return whether the lake has current files of a scope, or of a campaign of that name."""
-        return bool(self.of_scope(scope)) or any(f.status != FORGOTTEN for f in self._current(scope).values())
+        return bool(self.of_scope(scope) or self._current(scope))
 
     def get(self, key: Key) -> Version | None:
-        """Return the current version of a file, or None."""
+        """Return the current version of a file; None if there is none or it is forgotten."""
         held = self._current(key[0]).get(key[1])
         return Version(held.sha256, held.context_sha256, held.status) if held else None
 
@@ -108,7 +101,7 @@ class Known:
             (campaign, path): held
             for campaign in sorted(self._campaigns.get(scope, ()))
             for path, held in self._current(campaign).items()
-            if held.scope == scope and held.status != FORGOTTEN
+            if held.scope == scope
         }
 
     def with_bytes(self, digests: Iterable[str]) -> set[str]:
@@ -156,7 +149,7 @@ class Known:
                 yield ServerConfig(row, folders[campaign], path, row["source_sha256"])
 
     def _load(self, campaign: str) -> dict[str, Held]:
-        """Return the current versions of a campaign's files by path."""
+        """Return the current versions of a campaign's files by path, without forgotten ones."""
         current: dict[str, Held] = {}
         for file, group, campaigns in self._groups:
             if campaign not in campaigns:
@@ -169,7 +162,7 @@ class Known:
                 if before and before.sha256 == held.sha256:
                     held = held._replace(since_us=before.since_us)
                 current[path] = held
-        return current
+        return {path: held for path, held in current.items() if held.status != FORGOTTEN}
 
     def _read(self, file: Path, group: int, columns: Sequence[str]) -> pa.Table:
         """Return columns of a row group; batches of older versions lack scope and place."""
@@ -180,107 +173,6 @@ class Known:
         scope = pc.coalesce(rows["scope"], rows["campaign"]) if "scope" in there else rows["campaign"]
         told = {"scope": scope, "place": rows["place"] if "place" in there else pa.nulls(rows.num_rows, pa.string())}
         return pa.table({name: told[name] if name in told else rows[name] for name in columns})
-
-
-@dataclass(slots=True)
-class Unread:
-    """Scopes that are skipped unread: the lake has all their files unchanged.
-
-    Attributes:
-        files: number of files; `rejected` of them are rejected.
-        ignored: files that a rule ignores.
-        folders: scope -> its folder.
-        rejects: files with rejects in the lake -> the batch that has the rejects.
-
-    """
-
-    files: int = 0
-    rejected: int = 0
-    ignored: list[str] = field(default_factory=list)
-    campaigns: set[str] = field(default_factory=set)
-    folders: dict[str, str] = field(default_factory=dict)
-    rejects: dict[Key, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, scope: Scope, held: Mapping[Key, Held]) -> Unread:
-        """Return the counts of one scope; `held` maps its files to their versions in the lake."""
-        return cls(
-            len(held),
-            sum(file.status == "rejected" for file in held.values()),
-            [f"{scope.folder}/{path}" for (_, path), file in held.items() if file.status == "ignored"],
-            {campaign for campaign, _ in held},
-            {scope.name: str(scope.folder)},
-            {key: file.batch for key, file in held.items() if file.status.endswith("rejected")},
-        )
-
-    def add(self, other: Unread) -> None:
-        """Add the counts of other scopes."""
-        self.files += other.files
-        self.rejected += other.rejected
-        self.ignored += other.ignored
-        self.campaigns |= other.campaigns
-        self.folders |= other.folders
-        self.rejects |= other.rejects
-
-
-class Chosen(NamedTuple):
-    """The files of a call that must be read.
-
-    Attributes:
-        listings: the scopes to read, in order of their names, after `look`.
-        configs: the server configurations among them.
-        unread: the other scopes.
-
-    """
-
-    listings: list[Listing]
-    configs: list[ServerConfig]
-    unread: Unread
-
-
-def choose(scopes: Iterable[list[Found]], known: Known, look: Look, *, reread: bool = False) -> Chosen:
-    """Return which files of some scopes must be read.
-
-    `look` recognises files by their heads and yields listings with the server configurations among them. A scope is
-    read if `Known.all_of` returns None, if its sidecars may name a server configuration that another scope brings, or
-    if another scope has the same name.
-    """
-    changed: list[Listing] = []
-    waiting: list[tuple[bool, Unread, list[Listing]]] = []
-    unread = Unread()
-    names: Counter[str] = Counter()
-    for items in scopes:
-        scope = items[0].scope
-        names[scope.name] += 1
-        held = None if reread else known.all_of(items)
-        if held is None:
-            changed += listings(items)
-        elif scope.campaign is None or _refers(held):
-            waiting.append((_refers(held), Unread.of(scope, held), [*listings(items)]))
-        else:
-            unread.add(Unread.of(scope, held))
-    looked = [*look(changed)]
-    news = any(_is_new(config, each.scope, known) for each, configs in looked for config in configs)
-    drawn: list[Listing] = []
-    for refers, untouched, parts in waiting:
-        if names[parts[0].scope.name] > 1 or (news and refers):
-            drawn += parts
-        else:
-            unread.add(untouched)
-    looked += look(drawn)
-    looked.sort(key=lambda found: (found[0].scope.name, found[0].scope.folder))
-    return Chosen([each for each, _ in looked], [config for _, configs in looked for config in configs], unread)
-
-
-def _is_new(config: ServerConfig, scope: Scope, known: Known) -> bool:
-    held = known.get((scope.name, config.path))
-    return held is None or held.sha256 != config.sha256
-
-
-def _refers(held: Mapping[Key, Held]) -> bool:
-    """Return whether a scope's sidecars may name server configurations of another: it has none of its own."""
-    formats = {file.format for file in held.values()}
-    return Kind.SIDECAR in formats and formats.isdisjoint(servers.FORMATS)
 
 
 _NAMES: Final = ["campaign", "scope", "place", "status"]

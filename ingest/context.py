@@ -234,19 +234,16 @@ class ServerConfigs:
     Only these are searched: a path in a sidecar is never opened.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, configs: Iterable[ServerConfig] = ()) -> None:
         self._by_digest: dict[str, list[ServerConfig]] = defaultdict(list)
         self._by_name: dict[str, list[ServerConfig]] = defaultdict(list)  # by file name
         self._by_folder: dict[tuple[str, str], list[ServerConfig]] = defaultdict(list)
         self._found = lru_cache(maxsize=1024)(self._find)  # all trials of a ramp share a configuration
-
-    def add(self, config: ServerConfig) -> None:
-        """Add a configuration."""
-        folder, _, name = config.path.rpartition("/")
-        self._by_digest[config.sha256].append(config)
-        self._by_name[name].append(config)
-        self._by_folder[config.folder, folder].append(config)
-        self._found.cache_clear()
+        for config in configs:
+            folder, _, name = config.path.rpartition("/")
+            self._by_digest[config.sha256].append(config)
+            self._by_name[name].append(config)
+            self._by_folder[config.folder, folder].append(config)
 
     def named(self, sidecar: Mapping[str, Any], scope: str) -> tuple[ServerConfig | None, list[str]]:
         """Return the configuration that a sidecar names, and a warning if it is ambiguous.
@@ -316,7 +313,8 @@ def gather(
         if any(column == "product" for column, _, _ in claims) or contents.get("product"):
             # Then `server` is a machine's name or an address family, or repeats the product.
             fields = [field for field in fields if field != ("product", "server")]
-        claims += _claims(_said_by(contents, fields), source, values, notes)
+        said = ((column, _at(contents, key) if "." in key else contents.get(key)) for column, key in fields)
+        claims += _claims([each for each in said if each[1] is not None], source, values, notes)
         if contents.get("output_sha256", sha256) != sha256:
             notes.append(f"{source} was written for another output: its output_sha256 differs")
         if contents.get("signal_sent"):
@@ -430,11 +428,6 @@ def sidecar_fields(campaign: Campaign | None) -> Iterable[tuple[str, str]]:
     return [*own.items(), *((c, key) for c, key in SIDECAR_FIELDS if c not in own)] if own else SIDECAR_FIELDS
 
 
-def _said_by(contents: Row, fields: Iterable[tuple[str, str]]) -> list[tuple[str, Any]]:
-    said = ((column, _at(contents, key) if "." in key else contents.get(key)) for column, key in fields)
-    return [each for each in said if each[1] is not None]
-
-
 def _at(contents: Row, key: str) -> Any:
     """Return the value of a key such as `ramp.step`, which may also be the name of one."""
     if key in contents:
@@ -530,8 +523,8 @@ def _numbers(metric: str, value: object, unit: str, host: str | None) -> list[Wa
     """Return one row for a number, or one labelled row per entry of a list or an object."""
     if isinstance(value, _SEVERAL):
         entries = value.items() if isinstance(value, dict) else enumerate(value)
-        found = [(str(label), number) for label, entry in entries if (number := _finite(entry)) is not None]
-        return [(host, label, metric, unit, number) for label, number in found]
+        found = ((label, _finite(entry)) for label, entry in entries)
+        return [(host, str(label), metric, unit, number) for label, number in found if number is not None]
     number = _finite(value)
     return [] if number is None else [(host, None, metric, unit, number)]
 

@@ -189,45 +189,39 @@ class Found:
         return _ENDING.sub("", self.path.removesuffix(".gz"))
 
 
-def survey(
-    paths: Iterable[Path],
-    max_bytes: int = MAX_BYTES,
-    ignored: list[Ignored] | None = None,
-    room: Callable[[], Path] | None = None,
-) -> list[Found]:
+def survey(paths: Iterable[Path], room: Callable[[], Path] | None = None) -> list[Found]:
     """Return every file under `paths` once, recognised, in a fixed order; otherwise like `walk`."""
-    scopes = list(walk(paths, ignored, room))
+    scopes = list(walk(paths, room=room))
     for items in scopes:
-        look(items, max_bytes)
+        look(items)
         adopt(items)
     return sorted((item for items in scopes for item in items), key=lambda i: (i.scope.name, i.path, i.where))
 
 
-def look(items: Iterable[Found], max_bytes: int = MAX_BYTES, keep_bytes: int = 0) -> int:
+def look(items: Iterable[Found], keep_bytes: int = 0) -> None:
     """Recognise files by their heads; note why others cannot be read.
 
-    Files that are not larger than a head are kept in `held`, up to `keep_bytes`. Returns how many bytes are kept.
+    Files that are not larger than a head are kept in `held`, up to `keep_bytes`.
     """
     heads: list[tuple[Found, bytes]] = []
-    size_bytes = kept_bytes = 0
+    size_bytes = 0
     for item in items:
         if item.reject:
             continue
         try:
-            head, modified_us = read(item.where, max_bytes, HEAD_BYTES, seen=item.is_regular)
+            head, modified_us = read(item.where, MAX_BYTES, HEAD_BYTES, seen=item.is_regular)
         except Unreadable as error:
             item.reject = error.reject
             continue
-        if len(head) < HEAD_BYTES and kept_bytes + len(head) <= keep_bytes:
+        if len(head) < HEAD_BYTES and len(head) <= keep_bytes:
             item.held = head, modified_us
-            kept_bytes += len(head)
+            keep_bytes -= len(head)
         heads.append((item, head))
         size_bytes += len(head)
         if size_bytes > _HEADS_BYTES:
             _recognise(heads)
             heads, size_bytes = [], 0
     _recognise(heads)
-    return kept_bytes
 
 
 def _recognise(heads: Sequence[tuple[Found, bytes]]) -> None:
@@ -297,11 +291,11 @@ def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
         item.kind, item.reject = Kind.NOTES, None
 
 
-def by_scope(found: Iterable[Found]) -> dict[Path, list[Found]]:
-    """Group files by their scope's folder, in order."""
-    scopes: dict[Path, list[Found]] = defaultdict(list)
+def by_scope(found: Iterable[Found]) -> dict[str, list[Found]]:
+    """Group files by their scope's place, in order."""
+    scopes: dict[str, list[Found]] = defaultdict(list)
     for item in found:
-        scopes[item.scope.folder].append(item)
+        scopes[item.scope.place].append(item)
     return scopes
 
 
@@ -312,7 +306,17 @@ def adopt(items: Iterable[Found]) -> None:
         folders[item.folder].append(item)
     for each in folders.values():
         _adopt_machine_facts(each)
-    _adopt_sidecars([item for each in folders.values() for item in each])
+    every = [item for each in folders.values() for item in each]
+    outputs = (item for item in every if item.kind in {Kind.OUTPUT, Kind.UNKNOWN})
+    partners = {path for item in outputs for path in sidecar_paths(item)}
+    for item in every:
+        if item.kind is Kind.UNKNOWN and item.path in partners:
+            item.kind, item.reject = Kind.SIDECAR, None
+
+
+def whole(item: Found, limit: int) -> tuple[bytes, int]:
+    """Return the bytes of a file, up to a limit, and its mtime in us; raise Unreadable."""
+    return item.held or read(item.where, min(limit, MAX_BYTES))
 
 
 def read(
@@ -533,6 +537,7 @@ class _Walker:
         return reject
 
 
+@lru_cache(maxsize=4096)  # the repetitions of a ramp have the same names
 def _rule(name: str) -> str | None:
     """Return the rule that ignores a file or folder of that name."""
     return next((rule for pattern, rule in _RULES if pattern.fullmatch(name)), None)
@@ -599,7 +604,8 @@ def _adopt_machine_facts(items: list[Found]) -> None:
     first = items[0]
     named = first.scope.campaign is not None and first.folder in first.scope.campaign.machines
     facts = {item.fact for item in items if item.fact and item.kind is not Kind.NOTES}
-    if not named and not _tell_of_a_machine(facts):
+    indexed = "index" in facts and len(facts) > 2  # an index alone is ambiguous: it is recognised only by name
+    if not (named or indexed or "lscpu" in facts or {"uname", "os_release"} <= facts):
         return
     left_over = {Kind.UNKNOWN, Kind.MESSAGES}
     if named:
@@ -609,17 +615,3 @@ def _adopt_machine_facts(items: list[Found]) -> None:
     for item in items:
         if item.kind in left_over or (item.fact and item.kind in {Kind.UNKNOWN, Kind.OUTPUT}):
             item.kind, item.reject = Kind.MACHINE, None
-
-
-def _tell_of_a_machine(facts: set[str]) -> bool:
-    # An index alone is ambiguous; it is recognised only by name.
-    indexed = "index" in facts and len(facts) > 2
-    return "lscpu" in facts or {"uname", "os_release"} <= facts or indexed
-
-
-def _adopt_sidecars(found: list[Found]) -> None:
-    outputs = (item for item in found if item.kind in {Kind.OUTPUT, Kind.UNKNOWN})
-    partners = {path for item in outputs for path in sidecar_paths(item)}
-    for item in found:
-        if item.kind is Kind.UNKNOWN and item.path in partners:
-            item.kind, item.reject = Kind.SIDECAR, None

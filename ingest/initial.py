@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dropline.ingest.campaign import FILE_NAME, Campaign
 from dropline.ingest.change_detection import Known
-from dropline.ingest.files import IntakeError, Kind, read, survey
+from dropline.ingest.files import IntakeError, Kind, survey
 from dropline.ingest.identity import Identities
 from dropline.ingest.resolve import Resolver
 from dropline.ingest.synonyms import CLOSED, normalise
@@ -131,7 +131,7 @@ def _path(templates: Sequence[str], example: str) -> str:
 
 def _templates(outputs: Sequence[Found]) -> Iterator[str]:
     """Yield a template for each shape of output path, if it extracts anything."""
-    resolver = Resolver.among(outputs, lambda item, limit: read(item.file, limit))
+    resolver = Resolver(outputs)
     rates: dict[str, float] = {}
     for item in outputs[:_PARSED]:
         trials = resolver.outcome(item).rows.get("trials", [])

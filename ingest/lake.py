@@ -209,7 +209,7 @@ class Lake:
     def commit(self, tables: Mapping[str, pa.Table]) -> str | None:
         """Write `tables` (any of schema.TABLES; the batch column is filled in) as one batch.
 
-        Returns the batch's name, or None if another process has already committed all its files.
+        Returns the batch's name, or None if there are no rows or another process has already committed all its files.
         """
         with self.batch() as batch:
             for name, rows in tables.items():
@@ -335,7 +335,7 @@ class Lake:
 
 
 class Batch:
-    """An unfinished batch. Use it as a context manager: leaving without `commit` discards it.
+    """An unfinished batch; it begins with its first rows. A context manager: leaving without `commit` discards it.
 
     Attributes:
         dropped: after `commit`, the files left out because another process had committed them
@@ -347,9 +347,7 @@ class Batch:
     def __init__(self, lake: Lake, after: str | None = None, *, reread: bool = False) -> None:
         self._lake, self._reread = Lake.create(lake.root), reread
         self._after = (self._lake.batches() or [""])[-1] if after is None else after
-        self._number, self._began = self._lake.next_number(), datetime.now(UTC)
         self._stack = ExitStack()
-        self._folder = self._stack.enter_context(self._lake.staged(self.name))
         self._writers: dict[str, TableFile] = {}
         self.dropped: dict[Key, Version] = {}
         self.dropped_trials = 0
@@ -373,12 +371,17 @@ class Batch:
     def add(self, table: str, rows: pa.Table) -> None:
         """Append rows to one table of the batch."""
         if rows.num_rows:
+            if not self._writers:
+                self._number, self._began = self._lake.next_number(), datetime.now(UTC)
+                self._folder = self._stack.enter_context(self._lake.staged(self.name))
             if table not in self._writers:
                 self._writers[table] = TableFile(self._folder, table)
             self._writers[table].write(_in_batch(rows, TABLES[table], self.name))
 
     def commit(self) -> str | None:
-        """Commit the batch and return its name, or None if others had committed all of it."""
+        """Commit the batch and return its name, or None if it is empty or others had committed all of it."""
+        if not self._writers:
+            return None
         parts = ready = {table: writer.close() for table, writer in self._writers.items()}
         while True:
             self._lake.pull()

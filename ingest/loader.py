@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Final, Protocol
+from itertools import chain
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pyarrow as pa
 
-from dropline.ingest.change_detection import Known, choose
-from dropline.ingest.files import MAX_BYTES, NOTES, Ignored, Kind, adopt, look, read, walk
+from dropline.ingest import ramps, servers
+from dropline.ingest.change_detection import Known
+from dropline.ingest.files import NOTES, Ignored, Kind, adopt, look, walk, whole
 from dropline.ingest.formats import Reject
 from dropline.ingest.identity import Identities
-from dropline.ingest.lake import FORGOTTEN
-from dropline.ingest.listing import MOST_BYTES, MOST_FILES, gathered
 from dropline.ingest.parallel import in_order, uncollected
-from dropline.ingest.ramps import Ramps
 from dropline.ingest.resolve import Resolver, server_configs
 from dropline.ingest.retraction import move, tombstones
-from dropline.ingest.rows import Outcome, campaign_row, from_rows, reject_row, tables, unfit
+from dropline.ingest.rows import Outcome, campaign_row, reject_row, tables, unfit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from dropline.ingest.change_detection import Chosen
+    from dropline.ingest.change_detection import Held
     from dropline.ingest.context import ServerConfig
-    from dropline.ingest.files import Found, Refused
+    from dropline.ingest.files import Found, Refused, Scope
     from dropline.ingest.formats import Row
-    from dropline.ingest.lake import Batch, Key, Lake, Version
-    from dropline.ingest.listing import Listing
-    from dropline.ingest.resolve import Read, Versions
+    from dropline.ingest.lake import Batch, Key, Lake
+    from dropline.ingest.resolve import Versions
 
-_FLUSH_FILES: Final = MOST_FILES
-_FLUSH_BYTES: Final = MOST_BYTES
+    Scopes = list[list[Found]]
+
+MOST_FILES: Final = 2000  # of a task, and of the rows that are written together
+MOST_BYTES: Final = 64 * 1024 * 1024
 _KEPT_BYTES: Final = 256 * 1024 * 1024  # of small files, so that they are read once
 
 
@@ -78,7 +78,7 @@ class Summary:
         self.ignored += other.ignored
         self.trials += other.trials
         self.superseded += other.superseded
-        self.campaigns = sorted({*self.campaigns, *other.campaigns})
+        self.campaigns += other.campaigns
         self.rejects += other.rejects
 
     def refuse(self, folders: Iterable[Refused]) -> None:
@@ -90,14 +90,14 @@ class Summary:
             waiting = f": {counted(files, 'file', 'files')} of the folder {'waits' if files == 1 else 'wait'} for it"
             self.rejects += (reject_row(raw, replace(each, hint=each.hint + waiting)) for each in rejects)
 
-    def commit(self, batch: Sink | None) -> None:
+    def commit(self, batch: Batch) -> None:
         """Commit the batch, and subtract the files that others have committed meanwhile."""
-        if batch:
-            self.batch = batch.commit()
-            self.trials -= batch.dropped_trials
-            late = sum(v.status not in {"rejected", "ignored"} for v in batch.dropped.values())
-            self.ingested -= late
-            self.skipped += late
+        self.batch = batch.commit()
+        self.trials -= batch.dropped_trials
+        late = sum(v.status not in {"rejected", "ignored"} for v in batch.dropped.values())
+        self.ingested -= late
+        self.skipped += late
+        self.campaigns = sorted({*self.campaigns})
         self.rejects.sort(key=lambda row: (row["campaign"], row["source_path"]))
         self.ignored.sort()
         if self.seen != self.ingested + self.skipped + self.rejected + len(self.ignored):
@@ -130,41 +130,20 @@ def counted(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
-class Sink(Protocol):
-    """The target of an intake: a batch of the lake, or a part of one in memory."""
+class Part(NamedTuple):
+    """The result of one task: counts, the files' keys in the lake, and rows of its tables without the batch."""
 
-    dropped: dict[Key, Version]
-    dropped_trials: int
-
-    def add(self, table: str, rows: pa.Table, /) -> None:
-        """Append rows to one table."""
-
-    def commit(self) -> str | None:
-        """Commit it and return its name."""
+    summary: Summary
+    keys: set[Key]
+    tables: list[tuple[str, pa.Table]]
 
 
-@dataclass(slots=True)
-class Part:
-    """The rows of some files, for another process to write.
+class Unread(NamedTuple):
+    """A scope that is skipped unread; `rejects` are its files with rejects, and the batch that has them."""
 
-    Attributes:
-        keys: the files' keys in the lake.
-        tables: rows of the lake's tables without the batch, in the order they were added.
-
-    """
-
-    summary: Summary = field(default_factory=Summary)
-    keys: set[Key] = field(default_factory=set)
-    tables: list[tuple[str, pa.Table]] = field(default_factory=list)
-    dropped: dict[Key, Version] = field(default_factory=dict)
-    dropped_trials: int = 0
-
-    def add(self, table: str, rows: pa.Table) -> None:
-        """Append rows to one table."""
-        self.tables.append((table, rows))
-
-    def commit(self) -> None:
-        """Do nothing: the process that writes the part commits it."""
+    scope: Scope
+    counts: Summary
+    rejects: dict[Key, str]
 
 
 def ingest(
@@ -172,7 +151,6 @@ def ingest(
     lake: Lake,
     *,
     progress: Callable[[int, int, str], None] | None = None,
-    max_bytes: int = MAX_BYTES,
     reread: bool = False,
     campaign: str | None = None,
     named_in: Lake | None = None,
@@ -191,122 +169,142 @@ def ingest(
         newest = (lake.batches() or [""])[-1]  # before reading the known versions: later batches are compared on commit
         known = Known(lake)
         identities = Identities(Known(named_in) if named_in else known, campaign)
-        return _ingest(paths, lake, newest, known, identities, progress, max_bytes, room, reread=reread)
-
-
-def _ingest(
-    paths: Iterable[Path],
-    lake: Lake,
-    newest: str,
-    known: Known,
-    identities: Identities,
-    progress: Callable[[int, int, str], None] | None,
-    max_bytes: int,
-    room: Callable[[], Path],
-    *,
-    reread: bool,
-) -> Summary:
-    reader = partial(_read, max_bytes=max_bytes)
-    left_out: list[Ignored] = []
-    scopes = identities.named(walk(paths, left_out, room, identities.refused))
-    found = choose(scopes, known, partial(_looked, read=reader, max_bytes=max_bytes), reread=reread)
-    unread = found.unread
-    skipped = unread.files - unread.rejected - len(unread.ignored)
-    left_out += (Ignored(path, NOTES) for path in unread.ignored)
-    seen = unread.files + len(left_out) - len(unread.ignored)
-    summary = Summary(seen, 0, skipped, unread.rejected, left_out, notes=identities.notes)
-    summary.campaigns, summary.rejects = sorted(unread.campaigns), [*known.rejects(unread.rejects)]
-    summary.refuse(identities.refused)
-    resolver = _resolver(found, known, reader)
-    summary.notes += _doubts(found.listings, resolver)
-    # Two scopes can claim the same key only if no campaign.yaml names the campaign.
-    several = len({each.scope.folder for each in found.listings}) + len(unread.folders) > 1
-    shared = several and any(each.scope.campaign is None for each in found.listings)
-    taken = {key for scope in unread.folders for key in known.of_scope(scope)} if shared else set()
-    introduced: set[str] = set()
-    batch: Batch | None = None
-    total = summary.seen + sum(len(each.items) for each in found.listings)
-    tasks = list(gathered(found.listings))
-    with ExitStack() as stack:
-        parts = stack.enter_context(closing(in_order(partial(_take, resolver, known, shared=shared), tasks)))
-        for task, part in zip(tasks, parts, strict=True):
-            if progress:
-                names = (item.path for each in task for item in each.items)
-                for done, path in enumerate(names, summary.seen):
-                    progress(done, total, path)
-            if not taken.isdisjoint(part.keys):
-                part = _take(resolver, known, task, taken, shared=shared)
-            taken |= part.keys
+        left_out: list[Ignored] = []
+        named = identities.named(walk(paths, left_out, room, identities.refused))
+        scopes, configs, unread = _chosen(named, known, reread=reread)
+        summary = Summary(len(left_out), ignored=left_out, notes=identities.notes)
+        for each in unread:
+            summary.add(each.counts)
+        summary.rejects += known.rejects({key: batch for each in unread for key, batch in each.rejects.items()})
+        summary.refuse(identities.refused)
+        configs += known.server_configs({each.scope.name: each.scope.place for each in unread}) if scopes else ()
+        resolver = Resolver(chain.from_iterable(scopes), whole, known, configs)
+        retired: list[Key] = []
+        for items in scopes:
+            adopt(items)
+            if described := items[0].scope.campaign:
+                summary.notes += described.doubts(item.path for item in items if item.kind is Kind.OUTPUT)
+                retired += (key for key in known.of_scope(items[0].scope.name) if described.ignores(key[1]))
+        batch = stack.enter_context(lake.batch(newest))
+        introduced: set[str] = set()
+        parts = _parts(resolver, known, scopes, [each.scope.name for each in unread], summary.seen, progress)
+        for part in stack.enter_context(closing(parts)):
             summary.add(part.summary)
             for name, rows in part.tables:
-                batch = batch or stack.enter_context(lake.batch(newest))
                 batch.add(name, _introduce(rows, introduced) if name == "campaigns" else rows)
-        retired = _retired(found.listings, known)
-        if retired or identities.renamed:
-            batch = batch or stack.enter_context(lake.batch(newest))
-            summary.retired = len(retired)
-            tombstones(batch, retired)
-            for each in identities.renamed:
-                move(lake, batch, each.old, each.new, each.there)
+        summary.retired = len(retired)
+        tombstones(batch, retired)
+        for renamed in identities.renamed:
+            move(lake, batch, renamed.old, renamed.new, renamed.there)
         summary.commit(batch)
     return summary
 
 
-def _doubts(found: Iterable[Listing], resolver: Resolver) -> Iterator[str]:
-    """Yield warnings about the path templates of the campaigns that are read."""
-    for folder, campaign in {each.scope.folder: each.scope.campaign for each in found}.items():
-        if campaign and campaign.path:
-            yield from campaign.doubts(item.path for item in resolver.files(folder) if item.kind is Kind.OUTPUT)
+def _chosen(
+    scopes: Iterable[list[Found]], known: Known, *, reread: bool
+) -> tuple[Scopes, list[ServerConfig], list[Unread]]:
+    """Return the scopes to read, recognised, with the server configurations among their files; and the others.
+
+    A scope is read if `Known.all_of` returns None, if its sidecars may name a server configuration that another scope
+    brings, or if another scope has the same name.
+    """
+    changed: Scopes = []
+    unchanged: list[tuple[Unread, bool, list[Found]]] = []
+    names: Counter[str] = Counter()
+    for items in scopes:
+        scope = items[0].scope
+        names[scope.name] += 1
+        if reread or (held := known.all_of(items)) is None:
+            changed.append(items)
+        else:
+            refers = _refers(held)
+            unchanged.append((_unread(scope, held), refers, items if refers or scope.campaign is None else []))
+    look(chain.from_iterable(changed), _KEPT_BYTES)
+    configs = [*server_configs(chain.from_iterable(changed), whole)]
+    campaigns = {items[0].scope.place: items[0].scope.name for items in changed}
+    before = [known.get((campaigns[each.folder], each.path)) for each in configs]
+    news = any(was is None or was.sha256 != each.sha256 for was, each in zip(before, configs, strict=True))
+    drawn: Scopes = []
+    unread: list[Unread] = []
+    for each, refers, items in unchanged:
+        if items and (names[each.scope.name] > 1 or (news and refers)):
+            drawn.append(items)
+        else:
+            unread.append(each)
+    look(chain.from_iterable(drawn))
+    configs += server_configs(chain.from_iterable(drawn), whole)
+    return sorted(changed + drawn, key=lambda items: (items[0].scope.name, items[0].scope.folder)), configs, unread
 
 
-def _retired(found: Iterable[Listing], known: Known) -> list[Key]:
-    """Return the files in the lake that their campaign.yaml now ignores."""
-    campaigns = {each.scope.name: each.scope.campaign for each in found if each.scope.campaign}
-    return [key for name, campaign in campaigns.items() for key in known.of_scope(name) if campaign.ignores(key[1])]
+def _refers(held: Mapping[Key, Held]) -> bool:
+    """Return whether a scope's sidecars may name server configurations of another: it has none of its own."""
+    formats = {file.format for file in held.values()}
+    return Kind.SIDECAR in formats and formats.isdisjoint(servers.FORMATS)
 
 
-def _read(item: Found, limit: int, max_bytes: int) -> tuple[bytes, int]:
-    if item.held:
-        return item.held
-    return read(item.where, min(limit, max_bytes))
+def _unread(scope: Scope, held: Mapping[Key, Held]) -> Unread:
+    """Return the counts of a scope whose files the lake has, unchanged."""
+    rejected = sum(file.status == "rejected" for file in held.values())
+    left_out = [Ignored(f"{scope.place}/{path}", NOTES) for (_, path), file in held.items() if file.status == "ignored"]
+    counts = Summary(len(held), 0, len(held) - rejected - len(left_out), rejected, left_out)
+    counts.campaigns = [*{campaign for campaign, _ in held}]
+    return Unread(scope, counts, {key: file.batch for key, file in held.items() if file.status.endswith("rejected")})
 
 
-def _looked(found: Sequence[Listing], read: Read, max_bytes: int) -> Iterator[tuple[Listing, list[ServerConfig]]]:
-    """Recognise files by their heads; yield each listing with its server configurations."""
-    kept_bytes = 0
-    for each in found:
-        kept_bytes += look(each.items, max_bytes, _KEPT_BYTES - kept_bytes)
-        yield each, list(server_configs(each.items, read))
+def in_tasks(items: Iterable[Found]) -> Iterator[list[Found]]:
+    """Yield consecutive files for one worker each: at most MOST_FILES, or about MOST_BYTES."""
+    task: list[Found] = []
+    size_bytes = 0
+    for item in items:
+        if task and (len(task) == MOST_FILES or size_bytes + item.size > MOST_BYTES):
+            yield task
+            task, size_bytes = [], 0
+        task.append(item)
+        size_bytes += item.size
+    if task:
+        yield task
 
 
-def _resolver(found: Chosen, known: Known, reader: Read) -> Resolver:
-    """Return the resolver of the files of a call."""
-    items: dict[Path, list[Found]] = defaultdict(list)
-    for each in found.listings:
-        items[each.scope.folder] += each.items
-    for of_scope in items.values():
-        adopt(of_scope)
-    configs = [*found.configs, *known.server_configs(found.unread.folders)] if found.listings else []
-    return Resolver(items.__getitem__, known, reader, configs)
+def _parts(
+    resolver: Resolver,
+    known: Known,
+    scopes: Scopes,
+    unread: Sequence[str],
+    seen: int,
+    progress: Callable[[int, int, str], None] | None,
+) -> Generator[Part]:
+    """Yield the results of all tasks, in order; files of `unread` scopes, `seen` before, are already there."""
+    # Two scopes can claim the same key only if no campaign.yaml names the campaign.
+    shared = len(scopes) + len(unread) > 1 and any(items[0].scope.campaign is None for items in scopes)
+    taken = {key for name in unread for key in known.of_scope(name)} if shared else set()
+    tasks = [*in_tasks(chain.from_iterable(scopes))]
+    total = seen + sum(map(len, tasks))
+    with closing(in_order(partial(_take, resolver, known, shared=shared), tasks)) as parts:
+        for task, part in zip(tasks, parts, strict=True):
+            if progress:
+                for done, item in enumerate(task, seen):
+                    progress(done, total, item.path)
+            seen += len(task)
+            if not taken.isdisjoint(part.keys):
+                part = _take(resolver, known, task, taken, shared=shared)
+            taken |= part.keys
+            yield part
 
 
 def _take(
-    resolver: Resolver, known: Versions, found: Iterable[Listing], taken: Iterable[Key] = (), *, shared: bool
+    resolver: Resolver, known: Versions, items: Sequence[Found], taken: Iterable[Key] = (), *, shared: bool
 ) -> Part:
     """Parse some files; others with the keys `taken` are already there.
 
     Keys are returned only if they may be `shared` with files of other parts.
     """
-    part = Part()
-    intake = Intake(resolver, known, lambda: part, taken)
-    ramps = Ramps(resolver)
-    for each in found:
-        by_columns = intake.take_ramps(ramps, each)
-        for item in each.items:
-            if item not in by_columns:
-                intake.take(item)
-    part.summary, part.keys = intake.finish(), intake.taken if shared else set()
-    return part
+    rows: list[tuple[str, pa.Table]] = []
+    intake = Intake(known, lambda name, more: rows.append((name, more)), taken)
+    by_columns = ramps.Ramps(resolver).outcomes(items)
+    for item in items:
+        intake.take(item, by_columns.get(item) or resolver.outcome(item))
+    intake.finish()
+    return Part(intake.summary, intake.taken if shared else set(), rows)
 
 
 def _introduce(campaigns: pa.Table, introduced: set[str]) -> pa.Table:
@@ -320,88 +318,33 @@ def _introduce(campaigns: pa.Table, introduced: set[str]) -> pa.Table:
 
 
 class Intake:
-    """Parses files, skips known versions and queues the rest for writing.
+    """Counts files, skips known versions, and hands the rows of the others to `add`, those of many files at a time.
 
-    `begin` creates the batch when there is something to write; `taken` are the keys already used.
+    `taken` are the keys already used.
     """
 
-    def __init__(
-        self,
-        resolver: Resolver,
-        known: Versions,
-        begin: Callable[[], Sink],
-        taken: Iterable[Key] = (),
-    ) -> None:
-        self._resolver, self._known, self._begin = resolver, known, begin
+    def __init__(self, known: Versions, add: Callable[[str, pa.Table], None], taken: Iterable[Key] = ()) -> None:
+        self._known, self._add = known, add
         self.taken = set(taken)
+        self.summary = Summary()
+        self._campaigns: set[str] = set()
+        self._introduced: set[str] = set()  # names of campaigns without a campaign.yaml
         self._pending: list[Outcome] = []
         self._pending_bytes = 0
-        self._batch: Sink | None = None
-        self._introduced: set[str] = set()  # names of campaigns without a campaign.yaml
-        self._campaigns: set[str] = set()
-        self._summary = Summary()
 
-    def take(self, item: Found) -> None:
+    def take(self, item: Found, outcome: Outcome) -> None:
         """Count one file, and queue it if the lake does not have this version."""
-        self._summary.seen += 1
-        self._keep(item, self._resolver.outcome(item))
-
-    def take_ramps(self, ramps: Ramps, found: Listing) -> Collection[Found]:
-        """Count and write what `ramps` takes of some files, and return it."""
-
-        def is_new(key: Key, version: Version) -> bool:
-            return self._known.get(key) != version
-
-        try:
-            taken = ramps.take(found.items, is_new)
-        except (ValueError, TypeError, OverflowError):  # a value that does not fit: `_store` finds the file
-            return ()
-        keys = {key for key, _ in taken.versions.values()}
-        if len(keys) < len(taken.versions) or not keys.isdisjoint(self.taken):
-            return ()  # `_keep` finds the file
-        self.taken |= keys
-        summary = self._summary
-        summary.seen += len(keys)
-        summary.trials += taken.trials
-        introduced: set[str] = set()
-        for key, version in taken.versions.values():
-            self._campaigns.add(key[0])
-            if not is_new(key, version):
-                summary.skipped += 1
-                continue
-            summary.ingested += 1
-            summary.superseded += self._is_held(key)
-            introduced.add(key[0])
-        introduced -= self._introduced
-        if introduced and found.scope.campaign is None:
-            self._introduced |= introduced
-            self._add({"campaigns": from_rows("campaigns", [*map(campaign_row, sorted(introduced))])})
-        self._add(taken.tables)
-        return taken.versions
-
-    def finish(self) -> Summary:
-        """Write the queue, commit, and return the summary."""
-        while self._pending:
-            waiting, self._pending = self._pending, []
-            self._store(waiting)
-        self._summary.campaigns = sorted(self._campaigns)
-        self._summary.commit(self._batch)
-        return self._summary
-
-    def _keep(self, item: Found, outcome: Outcome) -> None:
-        """Count an outcome that the lake has; queue any other."""
         key = campaign, path = outcome.key
-        if outcome.raw["status"] == "ignored":
-            outcome.place = f"{item.scope.place}/{item.path}"
+        self.summary.seen += 1
         self._campaigns.add(campaign)
         if key in self.taken:
             reason = f"another file of this ingest is also {path} of campaign {campaign}"
             clash = Reject(1, reason, "give each folder a campaign.yaml with its own name")
-            self._summary.rejected += 1
-            self._summary.rejects.append(reject_row(outcome.raw, clash))
+            self.summary.rejected += 1
+            self.summary.rejects.append(reject_row(outcome.raw, clash))
             return
         self.taken.add(key)
-        if (known := self._known.get(key)) and known == outcome.version:
+        if self._known.get(key) == outcome.version:
             self.skip(outcome)
             return
         if item.scope.campaign is None and campaign not in self._introduced:
@@ -409,32 +352,37 @@ class Intake:
             outcome.rows["campaigns"] = [campaign_row(campaign)]
         self._queue(outcome)
 
+    def finish(self) -> None:
+        """Write the queue."""
+        while self._pending:
+            waiting, self._pending = self._pending, []
+            self._store(waiting)
+        self.summary.campaigns = [*self._campaigns]
+
     def _queue(self, outcome: Outcome) -> None:
         self._pending.append(outcome)
         self._pending_bytes += len(outcome.raw["content"] or b"")
-        if len(self._pending) >= _FLUSH_FILES or self._pending_bytes >= _FLUSH_BYTES:
+        if len(self._pending) >= MOST_FILES or self._pending_bytes >= MOST_BYTES:
             waiting, self._pending, self._pending_bytes = self._pending, [], 0
             self._store(waiting)
 
     def skip(self, outcome: Outcome) -> None:
         """Count an outcome that is already in the lake."""
-        self._summary.skipped += self._is_of_use(outcome)
-        self._summary.rejects += outcome.rejects
+        self.summary.skipped += self._is_of_use(outcome)
+        self.summary.rejects += outcome.rejects
 
     def _is_of_use(self, outcome: Outcome) -> bool:
         """Return whether an outcome is neither rejected nor ignored; count it if it is."""
         status = outcome.raw["status"]
-        self._summary.rejected += status == "rejected"
+        self.summary.rejected += status == "rejected"
         if status == "ignored":
-            self._summary.ignored.append(Ignored(outcome.place, NOTES))
+            self.summary.ignored.append(Ignored(outcome.place, NOTES))
         return status not in {"rejected", "ignored"}
 
     def _store(self, outcomes: list[Outcome]) -> None:
-        """Write outcomes to the batch; reject a file with a value that no column can hold."""
-        if not outcomes:
-            return
+        """Write outcomes; reject a file with a value that no column can hold."""
         try:
-            written = tables(outcomes)
+            written = tables(outcomes, ramps.rows([each.trial for each in outcomes if each.trial]))
         except (ValueError, TypeError, OverflowError) as error:
             if len(outcomes) > 1:
                 middle = len(outcomes) // 2
@@ -447,24 +395,14 @@ class Intake:
             self.write(outcomes, written)
 
     def write(self, outcomes: list[Outcome], written: Mapping[str, pa.Table]) -> None:
-        """Add `outcomes` to the batch and count them; `written` are their tables."""
-        self._add(written)
-        for outcome in outcomes:
-            self._summary.ingested += self._is_of_use(outcome)
-            self._summary.superseded += self._is_held(outcome.key)
-            self._summary.trials += outcome.raw["trials"]
-            self._summary.rejects += outcome.rejects
-
-    def _is_held(self, key: Key) -> bool:
-        """Return whether the lake has a version of a file, and has not forgotten it."""
-        known = self._known.get(key)
-        return known is not None and known.status != FORGOTTEN
-
-    def _add(self, written: Mapping[str, pa.Table]) -> None:
+        """Hand over the rows of `outcomes`, and count them; `written` are their tables."""
         for name, rows in written.items():
-            if self._batch is None:
-                self._batch = self._begin()
-            self._batch.add(name, rows)
+            self._add(name, rows)
+        for outcome in outcomes:
+            self.summary.ingested += self._is_of_use(outcome)
+            self.summary.superseded += self._known.get(outcome.key) is not None
+            self.summary.trials += outcome.raw["trials"]
+            self.summary.rejects += outcome.rejects
 
 
 def reject_text(reject: Row, indent: int = 0) -> str:

@@ -7,8 +7,8 @@ Whatever deserves a remark, or does not fit this scheme, is left to `resolve`, w
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -20,8 +20,6 @@ import pyarrow as pa
 
 from dropline.ingest.campaign import slug
 from dropline.ingest.context import (
-    MAX_OBSERVATIONS,
-    METRICS,
     SERVERS,
     SIDECAR_OF,
     WATCHED,
@@ -37,23 +35,20 @@ from dropline.ingest.files import Kind, Unreadable
 from dropline.ingest.formats import perfdhcp
 from dropline.ingest.formats.perfdhcp_forms import FACTS
 from dropline.ingest.formats.perfdhcp_lines import INTERIM
-from dropline.ingest.lake import Version
-from dropline.ingest.rows import NO_CONTEXT, RAW, Content, raw_values, table, trial_id
+from dropline.ingest.rows import Content, Outcome, context_file, raw_row, table, trial_id
 from dropline.ingest.schema import CONFIGURATION, TABLES
 from dropline.ingest.synonyms import normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from dropline.ingest.campaign import Campaign
     from dropline.ingest.files import Found
     from dropline.ingest.formats import Row
     from dropline.ingest.formats.perfdhcp_forms import Figures, Form
-    from dropline.ingest.lake import Key
-    from dropline.ingest.resolve import Resolver
+    from dropline.ingest.resolve import Neighbours, Resolver
 
 _RATE: Final = FACTS.index("offered_rate")
-_FEWEST: Final = 4  # reports of one form that are worth a matrix
 _OWN: Final = frozenset({"offered_rate", "started_at", "ended_at", "command"})  # columns that differ within a ramp
 _TIMES: Final = ("started_at", "ended_at")
 _OF_ROW: Final = frozenset({*_TIMES, "repetition"})  # own values that the report itself does not tell
@@ -82,9 +77,9 @@ class _Keys(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Watch:
-    """What the observations of sidecars of one structure share: all columns but the value, and their digested JSON."""
+    """What the observations of some sidecars share: all columns of each but the value, and their digested JSON."""
 
-    columns: tuple[tuple[Any, ...], ...]
+    labels: tuple[tuple[str | None, ...], ...]
     form: str
 
 
@@ -115,9 +110,11 @@ class _Sidecar(NamedTuple):
     said: Row
 
 
-class _Trial(NamedTuple):
-    """One report in its group: its number among those of its form, and the values of its own."""
+class Trial(NamedTuple):
+    """One report in its group: its number among the `figures` of its form, and the values of its own."""
 
+    form: Form
+    figures: Figures
     number: int
     item: Found
     content: Content
@@ -127,18 +124,9 @@ class _Trial(NamedTuple):
     id: str
     context_sha256: str
     own: Row
-    facts: tuple[Any, ...]
     group: _Group
     watch: _Watch
     values: list[float]
-
-
-class Taken(NamedTuple):
-    """Files that were taken, with their versions; how many new trials they hold, and the rows of new versions."""
-
-    versions: dict[Found, tuple[Key, Version]]
-    trials: int
-    tables: dict[str, pa.Table]
 
 
 class Ramps:
@@ -149,72 +137,45 @@ class Ramps:
         self._keys: dict[str, _Keys | None] = {}  # by the scope's folder
         self._numbers = lru_cache(maxsize=1024)(_numbers_in)
         self._groups: dict[tuple[Any, ...], _Group | None] = {}
-        self._watches: dict[tuple[Any, ...], _Watch | None] = {}
+        self._watches: dict[tuple[Any, ...], _Watch] = {}
 
-    def take(self, items: Sequence[Found], is_new: Callable[[Key, Version], bool]) -> Taken:
-        """Take those of some files of one scope that fit; return the rows of those whose version `is_new`.
-
-        Raises Arrow's error if a value does not fit the lake.
-        """
+    def outcomes(self, items: Sequence[Found]) -> dict[Found, Outcome]:
+        """Return the outcomes of those of some files that fit; `rows` returns the rows of their trials."""
         by_form: dict[Form, list[Found]] = defaultdict(list)
         for item in items:
             if item.form and item.kind is Kind.OUTPUT:
                 by_form[item.form].append(item)
         here = set(items)
-        versions: dict[Found, tuple[Key, Version]] = {}
-        raws: list[tuple[Any, ...]] = []
-        new: list[_Trial] = []
-        parts: dict[str, list[pa.Table]] = defaultdict(list)
-
-        def keep(item: Found, campaign: str, content: Content, kind: str, status: str, context: str) -> bool:
-            key, version = (campaign, item.path), Version(content.sha256, context, status)
-            versions[item] = key, version
-            if not is_new(key, version):
-                return False
-            raws.append(raw_values(item, campaign, content, kind, status, context, int(status == "trials")))
-            return True
-
+        found: dict[Found, Outcome] = {}
         for form, those in by_form.items():
-            if len(those) < _FEWEST:
-                continue
-            fresh = []
-            trials, figures = self._of_form(form, those)
-            for trial in trials:
-                if keep(trial.item, trial.campaign, trial.content, perfdhcp.NAME, "trials", trial.context_sha256):
-                    fresh.append(trial)
+            for trial in self._of_form(form, those):
+                item, campaign = trial.item, trial.campaign
+                raw = raw_row(item, campaign, trial.content, perfdhcp.NAME, "trials", trial.context_sha256, 1)
+                found[item] = Outcome(raw, trial=trial)
                 beside, content, _ = trial.sidecar
                 if beside in here and content and beside:
-                    keep(beside, trial.campaign, content, beside.kind.value, "context", NO_CONTEXT)
-            if fresh:
-                new += fresh
-                for name, part in _figures(form, figures, fresh):
-                    parts[name].append(part)
-        if new:
-            parts["trials"].append(_trials(new))
-            parts["observations"] += _observations(new)
-        if raws:
-            parts["raw_files"].append(table("raw_files", dict(zip(RAW, zip(*raws, strict=True), strict=True))))
-        return Taken(versions, len(new), {name: pa.concat_tables(parts[name]) for name in TABLES if parts[name]})
+                    found[beside] = context_file(beside, campaign, content, beside.kind.value)
+        return found
 
-    def _of_form(self, form: Form, items: Sequence[Found]) -> tuple[list[_Trial], Figures]:
-        """Return the trials of those reports of one form that fit, and the figures of all."""
+    def _of_form(self, form: Form, items: Sequence[Found]) -> Iterator[Trial]:
+        """Yield the trials of those reports of one form that fit."""
         read = []
         for item in items:
-            try:
+            with suppress(Unreadable):
                 read.append((item, self._resolver.content(item)))
-            except Unreadable:
-                continue
-        figures = form.read([content.data for _, content in read])
-        trials = []
+        try:
+            figures = form.read([content.data for _, content in read])
+        except (ValueError, ZeroDivisionError):  # a number that is none, or no file is left
+            return
         for number, (item, content) in enumerate(read):
             if figures.usual[number]:
                 try:
-                    trials.append(self._trial(number, item, content, figures))
-                except (_Other, TypeError):  # a list or an object where a word is expected
+                    trial = self._trial(number, item, content, form, figures)
+                except (_Other, ValueError, TypeError, OverflowError):  # such as a list where a word is expected
                     continue
-        return trials, figures
+                yield trial
 
-    def _trial(self, number: int, item: Found, content: Content, figures: Figures) -> _Trial:
+    def _trial(self, number: int, item: Found, content: Content, form: Form, figures: Figures) -> Trial:
         scope, around = item.scope, self._resolver.around(item)
         if scope.place not in self._keys:
             self._keys[scope.place] = _keys(scope.campaign)
@@ -222,7 +183,7 @@ class Ramps:
         fields = scope.campaign.path_values(item.path) if scope.campaign else {}
         if keys is None or not (fields or around.name(item).is_plain):
             raise _Other
-        sidecar = self._sidecar(item, content)
+        sidecar = self._sidecar(around, item, content)
         source = f"{SIDECAR_OF}{sidecar.item.path}" if sidecar.item else None
         rate = figures.facts[number][_RATE]
         if rate is None or not 0 < rate < _MAX_RATE or rate in self._numbers(item.folder):
@@ -254,7 +215,9 @@ class Ramps:
             campaign = slug(named)
         context = sha256((group.form % _written(own, source, watch, values)).encode()).hexdigest()
         own_id = trial_id(campaign, item.path, content.sha256, 0)
-        return _Trial(
+        return Trial(
+            form,
+            figures,
             number,
             item,
             content,
@@ -264,15 +227,13 @@ class Ramps:
             own_id,
             context,
             own,
-            figures.facts[number],
             group,
             watch,
             values,
         )
 
-    def _sidecar(self, item: Found, content: Content) -> _Sidecar:
+    def _sidecar(self, around: Neighbours, item: Found, content: Content) -> _Sidecar:
         """Return the sidecar of a report; only its own will do."""
-        around = self._resolver.around(item)
         sidecar = around.sidecar_of(item)
         if sidecar is None:
             return _Sidecar(None, None, {})
@@ -320,16 +281,11 @@ class Ramps:
 
     def _watch(self, said: Row) -> tuple[_Watch, list[float]]:
         """Return the values of the observations in a sidecar, and what they have in common with others."""
-        shape, values = _counters(said)
-        if shape not in self._watches:
-            rows = watched(said)
-            fits = [row[-1] for row in rows] == values
-            columns = tuple(zip(*rows, strict=True))[:-1] if rows else ((),) * (len(WATCHED) - 1)
-            self._watches[shape] = _Watch(columns, labels_form(rows)) if fits else None
-        watch = self._watches[shape]
-        if watch is None:
-            raise _Other
-        return watch, values
+        observed = watched(said)
+        labels = tuple([row[:-1] for row in observed])
+        if labels not in self._watches:
+            self._watches[labels] = _Watch(labels, labels_form(observed))
+        return self._watches[labels], [row[-1] for row in observed]
 
 
 def _keys(campaign: Campaign | None) -> _Keys | None:
@@ -412,60 +368,25 @@ def _is_inexact(word: object) -> bool:
     return isinstance(word, float) and not -_LARGEST < word < _LARGEST
 
 
-def _counters(said: Row) -> tuple[tuple[Any, ...], list[float]]:
-    """Return the structure and the values of the observations in a sidecar, in the order of `context.watched`."""
-    shape: list[Any] = [said.get("host")]
-    if shape[0].__class__ is list:
-        raise _Other
-    values: list[Any] = []
-    for metric, _ in METRICS:
-        value: Any = said.get(metric)
-        if metric == "loadavg_before":
-            value = value[0] if value.__class__ is list and value else value
-            try:
-                value = float(value.split(" ")[0]) if value.__class__ is str and value else None
-            except ValueError:
-                raise _Other from None
-        elif metric == "server_deaths":
-            value = len(value) if value.__class__ is list else None
-        shape.append(_shape(value, values))
-    if isinstance(udp := said.get("udp_delta"), dict):
-        for namespace, counters in udp.items():
-            if counters.__class__ is dict:
-                shape.append((namespace, tuple(counters)))
-                values += counters.values()
-    shape.append("leases")
-    leases = said.get("leases_in_db_after")
-    if leases and isinstance(leases, dict):
-        for server, counts in leases.items():
-            shape.append((server, _shape(counts, values)))
-    else:
-        shape.append(_shape(leases, values))
-    if not _NUMBERS.issuperset(map(type, values)) or len(values) > MAX_OBSERVATIONS:
-        raise _Other
-    floats = [*map(float, values)]
-    if not all(map(math.isfinite, floats)):
-        raise _Other
-    return tuple(shape), floats
+def rows(trials: Sequence[Trial]) -> Iterator[tuple[str, pa.Table]]:
+    """Yield the rows of some trials, table by table; raise Arrow's error if a value does not fit the lake."""
+    by_figures: dict[Figures, list[Trial]] = defaultdict(list)
+    by_watch: dict[_Watch, list[Trial]] = defaultdict(list)
+    for trial in trials:
+        by_figures[trial.figures].append(trial)
+        if trial.values:
+            by_watch[trial.watch].append(trial)
+    for figures, those in by_figures.items():
+        yield from _figures(those[0].form, figures, those)
+    if trials:
+        yield "trials", _trials(trials)
+    for watch, those in by_watch.items():
+        yield "observations", _observations(watch, those)
 
 
-def _shape(value: Any, values: list[Any]) -> Any:
-    """Append the numbers of a value; return its structure: None, 0 for a number, the keys, or the length."""
-    if value is None:
-        return None
-    if value.__class__ is dict:
-        values += value.values()
-        return tuple(value)
-    if value.__class__ is list:
-        values += value
-        return len(value), 0
-    values.append(value)
-    return 0
-
-
-def _trials(trials: Sequence[_Trial]) -> pa.Table:
+def _trials(trials: Sequence[Trial]) -> pa.Table:
     """Return the rows of schema.TRIALS."""
-    by_group: dict[_Group, list[_Trial]] = defaultdict(list)
+    by_group: dict[_Group, list[Trial]] = defaultdict(list)
     for trial in trials:
         by_group[trial.group].append(trial)
     columns: dict[str, list[Any]] = {name: [] for name in TABLES["trials"].names if name != "batch"}
@@ -478,7 +399,7 @@ def _trials(trials: Sequence[_Trial]) -> pa.Table:
             "source_sha256": [trial.content.sha256 for trial in those],
             **{name: [trial.own[name] for trial in those] for name in those[0].own if name in _OF_ROW},
             "conflicts": [_of_sidecar(group, trial) for trial in those],
-            **{name: [trial.facts[at] for trial in those] for at, name in enumerate(FACTS)},
+            **{name: [trial.figures.facts[trial.number][at] for trial in those] for at, name in enumerate(FACTS)},
         }
         if "repetition" in own:  # then they come from several folders
             known = {name: group.row.get(name) for name, _ in CONFIGURATION}
@@ -496,7 +417,7 @@ def _trials(trials: Sequence[_Trial]) -> pa.Table:
     return table("trials", {**columns, "context_sources": maps})
 
 
-def _of_sidecar(group: _Group, trial: _Trial) -> list[str]:
+def _of_sidecar(group: _Group, trial: Trial) -> list[str]:
     """Return the conflicts of a trial, which name its own sidecar."""
     conflicts: list[str] = group.row["conflicts"]
     if conflicts and group.source and trial.source:
@@ -504,7 +425,7 @@ def _of_sidecar(group: _Group, trial: _Trial) -> list[str]:
     return conflicts
 
 
-def _figures(form: Form, figures: Figures, trials: Sequence[_Trial]) -> Iterator[tuple[str, pa.Table]]:
+def _figures(form: Form, figures: Figures, trials: Sequence[Trial]) -> Iterator[tuple[str, pa.Table]]:
     """Yield the rows of schema.EXCHANGES and schema.INTERVALS of some trials."""
     ids, numbers = pa.array([trial.id for trial in trials], _ID), np.array([trial.number for trial in trials])
     width = len(form.exchanges)
@@ -529,26 +450,21 @@ def _figures(form: Form, figures: Figures, trials: Sequence[_Trial]) -> Iterator
     yield "intervals", table("intervals", intervals)
 
 
-def _observations(trials: Sequence[_Trial]) -> Iterator[pa.Table]:
-    """Yield the rows of schema.OBSERVATIONS."""
-    by_watch: dict[_Watch, list[_Trial]] = defaultdict(list)
-    for trial in trials:
-        if trial.values:
-            by_watch[trial.watch].append(trial)
-    for watch, those in by_watch.items():
-        size = len(those[0].values)
-        labels = pa.array(np.tile(np.arange(size), len(those)))
-        columns = {
-            "trial_id": _each(pa.array([each.id for each in those], _ID), size),
-            "campaign": _each(pa.array([each.campaign for each in those], pa.string()), size),
-            "source_path": _each(pa.array([each.item.path for each in those], pa.string()), size),
-            **{
-                name: pa.array(values, pa.string()).take(labels)
-                for name, values in zip(WATCHED[:-1], watch.columns, strict=True)
-            },
-            "value": np.array([each.values for each in those]).ravel(),
-        }
-        yield table("observations", columns)
+def _observations(watch: _Watch, trials: Sequence[Trial]) -> pa.Table:
+    """Return the rows of schema.OBSERVATIONS of some trials."""
+    size = len(trials[0].values)
+    labels = pa.array(np.tile(np.arange(size), len(trials)))
+    columns = {
+        "trial_id": _each(pa.array([each.id for each in trials], _ID), size),
+        "campaign": _each(pa.array([each.campaign for each in trials], pa.string()), size),
+        "source_path": _each(pa.array([each.item.path for each in trials], pa.string()), size),
+        **{
+            name: pa.array(values, pa.string()).take(labels)
+            for name, values in zip(WATCHED[:-1], zip(*watch.labels, strict=True), strict=True)
+        },
+        "value": np.array([each.values for each in trials]).ravel(),
+    }
+    return table("observations", columns)
 
 
 def _each(values: pa.Array, times: int) -> pa.Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -15,14 +14,13 @@ from dropline.ingest.schema import TABLES
 from dropline.ingest.stored_files import Kept
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     import duckdb
     import pyarrow as pa
 
     from dropline.ingest.files import Found
     from dropline.ingest.lake import Batch, Key, Lake
-    from dropline.ingest.loader import Summary
 
 _MAX_FILES_TOLD: Final = 20
 _COUNTS: Final = ("trials_added", "trials_removed", "trials_changed", "rejects_added", "rejects_removed")
@@ -118,33 +116,31 @@ def reparse(lake: Lake, *, progress: Callable[[int, int, str], None] | None = No
     found = sorted(kept.survey(), key=explains_first)
     if not found:
         return Reparsed()
-    with ExitStack() as stack:
-        reading = _Rereading(lake, kept, found, lambda: stack.enter_context(lake.batch(kept.newest, reread=True)))
+    # Files of different ingests are not joined: a configuration of the same name may be another's.
+    calls: dict[str, list[Found]] = defaultdict(list)
+    for item in found:
+        calls[kept.call(item)].append(item)
+    resolvers = {call: Resolver(items, kept.read) for call, items in calls.items()}
+    with lake.batch(kept.newest, reread=True) as batch:
+        reading = _Rereading(lake, kept, batch)
         for done, item in enumerate(found):
             if progress:
                 progress(done, len(found), item.path)
-            reading.take(item)
+            reading.take(item, resolvers[kept.call(item)].outcome(item))
         reading.finish()
-    return reading.told
+        told = reading.told
+        told.batch, told.overtaken = batch.commit(), len(batch.dropped)
+    told.changes = [change for change in told.changes if (change.campaign, change.source_path) not in batch.dropped]
+    return told
 
 
 class _Rereading(Intake):
     """An intake without known versions that drops files equal to the lake's."""
 
-    def __init__(self, lake: Lake, kept: Kept, found: Sequence[Found], begin: Callable[[], Batch]) -> None:
-        # Files of different ingests are not joined: a configuration of the same name may be another's.
-        calls: dict[str, list[Found]] = defaultdict(list)
-        for item in found:
-            calls[kept.call(item)].append(item)
-        self._resolvers = {call: Resolver.among(items, kept.read) for call, items in calls.items()}
-        super().__init__(Resolver.among([], kept.read), {}, begin)
+    def __init__(self, lake: Lake, kept: Kept, batch: Batch) -> None:
+        super().__init__({}, batch.add)
         self._kept, self._held = kept, _Held(lake)
         self.told = Reparsed()
-
-    def take(self, item: Found) -> None:
-        """Parse one file again, among the files of the same ingest."""
-        self._resolver = self._resolvers[self._kept.call(item)]
-        super().take(item)
 
     def write(self, outcomes: list[Outcome], written: Mapping[str, pa.Table]) -> None:
         """Write and record the outcomes that differ from the lake."""
@@ -168,14 +164,6 @@ class _Rereading(Intake):
             self.told.changes.append(FileChange(*outcome.key, status, outcome.raw["status"], counts))
         if changed:
             super().write(changed, tables(changed))
-
-    def finish(self) -> Summary:
-        """Commit, and drop changes that lost to another process."""
-        summary = super().finish()
-        told, dropped = self.told, self._batch.dropped if self._batch else {}
-        told.batch, told.overtaken = summary.batch, len(dropped)
-        told.changes = [c for c in told.changes if (c.campaign, c.source_path) not in dropped]
-        return summary
 
 
 class _Held:

@@ -1,12 +1,16 @@
-"""Parsing of a file with its context: sidecar, server configuration, machine facts."""
+"""Parsing of a file with its context: neighbours, sidecar, server configuration, machine facts."""
 
 from __future__ import annotations
 
 import hashlib
+import os.path
 import re
+from bisect import bisect
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from dropline.ingest import figures, machines, unsupported
@@ -19,10 +23,10 @@ from dropline.ingest.context import (
     gather,
     read_sidecar,
 )
-from dropline.ingest.file_groups import Neighbours
-from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope
+from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope, sidecar_paths, whole
 from dropline.ingest.formats import READERS, Reject, contents, recognise
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_gzip, unpack
+from dropline.ingest.names import Name, level_counts, names
 from dropline.ingest.rows import (
     Content,
     Outcome,
@@ -38,7 +42,6 @@ from dropline.ingest.servers import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from dropline.ingest.formats import Row
     from dropline.ingest.lake import Key, Version
@@ -84,35 +87,104 @@ def server_configs(found: Iterable[Found], read: Read) -> Iterator[ServerConfig]
             try:
                 data, _ = read(item, MAX_BYTES)
                 row = {name: value for name, value in item.server.parse(data).items() if name != "settings"}
-                yield ServerConfig(row, item.scope.place, item.path, hashlib.sha256(data).hexdigest())
+                yield ServerConfig(row, item.scope.place, item.path, _sha256(data))
             except (Unreadable, ConfigError):  # reported by its own outcome
                 continue
 
 
-class Resolver:
-    """Parses the files of one call with their context, in any order.
+class Neighbours:
+    """The files of one scope, after `adopt`.
 
-    `scopes`, as an attribute `files`, returns the files of a scope by its folder, after `adopt`. Files whose version is
-    in `known` need no rows. `configs` are the server configurations of the call.
+    Attributes:
+        machines: the files of each folder of machine facts.
+
+    """
+
+    def __init__(self, items: Sequence[Found]) -> None:
+        self.machines: dict[str, list[Found]] = defaultdict(list)
+        sidecars = {item.path: item for item in items if item.kind is Kind.SIDECAR}
+        self._sidecar_of: dict[Found, Found] = {}  # output, or a file that may not be one -> sidecar
+        self._served: dict[Found, set[str]] = defaultdict(set)  # sidecar -> stems of its outputs
+        self._outputs: dict[str, dict[str, Found]] = defaultdict(dict)  # folder -> stem -> output
+        self._files: dict[str, list[str]] = defaultdict(list)  # folder -> names of the outputs
+        for item in items:
+            if item.kind is Kind.MACHINE:
+                self.machines[item.folder].append(item)
+            elif item.kind in {Kind.OUTPUT, Kind.UNKNOWN}:
+                there = (sidecars.get(path) for path in sidecar_paths(item))
+                if sidecar := next(filter(None, there), None):
+                    self._sidecar_of[item] = sidecar
+                if item.kind is Kind.OUTPUT:
+                    stem = item.stem
+                    self._files[item.folder].append(item.name)
+                    self._outputs[item.folder].setdefault(stem, item)
+                    if sidecar:
+                        self._served[sidecar].add(stem)
+        # Sorted so that stems with a common prefix are adjacent.
+        self._stems = {folder: sorted(outputs) for folder, outputs in self._outputs.items()}
+        self._names = lru_cache(maxsize=16)(lambda folder: names(self._files[folder]))
+        self._numbers: dict[str, set[str]] = defaultdict(set)  # folder -> numeric names of its subfolders
+        for folder in self._files:
+            levels = folder.split("/")
+            for at, level in enumerate(levels):
+                if level.isdecimal():
+                    self._numbers["/".join(levels[:at])].add(level)
+
+    def sidecar_of(self, item: Found) -> Found | None:
+        """Return the sidecar of an output, or None."""
+        return self._sidecar_of.get(item)
+
+    def is_shared(self, sidecar: Found) -> bool:
+        """Return whether several processes share a sidecar."""
+        return len(self._served[sidecar]) > 1
+
+    def name(self, item: Found) -> Name:
+        """Return the parsed name of an output, compared with the others in its folder."""
+        return self._names(item.folder).get(item.name) or names([item.name])[item.name]
+
+    def level(self, item: Found) -> int | None:
+        """Return the index in the path of the folder whose bare number counts repetitions, or None."""
+        levels = item.folder.split("/")
+        for at in reversed(range(len(levels))):
+            above = levels[at - 1] if at else ""
+            if levels[at].isdecimal() and level_counts(levels[at], above, self._numbers["/".join(levels[:at])]):
+                return at
+        return None
+
+    def beside(self, item: Found) -> Found | None:
+        """Return the output that a file of counters belongs to: the one with the longest common name prefix.
+
+        If no names share a prefix, it is the output of the only process in the folder; None if there are several.
+        """
+        stems = self._stems.get(item.folder, [])
+        place = bisect(stems, item.stem)
+        near = stems[max(place - 2, 0) : place + 2]
+        alike = [len(os.path.commonprefix([stem, item.stem])) for stem in near]  # noqa: RUF071 -- any text, not a path
+        if not near or alike.count(max(alike)) > 1:
+            return None
+        return self._outputs[item.folder][near[alike.index(max(alike))]]
+
+
+class Resolver:
+    """Parses the files of one call, after `adopt`, with their context, in any order.
+
+    Files whose version is in `known` need no rows. `configs` are the server configurations of the call, if they are
+    not only those among the files.
     """
 
     def __init__(
         self,
-        scopes: Callable[[Path], Sequence[Found]],
-        known: Versions,
-        read: Read,
-        configs: Iterable[ServerConfig],
+        found: Iterable[Found],
+        read: Read = whole,
+        known: Versions | None = None,
+        configs: Iterable[ServerConfig] | None = None,
     ) -> None:
-        self._known, self._bytes, self._configs, self.files = known, read, configs, scopes
-        self._neighbours = lru_cache(maxsize=_HELD)(lambda folder: Neighbours(scopes(folder)))
+        self._files = by_scope(found)
+        self._bytes, self._known, self._configs = read, {} if known is None else known, configs
+        self._neighbours = lru_cache(maxsize=_HELD)(lambda place: Neighbours(self._files[place]))
         self._machine = lru_cache(maxsize=_HELD)(self._load_machine)
         self._host_id = lru_cache(maxsize=_HELD)(self._load_host_id)
         self._read_sidecar = lru_cache(maxsize=16)(self._load_sidecar)
-
-    @classmethod
-    def among(cls, found: Sequence[Found], read: Read) -> Resolver:
-        """Return the resolver of some files without known versions."""
-        return cls(by_scope(found).__getitem__, {}, read, server_configs(found, read))
 
     def outcome(self, item: Found) -> Outcome:
         """Return the outcome of a file."""
@@ -128,14 +200,12 @@ class Resolver:
 
     @cached_property
     def _servers(self) -> ServerConfigs:
-        servers = ServerConfigs()
-        for config in self._configs:
-            servers.add(config)
-        return servers
+        found = chain.from_iterable(self._files.values())
+        return ServerConfigs(server_configs(found, self._bytes) if self._configs is None else self._configs)
 
     def around(self, item: Found) -> Neighbours:
         """Return the groups of the files of its scope."""
-        return self._neighbours(item.scope.folder)
+        return self._neighbours(item.scope.place)
 
     def _outcome(self, item: Found) -> Outcome:
         if item.reject and item.kind is Kind.UNREADABLE:
@@ -143,7 +213,7 @@ class Resolver:
         if item.kind is Kind.SIDECAR:
             return self._sidecar(item)
         if item.kind is Kind.MACHINE:
-            return self._machine(item.scope.folder, item.folder).outcomes[item.path]
+            return self._machine(item.scope.place, item.folder).outcomes[item.path]
         content = self.content(item)
         if item.kind is Kind.UNKNOWN:
             return rejected(item, item.scope.name, self._silence(item, content) or [_refusal(item, content)], content)
@@ -166,7 +236,7 @@ class Resolver:
         """Return the bytes of a file; raise Unreadable."""
         limit = _MAX_SIDECAR_BYTES if item.kind is Kind.SIDECAR else MAX_BYTES
         data, modified_us = self._bytes(item, limit)
-        return Content(data, modified_us, hashlib.sha256(data).hexdigest())
+        return Content(data, modified_us, _sha256(data))
 
     def _notes(self, item: Found, content: Content) -> Outcome:
         """Return the outcome of notes: a report may follow far below their head."""
@@ -187,7 +257,7 @@ class Resolver:
         name = item.server.__name__.rpartition(".")[2]
         return context_file(item, item.scope.name, content, name, {"server_configs": [row]})
 
-    def _load_machine(self, scope: Path, folder: str) -> _Machine:
+    def _load_machine(self, scope: str, folder: str) -> _Machine:
         """Parse one folder of machine facts; the host is written with its first new file."""
         outcomes: dict[str, Outcome] = {}
         contents: dict[str, tuple[Found, Content]] = {}
@@ -210,10 +280,10 @@ class Resolver:
             outcomes[item.path] = outcome
         return _Machine(host["host_id"], outcomes)
 
-    def _load_host_id(self, scope: Path) -> str | None:
+    def _load_host_id(self, scope: str) -> str | None:
         """Return the machine under test: the one so named, else the only one of the campaign."""
         folders = list(self._neighbours(scope).machines)
-        campaign = self.files(scope)[0].scope.campaign
+        campaign = self._files[scope][0].scope.campaign
         if named := [folder for folder, role in (campaign.machines if campaign else {}).items() if role == "server"]:
             folders = [folder for folder in folders if folder == named[0]]
         ids = {self._machine(scope, folder).host_id for folder in folders} - {None}
@@ -268,8 +338,9 @@ class Resolver:
             item.scope.campaign,
             self._servers,
             (sidecar.path, said) if sidecar and isinstance(said, dict) else None,
-            self._host_id(item.scope.folder),
-            _digest_as_printed(content),
+            self._host_id(item.scope.place),
+            # The digest in the sidecar is that of the output before someone gzipped it.
+            _sha256(unpack(content.data, MAX_TEXT_BYTES)[0]) if is_gzip(content.data) else content.sha256,
             shared=sidecar is not None and around.is_shared(sidecar),
             name=around.name(item),
             level=around.level(item),
@@ -309,11 +380,8 @@ class Resolver:
         return outcome
 
 
-def _digest_as_printed(content: Content) -> str:
-    """Return the digest of an output before someone gzipped it, which is the one in its sidecar."""
-    if not is_gzip(content.data):
-        return content.sha256
-    return hashlib.sha256(unpack(content.data, MAX_TEXT_BYTES)[0]).hexdigest()
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _refusal(item: Found, content: Content) -> Reject:

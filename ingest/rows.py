@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from dropline.ingest.files import Found
     from dropline.ingest.lake import Key
+    from dropline.ingest.ramps import Trial
 
 NO_CONTEXT: Final = Context().sha256()
 
@@ -60,7 +61,8 @@ class Outcome:
         rows: the rows of small tables.
         series: the rows of large tables.
         observations: the contents of a file of counters as chunks of Arrow rows, too many for Python objects.
-        place: the path on disk, for messages.
+        trial: the only trial, if it was taken by columns.
+        place: the path on disk of an ignored file, for messages.
 
     """
 
@@ -68,6 +70,7 @@ class Outcome:
     rows: dict[str, list[Row]] = field(default_factory=dict)
     series: list[Series] = field(default_factory=list)
     observations: list[pa.Table] = field(default_factory=list)
+    trial: Trial | None = None
     place: str = ""
 
     @property
@@ -94,12 +97,13 @@ def context_file(
     rows: dict[str, list[Row]] | None = None,
 ) -> Outcome:
     """Return the outcome of a context file; `kind` is its format."""
-    return Outcome(_raw(item, campaign, content, kind, "context"), rows or {})
+    return Outcome(raw_row(item, campaign, content, kind, "context"), rows or {})
 
 
 def ignored(item: Found, campaign: str, content: Content) -> Outcome:
     """Return the outcome of an ignored file."""
-    return Outcome(_raw(item, campaign, content, item.kind.value, "ignored"))
+    place = f"{item.scope.place}/{item.path}"
+    return Outcome(raw_row(item, campaign, content, item.kind.value, "ignored"), place=place)
 
 
 def rejected(
@@ -110,7 +114,7 @@ def rejected(
     context: Context | None = None,
 ) -> Outcome:
     """Return a rejected outcome. The digest is empty if the file could not be read."""
-    raw = _raw(item, campaign, content or Content(b"", 0, ""), item.kind.value, "rejected", context)
+    raw = raw_row(item, campaign, content or Content(b"", 0, ""), item.kind.value, "rejected", _digest(context))
     if content is None:
         raw |= {"content": None, "modified_at": None}
     if item.reader:
@@ -130,11 +134,8 @@ def output(
     reports = [part for part in parsed if isinstance(part, Report)]
     if not reports:
         return rejected(item, campaign, rejects, content, context)
-    status = "partly_rejected" if rejects else "trials"
     name = item.reader.NAME if item.reader else item.kind.value
-    raw = _raw(item, campaign, content, name, status, context)
-    raw["trials"] = len(reports)
-    outcome = Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]})
+    outcome = _outcome(item, campaign, content, name, "trials", rejects, context, len(reports))
     rates = {rate for report in reports if (rate := report.facts.get("offered_rate")) is not None}
     named = prefixes.banners(content.data, reports)
     for index, (report, banner) in enumerate(zip(reports, named, strict=True)):
@@ -151,10 +152,10 @@ def watched(
     observations = [_observed(samples, fixed) for samples in _samples(parsed, rejects)]
     if not observations:
         return rejected(item, campaign, rejects, content, context)
-    status = "partly_rejected" if rejects else "observations"
     name = item.watcher.NAME if item.watcher else item.kind.value
-    raw = _raw(item, campaign, content, name, status, context)
-    return Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]}, observations=observations)
+    outcome = _outcome(item, campaign, content, name, "observations", rejects, context)
+    outcome.observations = observations
+    return outcome
 
 
 def published(item: Found, campaign: str, content: Content, parsed: Iterable[Row | Reject]) -> Outcome:
@@ -164,8 +165,9 @@ def published(item: Found, campaign: str, content: Content, parsed: Iterable[Row
     rows = [row | source for row in _without_rejects(parsed, rejects)]
     if not rows:
         return rejected(item, campaign, rejects, content)
-    raw = _raw(item, campaign, content, item.kind.value, "partly_rejected" if rejects else "figures")
-    return Outcome(raw, {"figures": rows, "rejects": [reject_row(raw, reject) for reject in rejects]})
+    outcome = _outcome(item, campaign, content, item.kind.value, "figures", rejects)
+    outcome.rows["figures"] = rows
+    return outcome
 
 
 def unfit(outcome: Outcome, error: Exception) -> Outcome:
@@ -202,20 +204,20 @@ def reject_row(raw: Row, reject: Reject) -> Row:
     }
 
 
-def tables(outcomes: Sequence[Outcome]) -> dict[str, pa.Table]:
-    """Return the Arrow tables of all outcomes; raise Arrow's error if a value does not fit."""
+def tables(outcomes: Sequence[Outcome], more: Iterable[tuple[str, pa.Table]] = ()) -> dict[str, pa.Table]:
+    """Return the Arrow tables of all outcomes, and `more` rows; raise Arrow's error if a value does not fit."""
     rows: dict[str, list[Row]] = defaultdict(list, raw_files=[outcome.raw for outcome in outcomes])
     series: dict[str, list[Series]] = defaultdict(list)
     for outcome in outcomes:
-        for name, more in outcome.rows.items():
-            rows[name] += more
+        for name, found in outcome.rows.items():
+            rows[name] += found
         for each in outcome.series:
             series[each.table].append(each)
-    parts = [(name, from_rows(name, found)) for name, found in rows.items()]
+    parts = [(name, _from_rows(name, found)) for name, found in rows.items()]
     parts += [(name, _from_series(name, found)) for name, found in series.items()]
     parts += [("observations", part) for outcome in outcomes for part in outcome.observations]
     written: dict[str, list[pa.Table]] = defaultdict(list)
-    for name, part in parts:
+    for name, part in chain(parts, more):
         if part.num_rows:
             written[name].append(part)
     return {name: pa.concat_tables(written[name]) for name in TABLES if name in written}
@@ -237,56 +239,71 @@ def table(name: str, columns: Mapping[str, Any]) -> pa.Table:
     return pa.table(arrays, schema=schema)
 
 
-def from_rows(name: str, rows: Sequence[Row]) -> pa.Table:
+def _from_rows(name: str, rows: Sequence[Row]) -> pa.Table:
     """Return rows of one table; missing values are null."""
-    schema = _WITHOUT_BATCH[name]
-    columns = zip(schema.names, schema.types, strict=True)
-    return pa.table([pa.array([row.get(column) for row in rows], kind) for column, kind in columns], schema=schema)
+    return table(name, {column: [row.get(column) for row in rows] for column in _WITHOUT_BATCH[name].names})
 
 
 def _from_series(name: str, series: Sequence[Series]) -> pa.Table:
     """Return rows of one table; missing values are null."""
-    schema = _WITHOUT_BATCH[name]
     told = {column for _, rows, _ in series for column in rows.values}
     lengths = [len(rows) for _, rows, _ in series]
     places = pa.array(np.repeat(np.arange(len(lengths), dtype=np.int32), lengths))
-    columns = []
-    for column, kind in zip(schema.names, schema.types, strict=True):
+    columns: dict[str, Any] = {}
+    for column in _WITHOUT_BATCH[name].names:
         if column in told:
             own = (rows.values.get(column) for _, rows, _ in series)
             known = (values or [None] * length for values, length in zip(own, lengths, strict=True))
-            columns.append(pa.array([*chain.from_iterable(known)], kind))
+            columns[column] = [*chain.from_iterable(known)]
         else:
-            columns.append(pa.array([fixed.get(column) for *_, fixed in series], kind).take(places))
-    return pa.table(columns, schema=schema)
+            columns[column] = pa.array([fixed.get(column) for *_, fixed in series]).take(places)
+    return table(name, columns)
 
 
-RAW: Final = (
-    *("campaign", "scope", "place", "source_path", "size_bytes", "modified_at", "sha256", "context_sha256"),
-    *("content", "format", "status", "trials"),
-)
-
-
-def raw_values(
-    item: Found, campaign: str, content: Content, kind: str, status: str, context_sha256: str, trials: int
-) -> tuple[Any, ...]:
-    """Return the values of the columns RAW of schema.RAW_FILES."""
-    scope, data = item.scope, content.data
-    place = scope.place if scope.place.startswith("/") else None
-    own = (item.path, len(data), content.modified_us, content.sha256, context_sha256, data, kind, status, trials)
-    return (campaign, scope.name, place, *own)
-
-
-def _raw(
+def raw_row(
     item: Found,
     campaign: str,
     content: Content,
     kind: str,
     status: str,
-    context: Context | None = None,
+    context_sha256: str = NO_CONTEXT,
+    trials: int = 0,
 ) -> Row:
-    digest = context.sha256() if context else NO_CONTEXT
-    return dict(zip(RAW, raw_values(item, campaign, content, kind, status, digest, 0), strict=True))
+    """Return the row of schema.RAW_FILES without the batch."""
+    scope = item.scope
+    return {
+        "campaign": campaign,
+        "scope": scope.name,
+        "place": scope.place if scope.place.startswith("/") else None,
+        "source_path": item.path,
+        "size_bytes": len(content.data),
+        "modified_at": content.modified_us,
+        "sha256": content.sha256,
+        "context_sha256": context_sha256,
+        "content": content.data,
+        "format": kind,
+        "status": status,
+        "trials": trials,
+    }
+
+
+def _outcome(
+    item: Found,
+    campaign: str,
+    content: Content,
+    kind: str,
+    status: str,
+    rejects: Sequence[Reject],
+    context: Context | None = None,
+    trials: int = 0,
+) -> Outcome:
+    """Return the outcome of a file, some of which may be rejected; `status` is that of a file without rejects."""
+    raw = raw_row(item, campaign, content, kind, "partly_rejected" if rejects else status, _digest(context), trials)
+    return Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]})
+
+
+def _digest(context: Context | None) -> str:
+    return context.sha256() if context else NO_CONTEXT
 
 
 def _add_trial(

@@ -152,7 +152,7 @@ def show(path: Path, lake: Lake | None = None, *, within: Path | None = None) ->
 
 def _show(path: Path, lake: Lake | None, within: Path | None, room: Callable[[], Path]) -> Explanation:
     target, found, left_alone = _find(path, within, room)
-    resolver = Resolver.among(found, lambda item, limit: read(item.file, limit))
+    resolver = Resolver(found)
     around: list[Outcome] = []
     own: Outcome | None = None
     for item in sorted(found, key=explains_first):

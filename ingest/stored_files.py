@@ -104,19 +104,11 @@ class Kept:
         return Scope(Path(name), name, self._described.get(name))
 
     @cached_property
-    def _batches(self) -> dict[str, set[str]]:
-        batches: dict[str, set[str]] = defaultdict(set)
-        for (campaign, _), place in self._places.items():
-            batches[place.scope or campaign].add(place.origin)
-        return batches
-
-    @cached_property
     def _calls(self) -> dict[str, str]:
-        together: dict[str, set[str]] = defaultdict(set)
-        for campaign, batches in self._batches.items():
-            for batch in batches:
-                together[batch].add(campaign)
-        call = {campaign: campaign for campaign in self._batches}
+        together: dict[str, set[str]] = defaultdict(set)  # batch -> campaigns
+        for (campaign, _), place in self._places.items():
+            together[place.origin].add(place.scope or campaign)
+        call = {campaign: campaign for campaigns in together.values() for campaign in campaigns}
         for campaigns in together.values():
             merged = {call[campaign] for campaign in campaigns}
             call = {campaign: min(merged) if name in merged else name for campaign, name in call.items()}

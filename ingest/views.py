@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from dropline.ingest.lake import Lake
 
 _QUERIES: Final = Path(__file__).parent / "queries"
+_OF_FILES: Final = ("raw_files", "trials", "server_configs", "figures", "rejects")  # their rows belong to a file
+_VERSION: Final = "campaign, source_path, batch"
 
 
 def opened(files: Mapping[str, Iterable[Path]], prefix: str = "") -> duckdb.DuckDBPyConnection:
@@ -42,7 +44,11 @@ def opened(files: Mapping[str, Iterable[Path]], prefix: str = "") -> duckdb.Duck
 def current(lake: Lake) -> duckdb.DuckDBPyConnection:
     """Open DuckDB with the current rows of a lake in the schema `held`, all rows in all_<table>; see current.sql."""
     with naming_damage():
-        return opened({table: lake.files(table) for table in TABLES}, "all_").execute(sql("current"))
+        connection = opened({table: lake.files(table) for table in TABLES}, "all_").execute(sql("current"))
+        for table in _OF_FILES:
+            rows = f"select * exclude (batch, file_row_number) from all_{table}"  # noqa: S608 - ours
+            connection.execute(f"create view held.{table} as {rows} semi join current_files using ({_VERSION})")
+        return connection
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
@@ -15,6 +16,8 @@ from dropline.measure.search import Goal
 
 FILE_NAME: Final = "plan.yaml"
 _GOALS: Final = Path(__file__).parent.parent / "seeds" / "loss_goals.csv"
+_PLANS: Final = Path(__file__).parent / "plans"
+PRODUCTS: Final = tuple(sorted(each.name for each in _PLANS.iterdir()))  # with a first plan
 
 Command = Annotated[str, Field(min_length=1, max_length=4000)]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
@@ -213,3 +216,15 @@ def known_goals() -> dict[str, Goal]:
             for row in csv.DictReader(file)
             if row["loss_limit"]
         }
+
+
+def begin(product: str, folder: Path) -> Path:
+    """Copy the first plan of a product into a new or empty folder and return its path; raise PlanError."""
+    if product not in PRODUCTS:
+        message = f"--init {product}: expected {' or '.join(PRODUCTS)}"
+        raise PlanError(message)
+    if folder.is_dir() and any(folder.iterdir()):
+        message = f"{folder}: is not empty; choose a new folder"
+        raise PlanError(message)
+    shutil.copytree(_PLANS / product, folder, dirs_exist_ok=True)
+    return folder / FILE_NAME

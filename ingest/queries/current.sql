@@ -1,5 +1,5 @@
 -- The schema `held`: the rows of the current version of each file, and the latest of each campaign and machine.
--- Semi joins bring no columns of another table.
+-- Semi joins bring no columns of another table. ingest/views.py adds the tables whose rows belong to a file.
 -- noqa: disable=ST07,RF02
 create schema held;
 
@@ -17,26 +17,6 @@ select
     trial_id,
     batch
 from all_trials
-semi join current_files using (campaign, source_path, batch);
-
-create view held.raw_files as
-select * exclude (batch, file_row_number) from all_raw_files
-semi join current_files using (campaign, source_path, batch);
-
-create view held.server_configs as
-select * exclude (batch, file_row_number) from all_server_configs
-semi join current_files using (campaign, source_path, batch);
-
-create view held.figures as
-select * exclude (batch, file_row_number) from all_figures
-semi join current_files using (campaign, source_path, batch);
-
-create view held.rejects as
-select * exclude (batch, file_row_number) from all_rejects
-semi join current_files using (campaign, source_path, batch);
-
-create view held.trials as
-select * exclude (batch, file_row_number) from all_trials
 semi join current_files using (campaign, source_path, batch);
 
 create view held.exchanges as

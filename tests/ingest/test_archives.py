@@ -242,7 +242,7 @@ def test_a_member_that_is_too_large_is_refused_alone(bare, lake, sent, monkeypat
     (bare / "large.txt").write_bytes(os.urandom(5000))
     pack(bare, sent / "runs.zip")
     monkeypatch.setattr("dropline.ingest.files.MAX_BYTES", 4000)
-    summary = ingest([sent], lake, max_bytes=4000)
+    summary = ingest([sent], lake)
     assert reason(summary) == "5000 bytes are more than the limit of 4000"
     assert summary.trials == 2
 

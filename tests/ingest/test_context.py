@@ -36,10 +36,7 @@ def config(path="configs/a.json", sha256="1", folder="/data", **columns):
 
 
 def known(*configs):
-    servers = ServerConfigs()
-    for each in configs:
-        servers.add(each)
-    return servers
+    return ServerConfigs(configs)
 
 
 def resolve(sidecar=None, *, path="a/1.txt", campaign=None, servers=None, facts=TEXT, alone=True):

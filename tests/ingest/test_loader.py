@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from dropline.ingest import ramps
 from dropline.ingest.campaign import CampaignError
 from dropline.ingest.files import IntakeError
 from dropline.ingest.lake import Lake
@@ -335,12 +336,13 @@ def test_links_are_not_followed_out_of_the_tree_nor_in_circles(bare, lake, tmp_p
     }
 
 
-def test_pipes_are_refused_without_being_opened_and_large_files_without_being_read(bare, lake):
+def test_pipes_are_refused_without_being_opened_and_large_files_without_being_read(bare, lake, monkeypatch):
+    monkeypatch.setattr("dropline.ingest.files.MAX_BYTES", 4000)
     os.mkfifo(bare / "pipe.txt")
     os.mkfifo(bare / "rep1" / "rate1050.json.pipe")
     (bare / "large.txt").write_bytes(b"x" * 5000)
     for _ in range(2):
-        summary = ingest([bare], lake, max_bytes=4000)
+        summary = ingest([bare], lake)
         assert "regular file" in reasons(summary)["pipe.txt"]
         assert "limit of 4000" in reasons(summary)["large.txt"]
         assert (summary.rejected, summary.trials + summary.skipped) == (
@@ -389,6 +391,7 @@ def test_a_value_that_no_column_can_hold_costs_its_file_and_no_other(value, bare
                 report.facts["sent"] = value
             yield report
 
+    monkeypatch.setattr(ramps.Ramps, "outcomes", lambda *_: {})  # it is asked about every file
     monkeypatch.setattr(perfdhcp, "parse", exaggerating)
     for times in range(2):
         summary = ingest([bare], lake)
@@ -407,6 +410,7 @@ def test_a_reader_that_fails_costs_its_file_and_no_other(bare, lake, monkeypatch
             raise ZeroDivisionError
         return parse(data)
 
+    monkeypatch.setattr(ramps.Ramps, "outcomes", lambda *_: {})  # it is asked about every file
     monkeypatch.setattr(perfdhcp, "parse", failing)
     summary = ingest([bare], lake)
     assert (summary.trials, summary.rejected) == (1, 1)
@@ -431,7 +435,7 @@ def test_an_interrupt_leaves_nothing_behind(tree, lake):
 
 
 def test_many_files_are_written_in_parts_of_one_batch(tree, lake, monkeypatch):
-    monkeypatch.setattr("dropline.ingest.loader._FLUSH_FILES", 3)
+    monkeypatch.setattr("dropline.ingest.loader.MOST_FILES", 3)
     summary = ingest([tree], lake)
     assert summary.trials == 7
     assert lake.batches() == [summary.batch]

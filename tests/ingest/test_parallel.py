@@ -15,7 +15,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from dropline.ingest import listing, loader
+from dropline.ingest import loader, ramps
+from dropline.ingest.files import walk
 from dropline.ingest.formats import perfdhcp
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import ingest
@@ -30,7 +31,7 @@ CAPTURES = ROOT / "tests" / "captures" / "perfdhcp" / "odd"
 @pytest.fixture
 def shared(monkeypatch):
     """Small parts, done by two workers on any machine."""
-    monkeypatch.setattr(listing, "MOST_FILES", 3)
+    monkeypatch.setattr(loader, "MOST_FILES", 3)
     monkeypatch.setattr(loader, "in_order", partial(in_order, workers=2))
 
 
@@ -42,6 +43,23 @@ def rows(lake):
         )
         for name in TABLES
     }
+
+
+@pytest.mark.parametrize(
+    ("most_files", "most_bytes"), [(1, 10**9), (3, 10**9), (10**9, 3000), (7, 2000), (2000, 10**9)]
+)
+def test_tasks_are_as_large_as_the_limits_allow_and_keep_the_order(tree, monkeypatch, most_files, most_bytes):
+    monkeypatch.setattr(loader, "MOST_FILES", most_files)
+    monkeypatch.setattr(loader, "MOST_BYTES", most_bytes)
+    (items,) = walk([tree])
+    tasks = [*loader.in_tasks(items)]
+    assert [item for task in tasks for item in task] == items
+    for task, following in zip(tasks, [*tasks[1:], []], strict=True):
+        size_bytes = sum(item.size for item in task)
+        assert len(task) <= most_files
+        assert len(task) == 1 or size_bytes <= most_bytes
+        assert not following or len(task) == most_files or size_bytes + following[0].size > most_bytes
+    assert [*loader.in_tasks([])] == []
 
 
 def test_results_come_in_the_order_of_the_tasks_whoever_does_them():
@@ -191,6 +209,7 @@ def test_a_reader_that_takes_its_process_along_stops_the_ingest_and_leaves_nothi
     def dying(data):
         os.kill(os.getpid(), signal.SIGKILL)
 
+    monkeypatch.setattr(ramps.Ramps, "outcomes", lambda *_: {})  # it is asked about every file
     monkeypatch.setattr(perfdhcp, "parse", dying)
     with pytest.raises(WorkerError):
         ingest([tree], lake)

@@ -80,7 +80,7 @@ def current(lake, table):
 def read_otherwise(monkeypatch, change):
     """Make the perfdhcp reader pass each of its reports through `change(data, report)`."""
     parse = perfdhcp.parse
-    monkeypatch.setattr(ramps, "_FEWEST", 10**9)  # it is asked about every file
+    monkeypatch.setattr(ramps.Ramps, "outcomes", lambda *_: {})  # it is asked about every file
     monkeypatch.setattr(perfdhcp, "parse", lambda data: [change(data, part) for part in parse(data)])
 
 
@@ -346,7 +346,7 @@ def test_a_kept_campaign_yaml_that_is_not_understood_any_more_stops_before_anyth
 
 def test_contents_are_read_by_row_group_and_never_held_all_at_once(tree, lake, monkeypatch):
     monkeypatch.setattr("dropline.ingest.parquet.GROUP_ROWS", 4)
-    monkeypatch.setattr("dropline.ingest.loader._FLUSH_FILES", 4)
+    monkeypatch.setattr("dropline.ingest.loader.MOST_FILES", 4)
     ingest([tree], lake)
     asked = Counter()
     contents = Lake.contents
@@ -361,7 +361,7 @@ def test_contents_are_read_by_row_group_and_never_held_all_at_once(tree, lake, m
 def test_progress_tells_of_every_file_and_an_interrupt_leaves_nothing(tree, lake, monkeypatch):
     ingest([tree], lake)
     read_otherwise(monkeypatch, change_clients)
-    monkeypatch.setattr("dropline.ingest.loader._FLUSH_FILES", 1)
+    monkeypatch.setattr("dropline.ingest.loader.MOST_FILES", 1)
     batches, told = lake.batches(), []
 
     def interrupt(done, total, path):
@@ -410,7 +410,7 @@ def test_a_reparse_that_another_has_done_meanwhile_writes_nothing(bare, lake, mo
 def test_a_reparse_and_an_ingest_of_other_files_both_commit(tree, bare, lake, monkeypatch):
     ingest([tree], lake)
     read_otherwise(monkeypatch, count_one_more)
-    monkeypatch.setattr("dropline.ingest.loader._FLUSH_FILES", 1)
+    monkeypatch.setattr("dropline.ingest.loader.MOST_FILES", 1)
     told = reparse(lake, progress=lambda done, total, _: ingest([bare], lake) if done == total - 1 else None)
     assert [name[:8] for name in lake.batches()] == ["00000001", "00000002", "00000003"]
     assert (told.batch, told.overtaken) == (lake.batches()[-1], 0)

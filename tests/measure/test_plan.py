@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from dropline.measure.initial import PRODUCTS, begin
-from dropline.measure.plan import Plan, PlanError
+from dropline.measure.plan import PRODUCTS, Plan, PlanError, begin
 
 WHOLE = """campaign: lab
 generator: {tool: perfdhcp, target: 10.0.0.1}

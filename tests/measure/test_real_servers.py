@@ -13,7 +13,7 @@ import pytest
 
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import ingest
-from dropline.measure.initial import begin
+from dropline.measure.plan import begin
 
 ROOT = Path(__file__).parent.parent.parent
 SHORTER = (
