@@ -174,7 +174,7 @@ def trend(values: ArrayLike, alpha: float = 0.009, brackets: Brackets | None = N
     if split.gains and series.size >= SHUFFLED_FROM:
         price = max(price, shuffled_price(split.residuals(), alpha))
         if price > listed:
-            split = _Split.cheapest(series, split.noise, price)
+            split = split.at(price)
     if split.gains and brackets is not None and _differ(brackets, slice(None), slice(None)):
         split = split.without(lambda place: _is_doubtful(split, place, brackets))
     return split.told([_p_value(gain * listed / price, prices, alpha) for gain in split.gains])
@@ -194,8 +194,12 @@ class _Split:
     @classmethod
     def cheapest(cls, series: NDArray[np.float64], noise: float, price: float) -> _Split:
         scaled = (series - np.median(series)) / (noise or 1.0)
-        sums = cumulative_costs(scaled)
-        return cls(series, noise, scaled, sums, *_locate(sums, segment(sums, price)))
+        return cls(series, noise, scaled, cumulative_costs(scaled), [], []).at(price)
+
+    def at(self, price: float) -> _Split:
+        """Split the same costs at another price."""
+        bounds, gains = _locate(self.sums, segment(self.sums, price))
+        return replace(self, bounds=bounds, gains=gains)
 
     def without(self, is_doubtful: Callable[[int], bool]) -> _Split:
         """Leave out changes, each told by its number among the bounds."""
@@ -348,11 +352,12 @@ def noise_scale(values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     for lag, places in zip(lags, pairwise(ends), strict=True):  # in place: copies take longer than the arithmetic
         np.subtract(values[..., lag:], values[..., :-lag], out=distances[..., slice(*places)])
     np.abs(distances, out=distances)
-    # numbers from 0 on have the order of their bits, and integers take a third of the time to partition
+    # numbers from 0 on have the order of their bits, and integers take a third of the time to partition; a second place
+    # would take as long as the first, the largest of those before it a tenth
     size, half = distances.shape[-1], distances.shape[-1] // 2
-    distances.view(f"i{distances.itemsize}").partition((half - 1, half), axis=-1)
+    distances.view(f"i{distances.itemsize}").partition(half, axis=-1)
     upper = distances[..., half]
-    lower = upper if size % 2 else distances[..., half - 1]
+    lower = upper if size % 2 else distances[..., :half].max(axis=-1)
     median = (lower + upper) / 2 / 0.9539  # median |a - b| of two standard normal draws
     if (median > 0).all():
         return np.asarray(median)
@@ -365,7 +370,7 @@ def level_grid(scaled: NDArray[np.float64]) -> NDArray[np.float64]:
     Args:
         scaled: Shape (..., n), in units of the noise.
     """
-    cells = np.unique(np.floor(scaled).ravel()[:, None] + np.arange(-2, 3))
+    cells = np.unique(np.unique(np.floor(scaled))[:, None] + np.arange(-2, 3))
     steps = int(np.ceil(np.sqrt(scaled.shape[-1])))
     return np.asarray((cells[:, None] + np.arange(steps) / steps).ravel())
 
@@ -420,21 +425,21 @@ def segment(sums: NDArray[np.float64], price: float) -> list[int]:
     """
     n = len(sums) - 1
     shortest = shortest_segment(n)
-    best = np.zeros(n + 1)
+    best, rows = [0.0] * (n + 1), list(sums)  # plain numbers and rows: NumPy's indexing takes as long as its arithmetic
     lead, levels = np.zeros(sums.shape[1]), [0] * (n + 1)
     opened, total = np.empty_like(lead), np.empty_like(lead)
     for end in range(shortest, n + 1):
         first = end - shortest
         if first >= shortest:
-            np.subtract(best[first] + price, sums[first], out=opened)
+            np.subtract(best[first] + price, rows[first], out=opened)
             np.minimum(lead, opened, out=lead)
-        np.add(lead, sums[end], out=total)
+        np.add(lead, rows[end], out=total)
         levels[end] = level = int(total.argmin())
-        best[end] = total[level]
+        best[end] = total.item(level)
     bounds = [n]
     while end := bounds[0]:
         places = slice(shortest, end - shortest + 1)
-        opens = best[places] + price - sums[places, levels[end]]
+        opens = np.array(best[places]) + price - sums[places, levels[end]]
         bounds.insert(0, shortest + int(opens.argmin()) if opens.size and opens.min() < 0 else 0)
     return bounds
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     Describe = Callable[[pa.Table], Mapping[str, Sequence[Any]]]
+
+_BATCH_ROWS: Final = 100_000
+_PORTION_GROUPS: Final = 500  # held as Python values, which take ten times the memory of Arrow's
 
 
 def described(relation: Any, columns: Sequence[str], describe: Describe, schema: pa.Schema) -> Any:
@@ -37,12 +40,31 @@ def described(relation: Any, columns: Sequence[str], describe: Describe, schema:
             return _table([describe(group.sort_by(place))], schema)
 
         return needed.groupBy(key).applyInArrow(described_alone, schema=from_arrow_schema(schema))
-    rows = needed.to_arrow_table().sort_by([(key, "ascending"), (place, "ascending")]).combine_chunks()
-    return _table([describe(group) for group in _runs(rows, key)], schema)
+    batches = needed.order(f"{key}, {place}").to_arrow_reader(_BATCH_ROWS)
+    described_groups = (describe(group) for group in _groups(map(_as_table, batches), key))
+    portions = iter(lambda: list(islice(described_groups, _PORTION_GROUPS)), [])
+    return pa.concat_tables([schema.empty_table(), *(_table(portion, schema) for portion in portions)])
+
+
+def _as_table(batch: pa.RecordBatch) -> pa.Table:
+    return pa.Table.from_batches([batch])
+
+
+def _groups(tables: Iterable[pa.Table], key: str) -> Iterator[pa.Table]:
+    """Yield the rows of each group, of tables that are sorted by it; a group may go on in the next table."""
+    rest = None
+    for table in tables:
+        rows = table if rest is None else pa.concat_tables([rest, table])
+        ends = pc.run_end_encode(rows[key].combine_chunks()).run_ends.to_pylist()
+        places = [0, *ends[:-1]]
+        yield from (rows.slice(start, end - start) for start, end in pairwise(places))
+        rest = rows.slice(places[-1])
+    if rest is not None:
+        yield rest
 
 
 def _table(described_groups: Sequence[Mapping[str, Sequence[Any]]], schema: pa.Schema) -> pa.Table:
-    """Concatenate the columns of all groups: a table per group would take longer than the computation."""
+    """Concatenate the columns of some groups: a table per group would take longer than the computation."""
     lengths = [len(next(iter(group.values()))) for group in described_groups]
     columns = {
         name: [
@@ -53,9 +75,3 @@ def _table(described_groups: Sequence[Mapping[str, Sequence[Any]]], schema: pa.S
         for name in schema.names
     }
     return pa.table(columns, schema=schema)
-
-
-def _runs(rows: pa.Table, key: str) -> Iterator[pa.Table]:
-    if rows.num_rows:
-        ends = pc.run_end_encode(rows[key].combine_chunks()).run_ends.to_pylist()
-        yield from (rows.slice(start, end - start) for start, end in pairwise([0, *ends]))

@@ -1,5 +1,6 @@
 """Level, dips and changes of level of series of runs: one row per run and loss goal."""
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -30,23 +31,25 @@ def model(dbt, session):
 
 
 def _trend(series):
-    bracketed = series.filter(pc.is_valid(series["rate_interpolated"]))
+    is_bracketed = pc.is_valid(series["rate_interpolated"])
+    bracketed = series.filter(is_bracketed)
     known = ("crossing_low", "crossing_high", "bracket_low", "bracket_high")
     brackets = Brackets(*(bracketed[name].to_numpy() for name in known))
     found = trend(bracketed["rate_interpolated"].to_numpy(), ALPHA, brackets)
-    index = {place: index for index, place in enumerate(bracketed["place"].to_pylist())}
-    changes = {change.index: change for change in found.changes}
-    places = series["place"].to_pylist()
-    at = [index.get(place) for place in places]
-    here = [changes.get(each) for each in at]
-    return {
+    at = np.flatnonzero(is_bracketed)
+    columns = {
         "series_id": series["series_id"].to_pylist(),
-        "place": places,
-        "level": [None if each is None else float(found.levels[each]) for each in at],
-        "is_dip": [each is not None and bool(found.dips[each]) for each in at],
-        "is_change": [change is not None for change in here],
-        "level_before": [change and change.before for change in here],
-        "is_drift": [change is not None and change.is_drift for change in here],
-        "is_spread_changed": [change is not None and change.is_spread_changed for change in here],
-        "change_p_value": [change and change.p_value for change in here],
+        "place": series["place"].to_pylist(),
+        **{name: [None] * len(series) for name in ("level", "level_before", "change_p_value")},
+        **{name: [False] * len(series) for name in ("is_dip", "is_change", "is_drift", "is_spread_changed")},
     }
+    for row, level, is_dip in zip(at.tolist(), found.levels.tolist(), found.dips.tolist(), strict=True):
+        columns["level"][row], columns["is_dip"][row] = level, is_dip
+    for change in found.changes:
+        row = at[change.index]
+        columns["is_change"][row] = True
+        columns["level_before"][row] = change.before
+        columns["is_drift"][row] = change.is_drift
+        columns["is_spread_changed"][row] = change.is_spread_changed
+        columns["change_p_value"][row] = change.p_value
+    return columns

@@ -422,8 +422,8 @@ judged as (
 select
     {{ all_but(
         'judged',
-        'source_sha256, source_line, context_sources, stem, context_path, name_words, first_sent, last_received, '
-        ~ 'observed_send_rate, carrier, ramp_to, ramp_s, ramp_end_s, loss_of_exchanges, loss_of_packets, elapsed_s, '
-        ~ 'sending_s, is_falling_behind'
+        'batch, report_index, source_sha256, source_line, context_sources, stem, context_path, name_words, dropped, '
+        ~ 'wait_s, exit_code, server_wiped, first_sent, last_received, observed_send_rate, carrier, ramp_to, ramp_s, '
+        ~ 'ramp_end_s, loss_of_exchanges, loss_of_packets, elapsed_s, sending_s, is_falling_behind'
     ) }}
 from judged

@@ -38,3 +38,13 @@ def test_no_row_gives_no_group_and_still_the_columns():
         rows = connection.sql("select '' as name, 1 as number where false")
         found = described(rows, ["name", "number"], joined, SCHEMA)
     assert found.equals(SCHEMA.empty_table())
+
+
+def test_groups_longer_than_a_batch_and_more_than_a_portion_are_described_once_each():
+    with duckdb.connect() as connection:
+        rows = connection.sql("""
+            select lpad(cast(if(number < 260000, number // 130000, number) as text), 6, '0') as name, number
+            from range(262000) as rows(number)
+        """)
+        found = described(rows, ["name", "number"], lambda group: {"unknown": [len(group)]}, SCHEMA)
+    assert found["unknown"].to_pylist() == [130_000] * 2 + [1] * 2000

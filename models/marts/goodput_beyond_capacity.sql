@@ -1,0 +1,43 @@
+with
+
+steps as (
+
+    select * from {{ ref('int_steps') }}
+
+),
+
+runs as (
+
+    select * from {{ ref('int_runs__identified') }}
+
+),
+
+run_capacity as (
+
+    select * from {{ ref('int_run_capacity') }}
+    where loss_goal = 'isc' and rate > 0
+
+),
+
+beyond as (
+
+    select
+        run_capacity.run_id,
+        steps.offered_rate / run_capacity.rate as offered_ratio,
+        steps.achieved_rate / run_capacity.rate as achieved_ratio,
+        row_number() over (partition by run_capacity.run_id order by steps.offered_rate) as step
+    from run_capacity
+    inner join steps on run_capacity.run_id = steps.run_id
+    where steps.offered_rate > run_capacity.last_passing_rate and not coalesce(steps.is_generator_limited, false)
+
+)
+
+select
+    runs.configuration_id,
+    beyond.step,
+    count(*) as runs,
+    median(beyond.offered_ratio) as offered_ratio,
+    median(beyond.achieved_ratio) as achieved_ratio
+from beyond
+inner join runs on beyond.run_id = runs.run_id
+group by runs.configuration_id, beyond.step
