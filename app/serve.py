@@ -239,6 +239,7 @@ def main(address: str = ADDRESS, port: int = 8501, host: list[str] | None = None
         application(home, address, hosts, partial(webbrowser.open, page) if browser else bool),
         ws="websockets-sansio",  # as in Streamlit's own server
         ws_max_size=2**24,
+        ws_per_message_deflate=False,  # as in Streamlit's own server: compressing takes both sides longer than sending
         access_log=False,
         log_level="warning",
         server_header=False,

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import zlib
 from typing import TYPE_CHECKING, Any, Final, Literal, Required, TypedDict, Unpack
 
 import streamlit as st
-from streamlit.elements.vega_charts import _convert_altair_to_vega_lite_spec
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dropline.app import downloads, query_log, status, wording
@@ -19,7 +17,6 @@ from dropline.paths import Home
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    import altair as alt
     import pandas as pd
     from streamlit.delta_generator import DeltaGenerator
     from streamlit.elements.lib.column_types import ColumnConfig
@@ -192,16 +189,8 @@ def _pixels(height: int | Literal["auto", "content"], rows: int) -> int:
     return MOST_PIXELS if height == "auto" and rows > 10 else ROW_PIXELS * (rows + 1) + FRAME_PIXELS
 
 
-def specification(drawn: alt.LayerChart) -> dict[str, Any]:
-    """Return the Vega-Lite specification of a chart, with its data as Arrow, for pages that keep it.
-
-    `st.altair_chart` does the same at each call; Streamlit has no public function for it, but its version is pinned.
-    """
-    return _convert_altair_to_vega_lite_spec(drawn)
-
-
 def chart(
-    drawn: alt.LayerChart,
+    drawn: theme.Titled,
     key: str,
     asked: Collection[str] = (),
     on_select: Callable[[], None] | None = None,
@@ -214,12 +203,12 @@ def chart(
         key: Streamlit's key, also the name of the files.
         asked: the queries behind the chart, as from `query_log.recorded`.
         on_select: called when the visitor selects something in the chart.
-        kept: its `specification`, if the page keeps it.
+        kept: its specification `with_frames`, if the page keeps it.
     """
-    spec = copy.deepcopy(dict(kept)) if kept else specification(drawn)  # Streamlit takes the data out of it
     with st.container(gap="xxsmall", key=f"chart-{key}"):
         height: Any = drawn.height if isinstance(drawn.height, int) else "content"
         with reserved(theme.room(drawn)):
+            spec = dict(kept or drawn.with_frames())  # Streamlit takes the data out of it
             st.vega_lite_chart(None, spec, width="stretch", height=height, key=key, on_select=on_select or "ignore")
         downloads.row(drawn, key, asked)
 
