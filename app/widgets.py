@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from typing import TYPE_CHECKING, Any, Final, Literal, Required, TypedDict, Unpack
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 FOLLOWED_EVERY_S: Final = 5
 REMEMBERED_BYTES: Final = 64 * 2**20  # cached answers of one publication
 ID_LENGTH: Final = 12  # characters of an id in an address
+_ID: Final = re.compile(f"[0-9a-f]{{{ID_LENGTH},}}")
 MOST_OPTIONS: Final = 500  # of a list to choose from
 MISSING: Final = "-"
 BOUND_WIDTH: Final = 70  # pixels
@@ -112,17 +114,22 @@ def narrowed(what: str, key: str, options: Mapping[str, str]) -> dict[str, str]:
     asked = (search or "").lower().split()
     found = [each for each, text in options.items() if all(word in text.lower() for word in asked)]
     chosen = st.session_state.get(key)
-    named = {*st.query_params.get_all(key), *(chosen if isinstance(chosen, list) else [chosen])}
-    kept = {each: text for each, text in options.items() if each in named or text in named}
+    asked_for = st.query_params.get_all(key)
+    named = {*asked_for, *(chosen if isinstance(chosen, list) else [chosen])}
+    named |= {_of_id(each, options) for each in asked_for}
+    kept = {each for each, text in options.items() if each in named or text in named}
     if len(found) > MOST_OPTIONS:
         st.caption(f"The list shows the first {MOST_OPTIONS:,} of {len(found):,} {what}. Type words to find others.")
-    return kept | {each: options[each] for each in found[:MOST_OPTIONS]}
+    kept |= {*found[:MOST_OPTIONS]}
+    return {each: text for each, text in options.items() if each in kept}  # the first is what an address leaves out
 
 
 def choose_one(
     label: str, key: str, options: Mapping[str, str], on_change: Callable[[], None] | None = None
 ) -> str | None:
-    """Show `options` (value -> text) in a select box bound to the URL by text; report unknown texts in the URL."""
+    """Show `options` (value -> text) in a select box bound to the URL by text or id; report unknown ones in the URL."""
+    for value in _follow_ids(key, options)[:1]:
+        st.session_state[key] = value
     _say_what_is_gone(key, options.values())
     return st.selectbox(
         label,
@@ -138,6 +145,8 @@ def choose_many(
     label: str, key: str, options: Mapping[str, str], *, most: int | None = None, placeholder: str = "all"
 ) -> list[str]:
     """Show `options` (value -> text) to choose several from, bound to the URL like `choose_one`."""
+    if values := _follow_ids(key, options):
+        st.session_state[key] = values
     _say_what_is_gone(key, options.values())
     return st.multiselect(
         label,
@@ -149,6 +158,24 @@ def choose_many(
         placeholder=placeholder,
         wrap=True,
     )
+
+
+def _of_id(asked: str, options: Collection[str]) -> str | None:
+    """Return the only option that begins with an id, as SQL shows it or at least `ID_LENGTH` characters of it."""
+    found = [each for each in options if each.startswith(asked)] if _ID.fullmatch(asked) else []
+    return found[0] if len(found) == 1 else None
+
+
+def _follow_ids(key: str, options: Mapping[str, str]) -> list[str]:
+    """Replace ids in the URL by the texts of their options; return all options that it names if it has ids."""
+    asked = st.query_params.get_all(key)
+    known = {text: each for each, text in options.items()}
+    values = [known.get(each) or _of_id(each, options) for each in asked]
+    if all(each in known for each in asked) or None in values:
+        return []
+    named = [each for each in values if each is not None]
+    st.query_params[key] = [options[each] for each in named]
+    return named
 
 
 def _say_what_is_gone(key: str, texts: Any) -> None:
