@@ -32,7 +32,8 @@ def choose(warehouse: Warehouse, key: str = "goal") -> str | None:
     }
     follow_old_address(key, texts)
     usual = {_USUAL: f"usual: DHCP {100 * dhcp:g} %, others {100 * other:g} %"}
-    chosen = widgets.choose_one("Loss goal", key, usual | texts)
+    with widgets.reserved(widgets.FIELD_PIXELS):
+        chosen = widgets.choose_one("Loss goal", key, usual | texts)
     return None if chosen == _USUAL else chosen
 
 

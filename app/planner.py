@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -215,13 +217,15 @@ class Influence(NamedTuple):
         return abs(self.high_lps - self.low_lps)
 
 
-def influences(connection: duckdb.DuckDBPyConnection, inputs: Mapping[str, float]) -> list[Influence]:
+def influences(
+    connection: duckdb.DuckDBPyConnection, inputs: Mapping[str, float], loads: Mapping[str, float] | None = None
+) -> list[Influence]:
     """Return the effect of each input on the LPS needed when it alone is a fifth smaller or larger, strongest first.
 
     Inputs stay within their limits, and ratios of at most 1 do not exceed 1: no relay makes a server faster. Omit
-    inputs that hardly matter, such as those that are zero.
+    inputs that hardly matter, such as those that are zero. `loads` are those of `lps_needed`, if known.
     """
-    values = effective(inputs, lps_needed(connection, inputs))
+    values = effective(inputs, loads or lps_needed(connection, inputs))
     rows = connection.cursor().execute(influences_sql(values)).fetchall()
     lps = {(name, end): needed_lps for name, end, _, needed_lps in rows}
     found = [
@@ -361,20 +365,42 @@ FIGURES: Final = (  # of a configuration
 )
 
 
-class Answer(NamedTuple):
-    """All results of the calculator; `configurations`, with the columns FIGURES, is None without a warehouse."""
+@dataclass
+class Answer:
+    """The results of the calculator; those that take long are computed when they are first read."""
 
     inputs: dict[str, float]
     loads: dict[str, float]
-    influences: list[Influence]
     measured_lps: float
-    course: Course
-    configurations: list[dict[str, Any]] | None
+    goodput: tuple[tuple[float, float], ...]
+    calculator: duckdb.DuckDBPyConnection
+    known: Warehouse | None
 
     @property
     def protocol(self) -> str:
         """The protocol of the clients: DHCPv4 or DHCPv6."""
         return f"DHCPv{self.inputs['ip_version']:.0f}"
+
+    @cached_property
+    def influences(self) -> list[Influence]:
+        """The effect of each input."""
+        return influences(self.calculator, self.inputs, self.loads)
+
+    @cached_property
+    def course(self) -> Course:
+        """The course after the event."""
+        return course(self.inputs, self.loads, self.measured_lps, self.goodput)
+
+    @cached_property
+    def configurations(self) -> list[dict[str, Any]] | None:
+        """All configurations with the columns FIGURES, most head-room first; None without a warehouse."""
+        from dropline.app.queries import ask
+
+        if self.known is None:
+            return None
+        need = {"needed_lps": self.loads["needed_lps"], "protocol": self.protocol}
+        rows: list[dict[str, Any]] = ask(self.known, "planner_configurations", **need).select(FIGURES).to_pylist()
+        return rows
 
 
 def answer(
@@ -384,7 +410,7 @@ def answer(
     setup: Measured | None = None,
     calculator: duckdb.DuckDBPyConnection | None = None,
 ) -> Answer:
-    """Compute the need, the course after the event, and the configurations that meet the need.
+    """Compute the need; the answer computes the course after the event, and the configurations that meet the need.
 
     Args:
         known: the warehouse, or None.
@@ -396,21 +422,10 @@ def answer(
     Raises:
         ValueError: as `lps_needed`.
     """
-    from dropline.app.queries import ask
-
     values, calculator = complete(inputs), calculator or blank()
     loads = lps_needed(calculator, values)
     at = measured_lps if measured_lps is not None else setup.lps if setup else loads["needed_lps"]
-    after = course(values, loads, at, setup.goodput if setup else ())
-    found = Answer(values, loads, influences(calculator, values), at, after, None)
-    if known is None:
-        return found
-    rows = (
-        ask(known, "planner_configurations", needed_lps=loads["needed_lps"], protocol=found.protocol)
-        .select(FIGURES)
-        .to_pylist()
-    )
-    return found._replace(configurations=rows)
+    return Answer(values, loads, at, setup.goodput if setup else (), calculator, known)
 
 
 def opened(file: Path) -> Warehouse | None:

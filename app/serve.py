@@ -192,20 +192,16 @@ def application(
 
 
 def page_routes() -> list[Route]:
-    """Return routes that serve Streamlit's page with our style sheet at the address of every page.
-
-    As an element, the style sheet would arrive after others and move them.
-    """
-    import streamlit
+    """Return routes that serve our page at the address of every page."""
     from starlette.responses import HTMLResponse
     from starlette.routing import Route
 
-    html = Path(streamlit.__file__).with_name("static").joinpath("index.html").read_text("utf-8")
-    style = f"<style>{(ROOT / 'app' / 'style.css').read_text('utf-8')}</style></body>"
-    page = html.replace("</body>", style)  # after Streamlit's own styles, which stand in the head
+    from dropline.app.middleware import page
+
+    html = page()
 
     async def serve_page(_: Request) -> HTMLResponse:
-        return HTMLResponse(page, headers={"Cache-Control": "no-cache"})
+        return HTMLResponse(html, headers={"Cache-Control": "no-cache"})
 
     names = ["", *(file.stem for file in (ROOT / "app" / "views").glob("*.py"))]
     return [Route(f"/{name}", serve_page) for name in names]
@@ -239,6 +235,7 @@ def main(address: str = ADDRESS, port: int = 8501, host: list[str] | None = None
         application(home, address, hosts, partial(webbrowser.open, page) if browser else bool),
         ws="websockets-sansio",  # as in Streamlit's own server
         ws_max_size=2**24,
+        ws_per_message_deflate=False,  # as in Streamlit's own server: compressing takes both sides longer than sending
         access_log=False,
         log_level="warning",
         server_header=False,

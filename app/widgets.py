@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
+import re
 import zlib
 from typing import TYPE_CHECKING, Any, Final, Literal, Required, TypedDict, Unpack
 
 import streamlit as st
-from streamlit.elements.vega_charts import _convert_altair_to_vega_lite_spec
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dropline.app import downloads, query_log, status, wording
@@ -19,7 +18,6 @@ from dropline.paths import Home
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    import altair as alt
     import pandas as pd
     from streamlit.delta_generator import DeltaGenerator
     from streamlit.elements.lib.column_types import ColumnConfig
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
 FOLLOWED_EVERY_S: Final = 5
 REMEMBERED_BYTES: Final = 64 * 2**20  # cached answers of one publication
 ID_LENGTH: Final = 12  # characters of an id in an address
+_ID: Final = re.compile(f"[0-9a-f]{{{ID_LENGTH},}}")
 MOST_OPTIONS: Final = 500  # of a list to choose from
 MISSING: Final = "-"
 BOUND_WIDTH: Final = 70  # pixels
@@ -115,17 +114,22 @@ def narrowed(what: str, key: str, options: Mapping[str, str]) -> dict[str, str]:
     asked = (search or "").lower().split()
     found = [each for each, text in options.items() if all(word in text.lower() for word in asked)]
     chosen = st.session_state.get(key)
-    named = {*st.query_params.get_all(key), *(chosen if isinstance(chosen, list) else [chosen])}
-    kept = {each: text for each, text in options.items() if each in named or text in named}
+    asked_for = st.query_params.get_all(key)
+    named = {*asked_for, *(chosen if isinstance(chosen, list) else [chosen])}
+    named |= {_of_id(each, options) for each in asked_for}
+    kept = {each for each, text in options.items() if each in named or text in named}
     if len(found) > MOST_OPTIONS:
         st.caption(f"The list shows the first {MOST_OPTIONS:,} of {len(found):,} {what}. Type words to find others.")
-    return kept | {each: options[each] for each in found[:MOST_OPTIONS]}
+    kept |= {*found[:MOST_OPTIONS]}
+    return {each: text for each, text in options.items() if each in kept}  # the first is what an address leaves out
 
 
 def choose_one(
     label: str, key: str, options: Mapping[str, str], on_change: Callable[[], None] | None = None
 ) -> str | None:
-    """Show `options` (value -> text) in a select box bound to the URL by text; report unknown texts in the URL."""
+    """Show `options` (value -> text) in a select box bound to the URL by text or id; report unknown ones in the URL."""
+    for value in _follow_ids(key, options)[:1]:
+        st.session_state[key] = value
     _say_what_is_gone(key, options.values())
     return st.selectbox(
         label,
@@ -141,6 +145,8 @@ def choose_many(
     label: str, key: str, options: Mapping[str, str], *, most: int | None = None, placeholder: str = "all"
 ) -> list[str]:
     """Show `options` (value -> text) to choose several from, bound to the URL like `choose_one`."""
+    if values := _follow_ids(key, options):
+        st.session_state[key] = values
     _say_what_is_gone(key, options.values())
     return st.multiselect(
         label,
@@ -152,6 +158,24 @@ def choose_many(
         placeholder=placeholder,
         wrap=True,
     )
+
+
+def _of_id(asked: str, options: Collection[str]) -> str | None:
+    """Return the only option that begins with an id, as SQL shows it or at least `ID_LENGTH` characters of it."""
+    found = [each for each in options if each.startswith(asked)] if _ID.fullmatch(asked) else []
+    return found[0] if len(found) == 1 else None
+
+
+def _follow_ids(key: str, options: Mapping[str, str]) -> list[str]:
+    """Replace ids in the URL by the texts of their options; return all options that it names if it has ids."""
+    asked = st.query_params.get_all(key)
+    known = {text: each for each, text in options.items()}
+    values = [known.get(each) or _of_id(each, options) for each in asked]
+    if all(each in known for each in asked) or None in values:
+        return []
+    named = [each for each in values if each is not None]
+    st.query_params[key] = [options[each] for each in named]
+    return named
 
 
 def _say_what_is_gone(key: str, texts: Any) -> None:
@@ -192,16 +216,8 @@ def _pixels(height: int | Literal["auto", "content"], rows: int) -> int:
     return MOST_PIXELS if height == "auto" and rows > 10 else ROW_PIXELS * (rows + 1) + FRAME_PIXELS
 
 
-def specification(drawn: alt.LayerChart) -> dict[str, Any]:
-    """Return the Vega-Lite specification of a chart, with its data as Arrow, for pages that keep it.
-
-    `st.altair_chart` does the same at each call; Streamlit has no public function for it, but its version is pinned.
-    """
-    return _convert_altair_to_vega_lite_spec(drawn)
-
-
 def chart(
-    drawn: alt.LayerChart,
+    drawn: theme.Titled,
     key: str,
     asked: Collection[str] = (),
     on_select: Callable[[], None] | None = None,
@@ -214,12 +230,12 @@ def chart(
         key: Streamlit's key, also the name of the files.
         asked: the queries behind the chart, as from `query_log.recorded`.
         on_select: called when the visitor selects something in the chart.
-        kept: its `specification`, if the page keeps it.
+        kept: its specification `with_frames`, if the page keeps it.
     """
-    spec = copy.deepcopy(dict(kept)) if kept else specification(drawn)  # Streamlit takes the data out of it
     with st.container(gap="xxsmall", key=f"chart-{key}"):
         height: Any = drawn.height if isinstance(drawn.height, int) else "content"
         with reserved(theme.room(drawn)):
+            spec = dict(kept or drawn.with_frames())  # Streamlit takes the data out of it
             st.vega_lite_chart(None, spec, width="stretch", height=height, key=key, on_select=on_select or "ignore")
         downloads.row(drawn, key, asked)
 

@@ -31,18 +31,20 @@ def points(table: pd.DataFrame, x: str, y: str, colour: str | None = None) -> al
     whole = table.dropna(subset=list(REQUIRED))
     drawn = whole.head(MOST_POINTS)
     numbers = drawn["x"].dtype.kind in "iufM"
-    across = alt.X("x", type="temporal" if drawn["x"].dtype.kind == "M" else "quantitative", title=x)
+    kind = ("temporal" if drawn["x"].dtype.kind == "M" else "quantitative") if numbers else "nominal"
+    across = alt.X("x", type=kind, title=x)
     # Texts go on the vertical axis, which has space for them.
-    labels = alt.Y("x", type="nominal", title=None, sort=None, axis=theme.ROW_AXIS)  # the chart's title names it
+    labels = alt.Y("x", type=kind, title=None, sort=None, axis=theme.ROW_AXIS)  # the chart's title names it
     values = "y", "quantitative"
     chart = alt.Chart(drawn).mark_point(filled=True, size=45, opacity=0.75, color=theme.BACKEND_COLOURS["memfile"])
-    tooltip = [alt.Tooltip("x", title=x), alt.Tooltip("y", title=y)]
+    tooltip = [alt.Tooltip("x", type=kind, title=x), alt.Tooltip("y", type=values[1], title=y)]
     if numbers:
         chart = chart.encode(x=across, y=alt.Y(values[0], type=values[1], title=y), tooltip=tooltip)
     else:
         chart = chart.encode(x=alt.X(values[0], type=values[1], title=y), y=labels, tooltip=tooltip)
     if colour:
-        chart = chart.encode(color=_colour(drawn["colour"], colour), tooltip=[*tooltip, alt.Tooltip("colour")])
+        shade = _colour(drawn["colour"], colour)
+        chart = chart.encode(color=shade, tooltip=[*tooltip, alt.Tooltip("colour", type=shade["type"])])
     few = not numbers and drawn["x"].nunique() <= _MOST_ROWS
     finding = f"{y} over {x}: n = {len(drawn):,}"
     return theme.titled([chart], finding, _left_out(table, whole, drawn), alt.Step(22) if few else _HEIGHT)

@@ -144,6 +144,22 @@ class Titled(alt.LayerChart):  # type: ignore[misc]  # mypy does not follow Alta
         """Take the layers as they are, with their selections: Altair copies each three times, and hashes its rows."""
         super(alt.LayerChart, self).__init__(layer=list(layer), **properties)
 
+    def with_frames(self) -> dict[str, Any]:
+        """Return the specification with its rows as data frames, which Streamlit writes faster than Altair.
+
+        Their names stay the same when the rows change, so that a browser only replaces the rows.
+        """
+        drawn = self.copy(deep=False)
+        drawn.layer = [each.copy(deep=False) for each in self.layer]
+        frames: list[Any] = []
+        for part in (drawn, *drawn.layer):
+            if hasattr(part.data, "columns"):
+                frames.append(part.data)
+                part.data = alt.NamedData(f"rows-{len(frames)}")
+        written: dict[str, Any] = drawn.to_dict()
+        named = {f"rows-{place}": frame for place, frame in enumerate(frames, 1)}
+        return written | {"datasets": written.get("datasets", {}) | named}
+
     def to_dict(self, validate: bool = False, **options: Any) -> dict[str, Any]:
         """Return the specification; the tests validate it, which takes longer than drawing."""
         drawn: dict[str, Any] = super().to_dict(validate, **options)

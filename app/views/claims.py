@@ -108,10 +108,11 @@ def _draw_verdicts(claims: pd.DataFrame, asked: Collection[str]) -> None:
 
 
 def _choose_claim(claims: pd.DataFrame) -> int | None:
+    rows = claims.to_dict("records")
     return widgets.choose_row(
         view_tables.headed(
             claims.assign(
-                **{name: [of(row) for row in claims.to_dict("records")] for name, of in COMPUTED.items()},
+                **{name: [of(row) for row in rows] for name, of in COMPUTED.items()},
                 **{name: claims[name].map(wording.CLAIM_VERDICTS) for name in VERDICTS},
             ),
             f"claim_id statement {' '.join(COMPUTED)} {' '.join(VERDICTS)} source_title publisher",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dropline.app.warehouse import Warehouse
 
 MOST_BARS = 12
+MOST_FINDINGS = 1000  # of the table; a browser takes 0.1 s for 5,000
 # Filter: its label, and the parameter of quality_findings.sql.
 FILTERS = {
     "severity": ("Severity", "severities"),
@@ -101,7 +102,7 @@ def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str])
         return
     _draw_kinds(kept, asked)
     wanted = {parameter: chosen[name] for name, (_, parameter) in FILTERS.items()}
-    rows = queries.ask(warehouse, "quality_findings", **wanted).to_pandas()
+    rows = queries.ask(warehouse, "quality_findings", **wanted, most=MOST_FINDINGS).to_pandas()
     if (total := kept["findings"].sum()) > len(rows):
         st.caption(f"The table shows the most serious {len(rows):,} of {total:,} findings; filter to see the others.")
     place = widgets.choose_row(
@@ -128,7 +129,7 @@ def _choose_filters(found: pd.DataFrame) -> dict[str, list[str]]:
     for column, (name, (label, _)) in zip(st.columns(len(FILTERS)), FILTERS.items(), strict=True):
         values = sorted(found[name].dropna().unique())
         texts = {"severity": wording.SEVERITIES.__getitem__, "finding": _named}
-        with column:
+        with column, widgets.reserved(widgets.FIELD_PIXELS):
             options = {each: texts.get(name, str)(each) for each in values}
             chosen[name] = widgets.choose_many(label, name, widgets.narrowed(f"{label.lower()}s", name, options))
     return chosen

@@ -217,7 +217,7 @@ def _panel(
     some = f"{len(subject)} of " if known > len(subject) else ""
     finding = f"{protocol or 'No protocol stated'}, {unit}: {some}{wording.plural(known, 'set-up')}, fastest first"
     chart = panel.capacities(rows, unit, finding, _told(rows))
-    kept = widgets.specification(chart)
+    kept = chart.with_frames()
     return Panel(f"panel-{protocol}-{unit}", heading, lead, certainty, chart, kept, drawn, best)
 
 
@@ -294,7 +294,7 @@ def _effect(pairs: pa.Table, factor: str, asked: Collection[str]) -> Panel | Non
     lead = headlines.reasons(each, factor)
     address = factor, str(rows["campaign"].iloc[0])
     said = headlines.effect(rows, subject)
-    kept = widgets.specification(drawn)
+    kept = drawn.with_frames()
     return Panel(f"effect-{factor}", said, lead, "", drawn, kept, asked=asked, speedups=address)
 
 

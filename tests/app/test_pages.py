@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from dropline.app import planner, queries
+from dropline.app import planner, queries, widgets
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
@@ -125,6 +125,28 @@ def test_filters_that_leave_nothing_say_so(open_page, warehouse_home):
 def test_an_address_that_names_what_is_gone_is_told_so(open_page, warehouse_home, page, name):
     app = open_page(warehouse_home, page, **{name: "retired **thing**"})
     assert r"retired \*\*thing\*\*, which is not in this warehouse" in said(app)
+
+
+@pytest.mark.parametrize("length", [32, widgets.ID_LENGTH])
+@pytest.mark.parametrize(("page", "name"), [("run", "configuration"), ("compare", "configurations")])
+def test_an_address_may_name_a_configuration_by_its_id(
+    open_page, warehouse_home, warehouse, monkeypatch, page, name, length
+):
+    ids = warehouse.query("select configuration_id from runs order by configuration_id")["configuration_id"]
+    chosen = ids[-1].as_py()
+    monkeypatch.setattr(widgets, "MOST_OPTIONS", 1)
+    app = open_page(warehouse_home, page, **{name: chosen[:length]})
+    assert "not in this warehouse" not in said(app)
+    widget = app.selectbox(name) if page == "run" else app.multiselect(name)
+    assert widget.value in (chosen, [chosen])
+    label = queries.labels(warehouse)[chosen]
+    assert app.query_params.get(name, [label]) == [label], "or nothing, if it is the first of the list"
+
+
+def test_too_short_a_beginning_of_an_id_names_nothing(open_page, warehouse_home, warehouse):
+    [chosen] = warehouse.query("select configuration_id from runs limit 1")["configuration_id"].to_pylist()
+    app = open_page(warehouse_home, "run", configuration=chosen[: widgets.ID_LENGTH - 1])
+    assert "which is not in this warehouse" in said(app)
 
 
 def test_every_protocol_and_unit_has_a_panel(open_page, published_home):

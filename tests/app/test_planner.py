@@ -428,7 +428,8 @@ def test_a_name_is_neither_markup_nor_a_link_on_the_printed_plan(blank: duckdb.D
     name = "<b>x</b> ![i](http://evil.example/i.png) [a](javascript:1) a|b"
     row = {"configuration": name, "lps": 9.0, "headroom_ratio": 2.0, "missing_lps": 0.0, "origin": "o", "quality": "ok"}
     drawn = against_capacities(pd.DataFrame({"t_s": [1, 9], "lps": [5, 5]}), pd.DataFrame(columns=CAPACITIES), "5", "d")
-    page = printed.page(found._replace(configurations=[row]), drawn)
+    found.configurations = [row]
+    page = printed.page(found, drawn)
     cell = re.search(r"<td>(.*evil.*?)</td>", page)
     assert cell
     assert html.unescape(cell[1]) == name

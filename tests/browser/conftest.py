@@ -53,8 +53,6 @@ PAGES = re.findall(r'VIEWS / "(\w+)\.py"', (ROOT / "app" / "main.py").read_text(
 EXAMPLE = ROOT / "examples" / "kea-2.2-backends"
 PICTURES = ROOT / "target" / "pictures"  # ignored by git; `make pictures` writes all of them
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-# Streamlit asks for these below the path of a page first, and falls back to the root.
-PROBES = ("/_stcore/health", "/_stcore/host-config")
 
 
 @dataclass
@@ -107,7 +105,7 @@ class Watched:
 
 
 def _listen(message: ConsoleMessage, watched: Watched) -> None:
-    if message.type == "error" and not message.location.get("url", "").endswith(PROBES):
+    if message.type == "error":
         watched.troubles.append(f"console: {message.text}")
 
 
