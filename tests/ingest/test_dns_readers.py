@@ -13,6 +13,7 @@ import pytest
 from dropline.ingest.formats import (
     Reject,
     Report,
+    bngblaster,
     dnsblast,
     dnsperf,
     dnspyre,
@@ -20,6 +21,7 @@ from dropline.ingest.formats import (
     flame,
     kxdpgun,
     resperf,
+    shotgun,
 )
 from dropline.ingest.formats.dnstrace import duration_s
 
@@ -213,3 +215,10 @@ def test_dnspyre_json_that_was_printed_for_people_is_the_same_trial() -> None:
     assert first.facts == second.facts
     assert second.line == 1 + len(pretty.splitlines())
     assert "cut off" in reject(dnspyre, pretty[:-1].encode()).reason or reject(dnspyre, pretty[:-1].encode()).line
+
+
+@pytest.mark.parametrize("reader", [shotgun, bngblaster], ids=lambda reader: reader.NAME)
+def test_json_that_is_cut_anywhere_gives_no_figure(reader) -> None:
+    data = (CAPTURES.parent / "other" / f"{reader.NAME}.json").read_bytes()
+    for end in range(0, len(data) - 2, 97):
+        assert not [part for part in reader.parse(data[:end]) if isinstance(part, Report)]

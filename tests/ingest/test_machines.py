@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,104 +19,11 @@ from dropline.ingest.schema import HOSTS
 HARDWARE = Path(__file__).parent.parent / "captures" / "perfdhcp" / "hardware"
 COLLECT = Path(machines.__file__).parent / "collect.sh"
 CAPTURED = {path.name: path.read_bytes() for path in sorted(HARDWARE.iterdir())}
-
-
-def two_sockets(nested: bool) -> bytes:
-    """Return `lscpu -J` of 2 x 20 cores with hyper-threading; util-linux 2.37 began to nest."""
-    model = [
-        {"field": "Model name:", "data": "Intel(R) Xeon(R) Gold 6148 CPU @ 2.40GHz"},
-        {"field": "Thread(s) per core:", "data": "2"},
-        {"field": "Core(s) per socket:", "data": "20"},
-        {"field": "Socket(s):", "data": "2"},
-        {"field": "CPU max MHz:", "data": "3700.0000"},
-    ]
-    vendor: dict[str, Any] = {"field": "Vendor ID:", "data": "GenuineIntel"}
-    caches = [{"field": "L3 cache:", "data": "55 MiB (2 instances)"}]
-    fields = [
-        {"field": "Architecture:", "data": "x86_64", "children": [{"field": "x:", "data": None}]},
-        {"field": "CPU(s):", "data": "80"},
-        {"field": "NUMA:", "data": None, "children": [{"field": "NUMA node(s):", "data": "2"}]},
-        *([vendor | {"children": model}] if nested else [vendor, *model]),
-        *caches,
-    ]
-    return json.dumps({"lscpu": fields}, indent=3).encode()
-
-
-SERVER_LSHW = {
-    "id": "srv1",
-    "class": "system",
-    "vendor": "Dell Inc.",
-    "product": "PowerEdge R640",
-    "children": [
-        {"id": "cpu:0", "class": "processor", "product": "Xeon", "capacity": 4000000000,
-         "configuration": {"cores": "20", "threads": "40"}},
-        {"id": "cpu:1", "class": "processor", "product": "Xeon", "capacity": 4000000000,
-         "configuration": {"cores": "20", "threads": "40"}},
-        {"id": "cpu:2", "class": "processor", "disabled": True},
-        {"id": "memory", "class": "memory", "size": 206158430208},
-        {"id": "cache:0", "class": "memory", "size": 1310720},
-        {"id": "network:0", "class": "network", "businfo": "pci@0000:01:00.0",
-         "logicalname": "eno1", "vendor": "Broadcom", "product": "NetXtreme BCM5720",
-         "size": 1000000000, "configuration": {"driver": "tg3", "link": "yes"}},
-        {"id": "network:1", "class": "network", "businfo": "pci@0000:3b:00.0",
-         "logicalname": "ens1f0", "vendor": "Intel Corporation",
-         "product": "Ethernet Controller X710 for 10GbE SFP+",
-         "size": 10000000000, "configuration": {"driver": "i40e", "link": "yes"}},
-        {"id": "network:2", "class": "network", "logicalname": "docker0",
-         "size": 40000000000, "configuration": {"driver": "bridge", "link": "yes"}},
-        {"id": "disk", "class": "disk", "logicalname": "/dev/sda", "product": "PERC H740P",
-         "size": 480103981056},
-    ],
-}  # fmt: skip
-
-DMIDECODE = b"""# dmidecode 3.3
-Getting SMBIOS data from sysfs.
-
-Handle 0x0100, DMI type 1, 27 bytes
-System Information
-\tManufacturer: Dell Inc.
-\tProduct Name: PowerEdge R640
-
-Handle 0x0400, DMI type 4, 48 bytes
-Processor Information
-\tSocket Designation: CPU1
-\tManufacturer: Intel
-\tVersion: Intel(R) Xeon(R) Gold 6148 CPU @ 2.40GHz
-\tMax Speed: 4000 MHz
-\tStatus: Populated, Enabled
-\tCore Count: 20
-\tThread Count: 40
-
-Handle 0x0401, DMI type 4, 48 bytes
-Processor Information
-\tSocket Designation: CPU2
-\tStatus: Unpopulated
-
-Handle 0x1100, DMI type 17, 84 bytes
-Memory Device
-\tSize: 32 GB
-\tForm Factor: DIMM
-
-Handle 0x1101, DMI type 17, 84 bytes
-Memory Device
-\tSize: 16384 MB
-
-Handle 0x1102, DMI type 17, 84 bytes
-Memory Device
-\tSize: No Module Installed
-"""
-
-KEA_3 = b"""3.1.0 (3.1.0 (isc20250728104543 deb))
-premium: yes (isc20250728104543 deb)
-linked with:
-- log4cplus 2.0.8
-- OpenSSL 3.0.17 1 Jul 2025
-lease backends:
-- Memfile backend 5.0
-- PostgreSQL backend 30.0, library 150013
-host backends:
-- PostgreSQL backend 30.0, library 150013
-"""
+MADE = Path(__file__).parent / "made"
+LSCPU = (MADE / "lscpu/lscpu-counts-cores-over-both-sockets-2.json").read_bytes()  # 2 x 20 cores with hyper-threading
+LSHW = (MADE / "lshw/lshw-of-every-age-is-read-2.json").read_bytes()
+DMIDECODE = (MADE / "dmidecode/dmidecode-adds-up-modules-and-populated-sockets.txt").read_bytes()
+KEA_3 = (MADE / "kea_version/kea-tells-version-libraries-and-backends-in-both-forms.txt").read_bytes()
 
 
 def parsed(kind: str, data: bytes) -> machines.Facts:
@@ -166,8 +72,8 @@ def test_identity_is_that_of_the_machine_not_of_the_moment() -> None:
 
 def test_precedence_is_settled_where_sources_disagree() -> None:
     files = {
-        "lscpu.json": two_sockets(nested=True),
-        "lshw.json": json.dumps([SERVER_LSHW]).encode(),
+        "lscpu.json": LSCPU,
+        "lshw.json": LSHW,
         "cpuinfo.txt": CAPTURED["cpuinfo.txt"],
         "meminfo.txt": CAPTURED["meminfo.txt"],
         "dmidecode.txt": DMIDECODE,
@@ -189,7 +95,7 @@ def test_precedence_is_settled_where_sources_disagree() -> None:
 
 
 def test_fastest_linked_interface_on_a_bus_is_the_one_shown() -> None:
-    row, _ = machines.host({"lshw.json": json.dumps(SERVER_LSHW).encode()})
+    row, _ = machines.host({"lshw.json": LSHW})
     assert row["nic_model"] == "Intel Corporation Ethernet Controller X710 for 10GbE SFP+"
     assert (row["nic_driver"], row["nic_speed_mbps"]) == ("i40e", 10_000.0)
     assert row["disks"] == "sda 447.13 GiB (PERC H740P)"

@@ -6,7 +6,6 @@ import lzma
 import tarfile
 import time
 import zipfile
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -15,8 +14,6 @@ from hypothesis import strategies as st
 from dropline.ingest.formats import READERS
 from dropline.ingest.telemetry import TELEMETRY_READERS
 from dropline.ingest.unsupported import describe
-
-CAPTURES = Path(__file__).parents[1] / "captures"
 
 
 def archive(kind: str) -> bytes:
@@ -31,17 +28,6 @@ def archive(kind: str) -> bytes:
             file.writestr(name, "x")
     return stream.getvalue()
 
-
-# Captures of files that people keep beside results -> key words of the reason, and of the hint.
-KEPT = {
-    "dns/tools/dnspyre/lmdb-json/dist.csv": ("distribution of latencies", "--json"),
-    "dns/tools/dnspyre/lmdb-requestlog/requests.log": ("dnspyre's log", "what the tool printed"),
-    "dns/tools/dnstrace/lmdb-default/dist.csv": ("distribution of latencies", "stdout"),
-    "dns/tools/kdig/lmdb/kdig.out": ("the answer to one query", "ignore"),
-    "dns/dnsblast/lmdb/r1/00300pps/meta.json": ("JSON of no known tool", "sidecar"),
-    "perfdhcp/odd/input_macs.txt": ("input of a trial", "ignore"),
-    "perfdhcp/odd/input_relays4.txt": ("input of a trial", "ignore"),
-}
 
 BINARY = {
     b"\xd4\xc3\xb2\xa1\x02\x00\x04\x00": "a packet capture",
@@ -92,13 +78,6 @@ UNKNOWN = (
     "Queries per second: 5\n",
     "\xff\xfe",
 )
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_kept_files_are_told_with_what_to_do(name):
-    reason, hint = describe((CAPTURES / name).read_bytes()[:65536])
-    assert KEPT[name][0] in reason
-    assert KEPT[name][1] in hint
 
 
 @pytest.mark.parametrize(("data", "words"), BINARY.items(), ids=BINARY.values())
