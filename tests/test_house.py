@@ -108,20 +108,6 @@ def test_every_reader_is_in_the_reference():
     assert [reader.NAME for reader in (*READERS, *TELEMETRY_READERS) if f"`{reader.NAME}`" not in page] == []
 
 
-def test_no_file_is_claimed_by_two_readers():
-    from dropline.ingest.formats import READERS, recognise
-    from dropline.ingest.telemetry import TELEMETRY_READERS
-    from dropline.ingest.telemetry import recognise as recognise_telemetry
-
-    for folder in ("tests/captures", "examples"):
-        for file in filter(Path.is_file, (ROOT / folder).rglob("*")):
-            with file.open("rb") as opened:
-                head = opened.read(65536)
-            claims = [reader for reader in (*READERS, *TELEMETRY_READERS) if reader.sniff(head)]
-            assert len(claims) <= (not file.name.endswith("meta.json")), file
-            assert (recognise(head) or recognise_telemetry(head)) == next(iter(claims), None), file
-
-
 def test_the_how_to_of_a_new_format_shows_the_files_as_they_are():
     page = (ROOT / "docs" / "how-to" / "add-a-format.md").read_text("utf-8")
     for file in ("ingest/formats/queryperf.py", "tests/captures/dns/tools/queryperf/documented/queryperf.out"):

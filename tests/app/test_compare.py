@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import duckdb
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -13,6 +12,7 @@ from test_pages import charts, label, rows, said
 from dropline.app import queries, view_tables, widgets, wording
 from dropline.app.charts import theme
 from dropline.app.queries import compare as comparing
+from tests.homes import changed
 
 if TYPE_CHECKING:
     from dropline.app.warehouse import Warehouse
@@ -153,17 +153,15 @@ def test_a_visit_begins_with_the_widest_fair_pair_and_says_why(open_page, wareho
 
 
 def test_a_second_version_is_what_a_visit_begins_with(open_page, warehouse_home, ids, tmp_path):
-    file = tmp_path / "warehouse.duckdb"
-    file.write_bytes((warehouse_home / "warehouse.duckdb").read_bytes())
     single, multi = ids
-    with duckdb.connect(str(file)) as database:
-        database.execute("update trends set product_version = '2.4.0' where configuration_id = $1", [multi])
-        database.execute(
-            "update trends set place = place + 100, series_id = (select any_value(series_id) from trends as others "
-            "where configuration_id = $1 and others.loss_goal = trends.loss_goal) where configuration_id = $2",
-            [single, multi],
-        )
-    app = open_page(tmp_path, "compare")
+    home = changed(
+        *(warehouse_home, tmp_path, "update trends set product_version = '2.4.0' where configuration_id = $multi"),
+        "update trends set place = place + 100, series_id = (select any_value(series_id) from trends as others "
+        "where configuration_id = $single and others.loss_goal = trends.loss_goal) where configuration_id = $multi",
+        single=single,
+        multi=multi,
+    )
+    app = open_page(home, "compare")
     assert "the newest version against the one before" in said(app)
     assert app.multiselect("configurations").value == [single, multi]
 

@@ -127,12 +127,6 @@ def test_several_rows_lead_to_their_comparison(open_page, warehouse_home, wareho
     assert found_links["Compare the 3 chosen"].count("configurations=") == 3
 
 
-def test_what_finds_nothing_says_what_to_do(open_page, published_home):
-    app = open_page(published_home, "explore", search="no such word")
-    assert "Remove a word or a filter" in app.warning[0].value
-    assert app.caption[0].value == "no matches"
-
-
 def test_what_was_found_is_told_by_its_fastest(open_page, warehouse_home):
     app = open_page(warehouse_home, "explore", search="DHCPv6 high availability")
     assert "memfile, multi-threaded, load balancing" in app.header[0].value.replace("\\", "")

@@ -132,8 +132,3 @@ def test_a_configuration_of_a_partner_says_that_no_run_names_it(open_page, wareh
     partner = next(row["label"] for row in known if row["runs"] == 0)
     app = open_page(warehouse_home, "machines", tab="Server configurations", server_config=partner)
     assert "It may belong to a partner" in said(app)
-
-
-def test_without_server_configurations_the_page_says_how_to_bring_them(open_page, published_home):
-    app = open_page(published_home, "machines", tab="Server configurations")
-    assert "No server configuration has been read yet" in said(app)

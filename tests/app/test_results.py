@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING
-
-import duckdb
 
 from dropline.app import queries
 from dropline.app.warehouse import Warehouse
+from tests.homes import changed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,18 +52,11 @@ def test_fresh_findings_lead_to_the_same_findings(open_page: Open, warehouse_hom
 
 
 def test_findings_of_older_batches_are_not_fresh(warehouse_home: Path, tmp_path: Path) -> None:
-    shutil.copy(warehouse_home / "warehouse.duckdb", tmp_path / "warehouse.duckdb")
-    with duckdb.connect(str(tmp_path / "warehouse.duckdb")) as database:
-        database.execute(
-            "update campaigns set last_batch = 'zz' "
-            "where campaign = (select min(campaign) from campaigns where files > 0)"
-        )
-        (name,) = database.execute("select campaign from campaigns where last_batch = 'zz'").fetchone() or ("",)
-    changed = Warehouse.open(tmp_path / "warehouse.duckdb")
-    assert queries.row(changed, "results_freshness")["campaigns"] == [name]
-    assert {
-        each for row in queries.ask(changed, "results_fresh_findings").to_pylist() for each in row["campaigns"]
-    } <= {name}
+    newest = "update campaigns set last_batch = 'zz' where campaign = 'kea-2.2-backends'"
+    later = Warehouse.open(changed(warehouse_home, tmp_path, newest) / "warehouse.duckdb")
+    assert queries.row(later, "results_freshness")["campaigns"] == ["kea-2.2-backends"]
+    fresh = queries.ask(later, "results_fresh_findings").to_pylist()
+    assert {each for row in fresh for each in row["campaigns"]} <= {"kea-2.2-backends"}
 
 
 def test_an_empty_lake_has_nothing_fresh(published_home: Path) -> None:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dropline.inference.recovery import (
@@ -99,6 +99,7 @@ def test_a_server_that_never_answers_hears_everybody_once_in_64_seconds():
     assert course.repeated[-640:].mean() == pytest.approx(6400 / 64, rel=1e-3)
 
 
+@settings(max_examples=30)
 @given(
     st.sampled_from([V4, V6, timers(4, 60, 30, 52.5), timers(6, 60, 30, 48), timers(4, 600, 600, 600)]),
     st.floats(0, 1e6),

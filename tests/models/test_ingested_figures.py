@@ -7,15 +7,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pytest
 
-from dropline import pipeline
 from dropline.ingest import figures
 from dropline.ingest.lake import Lake
 from dropline.ingest.schema import TABLES
 from dropline.paths import Home
+from tests.homes import asking, built
 
 EXAMPLE = Path(__file__).parents[1] / "captures" / "figures" / "figures.csv"
 HEADER = "figure_id,source_id,location,product,protocol,metric,value,unit,qualifier,ha_mode,loss_limit_ratio\n"
@@ -52,9 +51,8 @@ def sql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sql]:
     commit(lake, "dns-2025", "figures.csv", EXAMPLE.read_bytes())
     commit(lake, "lab", "kea.csv", FIRST.encode())
     commit(lake, "lab", "kea.csv", SECOND.encode())
-    pipeline.build(home)
-    with duckdb.connect(str(home.warehouse), read_only=True) as connection:
-        yield lambda query: connection.execute(query).fetchall()
+    with asking(built(home.root)) as asked:
+        yield asked
 
 
 def test_an_ingested_figure_is_a_capacity_with_source_and_qualifier(sql):
