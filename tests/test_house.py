@@ -38,7 +38,7 @@ PACKAGES_NOT_IMPORTED = {
 }
 
 
-def imported(file: Path) -> set[str]:
+def imported(file):
     """The modules that a file imports, and the packages that they lie in."""
     names = set()
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):

@@ -1,21 +1,14 @@
 """The page of claims: what is said, what the figures give, and the way to the figures."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 from test_pages import rows, said
 
 from dropline.app import queries
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from streamlit.testing.v1 import AppTest
 
-
-def listed(app: AppTest) -> pd.DataFrame:
+def listed(app):
     return rows(app, "Statement").set_index("Claim")
 
 

@@ -1,9 +1,5 @@
 """The page that compares: any limit of loss, verdicts on pairs, and what else differs."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -14,12 +10,9 @@ from dropline.app.charts import theme
 from dropline.app.queries import compare as comparing
 from tests.homes import changed
 
-if TYPE_CHECKING:
-    from dropline.app.warehouse import Warehouse
-
 
 @pytest.fixture(scope="session")
-def pair(warehouse: Warehouse) -> list[str]:
+def pair(warehouse):
     """Labels of memfile, single- and multi-threaded, without HA."""
     return [
         label(warehouse, protocol="DHCPv4", backend="memfile", threading=threading, ha_mode="none")
@@ -28,13 +21,13 @@ def pair(warehouse: Warehouse) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def ids(warehouse: Warehouse, pair: list[str]) -> list[str]:
+def ids(warehouse, pair):
     by_label = {text: configuration_id for configuration_id, text in queries.labels(warehouse).items()}
     return [by_label[each] for each in pair]
 
 
 @pytest.fixture(scope="session")
-def measured(warehouse: Warehouse) -> list[str]:
+def measured(warehouse):
     found = warehouse.query("select configuration_id from configurations where origin = 'measured'")
     return [str(each) for each in found.column(0).to_pylist()]
 
@@ -64,7 +57,7 @@ def test_a_limit_of_ones_own_gives_what_the_named_goal_gives(warehouse, measured
 
 
 def test_capacities_never_fall_as_the_limit_rises(warehouse, measured):
-    last: dict[str, float] = {}
+    last = {}
     for limit in (0, 0.002, 0.01, 0.04, 0.2, 1):
         table = queries.ask(
             warehouse, "compare_run_capacities_at", configuration_ids=measured, limit=limit, basis="packet"

@@ -1,9 +1,6 @@
 """The page of machines: what is known of a host or a server configuration, and what two differ in."""
 
-from __future__ import annotations
-
 from itertools import combinations
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 import pytest
@@ -11,16 +8,12 @@ from test_pages import rows, said
 
 from dropline.app import queries, wording
 
-if TYPE_CHECKING:
-    from streamlit.testing.v1 import AppTest
-
-
 MEMFILE = "configs/v4_mt4_memfile_none.json (kea-2.2-backends)"
 MYSQL = "configs/v4_mt4_mysql_none.json (kea-2.2-backends)"
 PUBLISHED = "isc-r340-kea20 (published in isc-kb-kea-2.0)"
 
 
-def facts(app: AppTest) -> dict[tuple[str, str], str]:
+def facts(app):
     table = rows(app, "Value")
     return {(aspect, item): value for aspect, item, value in table.itertuples(index=False)}
 

@@ -1,9 +1,6 @@
 """What stands between the network and Streamlit, before an application that answers everything."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse
@@ -12,11 +9,6 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from dropline.app import auth, serve
 from dropline.app.middleware import DRAWN_WITH, Guard, Policy, content_policy, preloaded
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from starlette.types import Receive, Scope, Send
 
 HERE = "http://127.0.0.1:8501"
 PUBLIC = "https://bench.example"
@@ -31,7 +23,7 @@ HEADERS = (
 )
 
 
-async def streamlit(scope: Scope, receive: Receive, send: Send) -> None:
+async def streamlit(scope, receive, send):
     """Answer everything, as if there were data everywhere."""
     if scope["type"] == "websocket":
         websocket = WebSocket(scope, receive, send)
@@ -40,18 +32,18 @@ async def streamlit(scope: Scope, receive: Receive, send: Send) -> None:
         await websocket.receive()
         return
     if scope["path"] == "/oauth2callback":
-        answer: Any = RedirectResponse("/", 302)
+        answer = RedirectResponse("/", 302)
         answer.set_cookie("_streamlit_user", "signed")
     else:
         answer = PlainTextResponse("data")
     await answer(scope, receive, send)
 
 
-def client(policy: Policy, base: str = HERE) -> TestClient:
+def client(policy, base=HERE):
     return TestClient(Guard(streamlit, policy), base, follow_redirects=False)
 
 
-def until(cookies: Mapping[str, str]) -> float | None:
+def until(cookies):
     return float(cookies["until"]) if "until" in cookies else None
 
 
@@ -222,7 +214,7 @@ def test_the_policy_of_content_names_the_scripts_of_the_page(tmp_path):
 
 
 def test_the_scripts_that_pages_are_drawn_with_are_fetched_with_the_page():
-    async def page(scope: Scope, receive: Receive, send: Send) -> None:
+    async def page(scope, receive, send):
         await HTMLResponse("<html>")(scope, receive, send)
 
     link = TestClient(Guard(page, LOCAL), HERE).get("/").headers["link"]

@@ -1,9 +1,6 @@
 """Each page over a warehouse that is missing, holds published figures only, or holds measured results."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow as pa
@@ -11,38 +8,32 @@ import pytest
 
 from dropline.app import planner, queries
 
-if TYPE_CHECKING:
-    from streamlit.testing.v1 import AppTest
-
-    from dropline.app.warehouse import Warehouse
-
-
 PAGES = ("results", "compare", "run", "planner")
 
 
-def said(app: AppTest) -> str:
+def said(app):
     """Everything that a page says."""
     kinds = ("title", "header", "markdown", "caption", "info", "warning", "error", "success", "text", "code")
     return "\n".join(element.value for kind in kinds for element in getattr(app, kind))
 
 
-def rows(app: AppTest, column: str) -> pd.DataFrame:
+def rows(app, column):
     """The first table with this column."""
     return next(table.value for table in app.dataframe if column in table.value.columns)
 
 
-def charts(app: AppTest) -> list[dict[str, Any]]:
+def charts(app):
     return [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
 
 
-def drawn(app: AppTest) -> pd.DataFrame:
+def drawn(app):
     """What the panels of the home page draw."""
     sent = [each.data.data for chart in app.get("vega_lite_chart") for each in chart.proto.datasets]
     found = [pa.ipc.open_stream(each).read_pandas() for each in sent]
     return pd.concat([each for each in found if "configuration_id" in each]).drop_duplicates("configuration_id")
 
 
-def label(warehouse: Warehouse, **dimensions: str) -> str:
+def label(warehouse, **dimensions):
     """The label of the one measured configuration with these dimensions."""
     found = [
         row["configuration_id"]
@@ -53,12 +44,12 @@ def label(warehouse: Warehouse, **dimensions: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def single(warehouse: Warehouse) -> str:
+def single(warehouse):
     return label(warehouse, protocol="DHCPv4", backend="memfile", threading="single", ha_mode="none")
 
 
 @pytest.fixture(scope="session")
-def multi(warehouse: Warehouse) -> str:
+def multi(warehouse):
     return label(warehouse, protocol="DHCPv4", backend="memfile", threading="multi", ha_mode="none")
 
 

@@ -1,10 +1,7 @@
 """The page of quality: findings and where they lead, what was refused, the gate, how fresh it all is."""
 
-from __future__ import annotations
-
 import json
 import shutil
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 import duckdb
@@ -15,19 +12,12 @@ from dropline.app import queries, wording
 from dropline.app.warehouse import Warehouse
 from dropline.ingest.log import Entry
 
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Any
-
-    from streamlit.testing.v1 import AppTest
-
-
-NO_FILTER: dict[str, list[str]] = {"severities": [], "findings": [], "subjects": [], "campaigns": []}
+NO_FILTER = {"severities": [], "findings": [], "subjects": [], "campaigns": []}
 REFUSED = "Line 3: the report ends here copy the file again"
 
 
 @pytest.fixture(scope="module")
-def refusing_home(warehouse_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def refusing_home(warehouse_home, tmp_path_factory):
     """The examples, as if three files had been refused, two of them for one reason, and a batch came later."""
     home = tmp_path_factory.mktemp("refusing")
     shutil.copy(warehouse_home / "warehouse.duckdb", home)
@@ -45,13 +35,13 @@ def refusing_home(warehouse_home: Path, tmp_path_factory: pytest.TempPathFactory
     return home
 
 
-def a_finding(warehouse: Warehouse, subject: str) -> dict[str, Any]:
+def a_finding(warehouse, subject):
     return warehouse.query(
         "select * from quality_findings where subject = $subject order by finding_id limit 1", {"subject": subject}
     ).to_pylist()[0]
 
 
-def ways(app: AppTest) -> dict[str, dict[str, list[str]]]:
+def ways(app):
     """What each link to another page carries along."""
     return {link.proto.label: parse_qs(link.proto.query_string) for link in app.get("page_link")}
 

@@ -1,7 +1,5 @@
 """The questions of the pages, asked of the bundled examples."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -14,18 +12,18 @@ from tests.homes import changed
 ROOT = Path(__file__).parents[2]
 
 
-def ids(warehouse: Warehouse, sql: str) -> list[str]:
+def ids(warehouse, sql):
     return [row["id"] for row in warehouse.query(f"select distinct configuration_id as id from {sql}").to_pylist()]
 
 
 @pytest.fixture(scope="module")
-def nine_runs(warehouse: Warehouse) -> str:
+def nine_runs(warehouse):
     """The configuration that was measured nine times."""
     return ids(warehouse, "configurations where runs = 9 and origin = 'measured'")[0]
 
 
 @pytest.fixture(scope="module")
-def long(warehouse_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+def long(warehouse_home, tmp_path_factory):
     """The examples, with one trial of 7,200 interim lines and a run of 20,000 steps."""
     home = changed(
         warehouse_home,

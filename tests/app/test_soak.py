@@ -1,7 +1,5 @@
 """Several visitors at once, over real websockets; and that the soak would notice what it looks for."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import shutil
@@ -26,7 +24,7 @@ def test_visitors_do_not_disturb_each_other(warehouse_home):
     assert done.seen.batches, "the home page says what the newest batch is"
 
 
-def looks(begin: float, end: float, minutes: float = 2, noise: float = 0, seed: int = 1) -> list[tuple[float, float]]:
+def looks(begin, end, minutes=2, noise=0, seed=1):
     """Memory that grows evenly, looked at 121 times; its noise outlasts a look, as that of a server does."""
     chance, off, found = random.Random(seed), 0.0, []
     for place in range(121):
@@ -52,7 +50,7 @@ def test_a_soak_fails_when_a_promise_is_broken(memory, troubles, log, said):
     assert all(one.startswith(begin) for one, begin in zip(found, said, strict=True))
 
 
-def replaced_but_open(file: Path) -> int:
+def replaced_but_open(file):
     """How often this process has a file open that no longer stands under its name."""
     links = [each.readlink() for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
     return links.count(Path(f"{file} (deleted)"))

@@ -1,9 +1,5 @@
 """What a version changed: counted, sorted, and told on the page and on the home page."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from dropline.app import headlines, wording
@@ -11,12 +7,9 @@ from dropline.app.queries import compare
 from dropline.app.warehouse import Warehouse
 from tests.homes import changed
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 @pytest.fixture(scope="module")
-def two_versions(warehouse_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def two_versions(warehouse_home, tmp_path_factory):
     """The examples, in which the runs with four threads are told as those of version 2.4.0 of the same set-ups."""
     return changed(
         warehouse_home,

@@ -12,22 +12,22 @@ from dropline.ingest.formats.perfdhcp_options import parse_command
 CAPTURES = Path(__file__).parents[1] / "captures" / "perfdhcp" / "odd"
 
 
-def capture(name: str) -> bytes:
+def capture(name):
     (path,) = CAPTURES.glob(f"{name}*.txt")
     return path.read_bytes()
 
 
-def parts(data: bytes | str) -> list[Report | Reject]:
+def parts(data):
     return list(perfdhcp.parse(data.encode() if isinstance(data, str) else data))
 
 
-def report(data: bytes | str) -> Report:
+def report(data):
     (part,) = parts(data)
     assert isinstance(part, Report)
     return part
 
 
-def reject(data: bytes | str) -> Reject:
+def reject(data):
     (part,) = parts(data)
     assert isinstance(part, Reject)
     return part
@@ -55,7 +55,7 @@ def reject(data: bytes | str) -> Reject:
         ("perfdhcp -4 -r x -p 1e400 -R", {"offered_rate": None, "duration_s": None, "clients": 1}),
     ],
 )
-def test_options_are_resolved(command: str, expected: dict) -> None:
+def test_options_are_resolved(command, expected):
     options = parse_command(command)
     assert {name: getattr(options, name) for name in expected} == expected
 
@@ -77,7 +77,7 @@ def test_options_are_resolved(command: str, expected: dict) -> None:
         ),
     ],
 )
-def test_method_names_what_shapes_the_load(command: str, method: str) -> None:
+def test_method_names_what_shapes_the_load(command, method):
     assert parse_command(f"perfdhcp {command} -l c0 10.0.0.1").method == method
 
 
@@ -91,7 +91,7 @@ def test_method_names_what_shapes_the_load(command: str, method: str) -> None:
         "-4 -w a.sh -r 10 -R 100 -p 4",
     ],
 )
-def test_method_is_the_same_whatever_the_rate_target_and_reporting(other: str) -> None:
+def test_method_is_the_same_whatever_the_rate_target_and_reporting(other):
     assert parse_command(f"perfdhcp {other}").method == parse_command("perfdhcp -r 1 -p 4 -R 100").method
 
 
@@ -105,7 +105,7 @@ def test_method_is_the_same_whatever_the_rate_target_and_reporting(other: str) -
         ("Rate: -nan 4-way exchanges/second, expected rate: 300", (None, 300.0)),
     ],
 )
-def test_rate_line_of_any_version(rate: str, figures: tuple) -> None:
+def test_rate_line_of_any_version(rate, figures):
     text = re.sub("Rate: .*", rate, capture("022").decode())
     facts = report(text).facts
     assert (facts["achieved_rate"], facts["offered_rate"]) == figures
@@ -118,7 +118,7 @@ def test_rate_line_of_any_version(rate: str, figures: tuple) -> None:
         *(("-nan", None), ("nan", None), ("inf", None), ("0.000", 0.0), ("100.000", 1.0)),
     ],
 )
-def test_drops_ratio_keeps_its_printed_text(printed: str, ratio: float | None) -> None:
+def test_drops_ratio_keeps_its_printed_text(printed, ratio):
     """3.0 prints three significant digits where 2.x prints three decimals."""
     text = capture("022").decode().replace("drops ratio: 0.033 %", f"drops ratio: {printed} %")
     row = report(text).exchanges[1]
@@ -126,7 +126,7 @@ def test_drops_ratio_keeps_its_printed_text(printed: str, ratio: float | None) -
     assert row["drop_ratio"] == (ratio if ratio is None else pytest.approx(ratio))
 
 
-def test_clean_interim_lines_have_no_header_and_any_separator() -> None:
+def test_clean_interim_lines_have_no_header_and_any_separator():
     for separator in (",", ";", " ", "|", "--", " / ", "x"):
         text = capture("014").decode().replace(",", separator, 7 * 3).replace(f"second{separator}", "second,")
         found = report(text)
@@ -138,14 +138,14 @@ def test_clean_interim_lines_have_no_header_and_any_separator() -> None:
         assert (facts["duration_s"], facts["drop_time_s"], facts["clients"]) == (None, None, None)
 
 
-def test_reports_appended_to_one_file_are_told_apart() -> None:
+def test_reports_appended_to_one_file_are_told_apart():
     names = ["014", "014", "089", "014", "127", "143", "022", "170", "040", "146", "001", "053", "014"]
     kinds = [type(part).__name__[:3] for part in parts(b"".join(capture(name) for name in names))]
     assert " ".join(kinds) == "Rep Rep Rej Rep Rej Rej Rep Rej Rep Rej Rep Rej Rep"
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", b" \r\n\0\0", b"\xef\xbb\xbf", gzip.compress(b"", mtime=0)])
-def test_empty_file_says_so(data: bytes) -> None:
+def test_empty_file_says_so(data):
     assert reject(data).reason == "the file is empty"
 
 
@@ -170,7 +170,7 @@ def test_empty_file_says_so(data: bytes) -> None:
         *("typescript", "escapes"),
     ],
 )
-def test_way_of_recording_does_not_change_the_trial(name: str, wrap) -> None:
+def test_way_of_recording_does_not_change_the_trial(name, wrap):
     data = wrap(capture(name))
     found, plain = report(data), report(capture(name))
     assert recognise(data) is perfdhcp
@@ -180,7 +180,7 @@ def test_way_of_recording_does_not_change_the_trial(name: str, wrap) -> None:
 
 
 @pytest.mark.parametrize("name", ["017", "034", "067", "014"])
-def test_report_cut_off_at_any_byte_is_accounted_for(name: str) -> None:
+def test_report_cut_off_at_any_byte_is_accounted_for(name):
     data = capture(name)
     whole = report(data)
     statistics = data.rindex(b"collected packets: 0") + len(b"collected packets: 0")
@@ -197,7 +197,7 @@ def test_report_cut_off_at_any_byte_is_accounted_for(name: str) -> None:
         assert completed or any("cut off" in warning for warning in part.warnings)
 
 
-def test_gzip_that_is_damaged_keeps_what_could_be_read() -> None:
+def test_gzip_that_is_damaged_keeps_what_could_be_read():
     packed = gzip.compress(capture("022") * 2, compresslevel=0)
     *found, fault = parts(packed[:-400])
     assert isinstance(found[0], Report)
@@ -205,7 +205,7 @@ def test_gzip_that_is_damaged_keeps_what_could_be_read() -> None:
     assert "gzip file is damaged" in reject(packed[:5]).reason
 
 
-def test_text_that_does_not_fit_in_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_that_does_not_fit_in_memory_is_refused(monkeypatch):
     monkeypatch.setattr(perfdhcp, "MAX_TEXT_BYTES", 1024**2)
     bomb = gzip.compress(capture("022") * 5000)
     assert len(bomb) < 100_000
@@ -233,7 +233,7 @@ def test_text_that_does_not_fit_in_memory_is_refused(monkeypatch: pytest.MonkeyP
         *("error", "exchange"),
     ],
 )
-def test_huge_line_is_one_reject(data: bytes) -> None:
+def test_huge_line_is_one_reject(data):
     assert len(reject(data).reason) < 1000
 
 
@@ -251,11 +251,11 @@ def test_huge_line_is_one_reject(data: bytes) -> None:
         (CAPTURES / "INDEX.md").read_bytes(),
     ],
 )
-def test_other_text_is_not_recognised(head: bytes) -> None:
+def test_other_text_is_not_recognised(head):
     assert recognise(head) is None
 
 
-def test_head_of_a_long_capture_is_recognised() -> None:
+def test_head_of_a_long_capture_is_recognised():
     clean = b"199,199,199,199,0,0,0,0\n" * 4000
     assert recognise(clean[: 64 * 1024]) is perfdhcp
     assert recognise(gzip.compress(clean, compresslevel=0)[: 64 * 1024]) is perfdhcp

@@ -8,7 +8,6 @@ import time
 from datetime import UTC
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -41,7 +40,7 @@ MAY_END_ANYWHERE = {"prometheus_csv", "cloudwatch", "kea_leases"}
 
 
 @cache
-def texts() -> tuple[tuple[Any, bytes], ...]:
+def texts():
     """Every small capture and seed, each with the reader that knows it; a database is no text."""
     small = (path for folder in (CAPTURES, SEEDS) for path in sorted(folder.rglob("*")) if path.is_file())
     found = [path.read_bytes() for path in small if path.stat().st_size < LARGEST]
@@ -49,12 +48,12 @@ def texts() -> tuple[tuple[Any, bytes], ...]:
     return tuple((reader, data) for data in found for reader in readers if reader.sniff(data))
 
 
-def own(reader) -> list[bytes]:
+def own(reader):
     """Return the texts of one reader that begin with a report."""
     return [data for other, data in texts() if other is reader and isinstance(next(reader.parse(data)), Report)]
 
 
-def some(wanted) -> st.SearchStrategy:
+def some(wanted):
     """Return a strategy for those texts, each with its reader, that are `wanted`."""
     return st.deferred(lambda: st.sampled_from([pair for pair in texts() if wanted(*pair)]))
 
@@ -66,7 +65,7 @@ of_no_lines = some(lambda reader, _: reader not in OF_TEXT)
 reports = st.deferred(lambda: st.sampled_from([(reader, data) for reader in DNS for data in own(reader)]))
 
 
-def check(reader, data: bytes) -> list[Any]:
+def check(reader, data):
     """Read `data` in time, check what every part promises, and return the parts that are no rejects."""
     before = time.process_time()
     parts = list(reader.parse(data))
@@ -87,7 +86,7 @@ def check(reader, data: bytes) -> list[Any]:
     return found
 
 
-def check_sample(sample: Sample) -> None:
+def check_sample(sample):
     assert sample.at is None or sample.at.tzinfo is UTC
     assert isinstance(sample.value, float)
     assert math.isfinite(sample.value)
@@ -95,7 +94,7 @@ def check_sample(sample: Sample) -> None:
     assert all(text is None or text.encode() for text in sample[1:2] + sample[3:])
 
 
-def check_report(reader, part: Report) -> None:
+def check_report(reader, part):
     facts = part.facts
     assert part.line >= 1
     assert isinstance(facts["completed"], bool)
@@ -122,7 +121,7 @@ def check_report(reader, part: Report) -> None:
 
 
 @pytest.mark.parametrize("reader", ALL, ids=lambda reader: reader.NAME)
-def test_captures_of_every_reader_are_accounted_for_in_any_wrapping(reader) -> None:
+def test_captures_of_every_reader_are_accounted_for_in_any_wrapping(reader):
     for data in [data for other, data in texts() if other is reader]:
         found = check(reader, data)
         wrapped = [gzip.compress(data), b"\xef\xbb\xbf" + data]
@@ -139,14 +138,14 @@ def test_captures_of_every_reader_are_accounted_for_in_any_wrapping(reader) -> N
 
 @given(readers, st.binary(max_size=1000) | st.text(max_size=500).map(str.encode))
 @settings(max_examples=500, deadline=None)
-def test_any_bytes_are_accounted_for(reader, data: bytes) -> None:
+def test_any_bytes_are_accounted_for(reader, data):
     reader.sniff(data)
     check(reader, data)
 
 
 @given(known, st.integers(0, LARGEST))
 @settings(max_examples=500, deadline=None)
-def test_cut_captures_are_accounted_for_and_give_nothing_more(pair, end: int) -> None:
+def test_cut_captures_are_accounted_for_and_give_nothing_more(pair, end):
     reader, data = pair
     end %= len(data) + 1
     whole, kept = check(reader, data), check(reader, data[:end])
@@ -158,7 +157,7 @@ def test_cut_captures_are_accounted_for_and_give_nothing_more(pair, end: int) ->
 
 @given(st.sampled_from(ROW_TABLES), st.integers(0, 10_000))
 @settings(max_examples=150, deadline=None)
-def test_row_of_a_cut_table_is_as_in_the_whole_one_or_not_complete(name: str, end: int) -> None:
+def test_row_of_a_cut_table_is_as_in_the_whole_one_or_not_complete(name, end):
     data = (CAPTURES / "spirent" / name).read_bytes()
     reader = next(reader for reader in READERS if reader.sniff(data))
     for cut, full in zip(check(reader, data[:end]), check(reader, data), strict=False):
@@ -167,7 +166,7 @@ def test_row_of_a_cut_table_is_as_in_the_whole_one_or_not_complete(name: str, en
 
 @given(of_tables, st.integers(1, 6000))
 @settings(max_examples=150, deadline=None)
-def test_table_or_document_behind_a_cut_one_is_read(pair, end: int) -> None:
+def test_table_or_document_behind_a_cut_one_is_read(pair, end):
     reader, data = pair
     alone = check(reader, data)
     found = check(reader, data[:end].rstrip(b"\n") + b"\n" + data)
@@ -177,7 +176,7 @@ def test_table_or_document_behind_a_cut_one_is_read(pair, end: int) -> None:
 
 @given(reports, st.integers(0, 10**6))
 @settings(max_examples=200, deadline=None)
-def test_foreign_line_is_told_wherever_it_stands(pair, place: int) -> None:
+def test_foreign_line_is_told_wherever_it_stands(pair, place):
     reader, data = pair
     ends = [0, *(match.end() for match in re.finditer(rb"\r\n|\r|\n", data))]
     at = ends[place % len(ends)]
@@ -188,7 +187,7 @@ def test_foreign_line_is_told_wherever_it_stands(pair, place: int) -> None:
 
 @given(st.sampled_from(OF_TEXT), st.data())
 @settings(max_examples=200, deadline=None)
-def test_appended_reports_give_what_each_gives_alone(reader, draw) -> None:
+def test_appended_reports_give_what_each_gives_alone(reader, draw):
     # A run of dnsblast that was interrupted ends without a mark; only counters that fall tell of another.
     files = [data for data in own(reader) if data.endswith(b"\n")]
     chosen = draw.draw(st.lists(st.sampled_from(files), min_size=1, max_size=4))
@@ -198,7 +197,7 @@ def test_appended_reports_give_what_each_gives_alone(reader, draw) -> None:
 
 @given(of_no_lines, st.data())
 @settings(max_examples=200, deadline=None)
-def test_a_text_that_was_appended_to_gives_what_each_part_gives_alone(pair, draw) -> None:
+def test_a_text_that_was_appended_to_gives_what_each_part_gives_alone(pair, draw):
     reader, first = pair
     if reader in READERS:  # several trials of a table have a number each
         rates = [part.facts["achieved_rate"] for part in check(reader, first)]
@@ -211,14 +210,14 @@ def test_a_text_that_was_appended_to_gives_what_each_part_gives_alone(pair, draw
 
 @given(st.one_of(st.floats(), st.integers(), st.text(max_size=40), st.none(), st.booleans()))
 @settings(max_examples=300)
-def test_numbers_and_instants_of_anything_never_raise(value) -> None:
+def test_numbers_and_instants_of_anything_never_raise(value):
     number, at = real(value), instant(value)
     assert number is None or math.isfinite(number)
     assert at is None or at.tzinfo is UTC
 
 
 @pytest.mark.parametrize("reader", (*DNS, *TELEMETRY_READERS), ids=lambda reader: reader.NAME)
-def test_hostile_text_takes_linear_time(reader) -> None:
+def test_hostile_text_takes_linear_time(reader):
     head = next(data for other, data in texts() if other is reader)
     pieces = (
         *(b"\r", b"\n", b"\x1b[", b"{", b'{"a":', b"[", b"1", b" ", b"\xff"),

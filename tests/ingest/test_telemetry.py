@@ -20,11 +20,11 @@ NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 NOON_S = int(NOON.timestamp())
 
 
-def capture(name: str) -> bytes:
+def capture(name):
     return (CAPTURES / "watched" / name).read_bytes()
 
 
-def read(data: bytes | str, name: str | None = None) -> list[Sample | Reject]:
+def read(data, name=None):
     """Read a text by the reader that claims it, which must be the named one."""
     data = data.encode() if isinstance(data, str) else data
     watcher = recognise(data[:65536])
@@ -33,14 +33,14 @@ def read(data: bytes | str, name: str | None = None) -> list[Sample | Reject]:
     return list(watcher.parse(data))
 
 
-def found(data: bytes | str, name: str | None = None) -> list[Sample]:
+def found(data, name=None):
     """Read a text of which every part is of use."""
     parts = read(data, name)
     assert all(isinstance(part, Sample) for part in parts), parts
     return parts
 
 
-def reject(data: bytes | str, name: str | None = None) -> Reject:
+def reject(data, name=None):
     (part,) = read(data, name)
     assert isinstance(part, Reject), part
     return part

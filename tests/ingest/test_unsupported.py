@@ -16,7 +16,7 @@ from dropline.ingest.telemetry import TELEMETRY_READERS
 from dropline.ingest.unsupported import describe
 
 
-def archive(kind: str) -> bytes:
+def archive(kind):
     """Return a small archive that holds one file."""
     stream = io.BytesIO()
     if kind == "tar":
@@ -107,7 +107,7 @@ def test_samples_of_this_page_are_claimed_by_no_reader():
 
 @given(st.binary(max_size=500) | st.text(max_size=500).map(str.encode))
 @settings(max_examples=300, deadline=None)
-def test_any_bytes_are_described_or_not(data) -> None:
+def test_any_bytes_are_described_or_not(data):
     said = describe(data)
     assert said is None or all(said)
 

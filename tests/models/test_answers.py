@@ -15,7 +15,7 @@ PATH = 'path: "Q{offered_rate}/dnsperf.out"\n'
 LATE = ("Run time (s):         5.00", "Run time (s):         5.30")  # of a sending time of 5 s
 
 
-def ramp(folder: Path, edit: dict[str, str], *campaign: str) -> None:
+def ramp(folder, edit, *campaign):
     """Write a ramp of dnsperf at three rates that answered everything, with every text of `edit` exchanged."""
     for rate in RATES:
         text = (RAMP / f"Q{rate:05}-r2" / "dnsperf.out").read_text()

@@ -20,7 +20,7 @@ class Project(NamedTuple):
     home: Path
     built: subprocess.CompletedProcess[str] | None = None
 
-    def dbt(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def dbt(self, *arguments):
         environment = {
             **os.environ,
             "DROPLINE_LAKE": str(self.home / "build" / "lake"),
@@ -36,7 +36,7 @@ class Project(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory, warehouse_home) -> Project:
+def project(tmp_path_factory, warehouse_home):
     root = tmp_path_factory.mktemp("project")
     for name in ("dbt_project.yml", "profiles.yml"):
         shutil.copy(ROOT / name, root)

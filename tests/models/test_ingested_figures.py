@@ -1,9 +1,7 @@
 """Figures that people read from documents flow through the models as the bundled ones do."""
 
-from __future__ import annotations
-
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +27,7 @@ SECOND = (
 Sql = Callable[[str], list[tuple[Any, ...]]]
 
 
-def commit(lake: Lake, campaign: str, path: str, data: bytes) -> None:
+def commit(lake, campaign, path, data):
     """Put a file of figures into the lake as an ingest does."""
     file = {"campaign": campaign, "source_path": path, "batch": ""}
     digest = hashlib.sha256(data).hexdigest()
@@ -44,7 +42,7 @@ def commit(lake: Lake, campaign: str, path: str, data: bytes) -> None:
 
 
 @pytest.fixture(scope="module")
-def sql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sql]:
+def sql(tmp_path_factory):
     home = Home.chosen(tmp_path_factory.mktemp("home"))
     lake = Lake.create(home.lake)
     commit(lake, "lab", "figures.csv", EXAMPLE.read_bytes())

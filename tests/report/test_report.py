@@ -1,7 +1,5 @@
 """The report says what the marts say, each figure in its place."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -23,7 +21,7 @@ def examples(warehouse, tables_of):
     return tables_of(report.make(warehouse, form="markdown"))
 
 
-def rows_of(made: content.Report, key: str):
+def rows_of(made, key):
     [section] = [section for section in made.sections if section.key == key]
     for table in section.blocks:
         if isinstance(table, Table):

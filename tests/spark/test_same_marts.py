@@ -4,8 +4,6 @@ Spark stands in an environment of its own, `.venv-spark`, and needs Java 17 or n
 skipped, but not in CI.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import shutil
@@ -13,7 +11,6 @@ import subprocess
 from collections import defaultdict
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -44,7 +41,7 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def in_duckdb(examples_home, tmp_path_factory) -> Path:
+def in_duckdb(examples_home, tmp_path_factory):
     """The file that dbt alone makes of the examples; a published one also has the findings of the gate on it."""
     folder = tmp_path_factory.mktemp("duckdb")
     database = folder / "warehouse.duckdb"
@@ -56,7 +53,7 @@ def in_duckdb(examples_home, tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def in_spark(examples_home, tmp_path_factory) -> Path:
+def in_spark(examples_home, tmp_path_factory):
     """The folder of the tables that Spark makes of the examples, on two executors; our own data test passes."""
     folder = tmp_path_factory.mktemp("spark")
     (folder / "spark-defaults.conf").write_text(SPARK, "utf-8")
@@ -79,7 +76,7 @@ def in_spark(examples_home, tmp_path_factory) -> Path:
     return folder / "tables/dropline.db"
 
 
-def plain(value: Any) -> Any:
+def plain(value):
     """A value without what the two engines write differently: the order of a map, the unit of a time."""
     if isinstance(value, datetime):
         return value.replace(tzinfo=None)
@@ -88,7 +85,7 @@ def plain(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def by_the_rest(rows: pa.Table) -> dict[tuple[Any, ...], list[tuple[float | None, ...]]]:
+def by_the_rest(rows):
     """The fractions of the rows by everything else that the rows say."""
     fractions = [field.name for field in rows.schema if pa.types.is_floating(field.type)]
     found = defaultdict(list)
@@ -100,7 +97,7 @@ def by_the_rest(rows: pa.Table) -> dict[tuple[Any, ...], list[tuple[float | None
     }
 
 
-def alike(one: float | None, other: float | None) -> bool:
+def alike(one, other):
     if one is None or other is None:
         return one is other
     return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12) or (math.isnan(one) and math.isnan(other))
