@@ -147,15 +147,6 @@ def test_flame_text_and_json_tell_the_same_trial():
 # --- dnspyre, dnstrace
 
 
-def test_dnspyre_progress_bar_is_no_report_and_no_harm():
-    bar = capture("tools/dnspyre/lmdb-color-progress/dnspyre.err")
-    table = capture("tools/dnspyre/lmdb-color-progress/dnspyre.out")
-    head, behind, rest = table.partition(b"overall)\n")
-    merged = report(dnspyre, head + behind + bar + b"\n" + rest)
-    assert merged == report(dnspyre, table)
-    assert "cut off or not finished" in reject(dnspyre, bar).reason
-
-
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [
@@ -174,28 +165,6 @@ def test_go_durations(text, seconds):
     assert duration_s(text) == seconds
 
 
-USAGE = {
-    dnsblast: b"\nUsage: dnsblast [fuzz] <host> [<count>] [<pps>] [<port>]\n\n",
-    dnsperf: capture("tools/dnsperf/no-args-h/dnsperf.out") + capture("tools/dnsperf/no-args-h/dnsperf.err"),
-    flame: b"Flamethrower.\n    Usage:\n      flame [-b BIND_IP] TARGET\n",
-    dnspyre: b"usage: dnspyre [<flags>] [<queries>...]\n\nFlags:\n  --help  Show help.\n",
-    dnstrace: b"usage: dnstrace [<flags>] <queries>...\n\nFlags:\n  --help  Show help.\n",
-    kxdpgun: b"Usage: kxdpgun [options] -i <queries_file> <dest_ip>\n\nOptions:\n -t, --duration\n",
-}
-
-
-@pytest.mark.parametrize("reader", USAGE, ids=lambda reader: reader.NAME)
-def test_usage_text_is_one_reject_and_does_not_swallow_the_report_behind_it(reader):
-    usage = USAGE[reader]
-    assert reader.sniff(usage)
-    assert "usage text" in reject(reader, usage).reason
-    outputs = (data for data in map(Path.read_bytes, sorted(CAPTURES.rglob("*.out"))) if reader.sniff(data))
-    data, whole = next((data, part) for data in outputs for part in reader.parse(data) if isinstance(part, Report))
-    first, second = reader.parse(usage + data)
-    assert isinstance(first, Reject)
-    assert second.facts == whole.facts
-
-
 def test_kxdpgun_that_ends_within_a_period_tells_no_totals():
     (periods,) = (MADE / "kxdpgun").glob("*-periods-and-*-1.csv")
     data = periods.read_bytes()
@@ -204,17 +173,6 @@ def test_kxdpgun_that_ends_within_a_period_tells_no_totals():
         if isinstance(part, Report):
             assert part.facts["sent"] == 499810
             assert part.facts["received"] in {499790, None}
-
-
-def test_dnspyre_json_that_was_printed_for_people_is_the_same_trial():
-    data = capture("tools/dnspyre/mysql-json/dnspyre.out")
-    pretty = json.dumps(json.loads(data), indent=2)
-    assert dnspyre.sniff(pretty.encode())
-    assert report(dnspyre, pretty.encode()) == report(dnspyre, data)
-    first, second = dnspyre.parse(f"{pretty}\n{pretty}\n".encode())
-    assert first.facts == second.facts
-    assert second.line == 1 + len(pretty.splitlines())
-    assert "cut off" in reject(dnspyre, pretty[:-1].encode()).reason or reject(dnspyre, pretty[:-1].encode()).line
 
 
 @pytest.mark.parametrize("reader", [shotgun, bngblaster], ids=lambda reader: reader.NAME)
