@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -331,6 +332,39 @@ def test_a_damaged_gzip_keeps_what_could_be_read():
     assert sum(isinstance(part, dict) for part in parts) > 100
     assert isinstance(parts[-1], Reject)
     assert "gzip file is damaged" in parts[-1].reason
+
+
+CORPUS = [
+    EXAMPLE.read_bytes(),
+    b"\n".join((SEEDS / "reported_figures.csv").read_bytes().split(b"\n")[:8]),
+    parquet({name: [name, "1"] for name in HEADER.split(",")}),
+]
+BYTES = st.sampled_from(list(b',;\t"\r\n\x00\xff1.e-'))
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    data=st.sampled_from(CORPUS),
+    cut=st.integers(0, 3000),
+    at=st.integers(0, 3000),
+    inserted=st.lists(BYTES, max_size=6).map(bytes),
+    replaced=st.integers(0, 6),
+    twice=st.booleans(),
+)
+def test_a_damaged_table_is_accounted_for(data, cut, at, inserted, replaced, twice):
+    damaged = (data[:at] + inserted + data[at + replaced :])[: cut or None] * (1 + twice)
+    figures.recognise(damaged)
+    parts = list(figures.parse(damaged))
+    assert parts or not re.search(rb"\n.*[^\s,;]", damaged.partition(b"\n")[2])
+    rows = [part for part in parts if isinstance(part, dict)]
+    assert len({row["figure_id"] for row in rows}) == len(rows)
+    fields = [field for field in FIGURES if field.name not in CALLERS_COLUMNS]
+    pa.Table.from_pylist(rows, schema=pa.schema(fields)).validate(full=True)
+    for part in parts:
+        if isinstance(part, Reject):
+            assert part.line >= 1
+            assert part.reason
+            assert part.hint
 
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

@@ -208,6 +208,18 @@ def test_a_text_that_was_appended_to_gives_what_each_part_gives_alone(pair, draw
     assert check(reader, first + second) == check(reader, first) + check(reader, second)
 
 
+@given(known, st.data())
+@settings(max_examples=300, deadline=None)
+def test_any_number_may_be_huge_negative_or_none(pair, draw):
+    reader, text = pair
+    for _ in range(draw.draw(st.integers(1, 4))):
+        matches = list(re.finditer(rb"\d+(?:\.\d+)?", text))
+        match = draw.draw(st.sampled_from(matches or [re.match(b"", text)]))
+        wrong = draw.draw(st.sampled_from([b"-5", b"1e308", b"9" * 400, b"NaN", b"", b"0", b"-0.0", b"1e-320"]))
+        text = text[: match.start()] + wrong + text[match.end() :]
+    check(reader, text)
+
+
 @given(st.one_of(st.floats(), st.integers(), st.text(max_size=40), st.none(), st.booleans()))
 @settings(max_examples=300)
 def test_numbers_and_instants_of_anything_never_raise(value):
