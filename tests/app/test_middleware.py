@@ -1,6 +1,9 @@
 """What stands between the network and Streamlit, before an application that answers everything."""
 
+from __future__ import annotations
+
 import time
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse
@@ -9,6 +12,11 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from dropline.app import auth, serve
 from dropline.app.middleware import DRAWN_WITH, Guard, Policy, content_policy, preloaded
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.types import Receive, Scope, Send
 
 HERE = "http://127.0.0.1:8501"
 PUBLIC = "https://bench.example"
@@ -23,7 +31,7 @@ HEADERS = (
 )
 
 
-async def streamlit(scope, receive, send):
+async def streamlit(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer everything, as if there were data everywhere."""
     if scope["type"] == "websocket":
         websocket = WebSocket(scope, receive, send)
@@ -32,18 +40,18 @@ async def streamlit(scope, receive, send):
         await websocket.receive()
         return
     if scope["path"] == "/oauth2callback":
-        answer = RedirectResponse("/", 302)
+        answer: Any = RedirectResponse("/", 302)
         answer.set_cookie("_streamlit_user", "signed")
     else:
         answer = PlainTextResponse("data")
     await answer(scope, receive, send)
 
 
-def client(policy, base=HERE):
+def client(policy: Policy, base: str = HERE) -> TestClient:
     return TestClient(Guard(streamlit, policy), base, follow_redirects=False)
 
 
-def until(cookies):
+def until(cookies: Mapping[str, str]) -> float | None:
     return float(cookies["until"]) if "until" in cookies else None
 
 
@@ -214,7 +222,7 @@ def test_the_policy_of_content_names_the_scripts_of_the_page(tmp_path):
 
 
 def test_the_scripts_that_pages_are_drawn_with_are_fetched_with_the_page():
-    async def page(scope, receive, send):
+    async def page(scope: Scope, receive: Receive, send: Send) -> None:
         await HTMLResponse("<html>")(scope, receive, send)
 
     link = TestClient(Guard(page, LOCAL), HERE).get("/").headers["link"]
