@@ -1,18 +1,17 @@
-"""Fixtures that several rooms share: homes with real data, built once a session."""
+"""Fixtures that several rooms share: homes with real data, built once."""
 
 from __future__ import annotations
 
+import fcntl
 import os
+import shutil
 import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-from dropline import pipeline
-from dropline.ingest.lake import Lake
-from dropline.ingest.loader import ingest
-from dropline.paths import Home
+from tests.homes import built
 
 ROOT = Path(__file__).parent.parent
 KEA = ("kea-2.2-backends", "kea-2.2-ha")
@@ -44,7 +43,7 @@ MARKS = {
 }
 
 
-# Two files run at a time; the rooms whose tests take longest come first.
+# Three files run at a time; the rooms whose tests take longest come first.
 SLOWEST = ("spark", "browser", "app", "gate", "report", "measure")
 
 
@@ -62,29 +61,33 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def once(factory: pytest.TempPathFactory, name: str, *folders: Path) -> Path:
+    """Build a home of folders once for all the processes that test at a time, and return where it is."""
+    base = factory.getbasetemp()
+    root = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
+    with root.with_suffix(".lock").open("a+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.seek(0)
+        if not lock.read():
+            shutil.rmtree(root, ignore_errors=True)
+            built(root, *folders, rejects=0)
+            lock.write("built")
+    return root
+
+
 @pytest.fixture(scope="session")
 def warehouse_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the bundled examples of Kea ingested and built. Read only: a test that writes makes its own."""
-    home = Home.chosen(tmp_path_factory.mktemp("home"))
-    summary = ingest([ROOT / "examples" / name for name in KEA], Lake.create(home.lake))
-    assert not summary.rejects
-    pipeline.build(home)
-    return home.root
+    return once(tmp_path_factory, "home", *(ROOT / "examples" / name for name in KEA))
 
 
 @pytest.fixture(scope="session")
 def examples_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home as `make up` makes it, with all bundled examples. Read only."""
-    home = Home.chosen(tmp_path_factory.mktemp("examples"))
-    summary = ingest([ROOT / "examples"], Lake.create(home.lake))
-    assert not summary.rejects
-    pipeline.build(home)
-    return home.root
+    return once(tmp_path_factory, "examples", ROOT / "examples")
 
 
 @pytest.fixture(scope="session")
 def published_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home in which nothing was ingested: only the published figures."""
-    home = Home.chosen(tmp_path_factory.mktemp("published"))
-    pipeline.build(home)
-    return home.root
+    return once(tmp_path_factory, "published")

@@ -1,7 +1,6 @@
-"""The command line as people use it, in processes of its own."""
+"""The command line as people use it."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -14,15 +13,10 @@ import typer
 from typer.testing import CliRunner
 
 from dropline import cli
+from tests.commands import dropline
 
 ROOT = Path(__file__).parent.parent
 REPORT = ROOT / "examples/kea-2.2-ha/runs/v4_mt4_memfile_hot-standby/rep1/rate740.txt"
-
-
-def dropline(*arguments: str, home: Path | None = None, stdin: str | None = None):
-    command = [sys.executable, "-m", "dropline", *(("--home", str(home)) if home else ()), *arguments]
-    environment = {**os.environ, "COLUMNS": "100"}
-    return subprocess.run(command, capture_output=True, text=True, input=stdin, env=environment, timeout=120)
 
 
 def test_every_command_is_listed_and_teaches_itself():
@@ -40,14 +34,14 @@ def test_ingest_build_sql_status_from_nothing(tmp_path):
     (results / "rate740.txt").write_bytes(REPORT.read_bytes())
 
     first = dropline("ingest", str(results), home=home)
-    assert first.returncode == 0, first.stderr
+    assert first.code == 0, first.stderr
     assert "1 trial" in first.stdout
     again = dropline("ingest", str(results), home=home)
-    assert again.returncode == 0
+    assert again.code == 0
     assert "nothing new" in again.stdout
 
     built = dropline("build", home=home)
-    assert built.returncode == 0, built.stderr
+    assert built.code == 0, built.stderr
     assert "1 trial, 1 configuration; findings: " in built.stdout
     figures = [line.split() for line in built.stdout.splitlines() if line.startswith("results ")]
     assert figures == [["results", "DHCPv4", ".", "1", "740", "leases/s", "above", "722", "never_exceeded", "warn"]]
@@ -55,7 +49,7 @@ def test_ingest_build_sql_status_from_nothing(tmp_path):
     asked = dropline("sql", "select offered_rate, completed_exchanges from trials", "-f", "json", home=home)
     assert json.loads(asked.stdout) == [{"offered_rate": 740.0, "completed_exchanges": 2219}]
     assert "1 batches" in dropline("status", home=home).stdout
-    assert dropline("check", home=home).returncode == 0
+    assert dropline("check", home=home).code == 0
 
 
 def test_a_dry_run_shows_what_would_come_and_writes_nothing(tmp_path):
@@ -72,7 +66,7 @@ def test_a_dry_run_shows_what_would_come_and_writes_nothing(tmp_path):
     assert shown.stdout.endswith(
         "\n3 files = 2 ingested + 0 skipped + 1 rejected + 0 ignored; 2 trials; nothing was written\n"
     )
-    assert (shown.returncode, shown.stderr.strip()) == (1, "")
+    assert (shown.code, shown.stderr.strip()) == (1, "")
 
 
 def test_a_build_that_is_interrupted_says_what_stays(tmp_path):
@@ -93,7 +87,7 @@ def test_a_rejected_file_is_named_with_reason_and_advice_and_gives_exit_code_1(t
     (results / "good.txt").write_bytes(REPORT.read_bytes())
     (results / "noise.bin").write_bytes(bytes(range(256)))
     done = dropline("ingest", str(results), home=tmp_path / "home")
-    assert done.returncode == 1
+    assert done.code == 1
     assert "noise.bin" in done.stdout
     assert "1 trial" in done.stdout, "the rest goes on"
     listed = dropline("rejects", home=tmp_path / "home")
@@ -101,24 +95,24 @@ def test_a_rejected_file_is_named_with_reason_and_advice_and_gives_exit_code_1(t
     shown = dropline("show", str(results / "good.txt"), home=tmp_path / "home")
     assert "perfdhcp" in shown.stdout
     again = dropline("reparse", home=tmp_path / "home")
-    assert again.returncode == 0, again.stderr
+    assert again.code == 0, again.stderr
 
 
 def test_wrong_use_gives_exit_code_2(tmp_path):
-    assert dropline("ingest", str(tmp_path / "nowhere")).returncode == 2
-    assert dropline("sql", "select 1", "--format", "xml", home=tmp_path).returncode == 2
+    assert dropline("ingest", str(tmp_path / "nowhere")).code == 2
+    assert dropline("sql", "select 1", "--format", "xml", home=tmp_path).code == 2
 
 
 def test_a_missing_warehouse_says_what_to_type(tmp_path):
     asked = dropline("sql", "select 1", home=tmp_path)
-    assert asked.returncode == 1
+    assert asked.code == 1
     assert "dropline up" in asked.stderr
     assert "Traceback" not in asked.stderr
 
 
 def test_sql_that_is_refused_says_why(warehouse_home):
     asked = dropline("sql", "drop table trials", home=warehouse_home)
-    assert (asked.returncode, asked.stderr.startswith("dropline: Expected one SELECT")) == (1, True)
+    assert (asked.code, asked.stderr.startswith("dropline: Expected one SELECT")) == (1, True)
 
 
 def test_results_leave_in_every_format(warehouse_home, tmp_path):
@@ -128,14 +122,14 @@ def test_results_leave_in_every_format(warehouse_home, tmp_path):
     markdown = dropline("sql", "-", "-f", "markdown", home=warehouse_home, stdin=query).stdout
     assert markdown == "| protocol | lps |\n| --- | --- |\n| DHCPv6 | 37956 |\n"
     file = tmp_path / "out.parquet"
-    assert dropline("sql", query, "-f", "parquet", "-o", str(file), home=warehouse_home).returncode == 0
+    assert dropline("sql", query, "-f", "parquet", "-o", str(file), home=warehouse_home).code == 0
     assert pq.read_table(file).to_pylist() == [{"protocol": "DHCPv6", "lps": 37956.0}]
 
 
 def test_an_answer_in_arrow_is_mapped_and_read_without_a_copy(warehouse_home, tmp_path):
     query = "select row_number() over () as n, trial_id, warnings, context_sources from trials"
     file = tmp_path / "trials.arrows"
-    assert dropline("sql", query, "-f", "arrow", "-o", str(file), home=warehouse_home).returncode == 0
+    assert dropline("sql", query, "-f", "arrow", "-o", str(file), home=warehouse_home).code == 0
     with pa.memory_map(str(file)) as mapped:
         before = pa.total_allocated_bytes()
         rows = pa.ipc.open_stream(mapped).read_all()
@@ -151,6 +145,6 @@ def test_an_unusable_campaign_yaml_gives_exit_code_1_with_its_key_and_the_rest_g
         (tmp_path / name / "rate740.txt").write_bytes(REPORT.read_bytes())
         (tmp_path / name / "campaign.yaml").write_text(text)
     done = dropline("ingest", str(tmp_path / "good"), str(tmp_path / "bad"), home=tmp_path / "home")
-    assert done.returncode == 1
+    assert done.code == 1
     assert f"{tmp_path / 'bad' / 'campaign.yaml'}, line 2: backend: there is no such key" in done.stdout
     assert "4 files = 2 ingested + 0 skipped + 2 rejected + 0 ignored" in done.stdout

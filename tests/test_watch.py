@@ -24,22 +24,22 @@ TRIALS = "select source_path, offered_rate, achieved_rate, sent, received, compl
 
 
 @pytest.fixture
-def home(tmp_path) -> Home:
+def home(tmp_path):
     return Home(tmp_path / "home")
 
 
 @pytest.fixture
-def folder(tmp_path) -> Path:
+def folder(tmp_path):
     shutil.copytree(RUNS / "rep1", tmp_path / "lab/rep1")
     return tmp_path / "lab"
 
 
-def asked(home: Home, query: str) -> list[tuple]:
+def asked(home, query):
     with duckdb.connect(str(home.warehouse), read_only=True) as connection:
         return connection.execute(query).fetchall()
 
 
-def steps(monkeypatch, *actions) -> None:
+def steps(monkeypatch, *actions):
     """Let the folder change by one action after the other."""
 
     def changes(*_):
@@ -105,7 +105,7 @@ def test_new_changed_and_half_written_files_come_to_what_one_ingest_gives(home, 
 
 
 def test_what_is_refused_is_told_once_and_the_rest_is_published(home, folder, monkeypatch):
-    def add(name: str):
+    def add(name):
         return lambda: (folder / name).write_bytes(bytes(range(256)))
 
     steps(monkeypatch, add("noise.bin"), add("other.bin"))

@@ -19,7 +19,7 @@ LEFT_OUT = shutil.ignore_patterns(".*", "build", "target", "data", "captures", "
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> Path:
+def wheel(tmp_path_factory):
     """The wheel, made from a copy: making it leaves files beside the sources."""
     folder = tmp_path_factory.mktemp("wheel")
     shutil.copytree(ROOT, folder / "checkout", ignore=LEFT_OUT)
@@ -31,7 +31,7 @@ def wheel(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def installed(wheel, tmp_path_factory) -> Path:
+def installed(wheel, tmp_path_factory):
     """An environment with the wheel, and the packages of this one beside it but not the checkout."""
     folder = tmp_path_factory.mktemp("environment")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
@@ -42,13 +42,13 @@ def installed(wheel, tmp_path_factory) -> Path:
     return folder / "bin"
 
 
-def free_port() -> int:
+def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
-def page(port: int, shown: subprocess.Popen) -> int:
+def page(port, shown):
     """The status of the dashboard's page, once it answers."""
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline and shown.poll() is None:

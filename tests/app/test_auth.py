@@ -1,19 +1,10 @@
 """Who may come in: the configuration that the operator writes, and the claims that a provider sends."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
 import pytest
 
 from dropline.app import auth
-from dropline.app.auth import Expired, Misconfigured, NotAdmitted, SignIn
+from dropline.app.auth import Expired, Misconfigured, NotAdmitted
 from dropline.paths import Home
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 NOW = 1_800_000_000.0
 FILE = """
@@ -31,13 +22,13 @@ ask = "Anna, anna@example.org"
 
 
 @pytest.fixture
-def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Home]:
+def written(tmp_path, monkeypatch):
     """Return a function that writes secrets.toml into a fresh home."""
     for variable in (auth.FILE, *auth.ENVIRONMENT):
         monkeypatch.delenv(variable, raising=False)
     auth.configured.cache_clear()
 
-    def write(text: str | None = FILE, mode: int = 0o600) -> Home:
+    def write(text=FILE, mode=0o600):
         if text is not None:
             file = tmp_path / "secrets.toml"
             file.write_text(text)
@@ -48,13 +39,13 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ho
 
 
 @pytest.fixture
-def guarded(written: Callable[..., Home]) -> SignIn:
+def guarded(written):
     found = auth.configured(written())
     assert found is not None
     return found
 
 
-def claims(email: str | None = "eve@example.net", **others: Any) -> dict[str, Any]:
+def claims(email="eve@example.net", **others):
     return {"email": email, "email_verified": True, "exp": NOW + 60} | others
 
 

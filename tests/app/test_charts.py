@@ -1,10 +1,7 @@
 """Charts are tables turned into Vega-Lite: what they promise can be read in the specification."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -12,7 +9,7 @@ import pytest
 from dropline.app.charts import capacity, demand, intervals, ramp, theme, upload
 
 
-def steps(limit_crossed: bool = True) -> pd.DataFrame:
+def steps(limit_crossed=True):
     losses = [0, 0.001, 0.02, 0.2 if limit_crossed else 0.021]
     return pd.DataFrame(
         {
@@ -29,7 +26,7 @@ def steps(limit_crossed: bool = True) -> pd.DataFrame:
     )
 
 
-def capacities() -> pd.DataFrame:
+def capacities():
     return pd.DataFrame(
         {
             "row": ["DHCPv4, multi", "DHCPv4, single", "DHCPv4, single"],
@@ -50,11 +47,11 @@ def capacities() -> pd.DataFrame:
     )
 
 
-def values(spec: dict[str, Any]) -> list[dict[str, Any]]:
+def values(spec):
     return [row for rows in spec.get("datasets", {}).values() for row in rows]
 
 
-def marks(spec: dict[str, Any]) -> list[str]:
+def marks(spec):
     return [layer["mark"]["type"] for layer in spec["layer"]]
 
 
@@ -90,7 +87,7 @@ def test_a_chart_names_its_units_says_its_finding_and_has_a_text_alternative(cha
         assert any(axis in title for title in titles), titles
 
 
-def luminance(colour: str) -> float:
+def luminance(colour):
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

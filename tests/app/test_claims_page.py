@@ -1,21 +1,14 @@
 """The page of claims: what is said, what the figures give, and the way to the figures."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 from test_pages import rows, said
 
 from dropline.app import queries
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from streamlit.testing.v1 import AppTest
 
-
-def listed(app: AppTest) -> pd.DataFrame:
+def listed(app):
     return rows(app, "Statement").set_index("Claim")
 
 
@@ -80,11 +73,6 @@ def test_a_claim_names_the_tolerance_of_the_rule_and_who_reviewed_it(open_page, 
     assert "Its tolerance" not in said(open_page(published_home, "claims", claim="C07"))
 
 
-def test_filters_that_leave_nothing_say_so(open_page, published_home):
-    app = open_page(published_home, "claims", source="moj-ha-2021-02-09", verdict="✓ holds", reviewed="✓ holds")
-    assert "No claims for these filters. Remove one." in said(app)
-
-
 def test_a_claim_in_the_address_shows_its_arithmetic_and_its_figures(open_page, published_home):
     app = open_page(published_home, "claims", claim="C02")
     assert "lowest 3.11 = 7441 / 2396\nhighest 18.03 = 10370 / 575" in said(app)
@@ -94,10 +82,6 @@ def test_a_claim_in_the_address_shows_its_arithmetic_and_its_figures(open_page, 
     assert {2396, 7441, 575, 10370} <= set(figures["Value"])
     links = {link.proto.label: link.proto.query_string for link in app.get("page_link")}
     assert links["Compare the first 12 of 24 configurations"].count("configurations=") == 12
-
-
-def test_a_claim_without_figures_says_why(open_page, published_home):
-    assert "the source gives its number in prose only" in said(open_page(published_home, "claims", claim="C05"))
 
 
 def test_each_rate_behind_a_claim_leads_to_its_own_capacity(warehouse):

@@ -1,10 +1,5 @@
 """The page that compares: any limit of loss, verdicts on pairs, and what else differs."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-import duckdb
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -13,13 +8,11 @@ from test_pages import charts, label, rows, said
 from dropline.app import queries, view_tables, widgets, wording
 from dropline.app.charts import theme
 from dropline.app.queries import compare as comparing
-
-if TYPE_CHECKING:
-    from dropline.app.warehouse import Warehouse
+from tests.homes import changed
 
 
 @pytest.fixture(scope="session")
-def pair(warehouse: Warehouse) -> list[str]:
+def pair(warehouse):
     """Labels of memfile, single- and multi-threaded, without HA."""
     return [
         label(warehouse, protocol="DHCPv4", backend="memfile", threading=threading, ha_mode="none")
@@ -28,13 +21,13 @@ def pair(warehouse: Warehouse) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def ids(warehouse: Warehouse, pair: list[str]) -> list[str]:
+def ids(warehouse, pair):
     by_label = {text: configuration_id for configuration_id, text in queries.labels(warehouse).items()}
     return [by_label[each] for each in pair]
 
 
 @pytest.fixture(scope="session")
-def measured(warehouse: Warehouse) -> list[str]:
+def measured(warehouse):
     found = warehouse.query("select configuration_id from configurations where origin = 'measured'")
     return [str(each) for each in found.column(0).to_pylist()]
 
@@ -64,7 +57,7 @@ def test_a_limit_of_ones_own_gives_what_the_named_goal_gives(warehouse, measured
 
 
 def test_capacities_never_fall_as_the_limit_rises(warehouse, measured):
-    last: dict[str, float] = {}
+    last = {}
     for limit in (0, 0.002, 0.01, 0.04, 0.2, 1):
         table = queries.ask(
             warehouse, "compare_run_capacities_at", configuration_ids=measured, limit=limit, basis="packet"
@@ -153,17 +146,15 @@ def test_a_visit_begins_with_the_widest_fair_pair_and_says_why(open_page, wareho
 
 
 def test_a_second_version_is_what_a_visit_begins_with(open_page, warehouse_home, ids, tmp_path):
-    file = tmp_path / "warehouse.duckdb"
-    file.write_bytes((warehouse_home / "warehouse.duckdb").read_bytes())
     single, multi = ids
-    with duckdb.connect(str(file)) as database:
-        database.execute("update trends set product_version = '2.4.0' where configuration_id = $1", [multi])
-        database.execute(
-            "update trends set place = place + 100, series_id = (select any_value(series_id) from trends as others "
-            "where configuration_id = $1 and others.loss_goal = trends.loss_goal) where configuration_id = $2",
-            [single, multi],
-        )
-    app = open_page(tmp_path, "compare")
+    home = changed(
+        *(warehouse_home, tmp_path, "update trends set product_version = '2.4.0' where configuration_id = $multi"),
+        "update trends set place = place + 100, series_id = (select any_value(series_id) from trends as others "
+        "where configuration_id = $single and others.loss_goal = trends.loss_goal) where configuration_id = $multi",
+        single=single,
+        multi=multi,
+    )
+    app = open_page(home, "compare")
     assert "the newest version against the one before" in said(app)
     assert app.multiselect("configurations").value == [single, multi]
 

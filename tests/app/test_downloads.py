@@ -12,7 +12,7 @@ from dropline.app import downloads, queries, query_log
 from dropline.app.charts import theme
 
 
-def layers() -> alt.LayerChart:
+def layers():
     """Two layers of the same rows, one of other rows, and a line that is no data."""
     dots = pd.DataFrame({"row": ["a", "b"], "rate": [1.0, 2.0]})
     single = pd.DataFrame({"row": ["a"], "rate": [1.5], "run": ["run 1"]})

@@ -2,8 +2,6 @@
 
 import csv
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import duckdb
@@ -12,6 +10,7 @@ import pytest
 
 from dropline.app.dump import COLUMNS, ExportFailed, appearing, dump
 from dropline.app.warehouse import Warehouse
+from tests.commands import dropline
 
 ROOT = Path(__file__).parents[2]
 
@@ -90,11 +89,8 @@ def test_what_is_there_is_never_overwritten(tmp_path):
 
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_the_command_line_writes_every_mart_and_the_raw_files(warehouse_home, tmp_path, form):
-    command = [sys.executable, "-m", "dropline", "--home", warehouse_home]
-    done = subprocess.run(
-        [*command, "export", tmp_path / "out", "--format", form, "--raw"], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    done = dropline("export", tmp_path / "out", "--format", form, "--raw", home=warehouse_home)
+    assert done.code == 0, done.stderr
     marts = {model.stem for model in (ROOT / "models" / "marts").glob("*.sql")}
     assert marts <= {file.stem for file in (tmp_path / "out" / "tables").iterdir()}
     rendered = next((tmp_path / "out" / "raw").glob("*/campaign.yaml"))
@@ -102,6 +98,5 @@ def test_the_command_line_writes_every_mart_and_the_raw_files(warehouse_home, tm
 
 
 def test_an_unknown_format_is_wrong_use(tmp_path):
-    command = [sys.executable, "-m", "dropline", "--home", tmp_path, "export", tmp_path / "out", "-f", "xml"]
-    assert subprocess.run(command, capture_output=True).returncode == 2
+    assert dropline("export", tmp_path / "out", "-f", "xml", home=tmp_path).code == 2
     assert not (tmp_path / "out").exists()

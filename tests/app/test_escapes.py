@@ -4,11 +4,8 @@ The table runs in this process, on the very call that the page makes in a proces
 memory without end runs in such a process, where the operating system's limits hold.
 """
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,9 +13,6 @@ from dropline.app import sql_console
 from dropline.app.queries import sql
 from dropline.app.sandbox import Refused, TooMuch
 from dropline.app.warehouse import QueryRefused, Warehouse
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 HERE = Path(__file__).parent
 _ESCAPES = HERE.joinpath("escapes.txt").read_text("utf-8").strip().split("\n")
@@ -39,14 +33,14 @@ ENDLESS = {
 
 
 @pytest.fixture(scope="module")
-def asked(warehouse_home: Path) -> Iterator[Warehouse]:
+def asked(warehouse_home):
     warehouse = Warehouse.open(warehouse_home / "warehouse.duckdb", sql_console.LIMITS)
     yield warehouse
     warehouse.database.close()
 
 
 @pytest.fixture
-def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def outside(tmp_path, monkeypatch):
     """A working directory with files that an escape would read, and where it would write."""
     (tmp_path / "file.csv").write_text("a\n1\n")
     monkeypatch.chdir(tmp_path)

@@ -1,36 +1,27 @@
 """The page Runs: facets, search, and the ways on from what was found."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from dropline.app import queries, wording
 from dropline.app.queries import explore
 
-if TYPE_CHECKING:
-    from streamlit.testing.v1 import AppTest
-
-    from dropline.app.warehouse import Warehouse
-
-
 COLUMNS = {"version": "product_version", "ha": "ha_mode", "unit": "rate_unit"}
 TWO = {"protocol": ["DHCPv4", "DHCPv6"], "backend": ["mysql"]}
 
 
-def found(warehouse: Warehouse, search: str = "", /, **chosen: list[str]) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = explore.configurations(warehouse, "isc", search, chosen).to_pylist()
+def found(warehouse, search="", /, **chosen):
+    rows = explore.configurations(warehouse, "isc", search, chosen).to_pylist()
     return rows
 
 
-def counted(warehouse: Warehouse, search: str = "", /, **chosen: list[str]) -> dict[tuple[str, str], int]:
+def counted(warehouse, search="", /, **chosen):
     rows = explore.facets(warehouse, "isc", search, chosen).to_pylist()
     return {(row["facet"], row["value"]): row["configurations"] for row in rows}
 
 
-def links(app: AppTest) -> dict[str, str]:
+def links(app):
     """Label -> address of every link to a page that carries a choice along."""
     found = [link.proto for link in app.get("page_link") if link.proto.query_string]
     return {link.label: f"{link.page}?{link.query_string}" for link in found}
@@ -125,12 +116,6 @@ def test_several_rows_lead_to_their_comparison(open_page, warehouse_home, wareho
     found_links = links(open_page(warehouse_home, "explore", chosen=[each[:12] for each in ids]))
     assert list(found_links) == ["Compare the 3 chosen"]
     assert found_links["Compare the 3 chosen"].count("configurations=") == 3
-
-
-def test_what_finds_nothing_says_what_to_do(open_page, published_home):
-    app = open_page(published_home, "explore", search="no such word")
-    assert "Remove a word or a filter" in app.warning[0].value
-    assert app.caption[0].value == "no matches"
 
 
 def test_what_was_found_is_told_by_its_fastest(open_page, warehouse_home):

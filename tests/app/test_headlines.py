@@ -1,9 +1,5 @@
 """The headlines of the home page, and the panels below them."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pandas as pd
 import pytest
 
@@ -16,7 +12,7 @@ NOTHING = dict.fromkeys(
         *("ci_low", "ci_high", "description"),
     )
 )
-KEA: dict[str, Any] = NOTHING | {
+KEA = NOTHING | {
     **{"product": "Kea", "product_version": "2.2", "protocol": "DHCPv4", "backend": "memfile", "ha_mode": "none"},
     **{"threading": "single", "threads": 1.0, "rate": 12178.0, "rate_unit": "leases/s", "status": "bracketed"},
     **{"origin": "measured", "runs": 9, "interval_kind": "confidence", "ci_low": 12232.0, "ci_high": 13769.0},
@@ -40,7 +36,7 @@ PAIR = KEA | {"ha_mode": "hot-standby", "rate": 739.0, "runs": 1}
         ([MULTI | {"threads": float("nan")}, KEA], ["multi-threaded", "1 thread"]),
     ],
 )
-def test_a_set_up_is_named_by_what_not_all_share(rows: list[headlines.Row], names: list[str]) -> None:
+def test_a_set_up_is_named_by_what_not_all_share(rows, names):
     assert headlines.names(rows) == names
 
 
@@ -53,11 +49,11 @@ def test_a_set_up_is_named_by_what_not_all_share(rows: list[headlines.Row], name
         ({"product": None, "product_version": None, "name": "dnsperf-1"}, "DHCPv4, dnsperf-1: at least 12,180"),
     ],
 )
-def test_the_headline_names_product_set_up_and_figure(row: headlines.Row, said: str) -> None:
+def test_the_headline_names_product_set_up_and_figure(row, said):
     assert headlines.headline(KEA | {"name": "memfile"} | row, alone=False).startswith(said)
 
 
-def test_a_set_up_that_stands_alone_is_named_by_its_product() -> None:
+def test_a_set_up_that_stands_alone_is_named_by_its_product():
     assert headlines.headline(KEA | {"name": "Kea"}, alone=True) == "2.2, DHCPv4: at least 12,180 leases/s"
 
 
@@ -72,11 +68,11 @@ def test_a_set_up_that_stands_alone_is_named_by_its_product() -> None:
         ({"origin": "published"}, "Published in one."),
     ],
 )
-def test_it_is_said_how_well_a_figure_is_known(row: headlines.Row, said: str) -> None:
+def test_it_is_said_how_well_a_figure_is_known(row, said):
     assert headlines.certainty(KEA | row).endswith(said)
 
 
-def test_the_lead_is_over_set_ups_that_differ_in_one_thing_with_the_reason_where_it_is_known() -> None:
+def test_the_lead_is_over_set_ups_that_differ_in_one_thing_with_the_reason_where_it_is_known():
     older = KEA | {"product_version": "2.0", "rate": 6089.0}
     rows = [KEA, MULTI, older, MYSQL, MYSQL | {"rate": 100.0}, PAIR]
     assert headlines.lead(KEA, rows) == (
@@ -91,7 +87,7 @@ def test_the_lead_is_over_set_ups_that_differ_in_one_thing_with_the_reason_where
     assert "CPU" not in headlines.lead(KEA, [KEA, MULTI | {"cpus": 8.0}])
 
 
-def test_set_ups_that_fail_at_once_are_counted_with_the_cause() -> None:
+def test_set_ups_that_fail_at_once_are_counted_with_the_cause():
     failed = KEA | {"status": "exceeded_at_first_step", "findings": ["too_few_runs", "receive_buffer_overrun"]}
     said = "2 set-ups already lost too much at the first step"
     assert headlines.at_first_step([KEA, failed, failed]) == f"{said}: the receive buffer overflowed."
@@ -111,13 +107,11 @@ def test_set_ups_that_fail_at_once_are_counted_with_the_cause() -> None:
         ([0.9, 1.1], ["no evidence", "not testable"], "HA: 0.9 to 1.1 times, no clear difference"),
     ],
 )
-def test_an_effect_is_that_of_the_pairs_of_which_it_is_known(
-    ratios: list[float], verdicts: list[str], said: str
-) -> None:
+def test_an_effect_is_that_of_the_pairs_of_which_it_is_known(ratios, verdicts, said):
     assert headlines.effect(pd.DataFrame({"ratio": ratios, "verdict": verdicts}), "HA") == said
 
 
-def test_published_set_ups_take_the_row_of_the_measured_one_of_their_kind() -> None:
+def test_published_set_ups_take_the_row_of_the_measured_one_of_their_kind():
     published = [KEA | {"origin": "published", "product_version": "1.9", "product": each} for each in ("Kea", "other")]
     published.append(published[0] | {"backend": "mysql"})
     found = headlines.named([KEA, MULTI], published, most=1)
@@ -134,11 +128,11 @@ def test_published_set_ups_take_the_row_of_the_measured_one_of_their_kind() -> N
         ({"rate": None}, "-"),
     ],
 )
-def test_a_bar_is_labelled_with_its_figure_and_what_weakens_it(row: headlines.Row, shown: str) -> None:
+def test_a_bar_is_labelled_with_its_figure_and_what_weakens_it(row, shown):
     assert headlines.figure(KEA | row) == shown
 
 
-def test_pairs_are_named_by_what_not_all_share() -> None:
+def test_pairs_are_named_by_what_not_all_share():
     pairs = [MULTI, MULTI | {"protocol": "DHCPv6"}, MULTI | {"ha_mode": "hot-standby"}]
     assert headlines.pair_names(pairs, "threading") == ["DHCPv4", "DHCPv6", "DHCPv4, hot standby"]
     assert headlines.pair_names([MULTI], "threading") == ["4 threads"]

@@ -1,9 +1,6 @@
 """The page of machines: what is known of a host or a server configuration, and what two differ in."""
 
-from __future__ import annotations
-
 from itertools import combinations
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 import pytest
@@ -11,16 +8,12 @@ from test_pages import rows, said
 
 from dropline.app import queries, wording
 
-if TYPE_CHECKING:
-    from streamlit.testing.v1 import AppTest
-
-
 MEMFILE = "configs/v4_mt4_memfile_none.json (kea-2.2-backends)"
 MYSQL = "configs/v4_mt4_mysql_none.json (kea-2.2-backends)"
 PUBLISHED = "isc-r340-kea20 (published in isc-kb-kea-2.0)"
 
 
-def facts(app: AppTest) -> dict[tuple[str, str], str]:
+def facts(app):
     table = rows(app, "Value")
     return {(aspect, item): value for aspect, item, value in table.itertuples(index=False)}
 
@@ -132,8 +125,3 @@ def test_a_configuration_of_a_partner_says_that_no_run_names_it(open_page, wareh
     partner = next(row["label"] for row in known if row["runs"] == 0)
     app = open_page(warehouse_home, "machines", tab="Server configurations", server_config=partner)
     assert "It may belong to a partner" in said(app)
-
-
-def test_without_server_configurations_the_page_says_how_to_bring_them(open_page, published_home):
-    app = open_page(published_home, "machines", tab="Server configurations")
-    assert "No server configuration has been read yet" in said(app)

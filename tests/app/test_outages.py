@@ -1,28 +1,19 @@
 """The planner's model of outages, held to clients that are followed one by one with the timers of the RFCs."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 
 from dropline.app import planner
 
-if TYPE_CHECKING:
-    import duckdb
-
-    Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
-
 HOUR, DAY = 3600.0, 86400.0
 
 
 @pytest.fixture(scope="module")
-def blank() -> duckdb.DuckDBPyConnection:
+def blank():
     return planner.blank()
 
 
-def next_attempt(version: int, now: Array, waited: Array, t1: float, t2: float, end: float) -> tuple[Array, Array]:
+def next_attempt(version, now, waited, t1, t2, end):
     """When a client asks again that was not answered at `now`, in seconds of its lease, and how long it waits for that.
 
     RFC 2131, 4.4.5: half of what is left until T2, then until the lease ends, but at least a minute. RFC 8415, 18.2.4
@@ -36,7 +27,7 @@ def next_attempt(version: int, now: Array, waited: Array, t1: float, t2: float, 
     return np.minimum(now + wait, limit), wait
 
 
-def requests(version: int, clients: int, lease: float, t1: float, t2: float, outage: float) -> tuple[Array, int]:
+def requests(version, clients, lease, t1, t2, outage):
     """The moments after an outage at which clients ask a server that answers everybody, until T1 after it, in seconds.
 
     Leases began at any time. Also how many clients lost their lease.
@@ -50,7 +41,7 @@ def requests(version: int, clients: int, lease: float, t1: float, t2: float, out
     return asked[asked >= 0], int(np.count_nonzero(asked < 0))
 
 
-def busiest_minute(asked: Array) -> float:
+def busiest_minute(asked):
     """Requests per second in the busiest minute."""
     return float(np.bincount((asked // 60).astype(int)).max() / 60)
 

@@ -1,20 +1,14 @@
 """Answers on their way out: what the file formats make of types that they do not have."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
-from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow.parquet as pq
 import pytest
 
 from dropline.app import output_formats
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 INTERVALS = (
     "14 months 3 days 01:02:03.5",
@@ -28,7 +22,7 @@ INTERVALS = (
 
 
 @pytest.fixture(scope="module")
-def rows() -> pa.Table:
+def rows():
     """Intervals, one of them unknown, and how DuckDB itself prints each."""
     values = ", ".join(f"(interval '{each}')" for each in INTERVALS)
     asked = f"select span, cast(span as varchar) as text from (values {values}, (null)) as spans (span)"

@@ -1,18 +1,16 @@
 """The calculator: the same numbers at all its doors, what matters most, who meets the need, and its page."""
 
-from __future__ import annotations
-
 import csv
 import html
 import json
 import re
-from typing import TYPE_CHECKING, Any
 
 import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from test_pages import charts, said
 from typer.testing import CliRunner
 
 from dropline import cli
@@ -22,16 +20,8 @@ from dropline.app.charts.demand import CAPACITIES, against_capacities
 from dropline.app.queries import ask
 from dropline.app.warehouse import Warehouse
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from streamlit.testing.v1 import AppTest
-
-    Open = Callable[..., AppTest]
-
 # Options of `dropline needs`, the same inputs, and the leases per second that they need, by hand.
-CASES: list[tuple[str, dict[str, float], float]] = [
+CASES = [
     ("--clients 86400 --lease 24h", {"clients": 86400, "lease_s": 86400}, 2),
     ("--arriving 20000 --arrival-window 8h", {"arriving_clients": 20000, "arrival_window_s": 28800}, 20000 / 28800),
     ("--clients 350000 --lease 2h", {"clients": 350000, "lease_s": 7200}, 350000 / 3600),
@@ -78,19 +68,21 @@ CASES: list[tuple[str, dict[str, float], float]] = [
 
 
 @pytest.fixture(scope="module")
-def blank() -> duckdb.DuckDBPyConnection:
+def blank():
     return planner.blank()
 
 
-def asked(home: Path, *arguments: str) -> Any:
+def descriptions(app):
+    return [chart["description"] for chart in charts(app)]
+
+
+def asked(home, *arguments):
     """What the command line answers."""
     return CliRunner().invoke(cli.app, ["--home", str(home), "needs", *arguments])
 
 
 @pytest.mark.parametrize(("options", "inputs", "needed"), CASES, ids=[options for options, *_ in CASES])
-def test_sql_and_the_command_line_give_the_same_numbers(
-    warehouse_home: Path, warehouse: Warehouse, options: str, inputs: dict[str, float], needed: float
-) -> None:
+def test_sql_and_the_command_line_give_the_same_numbers(warehouse_home, warehouse, options, inputs, needed):
     [by_sql] = warehouse.query(planner.sql(inputs)).to_pylist()
     assert by_sql["needed_lps"] == pytest.approx(needed)
     told = json.loads(asked(warehouse_home, *options.split(), "--format", "json").stdout)
@@ -98,9 +90,7 @@ def test_sql_and_the_command_line_give_the_same_numbers(
 
 
 @pytest.mark.parametrize(("options", "inputs", "needed"), CASES[5::4], ids=[options for options, *_ in CASES[5::4]])
-def test_the_page_gives_the_same_numbers(
-    open_page: Open, warehouse_home: Path, options: str, inputs: dict[str, float], needed: float
-) -> None:
+def test_the_page_gives_the_same_numbers(open_page, warehouse_home, options, inputs, needed):
     page = open_page(warehouse_home, "planner", **{name: f"{value:g}" for name, value in inputs.items()})
     assert page.metric[0].value == wording.number(needed)
     assert page.code[0].value == planner.sql(inputs)
@@ -118,12 +108,12 @@ def test_the_page_gives_the_same_numbers(
         ("cold-start", 9.26),
     ],
 )
-def test_a_preset_comes_out_as_its_source_says(published_home: Path, preset: str, needed: float) -> None:
+def test_a_preset_comes_out_as_its_source_says(published_home, preset, needed):
     told = json.loads(asked(published_home, "--preset", preset, "--format", "json").stdout)
     assert told["loads"]["needed_lps"] == pytest.approx(needed, abs=0.005)
 
 
-def test_presets_are_listed_with_their_sources_and_an_option_overrides_them(tmp_path: Path) -> None:
+def test_presets_are_listed_with_their_sources_and_an_option_overrides_them(tmp_path):
     listed = asked(tmp_path, "--preset", "list").stdout
     assert [line.split()[0] for line in listed.splitlines()] == list(planner.PRESETS)
     told = asked(tmp_path, "--preset", "subscribers-2h", "--clients", "720000", "--format", "json").stdout
@@ -144,13 +134,13 @@ def test_presets_are_listed_with_their_sources_and_an_option_overrides_them(tmp_
         ("--format xml", "'xml' is not one of 'text', 'markdown', 'csv', 'json'"),
     ],
 )
-def test_wrong_use_is_answered_in_words(tmp_path: Path, options: str, complaint: str) -> None:
+def test_wrong_use_is_answered_in_words(tmp_path, options, complaint):
     answer = asked(tmp_path, *options.split())
     assert answer.exit_code == 2
     assert complaint in answer.stderr
 
 
-def test_an_outage_parts_clients_by_what_their_timers_have_reached(blank: duckdb.DuckDBPyConnection) -> None:
+def test_an_outage_parts_clients_by_what_their_timers_have_reached(blank):
     """T1 1 h, T2 1.75 h, lease 2 h; by hand for 1 client per second that reaches T1."""
     clients = {"clients": 3600, "lease_s": 7200}
     for outage_s, renewing, rebinding, starting in (
@@ -166,9 +156,7 @@ def test_an_outage_parts_clients_by_what_their_timers_have_reached(blank: duckdb
 
 
 @pytest.mark.parametrize("outage_s", [600, 5400, 86400])
-def test_the_simulated_course_begins_with_the_clients_that_sql_counts(
-    blank: duckdb.DuckDBPyConnection, outage_s: float
-) -> None:
+def test_the_simulated_course_begins_with_the_clients_that_sql_counts(blank, outage_s):
     inputs = {
         "clients": 36000, "lease_s": 7200, "renewing_ratio": 0.9, "arriving_clients": 500, "outage_s": outage_s,
     }  # fmt: skip
@@ -178,9 +166,7 @@ def test_the_simulated_course_begins_with_the_clients_that_sql_counts(
 
 
 @pytest.mark.parametrize("allowance", ["relay_ratio", "ha_ratio", "utilisation_ratio"])
-def test_what_is_needed_keeps_everybody_from_waiting_in_a_boot_wave(
-    blank: duckdb.DuckDBPyConnection, allowance: str
-) -> None:
+def test_what_is_needed_keeps_everybody_from_waiting_in_a_boot_wave(blank, allowance):
     inputs = {"clients": 7200, "lease_s": 3600, "boot_ratio": 0.5, allowance: 0.5}
     loads = planner.lps_needed(blank, inputs)
     assert not planner.course(inputs, loads, loads["needed_lps"]).waiting.max() > 1e-6
@@ -188,9 +174,7 @@ def test_what_is_needed_keeps_everybody_from_waiting_in_a_boot_wave(
     assert planner.course(inputs, loads, 0.7 * loads["needed_lps"]).waiting.max() > 100
 
 
-def test_the_longest_useful_queue_is_answered_before_the_first_client_repeats(
-    blank: duckdb.DuckDBPyConnection,
-) -> None:
+def test_the_longest_useful_queue_is_answered_before_the_first_client_repeats(blank):
     """RFC 2131 4.1: 4 s less 1 s; RFC 8415 18.2.1: 1 s and more."""
     queue = [
         planner.lps_needed(blank, {"down_clients": 6000, "ip_version": version})["useful_queue_requests"]
@@ -199,9 +183,7 @@ def test_the_longest_useful_queue_is_answered_before_the_first_client_repeats(
     assert queue == [30, 10]
 
 
-def test_influences_are_ordered_keep_within_limits_and_leave_out_what_hardly_matters(
-    blank: duckdb.DuckDBPyConnection,
-) -> None:
+def test_influences_are_ordered_keep_within_limits_and_leave_out_what_hardly_matters(blank):
     found = planner.influences(blank, {"clients": 86400, "utilisation_ratio": 0.5})
     assert [each.swing_lps for each in found] == sorted((each.swing_lps for each in found), reverse=True)
     by_name = {each.name: each for each in found}
@@ -215,7 +197,7 @@ def test_influences_are_ordered_keep_within_limits_and_leave_out_what_hardly_mat
     assert by_name["renewing_ratio"][4:] == pytest.approx((4 * 0.9, 4)), "who does not renew comes half as often"
 
 
-def meeting(rows: list[tuple[Any, ...]], required: float) -> list[dict[str, Any]]:
+def meeting(rows, required):
     """What `configurations_meeting` says of (lps, ci_low, best figure, its stdev, runs, interval_kind)."""
     import jinja2
 
@@ -234,7 +216,7 @@ def meeting(rows: list[tuple[Any, ...]], required: float) -> list[dict[str, Any]
             "$4 as lps_interpolated_stdev, $5 as runs_without_outliers, $6 as interval_kind, $7 as configuration_id",
             [*row, f"{number:04}"],
         )
-    database.execute(functions.configurations_meeting_function())  # type: ignore[attr-defined]
+    database.execute(functions.configurations_meeting_function())
     cursor = database.execute(
         "from configurations_meeting($1, also_missing := true) order by configuration_id", [required]
     )
@@ -242,7 +224,7 @@ def meeting(rows: list[tuple[Any, ...]], required: float) -> list[dict[str, Any]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
-def test_the_probability_is_students_prediction_of_one_more_run() -> None:
+def test_the_probability_is_students_prediction_of_one_more_run():
     cases = [
         (mean, stdev, runs)
         for mean in (80.0, 99.0, 100.0, 101.0, 300.0)
@@ -254,7 +236,7 @@ def test_the_probability_is_students_prediction_of_one_more_run() -> None:
     assert [row["meeting_probability"] for row in rows] == pytest.approx(expected, abs=1e-12)
 
 
-def test_without_spread_there_is_no_probability_and_what_is_missing_is_said() -> None:
+def test_without_spread_there_is_no_probability_and_what_is_missing_is_said():
     published, once, alike, bound, short, unknown = meeting(
         [
             (150, None, None, None, None, "none"),
@@ -274,7 +256,7 @@ def test_without_spread_there_is_no_probability_and_what_is_missing_is_said() ->
     assert unknown["missing_lps"] == 100, "nothing is sure of a run that failed at its first step"
 
 
-def test_the_page_asks_the_function_that_analysts_ask(warehouse: Warehouse) -> None:
+def test_the_page_asks_the_function_that_analysts_ask(warehouse):
     table = ask(warehouse, "planner_configurations", needed_lps=5000, protocol="DHCPv4").to_pylist()
     enough = {row["configuration_id"]: row["headroom_ratio"] for row in table if row["missing_lps"] == 0}
     theirs = warehouse.query("from configurations_meeting(5000) where protocol = 'DHCPv4'").to_pylist()
@@ -283,7 +265,7 @@ def test_the_page_asks_the_function_that_analysts_ask(warehouse: Warehouse) -> N
     assert any(row["meeting_probability"] is not None for row in table)
 
 
-def test_the_command_line_says_who_meets_the_need_and_who_misses_it_by_how_much(published_home: Path) -> None:
+def test_the_command_line_says_who_meets_the_need_and_who_misses_it_by_how_much(published_home):
     said = asked(published_home, "--down", "1200000", "--recovery", "100", "--capacity", "15000").stdout
     assert "12,000.00  Needed" in said
     enough, short = said.split("configurations that meet it")[1].split("configurations that miss it")
@@ -297,40 +279,25 @@ def test_the_command_line_says_who_meets_the_need_and_who_misses_it_by_how_much(
     assert said.startswith("For down_clients 1,200,000, recovery_s 100; everything else at its default.")
 
 
-def said(app: AppTest) -> str:
-    return "\n".join(
-        element.value for kind in ("caption", "info", "header", "markdown") for element in getattr(app, kind)
-    )
-
-
-def charts(app: AppTest) -> list[str]:
-    return [json.loads(chart.proto.spec)["description"] for chart in app.get("vega_lite_chart")]
-
-
-def test_the_page_shows_the_parts_what_matters_most_and_what_comes_after(open_page: Open, published_home: Path) -> None:
+def test_the_page_shows_the_parts_what_matters_most_and_what_comes_after(open_page, published_home):
     page = open_page(published_home, "planner", preset="Regional power cut, 12,000 clients", measured_lps="40")
-    demand, matters, waiting, requests = charts(page)
+    demand, matters, waiting, requests = descriptions(page)
     assert demand.startswith("20 leases per second are needed. Red: what the plan needs; green: ")
     assert matters.startswith("Recover within (s) matters most: 25 to 17 leases/s. From 480 to 720")
     assert waiting.startswith("All have a lease after ")
     assert "% of the requests are retries" in requests
 
 
-def test_who_needs_nothing_is_asked_for_clients_and_who_meets_the_need_sees_no_waiting(
-    open_page: Open, published_home: Path
-) -> None:
-    empty = open_page(published_home, "planner", clients="0")
-    assert "Enter the number of clients" in said(empty)
-    assert not charts(empty)
+def test_who_meets_the_need_sees_no_waiting(open_page, published_home):
     calm = open_page(published_home, "planner", clients="86400")
     assert "nobody waits and nobody retries" in said(calm).replace("\\", "")
-    assert len(charts(calm)) == 2
+    assert len(descriptions(calm)) == 2
     calm.number_input("measured_lps").set_value(1.0).run()
     assert not calm.exception
     assert "not everybody has a lease after 24 h" in said(calm)
 
 
-def test_the_probability_and_what_is_missing_stand_beside_the_head_room(open_page: Open, warehouse_home: Path) -> None:
+def test_the_probability_and_what_is_missing_stand_beside_the_head_room(open_page, warehouse_home):
     page = open_page(warehouse_home, "planner", down_clients="3000000")
     enough, slow = [each.value for each in page.dataframe if "Head-room" in each.value.columns]
     assert "Short by" not in enough
@@ -340,9 +307,7 @@ def test_the_probability_and_what_is_missing_stand_beside_the_head_room(open_pag
 
 
 @pytest.mark.parametrize("measured_lps", [2, 40, 1000])
-def test_the_course_is_drawn_to_the_end_of_the_lease_in_few_points_that_keep_the_counts(
-    blank: duckdb.DuckDBPyConnection, measured_lps: float
-) -> None:
+def test_the_course_is_drawn_to_the_end_of_the_lease_in_few_points_that_keep_the_counts(blank, measured_lps):
     inputs = planner.PRESETS["power-cut"].inputs
     course = planner.course(inputs, planner.lps_needed(blank, inputs), measured_lps)
     drawn = recovery.points(course)
@@ -358,18 +323,18 @@ def test_the_course_is_drawn_to_the_end_of_the_lease_in_few_points_that_keep_the
 
 
 def test_the_page_tells_of_an_echo_and_of_a_return_hours_later_though_nobody_is_without_a_lease(
-    open_page: Open, published_home: Path
-) -> None:
+    open_page, published_home
+):
     echo = open_page(published_home, "planner", clients="350000", lease_s="7200", down_clients="350000")
     assert "6.0 times the steady load" in said(echo).replace("\\", "")
-    assert charts(echo)[-1].startswith("0 % of the requests are retries")
+    assert descriptions(echo)[-1].startswith("0 % of the requests are retries")
     outage = open_page(published_home, "planner", clients="1000000", outage_s="3600")
     assert outage.metric[0].value == "48"
     assert "3.5 h after the outage" in said(outage).replace("\\", "")
-    assert charts(outage)[-2].startswith("Nobody is without a lease; at most 83,333 wait")
+    assert descriptions(outage)[-2].startswith("Nobody is without a lease; at most 83,333 wait")
 
 
-def test_the_page_opens_with_an_event_and_answers_it_in_a_sentence(open_page: Open, published_home: Path) -> None:
+def test_the_page_opens_with_an_event_and_answers_it_in_a_sentence(open_page, published_home):
     page = open_page(published_home, "planner")
     assert page.selectbox("preset").value == "power-cut"
     assert page.text_input("down_clients").value == "12k"
@@ -389,12 +354,12 @@ def test_the_page_opens_with_an_event_and_answers_it_in_a_sentence(open_page: Op
         ("boot_ratio", 0.9, "0.9"),
     ],
 )
-def test_inputs_are_written_as_people_do_and_read_the_same(name: str, value: float, text: str) -> None:
+def test_inputs_are_written_as_people_do_and_read_the_same(name, value, text):
     assert planner.written(name, value) == text
     assert planner.parsed(name, text) == value
 
 
-def test_the_page_takes_what_people_type_and_keeps_it_in_the_address(open_page: Open, published_home: Path) -> None:
+def test_the_page_takes_what_people_type_and_keeps_it_in_the_address(open_page, published_home):
     page = open_page(
         published_home, "planner", clients="350k", lease_s="2 h", down_clients="50,000", recovery_s="10 min"
     )
@@ -403,7 +368,7 @@ def test_the_page_takes_what_people_type_and_keeps_it_in_the_address(open_page: 
     assert "'many' is not a number; write for example 350000, 350k" in page.error[0].value.replace("\\", "")
 
 
-def test_the_load_over_time_is_the_need_at_its_highest(blank: duckdb.DuckDBPyConnection) -> None:
+def test_the_load_over_time_is_the_need_at_its_highest(blank):
     for preset in planner.PRESETS.values():
         found = planner.answer(None, preset.inputs | {"utilisation_ratio": 0.5}, calculator=blank)
         steps = planner.demand(found)
@@ -411,7 +376,7 @@ def test_the_load_over_time_is_the_need_at_its_highest(blank: duckdb.DuckDBPyCon
         assert [at for at, _ in steps] == sorted({at for at, _ in steps})
 
 
-def test_markdown_and_csv_hold_inputs_need_and_configurations(published_home: Path) -> None:
+def test_markdown_and_csv_hold_inputs_need_and_configurations(published_home):
     options = ("--clients", "350k", "--lease", "2h", "--down", "50k")
     page = asked(published_home, *options, "--format", "markdown").stdout
     assert "You need 181 leases/s in the busiest minute: 97.2 renewals, 83.3 recovery." in page
@@ -423,7 +388,7 @@ def test_markdown_and_csv_hold_inputs_need_and_configurations(published_home: Pa
     assert float(needed["value"]) == pytest.approx(350_000 / 3600 + 50_000 / 600, abs=0.01)
 
 
-def test_a_name_is_neither_markup_nor_a_link_on_the_printed_plan(blank: duckdb.DuckDBPyConnection) -> None:
+def test_a_name_is_neither_markup_nor_a_link_on_the_printed_plan(blank):
     found = planner.answer(None, planner.PRESETS["power-cut"].inputs, calculator=blank)
     name = "<b>x</b> ![i](http://evil.example/i.png) [a](javascript:1) a|b"
     row = {"configuration": name, "lps": 9.0, "headroom_ratio": 2.0, "missing_lps": 0.0, "origin": "o", "quality": "ok"}
@@ -436,14 +401,14 @@ def test_a_name_is_neither_markup_nor_a_link_on_the_printed_plan(blank: duckdb.D
     assert not re.search(r"<(b|a|img)\b|href", page)
 
 
-def test_the_page_answers_values_out_of_order_with_an_error(open_page: Open, published_home: Path) -> None:
+def test_the_page_answers_values_out_of_order_with_an_error(open_page, published_home):
     page = open_page(published_home, "planner", clients="1000", t1_ratio="0.9", t2_ratio="0.5")
     assert not page.exception
     assert "expected t1\\_ratio to be no larger" in page.error[0].value
     assert not page.metric
 
 
-def test_a_measured_ratio_of_high_availability_can_be_taken(open_page: Open, published_home: Path) -> None:
+def test_a_measured_ratio_of_high_availability_can_be_taken(open_page, published_home):
     app = open_page(published_home, "planner", clients="86400", lease_s="3600")
     offered = app.selectbox("measured-ha-4")
     assert offered.value is None
@@ -455,7 +420,7 @@ def test_a_measured_ratio_of_high_availability_can_be_taken(open_page: Open, pub
     assert float(app.metric[0].value) == pytest.approx(before / 0.63, abs=1)
 
 
-def test_the_question_behind_the_influences_runs_as_pasted_and_says_the_same(warehouse: Warehouse) -> None:
+def test_the_question_behind_the_influences_runs_as_pasted_and_says_the_same(warehouse):
     inputs = {"clients": 350_000.0, "lease_s": 7200.0, "ip_version": 6.0}
     rows = warehouse.query(planner.influences_sql(inputs)).to_pylist()
     found = {(row["input"], row["changed"]): row["needed_lps"] for row in rows}
@@ -465,9 +430,7 @@ def test_the_question_behind_the_influences_runs_as_pasted_and_says_the_same(war
         assert found[strongest.name, end] == pytest.approx(lps)
 
 
-def test_a_measured_set_up_is_taken_with_what_it_answers_beyond_its_capacity(
-    warehouse: Warehouse, warehouse_home: Path, open_page: Open
-) -> None:
+def test_a_measured_set_up_is_taken_with_what_it_answers_beyond_its_capacity(warehouse, warehouse_home, open_page):
     """memfile x4 in five runs: 8487 leases/s at the knee; the first step beyond asked for 1.18 times as much."""
     answered = ask(warehouse, "planner_goodputs", protocol="DHCPv4").to_pylist()
     found = {row["configuration"]: planner.Measured.of(row) for row in answered}
@@ -490,9 +453,7 @@ def test_a_measured_set_up_is_taken_with_what_it_answers_beyond_its_capacity(
     assert f"With {found[hot].lps:,.2f} measured leases/s" in said(page).replace("\\", "")
 
 
-def test_the_cost_of_a_renewal_comes_from_ramps_with_and_without_renewals(
-    open_page: Open, warehouse_home: Path, tmp_path: Path
-) -> None:
+def test_the_cost_of_a_renewal_comes_from_ramps_with_and_without_renewals(open_page, warehouse_home, tmp_path):
     """The multithreaded server, as if it were the single-threaded one that also renews (perfdhcp -f)."""
     home = tmp_path / "home"
     home.mkdir()

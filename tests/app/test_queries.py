@@ -1,48 +1,42 @@
 """The questions of the pages, asked of the bundled examples."""
 
-from __future__ import annotations
-
-import shutil
 from pathlib import Path
 
-import duckdb
 import pytest
 
 from dropline.app import queries, view_tables
 from dropline.app.queries import files
 from dropline.app.warehouse import Warehouse
+from tests.homes import changed
 
 ROOT = Path(__file__).parents[2]
 
 
-def ids(warehouse: Warehouse, sql: str) -> list[str]:
+def ids(warehouse, sql):
     return [row["id"] for row in warehouse.query(f"select distinct configuration_id as id from {sql}").to_pylist()]
 
 
 @pytest.fixture(scope="module")
-def nine_runs(warehouse: Warehouse) -> str:
+def nine_runs(warehouse):
     """The configuration that was measured nine times."""
     return ids(warehouse, "configurations where runs = 9 and origin = 'measured'")[0]
 
 
 @pytest.fixture(scope="module")
-def long(warehouse_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+def long(warehouse_home, tmp_path_factory):
     """The examples, with one trial of 7,200 interim lines and a run of 20,000 steps."""
-    path = tmp_path_factory.mktemp("long") / "warehouse.duckdb"
-    shutil.copy(warehouse_home / "warehouse.duckdb", path)
-    with duckdb.connect(str(path)) as database:
-        database.execute(
-            "insert into trial_intervals by name "
-            "select 'long' as trial_id, 'b' as batch, i as position, i + 1.0 as t_s, exchange, "
-            "100 as interval_sent, 90 as interval_received, 10 as interval_drops "
-            "from range(7200) as line(i), (values ('DISCOVER-OFFER'), ('REQUEST-ACK')) as exchanges(exchange)"
-        )
-        database.execute(
-            "insert into run_steps by name select run_id, configuration_id, 1e6 + i as offered_rate, 1 as trials, "
-            "1 as achieved_rate, 0.5 as loss_worst_exchange from range(20000) as line(i), "
-            "(select run_id, configuration_id from runs where repetition = 1 limit 1)"
-        )
-    return Warehouse.open(path)
+    home = changed(
+        warehouse_home,
+        tmp_path_factory.mktemp("long"),
+        "insert into trial_intervals by name "
+        "select 'long' as trial_id, 'b' as batch, i as position, i + 1.0 as t_s, exchange, "
+        "100 as interval_sent, 90 as interval_received, 10 as interval_drops "
+        "from range(7200) as line(i), (values ('DISCOVER-OFFER'), ('REQUEST-ACK')) as exchanges(exchange)",
+        "insert into run_steps by name select run_id, configuration_id, 1e6 + i as offered_rate, 1 as trials, "
+        "1 as achieved_rate, 0.5 as loss_worst_exchange from range(20000) as line(i), "
+        "(select run_id, configuration_id from runs where repetition = 1 limit 1)",
+    )
+    return Warehouse.open(home / "warehouse.duckdb")
 
 
 def test_every_configuration_has_a_label_of_its_own(warehouse):

@@ -40,7 +40,7 @@ def test_the_sql_behind_a_page_runs_as_pasted(open_page, warehouse_home, page):
         assert warehouse.query(question).num_columns > 0
 
 
-def test_a_part_that_runs_again_alone_replaces_its_queries_behind_the_page() -> None:
+def test_a_part_that_runs_again_alone_replaces_its_queries_behind_the_page():
     with query_log.recorded() as page:
         query_log.note("select runs")
         part = query_log.Part.of_page()

@@ -1,21 +1,15 @@
 """The raw text behind a trial."""
 
-from __future__ import annotations
-
 import gzip
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from dropline.app import raw_text
 from dropline.paths import Home
 
-if TYPE_CHECKING:
-    from dropline.app.warehouse import Warehouse
-
 
 @pytest.fixture(scope="module")
-def trials(warehouse: Warehouse) -> list[dict[str, Any]]:
+def trials(warehouse):
     return warehouse.query(
         "select campaign, source_path, source_sha256, batch from trials order by hash(trial_id) limit 5"
     ).to_pylist()

@@ -1,9 +1,5 @@
 """The page of a run over a DNS trial beside which counters and probes were read."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 import duckdb
 import pandas as pd
 import pytest
@@ -12,14 +8,6 @@ from test_pages import charts, rows, said
 from dropline.app import queries, widgets, wording
 from dropline.app.charts import accounting, intervals, response, telemetry
 from dropline.app.warehouse import Warehouse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from streamlit.testing.v1 import AppTest
-
-    Open = Callable[..., AppTest]
 
 # Read beside dnsblast at 8,000 queries/s against PowerDNS 4.7.3 with the kernel's default receive buffer: a value
 # each half second, and /proc/net/snmp before and after.
@@ -35,12 +23,12 @@ SENT = 40000
 
 
 @pytest.fixture(scope="session")
-def trial_id(warehouse: Warehouse) -> str:
+def trial_id(warehouse):
     return str(warehouse.query("select min(trial_id) from trials where completed").column(0)[0].as_py())
 
 
 @pytest.fixture(scope="session")
-def watched_home(warehouse_home: Path, trial_id: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def watched_home(warehouse_home, trial_id, tmp_path_factory):
     """The examples with one trial told as one of DNS, and what was read beside it."""
     home = tmp_path_factory.mktemp("watched")
     path = home / "warehouse.duckdb"
@@ -77,7 +65,7 @@ def watched_home(warehouse_home: Path, trial_id: str, tmp_path_factory: pytest.T
     return home
 
 
-def observe(database: duckdb.DuckDBPyConnection, trial_id: str, metric: str, t_s: float, value: float) -> None:
+def observe(database, trial_id, metric, t_s, value):
     database.execute(
         "insert into trial_observations by name "
         "select trial_id, batch, campaign, $2 as metric, $3::double as t_s, $4::double as value "
@@ -87,19 +75,19 @@ def observe(database: duckdb.DuckDBPyConnection, trial_id: str, metric: str, t_s
 
 
 @pytest.fixture(scope="session")
-def watched_warehouse(watched_home: Path) -> Warehouse:
+def watched_warehouse(watched_home):
     return Warehouse.open(watched_home / "warehouse.duckdb")
 
 
 @pytest.fixture(scope="session")
-def trial(warehouse: Warehouse, trial_id: str) -> dict[str, str]:
+def trial(warehouse, trial_id):
     """Where the rows of the trial are found."""
     found = warehouse.query("select trial_id, batch, campaign from trials where trial_id = $id", {"id": trial_id})
     return found.to_pylist()[0]
 
 
 @pytest.fixture
-def page(open_page: Open, watched_home: Path, watched_warehouse: Warehouse, trial_id: str) -> AppTest:
+def page(open_page, watched_home, watched_warehouse, trial_id):
     row = watched_warehouse.query(
         """
         select configurations.configuration || ' (' || configurations.campaign || ')' as label, runs.*
@@ -113,11 +101,11 @@ def page(open_page: Open, watched_home: Path, watched_warehouse: Warehouse, tria
     return open_page(watched_home, "run", configuration=row["label"], run=wording.run_label(row), trial=trial_id[:12])
 
 
-def descriptions(app: AppTest) -> list[str]:
+def descriptions(app):
     return [chart["description"] for chart in charts(app)]
 
 
-def test_an_operator_sees_at_once_that_the_udp_errors_were_the_receive_buffer(page: AppTest) -> None:
+def test_an_operator_sees_at_once_that_the_udp_errors_were_the_receive_buffer(page):
     told = descriptions(page)
     assert any(
         each.startswith("22,395 of 40,000 queries were lost in the receive buffer")
@@ -127,9 +115,7 @@ def test_an_operator_sees_at_once_that_the_udp_errors_were_the_receive_buffer(pa
     assert any(each.startswith("UDP errors per second, receive buffer full: at most 15,560 at 0.5 s") for each in told)
 
 
-def test_a_dhcp_trial_says_where_its_requests_were_lost(
-    open_page: Open, warehouse_home: Path, warehouse: Warehouse
-) -> None:
+def test_a_dhcp_trial_says_where_its_requests_were_lost(open_page, warehouse_home, warehouse):
     row = warehouse.query(
         """
         select packet_accounting.trial_id, packet_accounting.sent, lost_in_receive_buffer, campaign, runs.*
@@ -152,7 +138,7 @@ def test_a_dhcp_trial_says_where_its_requests_were_lost(
     assert any(each.startswith(expected) for each in descriptions(app))
 
 
-def test_what_was_watched_shares_one_time_axis(page: AppTest) -> None:
+def test_what_was_watched_shares_one_time_axis(page):
     axes = [
         layer["encoding"]["x"]["scale"]["domain"]
         for chart in charts(page)
@@ -163,38 +149,36 @@ def test_what_was_watched_shares_one_time_axis(page: AppTest) -> None:
     assert axes == [[-0.5, 2.541]] * 4
 
 
-def test_counters_stand_by_their_change(page: AppTest) -> None:
+def test_counters_stand_by_their_change(page):
     table = rows(page, "Change")
     assert list(table["Metric"]) == ["udp.RcvbufErrors", "pdns.udp-answers"]
     assert list(table["Change"]) == [22395, 17684]
 
 
-def test_response_times_tell_those_of_the_probes(page: AppTest) -> None:
+def test_response_times_tell_those_of_the_probes(page):
     table = rows(page, "P50").set_index("Source")
     assert list(table.loc["probes (3 answered)", ["P50", "Max"]]) == [2.6, 108.6]
 
 
-def test_without_its_lake_the_page_says_how_to_read_the_file_itself(
-    page: AppTest, watched_warehouse: Warehouse, trial_id: str
-) -> None:
+def test_without_its_lake_the_page_says_how_to_read_the_file_itself(page, watched_warehouse, trial_id):
     page.toggle("text").set_value(True).run()
     path = watched_warehouse.query("select source_path from trials where trial_id = $id", {"id": trial_id})
     assert f"dropline show {path.column(0)[0].as_py()}" in [each.value for each in page.code]
 
 
-def test_the_raw_text_of_a_trial_is_shown_as_it_was_taken_in(open_page: Open, warehouse_home: Path) -> None:
+def test_the_raw_text_of_a_trial_is_shown_as_it_was_taken_in(open_page, warehouse_home):
     app = open_page(warehouse_home, "run", text="true")
     [command] = [each.value for each in app.code if each.value.startswith("perfdhcp ")]
     [text] = [each.value for each in app.code if each.value.startswith("Running: perfdhcp")]
     assert text.splitlines()[0] == f"Running: {command}"
 
 
-def test_the_page_opens_on_a_run_with_a_figure(open_page: Open, warehouse_home: Path, warehouse: Warehouse) -> None:
+def test_the_page_opens_on_a_run_with_a_figure(open_page, warehouse_home, warehouse):
     opened = open_page(warehouse_home, "run").selectbox("run").value
     assert warehouse.query("select rate from runs where run_id = $id", {"id": opened}).column(0)[0].as_py()
 
 
-def test_the_distribution_of_response_times_is_by_rank(watched_warehouse: Warehouse, trial: dict[str, str]) -> None:
+def test_the_distribution_of_response_times_is_by_rank(watched_warehouse, trial):
     shares = queries.ask(watched_warehouse, "run_response_shares", **trial, most=400).to_pylist()
     assert [(each["time_ms"], each["n"]) for each in shares] == [(0.4, 3), (2.6, 3), (108.6, 3)]
     assert [each["share_ratio"] for each in shares] == pytest.approx([1 / 3, 2 / 3, 1])
@@ -202,15 +186,13 @@ def test_the_distribution_of_response_times_is_by_rank(watched_warehouse: Wareho
     assert drawn["description"] == "probes: half took at most 2.6 ms, 99 % at most 109 ms. probes: n = 3"
 
 
-def test_without_single_answers_the_page_says_what_is_known(open_page: Open, warehouse_home: Path) -> None:
+def test_without_single_answers_the_page_says_what_is_known(open_page, warehouse_home):
     app = open_page(warehouse_home, "run")
     assert "No distribution of response times: perfdhcp records it with `-x t`" in said(app)
     assert {"Min delay (ms)", "Max delay (ms)"} <= set(rows(app, "Exchange").columns)
 
 
-def test_counters_become_rates_and_gauges_stay_what_was_read(
-    watched_warehouse: Warehouse, trial: dict[str, str]
-) -> None:
+def test_counters_become_rates_and_gauges_stay_what_was_read(watched_warehouse, trial):
     found = queries.ask(watched_warehouse, "run_watched", **trial)
     readings = found.to_pandas().set_index(["metric", "t_s"])
     assert readings.loc[("pdns.udp-in-errors", 0.542), "value"] == pytest.approx((90295 - 83822) / (0.542 - 0.126))
@@ -219,7 +201,7 @@ def test_counters_become_rates_and_gauges_stay_what_was_read(
     assert not readings.loc["pdns.qsize-q", "is_rate"].any()
 
 
-def test_a_trial_that_nothing_watched_has_no_account(watched_warehouse: Warehouse) -> None:
+def test_a_trial_that_nothing_watched_has_no_account(watched_warehouse):
     assert queries.row(watched_warehouse, "run_accounting", trial_id="no such trial") == {}
     assert (
         queries.ask(watched_warehouse, "run_watched", trial_id="no such trial", campaign="no such campaign").num_rows
@@ -227,7 +209,7 @@ def test_a_trial_that_nothing_watched_has_no_account(watched_warehouse: Warehous
     )
 
 
-def test_another_loss_goal_judges_the_run_anew(open_page: Open, warehouse_home: Path) -> None:
+def test_another_loss_goal_judges_the_run_anew(open_page, warehouse_home):
     app = open_page(warehouse_home, "run", goal="moj: 1 % of whole leases")
     assert "red: the limit of 1 %" in descriptions(app)[0]
     assert "which is not in this warehouse" not in said(app)
@@ -243,9 +225,7 @@ def test_another_loss_goal_judges_the_run_anew(open_page: Open, warehouse_home: 
     ],
     ids=["none", "one second", "two seconds together", "at both ends"],
 )
-def test_a_pause_is_where_fewer_than_half_of_the_median_answers_come(
-    answers: list[float], expected: list[tuple[float, float]]
-) -> None:
+def test_a_pause_is_where_fewer_than_half_of_the_median_answers_come(answers, expected):
     seconds = pd.DataFrame(
         {
             "t_s": [float(second) for second in range(1, len(answers) + 1)],
@@ -260,14 +240,14 @@ def test_a_pause_is_where_fewer_than_half_of_the_median_answers_come(
     assert ("shaded" in drawn["description"]) == bool(expected)
 
 
-def test_a_reading_without_a_name_of_ours_keeps_its_own_with_its_unit() -> None:
+def test_a_reading_without_a_name_of_ours_keeps_its_own_with_its_unit():
     assert wording.watched("cpu_busy", "%", False) == ("cpu busy (%)", "")
     assert wording.watched("udp.InErrors", None, True) == ("udp: InErrors (per second)", "")
 
 
-def test_charts_of_a_trial_have_a_text_alternative() -> None:
+def test_charts_of_a_trial_have_a_text_alternative():
     parts = pd.DataFrame({"place": ["answered"], "requests": [5.0], "share_ratio": [1.0], "shown": ["5 (100%)"]})
-    drawn: list[dict[str, Any]] = [
+    drawn = [
         accounting.requests(parts, "queries", "None of the 5 queries was lost", "By the counters").to_dict(),
         telemetry.over_time(
             pd.DataFrame({"t_s": [0.0, 1.0], "name": "waiting", "value": [0.0, 7.0]}), "Questions", [0, 1]

@@ -1,7 +1,5 @@
 """Starting the dashboard: on this machine only, on a free port, with a clear word when the port is taken."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import http.client
@@ -10,8 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -20,12 +16,9 @@ from dropline.app import serve
 from dropline.app.uploads import ALLOWED
 from dropline.paths import Home
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 @pytest.fixture
-def taken_port() -> Iterator[int]:
+def taken_port():
     with socket.socket() as listener:
         listener.bind((serve.ADDRESS, 0))
         listener.listen()
@@ -53,9 +46,9 @@ def test_nothing_secret_is_among_the_arguments():
 
 
 @pytest.fixture
-def handed(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def handed(monkeypatch):
     """What the process that serves is given; it is not started."""
-    handed: dict[str, str] = {}
+    handed = {}
     monkeypatch.setattr(os, "chdir", lambda _path: None)
     monkeypatch.setattr(os, "execve", lambda _program, _command, environment: handed.update(environment))
     monkeypatch.setattr(serve, "claim", lambda _port, _address: None)
@@ -87,7 +80,7 @@ def test_this_machine_needs_no_sign_in(handed, tmp_path, address):
 
 
 def test_ctrl_c_ends_it_with_one_line_though_a_page_is_open(tmp_path):
-    async def interrupt(port: int, server: subprocess.Popen[bytes]) -> bytes:
+    async def interrupt(port, server):
         async with soak.visiting(port) as visitor:
             await visitor.open("try_file", "")
             server.send_signal(signal.SIGINT)
@@ -108,7 +101,7 @@ def test_ctrl_c_ends_it_with_one_line_though_a_page_is_open(tmp_path):
     assert (server.returncode, said) == (serve.INTERRUPTED, b"Dropline is closed.\n")
 
 
-def imported_by_pages() -> set[str]:
+def imported_by_pages():
     """Return the modules of ours that pages import when they run."""
     found = set()
     for page in (serve.ROOT / "app" / "views").glob("*.py"):
@@ -130,14 +123,14 @@ def test_whatever_a_page_needs_is_imported_once_and_no_garbage_before_anybody_as
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
+def running(tmp_path_factory):
     """The port of the app over an empty home, and its log."""
     folder = tmp_path_factory.mktemp("served")
     with soak.served(folder, folder / "app.log") as (port, _):
         yield port, folder / "app.log"
 
 
-def ask(port: int, method: str, path: str, body: Any = None, **headers: str) -> http.client.HTTPResponse:
+def ask(port, method, path, body=None, **headers):
     asking = http.client.HTTPConnection(serve.ADDRESS, port, timeout=20)
     asking.request(method, path, body, headers, encode_chunked="Transfer-Encoding" in headers)
     answer = asking.getresponse()
@@ -183,7 +176,7 @@ def test_every_kind_of_answer_has_the_headers(running, method, path, status):
 def test_a_file_that_is_too_large_is_refused_whatever_its_header_says(running):
     port, log = running
 
-    async def upload() -> list[int]:
+    async def upload():
         async with soak.visiting(port) as visitor:
             (opened, *_) = [each for each in await visitor.open("try_file", "") if each.HasField("new_session")]
             path = f"/_stcore/upload_file/{opened.new_session.initialize.session_id}/file"
@@ -202,13 +195,13 @@ def test_a_file_that_is_too_large_is_refused_whatever_its_header_says(running):
     assert "Traceback" not in log.read_text()
 
 
-def multipart(size: int) -> bytes:
+def multipart(size):
     head = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'
     return head + b"a" * size + b"\r\n--x--\r\n"
 
 
 def test_the_page_of_the_protocol_asks_for_the_page_by_its_name(running):
-    async def open_page() -> bytes:
+    async def open_page():
         async with soak.visiting(running[0]) as visitor:
             return b"".join(each.SerializeToString() for each in await visitor.open("try_file", ""))
 

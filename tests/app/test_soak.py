@@ -1,7 +1,5 @@
 """Several visitors at once, over real websockets; and that the soak would notice what it looks for."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import shutil
@@ -26,7 +24,7 @@ def test_visitors_do_not_disturb_each_other(warehouse_home):
     assert done.seen.batches, "the home page says what the newest batch is"
 
 
-def looks(begin: float, end: float, minutes: float = 2, noise: float = 0, seed: int = 1) -> list[tuple[float, float]]:
+def looks(begin, end, minutes=2, noise=0, seed=1):
     """Memory that grows evenly, looked at 121 times; its noise outlasts a look, as that of a server does."""
     chance, off, found = random.Random(seed), 0.0, []
     for place in range(121):
@@ -52,7 +50,7 @@ def test_a_soak_fails_when_a_promise_is_broken(memory, troubles, log, said):
     assert all(one.startswith(begin) for one, begin in zip(found, said, strict=True))
 
 
-def replaced_but_open(file: Path) -> int:
+def replaced_but_open(file):
     """How often this process has a file open that no longer stands under its name."""
     links = [each.readlink() for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
     return links.count(Path(f"{file} (deleted)"))
@@ -72,15 +70,6 @@ def test_a_replaced_publication_is_read_to_the_end_and_then_closed(warehouse_hom
     assert replaced_but_open(file) == 0
 
 
-def test_an_exception_on_a_page_is_trouble():
-    message = ForwardMsg()
-    message.delta.new_element.exception.type = "KeyError"
-    message.delta.new_element.exception.message = "hidden"
-    fine = ForwardMsg()
-    fine.delta.new_element.text.body = "all is well"
-    assert soak.exceptions([fine, message, ForwardMsg()]) == ["KeyError: hidden"]
-
-
 @pytest.mark.parametrize(
     ("status", "last"),
     [
@@ -93,22 +82,3 @@ def test_an_exception_on_a_page_is_trouble():
 def test_a_page_that_runs_anew_for_a_publication_is_waited_for(status, last):
     assert soak.is_last(ForwardMsg(script_finished=status)) is last
     assert not soak.is_last(ForwardMsg())
-
-
-def test_the_report_tells_of_errors_waits_memory_and_publications():
-    seen = soak.Seen(
-        took=[("results", 1000 + second, second / 100) for second in range(1, 101)],
-        troubles=["sql: KeyError: hidden"],
-        batches={"00000002-20261122T000000Z": 1033.5},
-        heavy=[10.0],
-    )
-    published = [("00000002-20261122T000000Z", 1030.0, 25.0), ("00000003-20261122T000100Z", 1090.0, 27.0)]
-    text = soak.report(soak.Soak(30, 120, seen, looks(100, 210), published, [1, 4], "line\n"))
-    assert "30 visitors for 2.0 min" in text
-    assert "Interactions: 100; errors: 1; lines in the log: 1." in text
-    assert "p50 0.50 s, p95 0.95 s, p99 0.99 s, longest 1.00 s" in text
-    assert "Publications: 2; shown to somebody: 1, at the latest 3.5 s after" in text
-    assert "first 30% of the time: +55.0 MB a minute, 95 % interval +55.0 to +55.0: at most 44% of it." in text
-    assert "| 0.0 | 100 |" in text
-    assert "| 2.0 | 210 |" in text
-    assert "- 1 x sql: KeyError: hidden" in text

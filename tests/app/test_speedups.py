@@ -1,25 +1,13 @@
 """The page Speed-ups, its ratios and its thread scaling."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 import pandas as pd
 import pytest
 
 from dropline.app import queries, wording
 from dropline.app.charts import panel, theme
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
 
-    from streamlit.testing.v1 import AppTest
-
-    from dropline.app.warehouse import Warehouse
-
-
-def test_what_is_real_has_a_colour_and_what_may_be_chance_has_none() -> None:
+def test_what_is_real_has_a_colour_and_what_may_be_chance_has_none():
     pairs = pd.DataFrame(
         {
             "row": ["a", "b", "c"],
@@ -40,7 +28,7 @@ def test_what_is_real_has_a_colour_and_what_may_be_chance_has_none() -> None:
 
 
 @pytest.mark.parametrize("factor", wording.FACTORS)
-def test_every_factor_has_pairs_with_ratio_verdict_and_what_else_differs(warehouse: Warehouse, factor: str) -> None:
+def test_every_factor_has_pairs_with_ratio_verdict_and_what_else_differs(warehouse, factor):
     pairs = queries.ask(warehouse, "ratio_pairs_ratios", factor=factor).to_pylist()
     assert pairs
     for pair in pairs:
@@ -50,7 +38,7 @@ def test_every_factor_has_pairs_with_ratio_verdict_and_what_else_differs(warehou
         assert pair["grade"] in {"same", "minor", "unknown", "unfair"}
 
 
-def _verdict_of(pair: Mapping[str, Any]) -> str:
+def _verdict_of(pair):
     """Return what the interval and the corrected p value on the page come to: the page cannot contradict itself."""
     if pair["ci_low"] is None:
         return "not testable"
@@ -60,22 +48,20 @@ def _verdict_of(pair: Mapping[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("tab", ["Threads", "High availability", "Backends", "DHCPv6 over DHCPv4"])
-def test_each_tab_shows_a_table_of_its_pairs(open_page: Callable[..., AppTest], warehouse_home: Path, tab: str) -> None:
+def test_each_tab_shows_a_table_of_its_pairs(open_page, warehouse_home, tab):
     page = open_page(warehouse_home, "speedups", tab=tab)
     table = page.dataframe[0].value
     assert len(table) > 0
     assert {"Ratio", "Verdict", "Other differences"} <= set(table.columns)
 
 
-def test_the_article_s_largest_speed_up_is_there(open_page: Callable[..., AppTest], published_home: Path) -> None:
+def test_the_article_s_largest_speed_up_is_there(open_page, published_home):
     table = open_page(published_home, "speedups", campaign="isc-kb-kea-2.0").dataframe[0].value
     assert table["Ratio"].max() == pytest.approx(18.0348, abs=1e-3)
     assert set(table["Verdict"]) == {"not testable: one side has fewer than two runs"}
 
 
-def test_thread_scaling_shows_the_law_or_why_there_is_none(
-    open_page: Callable[..., AppTest], published_home: Path
-) -> None:
+def test_thread_scaling_shows_the_law_or_why_there_is_none(open_page, published_home):
     page = open_page(published_home, "speedups", tab="Thread scaling")
     assert "By the law" in page.dataframe[0].value.columns
     refused = next(text for text in page.selectbox(key="family").options if "Recursor" in text)

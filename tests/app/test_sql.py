@@ -1,9 +1,6 @@
 """The SQL page: a question, its answer, its limits, its link and its chart."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow as pa
@@ -14,19 +11,15 @@ from dropline.app.charts import quick, theme
 from dropline.app.queries import sql
 from dropline.app.warehouse import Answer
 
-if TYPE_CHECKING:
-    from streamlit.testing.v1 import AppTest
-
-
 COUNTED = "select backend, count(*) as n from capacity group by all order by all"
 
 
-def answer(app: AppTest) -> pd.DataFrame:
+def answer(app):
     """The grid with the answer."""
     return app.dataframe[-1].value
 
 
-def shown(app: AppTest) -> dict[str, Any]:
+def shown(app):
     """What the editor gets from the page."""
     return dict(json.loads(app.get("bidi_component")[0].proto.json))
 

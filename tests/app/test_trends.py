@@ -28,11 +28,6 @@ def test_an_address_names_the_series_and_the_goal(open_page, warehouse_home):
     assert not again.error
 
 
-def test_without_measured_runs_the_page_says_what_to_do(open_page, published_home):
-    page = open_page(published_home, "trends")
-    assert "ingest runs" in page.info[0].value
-
-
 def test_without_a_goal_each_series_is_at_the_usual_one_of_its_unit(warehouse):
     found = {row["series_id"] for row in ask(warehouse, "trends_series", loss_goal=None).to_pylist()}
     expected = warehouse.query(

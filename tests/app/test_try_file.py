@@ -1,13 +1,10 @@
 """Trying a file: what it says, where it stands, that nothing stays behind, and what strangers may drop."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,15 +13,6 @@ from dropline.app.sandbox import Refused, TooMuch
 from dropline.errors import DroplineError
 from dropline.paths import Home
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from streamlit.testing.v1 import AppTest
-
-    from dropline.app.warehouse import Warehouse
-
-    Open = Callable[..., AppTest]
-
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 CAPTURES = ROOT / "tests" / "captures"
@@ -32,7 +20,7 @@ PERFDHCP = EXAMPLES / "kea-2.2-backends" / "runs" / "v4_st_mysql_none" / "rep2" 
 FIGURES = ("achieved_rate", "loss_worst_exchange", "loss_packet", "loss_lease")
 
 
-def dropped(open_page: Open, home: Path, name: str, data: bytes) -> AppTest:
+def dropped(open_page, home, name, data):
     app = open_page(home, "try_file")
     app.file_uploader[0].upload(name, data).run()
     assert not app.exception, [each.value for each in app.exception]
@@ -40,10 +28,10 @@ def dropped(open_page: Open, home: Path, name: str, data: bytes) -> AppTest:
 
 
 @pytest.fixture
-def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def in_process(monkeypatch):
     """Read dropped files in this process: another takes seconds to start, and has tests of its own below."""
 
-    def run(_module: str, file: str, *, seconds: float) -> bytes:
+    def run(_module, file, *, seconds):
         try:
             return json.dumps(uploads.look(Path(file))).encode()
         except DroplineError as error:
@@ -53,13 +41,13 @@ def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploads, "prepare", lambda: None)
 
 
-def said(app: AppTest) -> str:
+def said(app):
     """Everything that the page renders as Markdown."""
     kinds = ("title", "header", "markdown", "caption", "info", "warning", "error", "success")
     return "\n".join(element.value for kind in kinds for element in getattr(app, kind))
 
 
-def test_the_figures_are_those_of_the_warehouse(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_the_figures_are_those_of_the_warehouse(warehouse, tmp_path):
     rows = warehouse.query(f"""
         select campaign, source_path, report_index, {", ".join(FIGURES)} from trials
         where tool = 'perfdhcp' and hash(trial_id) % 12 = 0
@@ -74,9 +62,7 @@ def test_the_figures_are_those_of_the_warehouse(warehouse: Warehouse, tmp_path: 
         copied.unlink()
 
 
-def test_a_report_is_explained_placed_and_not_stored(
-    open_page: Open, warehouse_home: Path, warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_report_is_explained_placed_and_not_stored(open_page, warehouse_home, warehouse, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     app = dropped(open_page, warehouse_home, PERFDHCP.name, PERFDHCP.read_bytes())
     assert app.header[0].value == "Output of perfdhcp"
@@ -96,7 +82,7 @@ def test_a_report_is_explained_placed_and_not_stored(
 
 
 @pytest.mark.usefixtures("in_process")
-def test_without_a_warehouse_the_file_is_still_explained(open_page: Open, tmp_path: Path) -> None:
+def test_without_a_warehouse_the_file_is_still_explained(open_page, tmp_path):
     app = dropped(open_page, tmp_path, PERFDHCP.name, PERFDHCP.read_bytes())
     assert app.header[0].value == "Output of perfdhcp"
     assert "There is nothing to compare it with" in said(app)
@@ -111,7 +97,7 @@ def test_without_a_warehouse_the_file_is_still_explained(open_page: Open, tmp_pa
     ],
 )
 @pytest.mark.usefixtures("in_process")
-def test_what_has_no_known_neighbours_says_so(open_page: Open, warehouse_home: Path, file: str, kind: str) -> None:
+def test_what_has_no_known_neighbours_says_so(open_page, warehouse_home, file, kind):
     app = dropped(open_page, warehouse_home, Path(file).name, (CAPTURES / file).read_bytes())
     assert app.header[0].value == kind
     assert "is in the warehouse to compare with" in said(app)
@@ -127,9 +113,7 @@ def test_what_has_no_known_neighbours_says_so(open_page: Open, warehouse_home: P
     ],
 )
 @pytest.mark.usefixtures("in_process")
-def test_what_gives_no_trial_says_why_and_what_to_do(
-    open_page: Open, published_home: Path, name: str, data: bytes, reason: str
-) -> None:
+def test_what_gives_no_trial_says_why_and_what_to_do(open_page, published_home, name, data, reason):
     app = dropped(open_page, published_home, name, data)
     tables = [each.value for each in app.dataframe]
     assert not app.get("vega_lite_chart")
@@ -141,7 +125,7 @@ def test_what_gives_no_trial_says_why_and_what_to_do(
 
 
 @pytest.mark.usefixtures("in_process")
-def test_a_report_that_is_cut_off_keeps_its_warnings(open_page: Open, warehouse_home: Path) -> None:
+def test_a_report_that_is_cut_off_keeps_its_warnings(open_page, warehouse_home):
     whole = PERFDHCP.read_bytes()
     app = dropped(open_page, warehouse_home, "cut.txt", whole[: len(whole) // 2])
     assert any({"Warning"} <= set(each.value) or {"Why"} <= set(each.value) for each in app.dataframe)
@@ -149,7 +133,7 @@ def test_a_report_that_is_cut_off_keeps_its_warnings(open_page: Open, warehouse_
 
 
 @pytest.mark.usefixtures("in_process")
-def test_markup_and_control_characters_are_text(open_page: Open, published_home: Path) -> None:
+def test_markup_and_control_characters_are_text(open_page, published_home):
     hostile = "<script>alert(1)</script> **bold** [link](http://evil.example) :material/bolt: $x$ `code`"
     data = PERFDHCP.read_bytes().replace(b"10.0.0.1", hostile.encode() + b"\x1b[31m\x07")
     app = dropped(open_page, published_home, f"{hostile}\x1b\u202e.txt", data)
@@ -175,16 +159,16 @@ def test_markup_and_control_characters_are_text(open_page: Open, published_home:
         ("x" * 300 + ".csv.gz", "x" * 93 + ".csv.gz"),
     ],
 )
-def test_a_name_stays_in_its_folder(name: str, safe: str) -> None:
+def test_a_name_stays_in_its_folder(name, safe):
     assert uploads.safe_name(name) == safe
 
 
-def test_a_file_that_is_too_large_is_not_read() -> None:
+def test_a_file_that_is_too_large_is_not_read():
     with pytest.raises(Refused, match="more than 16 MiB: use `dropline show FILE`"):
         uploads.explain("big.txt", bytes(uploads.MOST_BYTES + 1))
 
 
-def test_a_gzip_bomb_is_bounded() -> None:
+def test_a_gzip_bomb_is_bounded():
     bomb = gzip.compress(b"Running: perfdhcp -4 -r 1 10.0.0.1\n" + bytes(400 * 2**20), 1)
     began = time.monotonic()
     try:
@@ -196,7 +180,7 @@ def test_a_gzip_bomb_is_bounded() -> None:
     assert time.monotonic() - began < uploads.SECONDS + 5
 
 
-def test_a_reader_that_never_ends_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_that_never_ends_is_ended(monkeypatch):
     monkeypatch.setattr(uploads, "SECONDS", 0.05)
     with pytest.raises(TooMuch, match=r"longer than 0\.05 s"):
         uploads.explain("a.txt", b"a")
@@ -204,9 +188,7 @@ def test_a_reader_that_never_ends_is_ended(monkeypatch: pytest.MonkeyPatch) -> N
     sandbox._TURNS.release()
 
 
-def test_an_operator_may_let_files_be_kept(
-    open_page: Open, warehouse_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_operator_may_let_files_be_kept(open_page, warehouse_home, tmp_path, monkeypatch):
     monkeypatch.setenv(uploads.ALLOWED, "1")
     (tmp_path / "warehouse.duckdb").symlink_to(warehouse_home / "warehouse.duckdb")
     app = dropped(open_page, tmp_path, "../<b>rate.txt", PERFDHCP.read_bytes())
@@ -219,14 +201,14 @@ def test_an_operator_may_let_files_be_kept(
     assert any("1 files = 1 ingested" in each.value for each in app.code), "and is in the lake"
 
 
-def test_the_same_bytes_are_kept_once(tmp_path: Path) -> None:
+def test_the_same_bytes_are_kept_once(tmp_path):
     first = uploads.keep(Home(tmp_path), "a.txt", b"same")
     assert uploads.keep(Home(tmp_path), "b.txt", b"same") == first
     assert uploads.keep(Home(tmp_path), "a.txt", b"other") != first
     assert sum(each.is_file() for each in (tmp_path / "uploads").rglob("*")) == 2
 
 
-def test_a_process_is_ready_before_there_is_a_file_and_serves_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_is_ready_before_there_is_a_file_and_serves_one(monkeypatch):
     uploads.prepare()
     waiting = sandbox._PREPARED[uploads.__name__]
     uploads.prepare()
@@ -237,7 +219,7 @@ def test_a_process_is_ready_before_there_is_a_file_and_serves_one(monkeypatch: p
     assert uploads.__name__ not in sandbox._PREPARED
 
 
-def test_a_process_that_died_while_it_waited_is_replaced() -> None:
+def test_a_process_that_died_while_it_waited_is_replaced():
     uploads.prepare()
     waiting = sandbox._PREPARED[uploads.__name__]
     waiting.kill()
@@ -245,7 +227,7 @@ def test_a_process_that_died_while_it_waited_is_replaced() -> None:
     assert uploads.explain("empty", b"")["trials"] == []
 
 
-def test_a_waiting_process_ends_with_the_one_that_started_it() -> None:
+def test_a_waiting_process_ends_with_the_one_that_started_it():
     uploads.prepare()
     waiting = sandbox._PREPARED.pop(uploads.__name__)
     assert waiting.communicate(timeout=30) == (b"", b"")

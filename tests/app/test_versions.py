@@ -1,40 +1,30 @@
 """What a version changed: counted, sorted, and told on the page and on the home page."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-import duckdb
 import pytest
 
 from dropline.app import headlines, wording
 from dropline.app.queries import compare
 from dropline.app.warehouse import Warehouse
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.homes import changed
 
 
 @pytest.fixture(scope="module")
-def two_versions(warehouse_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def two_versions(warehouse_home, tmp_path_factory):
     """The examples, in which the runs with four threads are told as those of version 2.4.0 of the same set-ups."""
-    home = tmp_path_factory.mktemp("versions")
-    file = home / "warehouse.duckdb"
-    file.write_bytes((warehouse_home / "warehouse.duckdb").read_bytes())
-    with duckdb.connect(str(file)) as database:
-        database.execute(
-            """
-            update trends set product_version = '2.4.0', place = place + 100, series_id = single.series_id
-            from (
-                select distinct protocol, backend, loss_goal, series_id
-                from trends where threading = 'single' and campaign = 'kea-2.2-backends'
-            ) as single
-            where trends.threading = 'multi' and trends.campaign = 'kea-2.2-backends'
-                and trends.protocol = single.protocol and trends.backend = single.backend
-                and trends.loss_goal = single.loss_goal
-            """
-        )
-    return home
+    return changed(
+        warehouse_home,
+        tmp_path_factory.mktemp("versions"),
+        """
+        update trends set product_version = '2.4.0', place = place + 100, series_id = single.series_id
+        from (
+            select distinct protocol, backend, loss_goal, series_id
+            from trends where threading = 'single' and campaign = 'kea-2.2-backends'
+        ) as single
+        where trends.threading = 'multi' and trends.campaign = 'kea-2.2-backends'
+            and trends.protocol = single.protocol and trends.backend = single.backend
+            and trends.loss_goal = single.loss_goal
+        """,
+    )
 
 
 def test_the_same_set_ups_of_two_versions_are_known_and_others_are_not(two_versions, warehouse):
@@ -63,10 +53,6 @@ def test_the_home_page_says_what_the_newest_version_changed_and_leads_there(open
     assert app.header[0].value.replace("\\", "").startswith("ISC Kea 2.4.0 against 2.2.0: ")
     assert "Set-up by set-up" in [each.proto.label for each in app.get("page_link")]
     assert "against" not in "".join(each.value for each in open_page(warehouse_home).header)
-
-
-def test_with_one_version_the_page_says_what_to_do(open_page, warehouse_home):
-    assert "Measure one again with another version" in open_page(warehouse_home, "versions").info[0].value
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,6 @@
 """The one door to the DuckDB file: read-only, locked, current, and clear when it cannot open."""
 
-from __future__ import annotations
-
 import threading
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -12,7 +9,7 @@ from dropline.app import query_log
 from dropline.app.warehouse import Identity, QueryRefused, Warehouse, WarehouseMissing, WarehouseUnreadable
 
 
-def publish(path: Path, value: int) -> None:
+def publish(path, value):
     fresh = path.with_suffix(".next")
     with duckdb.connect(str(fresh)) as database:
         database.execute("create table figures as select $1 as value", [value])
@@ -21,7 +18,7 @@ def publish(path: Path, value: int) -> None:
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     path = tmp_path / "it's here.duckdb"
     publish(path, 1)
     return path
@@ -54,9 +51,9 @@ def test_readers_of_an_old_publication_keep_it_while_new_ones_see_the_new(path):
 
 def test_several_threads_ask_at_once(path):
     warehouse = Warehouse.open(path)
-    answers: list[int] = []
+    answers = []
 
-    def ask() -> None:
+    def ask():
         answers.append(warehouse.query("select sum(range) as total from range(100000)")["total"][0].as_py())
 
     threads = [threading.Thread(target=ask) for _ in range(8)]

@@ -1,7 +1,5 @@
 """What pages share: lists that a browser can hold, and rates whose bounds stand beside them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -12,7 +10,7 @@ from dropline.app import widgets
 LISTS = [("explore", "campaign"), ("trends", "series"), ("machines", "host")]
 
 
-def options(app: AppTest, key: str) -> list[str]:
+def options(app, key):
     """Return the texts that a list offers."""
     return next(list(each.options) for each in (*app.multiselect, *app.selectbox) if each.key == key)
 
@@ -30,8 +28,8 @@ def test_a_long_list_is_cut_and_searched(open_page, warehouse_home, monkeypatch,
     assert len(options(app, key)) <= 2, "what was found, and what was chosen before"
 
 
-def shown(rates: list[float | None], signs: list[str]) -> AppTest:
-    def page(rates: list[float | None], signs: list[str]) -> None:
+def shown(rates, signs):
+    def page(rates, signs):
         import pandas as pd
 
         from dropline.app import widgets

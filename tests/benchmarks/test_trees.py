@@ -1,7 +1,5 @@
 """Simulated campaigns hold what they promise: as files, as a lake, and in the warehouse."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -36,7 +34,7 @@ def test_the_template_of_dnsperf_prints_a_real_report_again(capture):
     assert_prints(dnsperf_report(command[1], 5, len(re.findall(r"^\d+\.", text, re.MULTILINE))), text)
 
 
-def assert_prints(template: str, text: str) -> None:
+def assert_prints(template, text):
     """Fill the numbers of a text into a template and expect the text."""
     fields = re.findall(r"%(?:d|g|s|\.\df)", template)
     pattern = re.sub(r"%(?:d|g|s|\\\.\df)", "(.+)", re.escape(template).replace("%%", "%"))
@@ -75,7 +73,7 @@ def test_trials_measured_again_replace_their_files(tmp_path):
     assert 5 < changed < 40
 
 
-def contents(folder: Path) -> dict[str, bytes]:
+def contents(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 

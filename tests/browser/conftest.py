@@ -19,13 +19,11 @@ from urllib.parse import urlencode
 
 import pytest
 
-from dropline import pipeline
 from dropline.app import planner, queries
 from dropline.app.serve import ADDRESS, ROOT, command, environment
 from dropline.app.warehouse import Warehouse
-from dropline.ingest.lake import Lake
-from dropline.ingest.loader import ingest
 from dropline.paths import Home
+from tests.homes import built
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -252,10 +250,7 @@ def addresses(warehouse: Warehouse, pair: list[str]) -> dict[str, str]:
 @pytest.fixture(scope="session")
 def strange_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home of files in which every text that somebody else writes tries to be markup; some files are refused."""
-    home = Home.chosen(tmp_path_factory.mktemp("strange"))
-    ingest([strange_files(tmp_path_factory.mktemp("strange-files"))], Lake.create(home.lake))
-    pipeline.build(home)
-    return home.root
+    return built(tmp_path_factory.mktemp("strange"), strange_files(tmp_path_factory.mktemp("strange-files"))).root
 
 
 @pytest.fixture(scope="session")

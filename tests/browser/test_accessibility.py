@@ -9,19 +9,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from conftest import PAGES, watch
 from PIL import Image
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from conftest import Watched
-    from playwright.sync_api import Browser, Page
 
 
 class Control(NamedTuple):
@@ -126,7 +120,7 @@ DRAWN = """() => {
 
 
 @pytest.fixture(scope="module")
-def visitor(chromium: Browser, address: str) -> Iterator[Watched]:
+def visitor(chromium, address):
     """One browser session for all pages."""
     with watch(chromium, address) as watched:
         yield watched
@@ -138,7 +132,7 @@ def test_the_main_control_of_every_page_is_named():
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_can_be_used_by_everybody(visitor, addresses, name):
-    troubles: list[str] = []
+    troubles = []
     page = visitor.page
     page.set_viewport_size({"width": WIDTHS[0], "height": 900})
     page.emulate_media(color_scheme=SCHEMES[0])
@@ -156,7 +150,7 @@ def test_a_page_can_be_used_by_everybody(visitor, addresses, name):
     assert troubles == []
 
 
-def reached_by_tab(page: Page, control: Control) -> bool:
+def reached_by_tab(page, control):
     """Say whether the Tab key leads from the top of the page to a control."""
     aim = page.get_by_role(control.role, name=control.name, exact=True).first
     aim.wait_for()
@@ -167,7 +161,7 @@ def reached_by_tab(page: Page, control: Control) -> bool:
     return False
 
 
-def violations(page: Page, scheme: str) -> list[str]:
+def violations(page, scheme):
     """Return what axe-core finds grave, without what is Streamlit's; headings in order as well."""
     found = Axe().run(page, options={"runOnly": RULES, "resultTypes": ["violations"]}).response["violations"]
     return [
@@ -179,7 +173,7 @@ def violations(page: Page, scheme: str) -> list[str]:
     ]
 
 
-def is_streamlits(page: Page, rule: str, node: dict[str, Any], scheme: str) -> bool:
+def is_streamlits(page, rule, node, scheme):
     """Say whether an element is in the list of what Streamlit draws so."""
     element = page.locator(node["target"][-1]).first
     return any(
@@ -188,7 +182,7 @@ def is_streamlits(page: Page, rule: str, node: dict[str, Any], scheme: str) -> b
     )
 
 
-def faults(page: Page) -> list[str]:
+def faults(page):
     """Return what axe-core does not look at: charts without words or with pale ones, and what is too wide."""
     pale = [each for each in page.evaluate(TEXTS_IN_CHARTS) if not each["hidden"] and each["contrast"] < 4.5]
     silent = page.locator("[data-testid=stVegaLiteChart]:not([aria-label])").count()
@@ -201,7 +195,7 @@ def faults(page: Page) -> list[str]:
     ]
 
 
-def unlike(visitor: Watched, name: str) -> list[str]:
+def unlike(visitor, name):
     """Take a picture of the page and say whether it no longer looks as it did; what comes late has some seconds."""
     is_new = os.environ.get("NEW_PICTURES")
     for patience_ms in PATIENCE_MS[-1:] if is_new else PATIENCE_MS:
@@ -215,13 +209,13 @@ def unlike(visitor: Watched, name: str) -> list[str]:
     return [f"{share:.0%} of the page differs from tests/browser/pictures/{name}.png"]
 
 
-def difference(seen: Image.Image, known: Image.Image) -> float:
+def difference(seen, known):
     """Return how much more or less stands in the fields of a page than stood there, over all that stood there."""
     now, before = inked(seen), inked(known)
     return float(np.abs(now - before).sum() / before.sum())
 
 
-def inked(picture: Image.Image) -> np.ndarray:
+def inked(picture):
     grey = np.asarray(picture, np.float32)
     return np.asarray(Image.fromarray(np.abs(grey - np.median(grey))).resize(FIELDS, Image.Resampling.BOX))
 

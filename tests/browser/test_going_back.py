@@ -1,21 +1,15 @@
 """The Back button of the browser brings back the row and the question before, at the first press."""
 
-from __future__ import annotations
-
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 from conftest import write_sql, written_sql
 from test_tasks import tick
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
 SQL = "select count(*) as trials from trials"
 
 
-def shown(page: Page) -> list[str]:
+def shown(page):
     """Return what a page says of the row that was chosen, once it says it twice."""
     texts, before = ["not yet"], [""]
     while texts != before:

@@ -1,20 +1,11 @@
 """Files of strangers are data: nothing that they say becomes an element, a script or a link of a page."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pytest
 from conftest import STRANGE, watch
 
 from dropline.app import queries
-
-if TYPE_CHECKING:
-    from conftest import Watched
-    from playwright.sync_api import Page
-
-    from dropline.app.warehouse import Warehouse
 
 # What STRANGE would leave behind: elements of its own, links, images, and the words that Streamlit's Markdown colours.
 MADE = """() => ({
@@ -31,7 +22,7 @@ WORD = "onerror=window.pwned=1"  # stands in the text of a page that shows STRAN
 
 
 @pytest.fixture(scope="module")
-def views(strange: Warehouse) -> dict[str, tuple[str, bool]]:
+def views(strange):
     """The paths of views that show what files say, and whether it stands in the document (or on a canvas only)."""
     rows = strange.query("""
         select configuration_id, origin from configurations where campaign = 'evil' or campaign like 'evil/%'
@@ -65,18 +56,18 @@ def views(strange: Warehouse) -> dict[str, tuple[str, bool]]:
     } | {f"finding {n}": (f"quality?chosen={id_[:12]}", True) for n, id_ in enumerate(findings["id"].to_pylist())}
 
 
-def trap(page: Page, dialogs: list[str]) -> None:
+def trap(page, dialogs):
     """Remember every dialog that a script opens."""
 
-    def close(dialog: object) -> None:
-        dialogs.append(dialog.message)  # type: ignore[attr-defined]
-        dialog.dismiss()  # type: ignore[attr-defined]
+    def close(dialog):
+        dialogs.append(dialog.message)
+        dialog.dismiss()
 
     page.on("dialog", close)
 
 
 def test_no_page_makes_anything_of_what_files_say(chromium, strange_address, views):
-    dialogs: list[str] = []
+    dialogs = []
     with watch(chromium, strange_address) as watched:
         trap(watched.page, dialogs)
         for name, (path, shown) in views.items():
@@ -92,7 +83,7 @@ def test_no_page_makes_anything_of_what_files_say(chromium, strange_address, vie
     assert dialogs == []
 
 
-def hover(watched: Watched) -> None:
+def hover(watched):
     """Look at the tooltip of a mark of the first chart: it is made of HTML."""
     marks = watched.page.locator("[data-testid=stVegaLiteChart] .mark-symbol path, .mark-rect path")
     if marks.count():
@@ -103,7 +94,7 @@ def hover(watched: Watched) -> None:
 def test_a_dropped_file_is_shown_as_it_is(chromium, strange_address, tmp_path):
     file = tmp_path / f"{STRANGE.replace('/', '')}.txt"
     file.write_text(f"Running: perfdhcp {STRANGE}\n{STRANGE}\n", "utf-8")
-    dialogs: list[str] = []
+    dialogs = []
     with watch(chromium, strange_address) as watched:
         trap(watched.page, dialogs)
         page = watched.go("try_file")

@@ -14,11 +14,7 @@ from dropline.app import wording
 from dropline.app.queries import ask, row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
-    from conftest import Watched
-    from playwright.sync_api import Browser
+    from collections.abc import Callable
 
     from dropline.app.warehouse import Warehouse
 
@@ -28,10 +24,10 @@ FILE = Path(__file__).parents[2] / "examples/kea-2.2-backends/runs/v4_st_memfile
 class Hand:
     """A visitor who goes by Tab, Enter and letters; `steps` are what a mouse would click."""
 
-    def __init__(self, watched: Watched) -> None:
+    def __init__(self, watched):
         self.watched, self.page, self.steps = watched, watched.page, 0
 
-    def to(self, role: str, name: str, text: str | None = None) -> None:
+    def to(self, role, name, text=None):
         """Go to a control; press it, or write a text into it in place of what it holds."""
         assert reached_by_tab(self.page, Control(role, name)), f"no Tab leads to the {role} {name!r}"
         self.steps += 1
@@ -42,7 +38,7 @@ class Hand:
         self.page.keyboard.type(text)
         self.page.keyboard.press("Enter")
 
-    def to_page(self, name: str, heading: str, menu: str | None = None) -> None:
+    def to_page(self, name, heading, menu=None):
         """Follow a link, or an entry of a menu, to a page."""
         if menu:
             self.to("button", menu)
@@ -57,16 +53,16 @@ class Hand:
         self.page.get_by_role("heading", name=heading, exact=True).wait_for()
         self.watched.settle()
 
-    def reads(self, text: str) -> None:
+    def reads(self, text):
         """Wait for a text that can be seen."""
         self.page.get_by_text(text).filter(visible=True).first.wait_for()
 
 
-def rows(warehouse: Warehouse, sql: str, **params: Any) -> list[dict[str, Any]]:
+def rows(warehouse, sql, **params):
     return list(warehouse.query(sql, params).to_pylist())
 
 
-def the_fastest_backend_for_dhcpv6_with_ha(hand: Hand, warehouse: Warehouse) -> None:
+def the_fastest_backend_for_dhcpv6_with_ha(hand, warehouse):
     ranked = rows(
         warehouse,
         """
@@ -81,14 +77,14 @@ def the_fastest_backend_for_dhcpv6_with_ha(hand: Hand, warehouse: Warehouse) -> 
     hand.reads(f"{ranked[0]['lps'] / ranked[1]['lps']:.2g} times {ranked[1]['backend']}")
 
 
-def whether_threads_are_worth_it_here_and_why_not(hand: Hand, warehouse: Warehouse) -> None:
+def whether_threads_are_worth_it_here_and_why_not(hand, warehouse):
     cpus = rows(warehouse, "select cpu_threads from hosts where origin = 'measured'")[0]["cpu_threads"]
     hand.watched.go()
     hand.page.get_by_role("heading", name="Multi-threading costs").wait_for()
     hand.reads(f"4 threads ran on {cpus} CPUs")
 
 
-def one_percent_instead_of_two_and_a_half(hand: Hand, warehouse: Warehouse) -> None:
+def one_percent_instead_of_two_and_a_half(hand, warehouse):
     begun = row(warehouse, "compare_beginning")
     pair = [begun["baseline_id"], begun["treatment_id"]]
     at = {"configuration_ids": pair, "limit": 0.01, "basis": "worst_exchange"}
@@ -101,7 +97,7 @@ def one_percent_instead_of_two_and_a_half(hand: Hand, warehouse: Warehouse) -> N
     hand.reads(wording.change(estimates[pair[1]] / estimates[pair[0]]))
 
 
-def the_run_with_a_dip_and_its_second(hand: Hand, warehouse: Warehouse) -> None:
+def the_run_with_a_dip_and_its_second(hand, warehouse):
     dip = rows(
         warehouse,
         """
@@ -124,7 +120,7 @@ def the_run_with_a_dip_and_its_second(hand: Hand, warehouse: Warehouse) -> None:
     hand.watched.chart(f"the loss begins in second {dip['second']:.0f}").wait_for()
 
 
-def what_hardware_differs_between_two_campaigns(hand: Hand, warehouse: Warehouse) -> None:
+def what_hardware_differs_between_two_campaigns(hand, warehouse):
     cpus = rows(warehouse, "select cpu_model from hosts where name in ('vm', 'isc-r340-kea20') order by origin")
     hand.watched.go()
     hand.to_page("Machines", "Machines", menu="Data")
@@ -136,7 +132,7 @@ def what_hardware_differs_between_two_campaigns(hand: Hand, warehouse: Warehouse
     assert {each["cpu_model"] for each in cpus} <= set(processor)
 
 
-def what_serves_350000_subscribers_after_an_outage(hand: Hand, warehouse: Warehouse) -> None:
+def what_serves_350000_subscribers_after_an_outage(hand, warehouse):
     needed = 350_000 / 3600 + 50_000 / 600
     known = rows(
         warehouse,
@@ -153,7 +149,7 @@ def what_serves_350000_subscribers_after_an_outage(hand: Hand, warehouse: Wareho
     hand.reads("the slowest is ISC Kea")
 
 
-def what_a_raw_file_is_and_where_it_stands(hand: Hand, warehouse: Warehouse) -> None:
+def what_a_raw_file_is_and_where_it_stands(hand, warehouse):
     hand.watched.go()
     hand.to_page("Add results", "Add results", menu="Data")
     hand.page.locator("input[type=file]").set_input_files(FILE)
@@ -164,7 +160,7 @@ def what_a_raw_file_is_and_where_it_stands(hand: Hand, warehouse: Warehouse) -> 
     hand.watched.chart(f"of {len(known)} known capacities").wait_for()
 
 
-def the_sql_and_the_csv_of_a_chart(hand: Hand, warehouse: Warehouse) -> None:
+def the_sql_and_the_csv_of_a_chart(hand, warehouse):
     names = rows(warehouse, "select count(*) as n from capacity where origin = 'measured' and loss_goal = 'isc'")
     hand.watched.go()
     with hand.page.expect_download() as downloading:
@@ -174,7 +170,7 @@ def the_sql_and_the_csv_of_a_chart(hand: Hand, warehouse: Warehouse) -> None:
     hand.reads("from capacity")
 
 
-def a_join_typed_with_completion(hand: Hand, warehouse: Warehouse) -> None:
+def a_join_typed_with_completion(hand, warehouse):
     hand.watched.go()
     hand.to_page("SQL", "SQL")
     asked = "select count(*) as n from trial_exchanges e join trials t using (trial_id)"
@@ -215,7 +211,7 @@ TASKS = (
 
 
 @pytest.fixture(scope="module")
-def visitor(chromium: Browser, address: str) -> Iterator[Watched]:
+def visitor(chromium, address):
     """One browser session for all tasks."""
     with watch(chromium, address) as watched:
         yield watched

@@ -1,10 +1,7 @@
 """What a pointer does to a chart: it sets the limit, and takes the image away."""
 
-from __future__ import annotations
-
 import re
 import struct
-from pathlib import Path
 from urllib.parse import quote_plus
 
 import pytest
@@ -16,7 +13,7 @@ BANDS = "[class*=st-key-chart-ramps] .limits_marks path"
 
 
 @pytest.fixture(scope="module")
-def address_of_pair(warehouse_home: Path) -> str:
+def address_of_pair(warehouse_home):
     warehouse = Warehouse.open(warehouse_home / "warehouse.duckdb")
     labels = queries.labels(warehouse)
     rows = warehouse.query("""

@@ -1,22 +1,16 @@
 """What a reader with an open page sees when a build publishes."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
-from typing import TYPE_CHECKING
 
 from conftest import watch
 
 from dropline import publication
 from dropline.paths import Home
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-
-def publish(home: Home, source: Path, day: int) -> None:
+def publish(home, source, day):
     built = home.root / "next.duckdb"
     shutil.copy(source / "warehouse.duckdb", built)
     os.utime(built, (day * 86_400, day * 86_400))

@@ -1,7 +1,5 @@
 """The report opened from disk, as somebody does who got it by mail."""
 
-from __future__ import annotations
-
 import pytest
 
 import report
@@ -14,7 +12,7 @@ def test_it_opens_without_errors_fits_and_prints(chromium, warehouse_home, tmp_p
     file.write_text(report.make(Warehouse.open(warehouse_home / "warehouse.duckdb")), "utf-8")
     context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": 900}, offline=True)
     page = context.new_page()
-    troubles: list[str] = []
+    troubles = []
     page.on("console", lambda message: troubles.append(message.text))
     page.on("pageerror", lambda error: troubles.append(str(error)))
     page.on("request", lambda asked: None if asked.url == file.as_uri() else troubles.append(asked.url))

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
@@ -21,11 +20,6 @@ from playwright.sync_api import expect
 from benchmarks import soak
 from dropline.app.serve import ADDRESS, ROOT, command, environment
 from dropline.paths import Home
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from playwright.sync_api import Browser, BrowserContext, Page
 
 SECRET = "the-client-secret-4711"  # noqa: S105 - of this test
 PEOPLE = {
@@ -45,24 +39,24 @@ class Guarded:
     log: Path
 
     @property
-    def address(self) -> str:
+    def address(self):
         return f"http://{ADDRESS}:{self.port}"
 
-    def get(self, path: str, **headers: str) -> tuple[int, str, dict[str, str]]:
+    def get(self, path, **headers):
         asking = http.client.HTTPConnection(ADDRESS, self.port, timeout=20)
         asking.request("GET", path, headers=headers)
         answer = asking.getresponse()
         return answer.status, answer.read().decode("utf-8", "replace"), dict(answer.headers)
 
 
-def free_port() -> int:
+def free_port():
     with socket.socket() as probe:
         probe.bind((ADDRESS, 0))
         return int(probe.getsockname()[1])
 
 
 @contextmanager
-def guarded_app(home: Path, warehouse: Path, lasting: timedelta) -> Iterator[Guarded]:
+def guarded_app(home, warehouse, lasting):
     provider = pytest.importorskip("oidc_provider_mock")
     people = [provider.User(sub=name, claims=claims) for name, claims in PEOPLE.items()]
     app = Guarded(home, free_port(), home / "app.log")
@@ -105,20 +99,20 @@ def guarded_app(home: Path, warehouse: Path, lasting: timedelta) -> Iterator[Gua
 
 
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory, warehouse_home: Path) -> Iterator[Guarded]:
+def guarded(tmp_path_factory, warehouse_home):
     home = tmp_path_factory.mktemp("guarded")
     with guarded_app(home, warehouse_home / "warehouse.duckdb", timedelta(hours=1)) as app:
         yield app
 
 
 @pytest.fixture
-def context(chromium: Browser) -> Iterator[BrowserContext]:
+def context(chromium):
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
     yield context
     context.close()
 
 
-def sign_in(context: BrowserContext, app: Guarded, who: str, path: str = "/") -> Page:
+def sign_in(context, app, who, path="/"):
     page = context.new_page()
     page.goto(app.address + path)
     page.get_by_role("button", name="Sign in").click()
@@ -127,14 +121,14 @@ def sign_in(context: BrowserContext, app: Guarded, who: str, path: str = "/") ->
     return page
 
 
-def cookies(context: BrowserContext) -> dict[str, str]:
+def cookies(context):
     return {each["name"]: each["value"] for each in context.cookies()}
 
 
-def everything(port: int, sent: dict[str, str]) -> bytes:
+def everything(port, sent):
     """All that the websocket tells whoever has these cookies, on every page."""
 
-    async def ask() -> bytes:
+    async def ask():
         found = b""
         async with soak.visiting(port, sent) as visitor:
             for page, query in soak.PAGES:

@@ -1,24 +1,14 @@
 """The site without a server, opened from disk with the network off."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pyarrow.parquet as pq
 import pytest
 
 from dropline.app import site
 from dropline.paths import Home
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from playwright.sync_api import Page
-
 
 @pytest.fixture(scope="module", autouse=True)
-def few_series() -> Iterator[None]:
+def few_series():
     """Each series is a view of its own, which takes a second."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(site, "MOST_SERIES", 3)
@@ -26,14 +16,14 @@ def few_series() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, warehouse_home: Path) -> Path:
+def folder(tmp_path_factory, warehouse_home):
     """The site of the examples."""
     folder = tmp_path_factory.mktemp("site")
     site.publish(Home.chosen(warehouse_home), folder, lambda said: None)
     return folder
 
 
-def figures(page: Page) -> list[str]:
+def figures(page):
     """Return the words in the charts of a page, once all are drawn."""
     charts = page.locator(".chart")
     charts.last.locator("svg.marks").wait_for()
@@ -44,7 +34,7 @@ def figures(page: Page) -> list[str]:
 def test_every_page_opens_from_disk_without_network_and_says_what_sql_says(chromium, folder, warehouse):
     context = chromium.new_context(viewport={"width": 1280, "height": 900}, offline=True)
     page = context.new_page()
-    troubles: list[str] = []
+    troubles = []
     page.on("console", lambda said: troubles.append(said.text) if said.type == "error" else None)
     page.on("pageerror", lambda error: troubles.append(str(error)))
     page.on("request", lambda asked: None if asked.url.startswith(("file://", "data:")) else troubles.append(asked.url))

@@ -1,19 +1,12 @@
 """The SQL page in a browser: completion, the gallery, what was asked before, and the way there from a chart."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from conftest import write_sql, written_sql
 from test_tasks import choose
 
 from dropline.app.queries import sql
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
-
-def offered(page: Page, name: str) -> None:
+def offered(page, name):
     """Take a suggestion of the editor once it is there."""
     page.locator(".suggest-widget .monaco-list-row").filter(has_text=name).first.wait_for()
     page.keyboard.press("Tab")

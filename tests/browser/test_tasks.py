@@ -1,17 +1,11 @@
 """What people come for, done in a browser; what they must read is computed from the warehouse."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 from conftest import watch
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
-
-def choose(page: Page, label: str, option: str) -> None:
+def choose(page, label, option):
     """Type into a select box and take the option."""
     box = page.get_by_role("combobox", name=label)
     box.click()
@@ -20,7 +14,7 @@ def choose(page: Page, label: str, option: str) -> None:
     page.keyboard.press("Escape")
 
 
-def tick(page: Page, row: int = 0) -> None:
+def tick(page, row=0):
     """Choose a row of the first table by its box."""
     place = {"x": 18, "y": 35 * (row + 1) + 17}  # pixels: boxes are drawn on a canvas
     page.get_by_test_id("stDataFrame").first.locator(".dvn-scroller").click(position=place)

@@ -28,20 +28,20 @@ DESCRIBED = (
 )
 
 
-def places(folder: Path, lake: Path) -> transform.Places:
+def places(folder, lake):
     (folder / "work").mkdir(parents=True, exist_ok=True)
     return transform.Places(
         lake, folder / "quality", folder / "next.duckdb", folder / "scratch.duckdb", folder / "work"
     )
 
 
-def digest(project: Path, where: transform.Places) -> str:
+def digest(project, where):
     with transform._environment(where.environment()), compiled._opened(project, where) as connection:
         return compiled._digest(connection, project, where)
 
 
 @pytest.fixture(scope="module")
-def lake(tmp_path_factory) -> Path:
+def lake(tmp_path_factory):
     """The lake of all examples and captures, laid out for the models, and what the gate found beside it."""
     folder = tmp_path_factory.mktemp("lake")
     held = Lake.create(folder / "held")
@@ -52,7 +52,7 @@ def lake(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def project(tmp_path) -> Path:
+def project(tmp_path):
     """A dbt project of one model over a file, which a test may change, with a data test."""
     root = tmp_path / "project"
     (root / "models").mkdir(parents=True)
@@ -67,9 +67,9 @@ def project(tmp_path) -> Path:
 
 
 @pytest.fixture
-def dbt_runs(monkeypatch) -> list[Path]:
+def dbt_runs(monkeypatch):
     """The projects for which dbt itself was started."""
-    runs: list[Path] = []
+    runs = []
     run_dbt = transform._run_dbt
 
     def noted(project, *arguments):

@@ -1,7 +1,5 @@
 """The gate before the lake: which rows it refuses, which it lets pass, and what it remembers."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil
@@ -28,7 +26,7 @@ CAPTURES = Path(__file__).parents[1] / "captures" / "perfdhcp"
 LATER = datetime.now(UTC) + timedelta(days=3)
 
 
-def lines(*counts: tuple[int, int]) -> list[dict]:
+def lines(*counts):
     before = [(0, 0), *counts]
     return [
         {"position": position, "exchange": "DISCOVER-OFFER", "sent": sent, "received": received}
@@ -37,7 +35,7 @@ def lines(*counts: tuple[int, int]) -> list[dict]:
     ]
 
 
-def at(*clock: int, year: int = 2026) -> datetime:
+def at(*clock, year=2026):
     return datetime(year, 11, 20, *clock, tzinfo=UTC)
 
 
@@ -208,7 +206,7 @@ def findings_of(batch, tmp_path_factory):
     rows.rows["trials"].append({**rows.rows["trials"][-2], "source_path": "file_repeated.txt"})
     rows.file("file_repeated.txt", {"trials": 2})
     rows.commit(root / "lake")
-    found: dict[str, set[str]] = {}
+    found = {}
     for finding in check_lake(root / "lake", root / "quality"):
         name = (finding.trial_id or finding.source_path).removesuffix(".txt")
         found.setdefault(name, set()).add(finding.finding)
@@ -312,7 +310,7 @@ def test_a_file_that_a_newer_batch_breaks_is_found(batch, home):
 
 def test_a_batch_is_checked_once_and_again_when_the_suites_change(batch, home, monkeypatch):
     batch().trial("t1").commit(home.lake)
-    told: list[str] = []
+    told = []
     check_lake(home.lake, home.quality, progress=told.append)
     assert told == [f"checking {suite.name}" for suite in LAKE]
     told.clear()

@@ -1,7 +1,5 @@
 """A warning about a mart changes the mark of every figure that it concerns, and of no other."""
 
-from __future__ import annotations
-
 import re
 import shutil
 

@@ -1,7 +1,5 @@
 """The gate before publishing: what a warehouse must be like, and what breaks it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

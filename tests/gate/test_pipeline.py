@@ -1,7 +1,5 @@
 """The build as a whole: what is published, what stops it, and what readers of the old file see."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil
@@ -19,11 +17,11 @@ from dropline.ingest.lake import Lake
 PROJECT = Path(pipeline.__file__).parent
 
 
-def state_of(file: Path) -> tuple[int, str]:
+def state_of(file):
     return file.stat().st_ino, hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def rows_of(file: Path, query: str) -> list[tuple]:
+def rows_of(file, query):
     with duckdb.connect(str(file), read_only=True) as connection:
         return connection.execute(query).fetchall()
 
@@ -134,9 +132,9 @@ def test_a_warning_of_the_marts_gate_marks_the_capacity_that_is_published(built_
 
 
 def test_two_builds_at_once_run_one_after_the_other(home, monkeypatch):
-    running: list[int] = []
-    overlaps: list[int] = []
-    said: list[str] = []
+    running = []
+    overlaps = []
+    said = []
 
     def slow(*_, **__):
         running.append(1)

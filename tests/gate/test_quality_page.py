@@ -1,7 +1,5 @@
 """The reference page of expectations."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Which rows fail an expectation, what is said of them, and how Great Expectations judges their number."""
 
-from __future__ import annotations
-
 import math
 
 import duckdb
@@ -27,7 +25,7 @@ SUITE = Suite(
 NUMBERS = {"a": pa.float64(), "b": pa.float64(), "word": pa.string()}
 
 
-def failing(*given: tuple[float | None, float | None, str | None]) -> list[tuple[str, str, str]]:
+def failing(*given):
     """The code, place and detail of everything found in some rows, which are counted alike."""
     columns = {name: [row[n] for row in given] for n, name in enumerate(NUMBERS)}
     schema = pa.schema([("place", pa.int64()), *NUMBERS.items()])

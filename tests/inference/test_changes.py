@@ -12,15 +12,12 @@ from dropline.inference.changes import (
     ALPHAS,
     COST_BOUND,
     PRICES,
-    SHUFFLES,
     Brackets,
     cumulative_costs,
-    level_grid,
     noise_scale,
     prices_of,
     segment,
     shortest_segment,
-    shuffled_orders,
     split_gains,
     trend,
 )
@@ -255,12 +252,6 @@ def test_without_outliers_the_gain_is_the_gaussian_likelihood_ratio():
     assert split_gains(cumulative_costs(scaled), 3) == pytest.approx(exact, abs=0.5)
 
 
-def test_the_grid_has_a_level_within_half_a_standard_error_of_any_mean_of_neighbours():
-    scaled = np.random.default_rng(2).standard_normal(64)
-    means = np.convolve(scaled, np.ones(5) / 5, "valid")
-    assert np.abs(level_grid(scaled)[:, None] - means).min(axis=0).max() <= 0.5 / np.sqrt(64)
-
-
 def test_the_noise_is_estimated_without_bias_and_hardly_moved_by_steps_and_dips():
     draw = np.random.default_rng(3)
     noise = draw.standard_normal((2000, 100))
@@ -272,20 +263,6 @@ def test_the_noise_is_estimated_without_bias_and_hardly_moved_by_steps_and_dips(
     assert np.median(noise_scale(stepped)) == pytest.approx(1, abs=0.08)
     dipped = noise - (draw.random(noise.shape) < 0.05) * draw.uniform(5, 15, noise.shape)
     assert np.median(noise_scale(dipped)) == pytest.approx(1.13, abs=0.03)
-
-
-@pytest.mark.parametrize("runs", [4, 11, 12, 13, 100])
-def test_the_noise_is_the_median_distance_of_nearby_runs(runs):
-    values = np.random.default_rng(runs).standard_normal((20, runs))
-    lags = range(1, min(max(runs // 4, 1), 5) + 1)
-    distances = np.concatenate([np.abs(values[:, lag:] - values[:, :-lag]) for lag in lags], axis=1)
-    assert (noise_scale(values) == np.median(distances, axis=1) / 0.9539).all()
-
-
-def test_runs_are_shuffled_as_by_the_generator_itself():
-    runs = np.random.default_rng(5).standard_normal(40)
-    shuffled = np.random.default_rng(40).permuted(np.broadcast_to(runs, (SHUFFLES, 40)), axis=1)
-    assert (runs[shuffled_orders(40)] == shuffled).all()
 
 
 def test_a_dip_is_marked_from_its_bound_on():

@@ -1,7 +1,5 @@
 """One function over every group of rows, on DuckDB; tests/spark shows that Spark gives the same."""
 
-from collections.abc import Mapping, Sequence
-
 import duckdb
 import pyarrow as pa
 
@@ -10,7 +8,7 @@ from dropline.inference.groups import described
 SCHEMA = pa.schema([("name", pa.string()), ("numbers", pa.string()), ("unknown", pa.int64())])
 
 
-def joined(group: pa.Table) -> Mapping[str, Sequence[str]]:
+def joined(group):
     [name] = set(group["name"].to_pylist())
     return {"name": [name], "numbers": [" ".join(map(str, group["number"].to_pylist()))]}
 

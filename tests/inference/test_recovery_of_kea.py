@@ -5,8 +5,6 @@ One exchange in place of two needs 1.5 to 1.9 times fewer requests. The time unt
 judged: it jumps by a whole time-out with the luck of the last one.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -16,31 +14,27 @@ import subprocess
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pytest
 
 from dropline.inference.recovery import Server, Timers, Wait, flow, simulate, steady
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-SERVER: Final = f"dropline-kea-{os.getpid()}"
-CLIENTS: Final = f"dropline-clients-{os.getpid()}"
-ADDRESS: Final = "10.0.0.1"
-CLIENTS_PER_LPS: Final = 6
-REQUEST_BYTES: Final = 1280  # what Linux counts for one request in a receive buffer
+SERVER = f"dropline-kea-{os.getpid()}"
+CLIENTS = f"dropline-clients-{os.getpid()}"
+ADDRESS = "10.0.0.1"
+CLIENTS_PER_LPS = 6
+REQUEST_BYTES = 1280  # what Linux counts for one request in a receive buffer
 QUOTA_US, PERIOD_US = 1000, 50_000  # of processor time
-READY_WITHIN_S: Final = 60
-PATIENCE_S: Final = 180
+READY_WITHIN_S = 60
+PATIENCE_S = 180
 
 
-def ip(*arguments: str) -> None:
+def ip(*arguments):
     subprocess.run(["ip", *arguments], check=True, capture_output=True, timeout=PATIENCE_S)
 
 
-def perfdhcp(*arguments: str) -> str:
+def perfdhcp(*arguments):
     """What perfdhcp prints; perfdhcp 2.2 at times stops over the order of its own timestamps, and is started again."""
     command = ["ip", "netns", "exec", CLIENTS, "perfdhcp", "-4", *arguments, ADDRESS]
     for _ in range(8):
@@ -51,13 +45,13 @@ def perfdhcp(*arguments: str) -> str:
     pytest.fail(f"perfdhcp stopped eight times:\n{run.stdout}{run.stderr}")
 
 
-def number(pattern: str, printed: str) -> float:
+def number(pattern, printed):
     found = re.search(pattern, printed)
     assert found, f"expected {pattern} in:\n{printed}"
     return float(found[1])
 
 
-def configuration(folder: Path) -> str:
+def configuration(folder):
     kea = {
         "interfaces-config": {"interfaces": ["s0"], "dhcp-socket-type": "udp"},
         "subnet4": [{"id": 1, "subnet": "10.0.0.0/8", "pools": [{"pool": "10.1.0.0-10.255.255.254"}]}],
@@ -68,7 +62,7 @@ def configuration(folder: Path) -> str:
     return json.dumps({"Dhcp4": kea})
 
 
-def throttle(stack: ExitStack) -> Path:
+def throttle(stack):
     """A new control group that limits the processor time of its processes, of version 2 or 1."""
     root = Path("/sys/fs/cgroup")
     unified = (root / "cgroup.controllers").exists()
@@ -84,7 +78,7 @@ def throttle(stack: ExitStack) -> Path:
 
 
 @pytest.fixture
-def kea(tmp_path: Path) -> Iterator[None]:
+def kea(tmp_path):
     """A throttled Kea in a network of its own; nothing is left of it, also when the tests are told to end."""
     if missing := [each for each in ("ip", "kea-dhcp4", "perfdhcp") if not shutil.which(each)]:
         pytest.skip(f"not installed: {', '.join(missing)}")
@@ -119,13 +113,13 @@ def kea(tmp_path: Path) -> Iterator[None]:
         yield
 
 
-def timers() -> Timers:
+def timers():
     """What perfdhcp does: 1, 2, 4 ... s after the *first* request, less or more by 1 s, drawn anew every 0.2 s.
 
     Of these draws the smallest counts: it repeats half a second sooner than the time-out on average.
     """
 
-    def exchange(first: int) -> list[Wait]:
+    def exchange(first):
         later = (2.0**attempt for attempt in range(6))
         waits = [Wait(s - 0.5, s + 0.5, s, first + min(k, 6)) for k, s in enumerate(later, 2)]
         return [Wait(0.2, 1.2, 0.7, first + 1), *waits]

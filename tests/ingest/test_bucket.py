@@ -1,7 +1,6 @@
 """Homes on object storage, against an S3 server of this machine: a commit is seen whole, everywhere, and once."""
 
 import json
-import os
 import subprocess
 import sys
 from collections import Counter
@@ -20,6 +19,7 @@ from dropline.ingest.loader import ingest
 from dropline.ingest.verification import verify
 from dropline.paths import Home, NoSuchHome
 from tests.buckets import SECRET, ask
+from tests.commands import dropline
 
 ROOT = Path(__file__).parents[2]
 TRIALS = 7
@@ -67,12 +67,6 @@ def trials(home):
 
 def keys(address, folder="lake/files"):
     return {each["path"] for page in obstore.list(Bucket(address)._store, folder) for each in page}
-
-
-def dropline(*arguments, cache, home):
-    command = [sys.executable, "-m", "dropline", "--home", home, *arguments]
-    environment = {**os.environ, "DROPLINE_CACHE": str(cache), "COLUMNS": "100"}
-    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
 
 
 def beaten_to_it(monkeypatch, act):
@@ -202,19 +196,21 @@ def test_a_backup_of_a_shared_home_is_an_ordinary_one(machine, tree, bare, tmp_p
     assert (len(Lake(copy.lake).batches()), len(lake_of(home).batches())) == (2, 1)
 
 
-def test_the_command_line_works_on_a_bucket(address, machine, tree, bare, tmp_path):
-    one, other = tmp_path / "one", tmp_path / "other"
-    assert "2 trials" in dropline("ingest", str(bare), cache=one, home=address).stdout
-    assert "7 trials" in dropline("ingest", str(tree), cache=other, home=address).stdout
-    built = dropline("build", cache=one, home=address)
-    assert built.returncode == 0, built.stderr
-    asked = dropline("sql", "select count(*) as trials from trials", "-f", "json", cache=one, home=address)
-    assert json.loads(asked.stdout) == [{"trials": 9}]
-    said = dropline("status", cache=other, home=address).stdout
+def test_the_command_line_works_on_a_bucket(address, machine, tree, bare):
+    machine("one")
+    assert "2 trials" in dropline("ingest", bare, home=address).stdout
+    machine("other")
+    assert "7 trials" in dropline("ingest", tree, home=address).stdout
+    said = dropline("status", home=address).stdout
     assert address in said
     assert "2 batches" in said
-    verified = dropline("verify", cache=other, home=address)
+    verified = dropline("verify", home=address)
     assert "no faults" in verified.stdout.splitlines()[-1], verified.stderr
+    machine("one")
+    built = dropline("build", home=address)
+    assert built.code == 0, built.stderr
+    asked = dropline("sql", "select count(*) as trials from trials", "-f", "json", home=address)
+    assert json.loads(asked.stdout) == [{"trials": 9}]
 
 
 def reach(address):

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(ROOT.glob("examples/*/campaign.yaml"))
 
 
-def campaign(text: str) -> Campaign:
+def campaign(text):
     return Campaign.parse(text.encode())
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dropline.ingest import formats
 from dropline.ingest.files import HEAD_BYTES
-from dropline.ingest.formats import Reject, Report, contents, dnsperf, resperf
+from dropline.ingest.formats import Report, contents, dnsperf, resperf
 from dropline.ingest.formats.contents import OF_TEXT
 from dropline.ingest.show import show
 
@@ -41,9 +41,9 @@ PREFIXES = {
 
 
 @cache
-def captures() -> dict[str, list[tuple[Path, bytes]]]:
+def captures():
     """Return small captures that are whole reports, by their reader."""
-    found: dict[str, list[tuple[Path, bytes]]] = {}
+    found = {}
     for path in sorted(CAPTURES.rglob("*")):
         if path.suffix in {".out", ".txt", ".json"} and 0 < path.stat().st_size < 15_000:
             data = path.read_bytes()
@@ -53,14 +53,14 @@ def captures() -> dict[str, list[tuple[Path, bytes]]]:
     return found
 
 
-def read(data: bytes) -> list[Report | Reject]:
+def read(data):
     """Return what a file comes to that lies among results."""
     head = data[:HEAD_BYTES]
     reader = formats.recognise(head) or contents.behind(head)
     return [*contents.parse(reader, data)] if reader else []
 
 
-def figures(parts: list[Report | Reject]) -> list[tuple]:
+def figures(parts):
     return [
         (part.facts, [*part.exchanges], [*part.intervals], [*part.observations])
         for part in parts
@@ -68,7 +68,7 @@ def figures(parts: list[Report | Reject]) -> list[tuple]:
     ]
 
 
-def prefixed(data: bytes, prefix: str, *, trimmed: bool = False) -> bytes:
+def prefixed(data, prefix, *, trimmed=False):
     lines = data.decode().split("\n")
     end = lines.pop() if not lines[-1] else None
     stamped = [prefix.format(number // 60 % 60, number % 60) + line for number, line in enumerate(lines)]

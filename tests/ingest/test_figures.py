@@ -1,13 +1,10 @@
 """Figures from published documents: what a table of them says, and which rows are none."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io
 import re
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,28 +25,28 @@ HEADER = "source_id,location,metric,value,unit"
 ROW = "acme,table 1,queries_per_second,100,queries/s"
 
 
-def figures_of(text: str | bytes) -> list[dict[str, Any]]:
+def figures_of(text):
     parts = list(figures.parse(text.encode() if isinstance(text, str) else text))
     assert [part for part in parts if isinstance(part, Reject)] == []
     return [part for part in parts if isinstance(part, dict)]
 
 
-def rejects_of(text: str | bytes) -> list[Reject]:
+def rejects_of(text):
     parts = figures.parse(text.encode() if isinstance(text, str) else text)
     return [part for part in parts if isinstance(part, Reject)]
 
 
-def one(column: str, value: str) -> str:
+def one(column, value):
     return f"{HEADER},{column}\n{ROW},{value}\n"
 
 
-def parquet(columns: dict[str, Any]) -> bytes:
+def parquet(columns):
     buffer = io.BytesIO()
     pq.write_table(pa.table(columns), buffer)
     return buffer.getvalue()
 
 
-def test_the_example_gives_exactly_these_figures() -> None:
+def test_the_example_gives_exactly_these_figures():
     best, second, latency = figures_of(EXAMPLE.read_bytes())
     assert len(best.pop("figure_id")) == 16
     assert best == {
@@ -77,7 +74,7 @@ def test_the_example_gives_exactly_these_figures() -> None:
     assert (latency["metric"], latency["value"], latency["unit"]) == ("latency_avg_ms", 1.8, "ms")
 
 
-def test_the_example_of_the_documentation_is_this_one() -> None:
+def test_the_example_of_the_documentation_is_this_one():
     page = (ROOT / "docs" / "how-to" / "bring-your-own-figures.md").read_text("utf-8")
     block = "".join("    " + line for line in EXAMPLE.read_text("utf-8").splitlines(keepends=True))
     assert block in page
@@ -88,7 +85,7 @@ def test_the_example_of_the_documentation_is_this_one() -> None:
     assert [word for word in sorted(words) if f"`{word}`" not in page] == []
 
 
-def test_the_bundled_figures_have_this_very_form() -> None:
+def test_the_bundled_figures_have_this_very_form():
     data = (SEEDS / "reported_figures.csv").read_bytes()
     assert figures.recognise(data[: 64 * 1024])
     assert formats.recognise(data[: 64 * 1024]) is None
@@ -104,7 +101,7 @@ def test_the_bundled_figures_have_this_very_form() -> None:
             assert figure.get(column, "") == " ".join(bundled[key][column].split())
 
 
-def test_the_words_are_those_of_the_models() -> None:
+def test_the_words_are_those_of_the_models():
     with (SEEDS / "quality_flags.csv").open(encoding="utf-8", newline="") as file:
         flags = {row["quality_flag"] for row in csv.DictReader(file)}
     assert set(figures.WORDS["quality_flag"]) - {"ok"} <= flags, "a flag without a meaning is no finding"
@@ -113,14 +110,14 @@ def test_the_words_are_those_of_the_models() -> None:
     assert {metric: accepted[0] for metric, accepted in figures.UNITS.items()} == units
 
 
-def test_rows_fit_the_lake() -> None:
+def test_rows_fit_the_lake():
     rows = [*figures_of(EXAMPLE.read_bytes()), *figures_of(one("figure_id", "f1"))]
     assert all(row.keys() <= set(FIGURES.names) - CALLERS_COLUMNS for row in rows)
     fields = [field for field in FIGURES if field.name not in CALLERS_COLUMNS]
     pa.Table.from_pylist(rows, schema=pa.schema(fields)).validate(full=True)
 
 
-def spreadsheet(text: str, delimiter: str) -> str:
+def spreadsheet(text, delimiter):
     buffer = io.StringIO(newline="")
     csv.writer(buffer, delimiter=delimiter, lineterminator="\r\n").writerows(csv.reader(io.StringIO(text)))
     return buffer.getvalue()
@@ -140,16 +137,16 @@ def spreadsheet(text: str, delimiter: str) -> str:
         pytest.param(lambda text: text.replace("source_id,", '"Source ID",', 1).encode(), id="quoted header"),
     ],
 )
-def test_the_same_table_in_another_dress_gives_the_same_figures(encode: Any) -> None:
+def test_the_same_table_in_another_dress_gives_the_same_figures(encode):
     text = EXAMPLE.read_text("utf-8")
     data = encode(text)
     assert figures.recognise(data)
     assert figures_of(data) == figures_of(text)
 
 
-def test_parquet_gives_the_same_figures_with_the_number_of_their_rows() -> None:
+def test_parquet_gives_the_same_figures_with_the_number_of_their_rows():
     rows = list(csv.DictReader(io.StringIO(EXAMPLE.read_text("utf-8"))))
-    columns: dict[str, Any] = {name: [row[name] or None for row in rows] for name in rows[0]}
+    columns = {name: [row[name] or None for row in rows] for name in rows[0]}
     columns["value"] = [float(row["value"]) for row in rows]
     columns["threads"] = [float(row["threads"]) for row in rows]  # pandas keeps whole numbers with gaps so
     columns["tool"] = pa.array(columns["tool"]).dictionary_encode()
@@ -171,7 +168,7 @@ def test_parquet_gives_the_same_figures_with_the_number_of_their_rows() -> None:
         (parquet({"a": [1], "value": [2]}), "there is no column 'a'"),
     ],
 )
-def test_parquet_that_holds_no_figures_is_refused(data: bytes, reason: str) -> None:
+def test_parquet_that_holds_no_figures_is_refused(data, reason):
     assert figures.recognise(data)
     assert reason in rejects_of(data)[0].reason
 
@@ -189,11 +186,11 @@ def test_parquet_that_holds_no_figures_is_refused(data: bytes, reason: str) -> N
         b"\x00\xff" * 100,
     ],
 )
-def test_other_tables_are_no_figures(head: bytes) -> None:
+def test_other_tables_are_no_figures(head):
     assert not figures.recognise(head)
 
 
-def test_no_capture_of_another_kind_is_taken_for_figures() -> None:
+def test_no_capture_of_another_kind_is_taken_for_figures():
     for file in (ROOT / "tests" / "captures").rglob("*"):
         if file.is_file() and file.parent != EXAMPLE.parent:
             with file.open("rb") as opened:
@@ -211,7 +208,7 @@ def test_no_capture_of_another_kind_is_taken_for_figures() -> None:
         ("location,metric,value,unit", "also expected the columns source_id (or source_title)", "add them"),
     ],
 )
-def test_a_header_that_is_not_understood_stops_the_file(header: str, reason: str, hint: str) -> None:
+def test_a_header_that_is_not_understood_stops_the_file(header, reason, hint):
     (part,) = figures.parse(f"{header}\n{ROW},{ROW}\n".encode())
     assert isinstance(part, Reject)
     assert (part.line, part.reason) == (1, reason)
@@ -239,9 +236,7 @@ def test_a_header_that_is_not_understood_stops_the_file(header: str, reason: str
         ("note", "x" * 2001, "note: expected at most 2000 characters, found 2001", "correct the row"),
     ],
 )
-def test_a_value_that_the_column_cannot_hold_rejects_its_row_alone(
-    column: str, value: str, reason: str, hint: str
-) -> None:
+def test_a_value_that_the_column_cannot_hold_rejects_its_row_alone(column, value, reason, hint):
     parts = list(figures.parse((one(column, value) + f"{ROW},\n").encode()))
     bad, good = parts
     assert isinstance(bad, Reject)
@@ -264,26 +259,26 @@ def test_a_value_that_the_column_cannot_hold_rejects_its_row_alone(
         ("acme,table 1, row 2,queries_per_second,100,queries/s", "expected 5 values as in the header, found 6"),
     ],
 )
-def test_a_row_that_is_no_figure_is_rejected_with_its_line(row: str, reason: str) -> None:
+def test_a_row_that_is_no_figure_is_rejected_with_its_line(row, reason):
     (reject,) = rejects_of(f"{HEADER}\n{ROW}\n\n{row}\n")
     assert reject.line == 4
     assert reason in reject.reason
     assert reject.hint
 
 
-def test_more_runs_cannot_be_left_out_than_there_were() -> None:
+def test_more_runs_cannot_be_left_out_than_there_were():
     header = f"{HEADER},repetitions,discard_lowest,discard_highest\n"
     assert figures_of(header + f"{ROW},3,1,1\n")[0]["repetitions"] == 3
     assert "fewer than repetitions" in rejects_of(header + f"{ROW},2,1,1\n")[0].reason
 
 
 @pytest.mark.parametrize("value", ["-12.5", "+3", ".5", "1e3", "0"])
-def test_a_value_that_is_no_capacity_may_be_any_number(value: str) -> None:
+def test_a_value_that_is_no_capacity_may_be_any_number(value):
     (figure,) = figures_of(f"{HEADER}\nacme,table 1,improvement_percent,{value},%\n")
     assert figure["value"] == float(value)
 
 
-def test_a_source_without_id_has_one_of_its_title() -> None:
+def test_a_source_without_id_has_one_of_its_title():
     (figure,) = figures_of("source_title,location,metric,value,unit\nThe DNS Report (2025),p. 3,cpu_percent,9,%\n")
     assert (figure["source_id"], figure["source_title"]) == ("the-dns-report-2025", "The DNS Report (2025)")
 
@@ -298,14 +293,12 @@ def test_a_source_without_id_has_one_of_its_title() -> None:
         ("backend,ha_mode", "MariaDB,hs", {"backend": "mysql", "ha_mode": "hot-standby"}),
     ],
 )
-def test_words_become_those_of_the_warehouse_and_a_cell_of_its_own_goes_first(
-    columns: str, values: str, expected: dict[str, Any]
-) -> None:
+def test_words_become_those_of_the_warehouse_and_a_cell_of_its_own_goes_first(columns, values, expected):
     (figure,) = figures_of(f"{HEADER},{columns}\n{ROW},{values}\n")
     assert {name: figure[name] for name in expected} == expected
 
 
-def test_a_figure_is_known_by_its_id_or_by_all_that_it_says() -> None:
+def test_a_figure_is_known_by_its_id_or_by_all_that_it_says():
     (one_note,), (other_note,) = figures_of(one("note", "a")), figures_of(one("note", "b"))
     assert one_note["figure_id"] != other_note["figure_id"]
     assert figures_of(one("note", "a"))[0]["figure_id"] == one_note["figure_id"]
@@ -315,25 +308,25 @@ def test_a_figure_is_known_by_its_id_or_by_all_that_it_says() -> None:
     assert again.reason == "the figure of line 2 again: figure_id 'f1'"
 
 
-def test_appended_tables_are_one() -> None:
+def test_appended_tables_are_one():
     second = f"{HEADER}\n{ROW.replace('100', '200')}\n"
     assert [row["value"] for row in figures_of(f"{HEADER}\n{ROW}\n\ufeff{second}")] == [100.0, 200.0]
     assert rejects_of(f"{HEADER}\n{ROW}\n{second.replace('unit', 'note', 1)}")[0].line == 3
 
 
-def test_a_quote_that_never_ends_is_named_and_what_stands_before_it_is_kept() -> None:
+def test_a_quote_that_never_ends_is_named_and_what_stands_before_it_is_kept():
     parts = list(figures.parse(f'{HEADER}\n{ROW}\nacme,"table 2,queries_per_second,1\n{ROW}\n'.encode()))
     assert isinstance(parts[0], dict)
     assert isinstance(parts[1], Reject)
     assert (parts[1].line, parts[1].reason[:35]) == (3, "not CSV from here to the end of the")
 
 
-def test_bytes_that_are_no_text_are_named_with_their_line() -> None:
+def test_bytes_that_are_no_text_are_named_with_their_line():
     (reject,) = rejects_of(f"{HEADER}\n{ROW}\n".encode() + "acme,Tabelle für".encode("cp1252"))
     assert (reject.line, reject.reason) == (3, "expected UTF-8, found the byte 0xfc")
 
 
-def test_a_damaged_gzip_keeps_what_could_be_read() -> None:
+def test_a_damaged_gzip_keeps_what_could_be_read():
     packed = gzip.compress((f"{HEADER}\n" + "".join(f"{ROW[:-10]}{n},queries/s\n" for n in range(5000))).encode())
     parts = list(figures.parse(packed[: len(packed) // 2]))
     assert sum(isinstance(part, dict) for part in parts) > 100
@@ -358,9 +351,7 @@ BYTES = st.sampled_from(list(b',;\t"\r\n\x00\xff1.e-'))
     replaced=st.integers(0, 6),
     twice=st.booleans(),
 )
-def test_a_damaged_table_is_accounted_for(
-    data: bytes, cut: int, at: int, inserted: bytes, replaced: int, twice: bool
-) -> None:
+def test_a_damaged_table_is_accounted_for(data, cut, at, inserted, replaced, twice):
     damaged = (data[:at] + inserted + data[at + replaced :])[: cut or None] * (1 + twice)
     figures.recognise(damaged)
     parts = list(figures.parse(damaged))
@@ -381,7 +372,7 @@ CELLS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 
 @settings(max_examples=150, deadline=None)
 @given(rows=st.lists(st.lists(CELLS, min_size=7, max_size=7), max_size=4), delimiter=st.sampled_from(",;\t"))
-def test_every_row_of_any_cells_gives_one_figure_or_one_reject(rows: list[list[str]], delimiter: str) -> None:
+def test_every_row_of_any_cells_gives_one_figure_or_one_reject(rows, delimiter):
     header = [*HEADER.split(","), "threads", "note"]
     buffer = io.StringIO(newline="")
     csv.writer(buffer, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows([header, *rows])
@@ -390,13 +381,13 @@ def test_every_row_of_any_cells_gives_one_figure_or_one_reject(rows: list[list[s
     assert len(parts) == max(len(filled), 1)
 
 
-def test_a_header_without_rows_is_one_reject() -> None:
+def test_a_header_without_rows_is_one_reject():
     (found,) = figures.parse(b"source_id,location,metric,value,unit\n")
     assert isinstance(found, Reject)
     assert found.reason == "the header of a table of figures without rows"
 
 
-def test_of_very_many_unusable_rows_only_the_first_are_told_one_by_one() -> None:
+def test_of_very_many_unusable_rows_only_the_first_are_told_one_by_one():
     found = list(figures.parse(b"source_id,location,metric,value,unit\n" + b"a,b,c,junk,d\n" * 5000))
     assert len(found) == MAX_REJECTS + 1
     assert isinstance(found[-1], Reject)

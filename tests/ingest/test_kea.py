@@ -1,11 +1,8 @@
 """Kea configurations: what they say of a server, in every spelling, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,16 +12,16 @@ from dropline.ingest.servers import ConfigError, kea
 CONFIGS = Path(__file__).parent.parent / "captures" / "perfdhcp" / "configs"
 
 
-def kea4(**keywords: Any) -> bytes:
+def kea4(**keywords):
     names = {name.replace("_", "-"): value for name, value in keywords.items()}
     return json.dumps({"Dhcp4": names}).encode()
 
 
-def captured(name: str) -> dict[str, Any]:
+def captured(name):
     return kea.parse((CONFIGS / name).read_bytes())
 
 
-def test_passwords_leave_the_settings_and_not_the_identity() -> None:
+def test_passwords_leave_the_settings_and_not_the_identity():
     row = captured("v4_st_mysql_none.json")
     database = json.loads(row["settings"])["Dhcp4"]["lease-database"]
     assert (database["user"], database["password"]) == ("kea", "***")
@@ -50,7 +47,7 @@ def test_passwords_leave_the_settings_and_not_the_identity() -> None:
         ("pool", None),
     ],
 )
-def test_a_pool_has_so_many_addresses(pool: str, addresses: float | None) -> None:
+def test_a_pool_has_so_many_addresses(pool, addresses):
     row = kea.parse(kea4(subnet4=[{"pools": [{"pool": pool}]}]))
     assert (row["pools"], row["pool_addresses"]) == (1, addresses)
 
@@ -66,9 +63,7 @@ def test_a_pool_has_so_many_addresses(pool: str, addresses: float | None) -> Non
         ({"thread-pool-size": 8, "packet-queue-size": 0}, (None, 8, 0)),
     ],
 )
-def test_threading_is_what_the_file_says_and_unknown_without(
-    keywords: dict[str, Any], expected: tuple[Any, ...]
-) -> None:
+def test_threading_is_what_the_file_says_and_unknown_without(keywords, expected):
     row = kea.parse(kea4(multi_threading=keywords))
     assert (row["threading"], row["threads"], row["packet_queue_size"]) == expected
 
@@ -89,7 +84,7 @@ def test_threading_is_what_the_file_says_and_unknown_without(
         ("stable", None),
     ],
 )
-def test_default_threading_changed_with_the_version(version: str, threading: str | None) -> None:
+def test_default_threading_changed_with_the_version(version, threading):
     assert kea.default_threading(version) == threading
 
 
@@ -103,9 +98,7 @@ def test_default_threading_changed_with_the_version(version: str, threading: str
         ({"type": "cql"}, ("cql", True)),
     ],
 )
-def test_leases_lie_in_a_memfile_unless_told_otherwise(
-    database: dict[str, Any] | None, expected: tuple[str, bool]
-) -> None:
+def test_leases_lie_in_a_memfile_unless_told_otherwise(database, expected):
     row = kea.parse(kea4(lease_database=database) if database else kea4())
     assert (row["backend"], row["backend_persistent"]) == expected
 
@@ -138,16 +131,14 @@ def test_leases_lie_in_a_memfile_unless_told_otherwise(
         (b"", 1, "Expecting"),
     ],
 )
-def test_what_kea_would_not_take_is_refused_with_reason_line_and_hint(
-    data: bytes, line: int | None, reason: str
-) -> None:
+def test_what_kea_would_not_take_is_refused_with_reason_line_and_hint(data, line, reason):
     with pytest.raises(ConfigError, match=reason) as caught:
         kea.parse(data)
     assert caught.value.line == line
     assert caught.value.hint
 
 
-def test_a_configuration_is_known_by_its_outermost_keys_alone() -> None:
+def test_a_configuration_is_known_by_its_outermost_keys_alone():
     for path in CONFIGS.glob("v[46]_*.json"):
         assert servers.recognise(path.read_bytes()[:40]) is kea
     for data in (
@@ -170,14 +161,14 @@ def test_a_configuration_is_known_by_its_outermost_keys_alone() -> None:
         (b'{ "Netconf": {} }', "NETCONF"),
     ],
 )
-def test_other_programs_of_kea_are_named(data: bytes, words: str) -> None:
+def test_other_programs_of_kea_are_named(data, words):
     assert servers.recognise(data) is None
     assert words in (servers.describe(data) or "")
     assert kea.describe(kea4()) is None
 
 
 @pytest.mark.parametrize("depth", range(100, 1001, 100))
-def test_depth_that_only_the_parser_can_bear_is_no_crash(depth: int) -> None:
+def test_depth_that_only_the_parser_can_bear_is_no_crash(depth):
     data = b'{"Dhcp4": {"a": ' + b"[" * depth + b"]" * depth + b"}}"
     try:
         assert kea.parse(data)["protocol"] == "DHCPv4"
@@ -185,7 +176,7 @@ def test_depth_that_only_the_parser_can_bear_is_no_crash(depth: int) -> None:
         assert "nested too deeply" in str(error)
 
 
-def test_reading_takes_time_in_proportion_to_the_size() -> None:
+def test_reading_takes_time_in_proportion_to_the_size():
     start = time.perf_counter()
     for hostile in (b'"\\', b'\\"', b"/*", b"<?", b"#", b"://", b"{", b","):
         data = b'{"Dhcp4": {"a": "' + hostile * 100_000

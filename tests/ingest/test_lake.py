@@ -66,24 +66,6 @@ def test_a_new_lake_has_every_table_with_its_schema_and_no_rows(lake):
         assert lake.tables(name).num_rows == 0
 
 
-def test_texts_are_written_once_a_row_group_however_deep_they_stand_and_numbers_and_contents_as_they_are(lake):
-    row = trials(a="1").to_pylist()[0] | {
-        "context_sources": [("backend", "path")],
-        "warnings": ["w"],
-        "conflicts": ["c"],
-        "sent": 1,
-    }
-    lake.commit({"trials": pa.Table.from_pylist([row], schema=TABLES["trials"]), "raw_files": raw_files(a="1")})
-    encoded = {}
-    for file in (lake.files("trials")[-1], lake.files("raw_files")[-1]):
-        group = pq.read_metadata(file).row_group(0)
-        columns = (group.column(number) for number in range(group.num_columns))
-        encoded |= {column.path_in_schema: "RLE_DICTIONARY" in column.encodings for column in columns}
-    leaves = ("warnings.list.element", "conflicts.list.element", "context_sources.key_value.key")
-    assert all(encoded[name] for name in (*leaves, "context_sources.key_value.value", "trial_id", "source_path"))
-    assert not any(encoded[name] for name in ("sent", "offered_rate", "report_index", "content", "size_bytes"))
-
-
 def test_looking_at_a_lake_that_is_not_there_makes_nothing(tmp_path):
     lake = Lake(tmp_path / "none")
     assert (lake.batches(), lake.current_files(), lake.files("trials")) == ([], {}, [])

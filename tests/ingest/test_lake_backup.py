@@ -3,10 +3,7 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 import threading
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -19,30 +16,16 @@ from dropline.ingest.compaction import compact
 from dropline.ingest.lake import Lake
 from dropline.ingest.verification import MARKER, verify
 from dropline.paths import Home
+from tests.commands import dropline
+from tests.dying import killed
 from tests.lakes import flip, leftovers
 
-ROOT = Path(__file__).parents[2]
-
-# Killed at one file operation after the other, until the whole backup needs no more of them.
-KILLER = """
-import os, sys
-from pathlib import Path
-from dropline.paths import Home
+BACKUP = """
 from dropline.ingest.backup import backup
-from tests.dying import die_at
+from dropline.paths import Home
 
-home, copy, stride = Home(Path(sys.argv[1])), Path(sys.argv[2]), int(sys.argv[3])
-
-def run(last_step):
-    die_at(last_step)
-    backup(home, copy)
-    os._exit(0)
-
-last, status = stride, 1
-while status:
-    _, status = os.waitpid(os.fork() or run(last), 0)
-    last += stride
-print(last)
+def act(root):
+    backup(Home(root / "home"), root / "backup")
 """
 
 
@@ -159,12 +142,21 @@ def test_beside_an_ingest_and_compactions_each_backup_is_whole(home, copy):
     assert list(Lake(copy.lake).commits()) == list(Lake(home.lake).commits())
 
 
-def test_killed_at_any_instant_it_is_unfinished_and_goes_on_the_next_time(home, copy):
-    command = [sys.executable, "-c", KILLER, home.root, copy.root, "37"]
-    done = subprocess.run(command, cwd=ROOT, check=True, timeout=120, capture_output=True, text=True)
-    assert int(done.stdout) > 37 * 3, "it was killed more than once"
-    assert verify(copy).faults == []
-    assert Lake(copy.lake).tables("trials") == Lake(home.lake).tables("trials")
+def test_killed_at_any_instant_it_is_unfinished_and_goes_on_the_next_time(home, tmp_path, monkeypatch):
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):  # all that is there is that it began
+        patch.setattr(backup_module, "_copy", lambda *_: os.kill(os.getpid(), 2))
+        backup(home, whole / "backup")
+    home.root.rename(whole / "home")
+    unfinished = 0
+    for root in killed(BACKUP, whole, tmp_path / "copies", 6):
+        copy = Home(root / "backup")
+        unfinished += any("was not finished" in fault.reason for fault in verify(copy).faults)
+        backup(Home(root / "home"), copy.root)
+        assert verify(copy).faults == []
+        assert Lake(copy.lake).tables("trials") == Lake(root / "home" / "lake").tables("trials")
+    assert unfinished > 2
 
 
 def test_an_unfinished_backup_says_so(home, copy, monkeypatch):
@@ -226,8 +218,6 @@ def test_a_home_without_a_lake_and_a_second_writer_are_refused(home, copy, tmp_p
 
 
 def test_it_works_from_the_command_line(home, copy):
-    command = [sys.executable, "-m", "dropline", "--home", home.root, "backup", copy.root]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert (done.returncode, "verified" in done.stdout) == (0, True), done.stderr
-    again = subprocess.run([*command[:-1], home.root], capture_output=True, text=True)
-    assert (again.returncode, "Traceback" in again.stderr) == (1, False)
+    done = dropline("backup", copy.root, home=home.root)
+    assert (done.code, "verified" in done.stdout) == (0, True), done.stderr
+    assert dropline("backup", home.root, home=home.root).code == 1

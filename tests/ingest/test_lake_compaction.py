@@ -25,40 +25,16 @@ from dropline.ingest.reparsing import rejects, reparse
 from dropline.ingest.schema import TABLES
 from dropline.ingest.stored_files import Kept
 from dropline.ingest.verification import damaged
+from tests import dying
 from tests.lakes import flip, leftovers, rewritten
 
 ROOT = Path(__file__).parents[2]
-KILLS = 21  # a third at renames, a third over all file operations, a third in the last of them
-
-# One process that imports once and forks for every compaction; it starts no threads before a fork.
-KILLER = """
-import json, os, random, shutil, sys
-from pathlib import Path
+COMPACT = """
 from dropline.ingest.compaction import compact
 from dropline.ingest.lake import Lake
-from tests.dying import die_at
 
-whole, lakes, kills = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-
-def run(lake, last_step=None):
-    steps = die_at(last_step)
-    compact(Lake(lake))
-    if last_step is None:
-        renames = [place for place, step in enumerate(steps, start=1) if step in ("os.rename", "os.link")]
-        (lakes / "steps").write_text(json.dumps([len(steps), renames]))
-    os._exit(0)
-
-def start(name, last_step=None):
-    shutil.copytree(whole, lakes / name)
-    os.waitpid(os.fork() or run(lakes / name, last_step), 0)
-
-start("unharmed")
-steps, renames = json.loads((lakes / "steps").read_text())
-chance = random.Random(20261120)
-for number in range(kills // 3):
-    start(f"rename-{number}", renames[number % len(renames)])
-    start(f"any-{number}", chance.randrange(1, steps + 1))
-    start(f"end-{number}", steps - number * 3)
+def act(root):
+    compact(Lake(root))
 """
 
 COMMITTER = """
@@ -233,13 +209,9 @@ def test_a_rereading_that_began_before_the_compaction_finds_its_bytes(tree, tmp_
 
 
 def test_killed_at_any_instant_it_leaves_every_trial_exactly_once(lake, tmp_path):
-    lakes = tmp_path / "lakes"
-    lakes.mkdir()
-    command = [sys.executable, "-c", KILLER, str(lake.root), str(lakes), str(KILLS)]
-    subprocess.run(command, cwd=ROOT, check=True, timeout=120)
     before, states = everything(lake), Counter()
-    for name in ("unharmed", *(f"{kind}-{n}" for kind in ("rename", "any", "end") for n in range(KILLS // 3))):
-        killed = Lake(lakes / name)
+    for root in dying.killed(COMPACT, lake.root, tmp_path / "copies", 21):
+        killed = Lake(root)
         merged = len(killed.entries()) == 1
         states["not merged" if not merged else "not swept" if leftovers(killed) else "swept"] += 1
         assert everything(killed) == before

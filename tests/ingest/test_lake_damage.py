@@ -3,8 +3,6 @@
 import hashlib
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -25,6 +23,7 @@ from dropline.ingest.reparsing import reparse
 from dropline.ingest.schema import TABLES
 from dropline.ingest.verification import verify
 from dropline.paths import Home
+from tests.commands import dropline
 from tests.lakes import flip, rewritten
 
 CONTENT = b"1"
@@ -230,9 +229,7 @@ def test_reading_a_damaged_file_gives_rows_or_an_error_that_names_it(whole, tabl
 
 def test_faults_are_safe_to_print_and_give_exit_code_1(home):
     rewritten(Lake(home.lake), "raw_files", with_column("source_path", "\x1b[2J"))
-    command = [sys.executable, "-m", "dropline", "--home", home.root, "verify"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 1
+    done = dropline("verify", home=home.root)
+    assert done.code == 1
     assert "?[2J has 0 trials" in done.stdout
     assert "\x1b" not in done.stdout
-    assert "Traceback" not in done.stderr

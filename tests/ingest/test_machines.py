@@ -1,7 +1,5 @@
 """Machine facts: every source on its own, one folder as one host, and the collector."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -9,7 +7,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,107 +17,14 @@ from dropline.ingest.schema import HOSTS
 HARDWARE = Path(__file__).parent.parent / "captures" / "perfdhcp" / "hardware"
 COLLECT = Path(machines.__file__).parent / "collect.sh"
 CAPTURED = {path.name: path.read_bytes() for path in sorted(HARDWARE.iterdir())}
+MADE = Path(__file__).parent / "made"
+LSCPU = (MADE / "lscpu/lscpu-counts-cores-over-both-sockets-2.json").read_bytes()  # 2 x 20 cores with hyper-threading
+LSHW = (MADE / "lshw/lshw-of-every-age-is-read-2.json").read_bytes()
+DMIDECODE = (MADE / "dmidecode/dmidecode-adds-up-modules-and-populated-sockets.txt").read_bytes()
+KEA_3 = (MADE / "kea_version/kea-tells-version-libraries-and-backends-in-both-forms.txt").read_bytes()
 
 
-def two_sockets(nested: bool) -> bytes:
-    """Return `lscpu -J` of 2 x 20 cores with hyper-threading; util-linux 2.37 began to nest."""
-    model = [
-        {"field": "Model name:", "data": "Intel(R) Xeon(R) Gold 6148 CPU @ 2.40GHz"},
-        {"field": "Thread(s) per core:", "data": "2"},
-        {"field": "Core(s) per socket:", "data": "20"},
-        {"field": "Socket(s):", "data": "2"},
-        {"field": "CPU max MHz:", "data": "3700.0000"},
-    ]
-    vendor: dict[str, Any] = {"field": "Vendor ID:", "data": "GenuineIntel"}
-    caches = [{"field": "L3 cache:", "data": "55 MiB (2 instances)"}]
-    fields = [
-        {"field": "Architecture:", "data": "x86_64", "children": [{"field": "x:", "data": None}]},
-        {"field": "CPU(s):", "data": "80"},
-        {"field": "NUMA:", "data": None, "children": [{"field": "NUMA node(s):", "data": "2"}]},
-        *([vendor | {"children": model}] if nested else [vendor, *model]),
-        *caches,
-    ]
-    return json.dumps({"lscpu": fields}, indent=3).encode()
-
-
-SERVER_LSHW = {
-    "id": "srv1",
-    "class": "system",
-    "vendor": "Dell Inc.",
-    "product": "PowerEdge R640",
-    "children": [
-        {"id": "cpu:0", "class": "processor", "product": "Xeon", "capacity": 4000000000,
-         "configuration": {"cores": "20", "threads": "40"}},
-        {"id": "cpu:1", "class": "processor", "product": "Xeon", "capacity": 4000000000,
-         "configuration": {"cores": "20", "threads": "40"}},
-        {"id": "cpu:2", "class": "processor", "disabled": True},
-        {"id": "memory", "class": "memory", "size": 206158430208},
-        {"id": "cache:0", "class": "memory", "size": 1310720},
-        {"id": "network:0", "class": "network", "businfo": "pci@0000:01:00.0",
-         "logicalname": "eno1", "vendor": "Broadcom", "product": "NetXtreme BCM5720",
-         "size": 1000000000, "configuration": {"driver": "tg3", "link": "yes"}},
-        {"id": "network:1", "class": "network", "businfo": "pci@0000:3b:00.0",
-         "logicalname": "ens1f0", "vendor": "Intel Corporation",
-         "product": "Ethernet Controller X710 for 10GbE SFP+",
-         "size": 10000000000, "configuration": {"driver": "i40e", "link": "yes"}},
-        {"id": "network:2", "class": "network", "logicalname": "docker0",
-         "size": 40000000000, "configuration": {"driver": "bridge", "link": "yes"}},
-        {"id": "disk", "class": "disk", "logicalname": "/dev/sda", "product": "PERC H740P",
-         "size": 480103981056},
-    ],
-}  # fmt: skip
-
-DMIDECODE = b"""# dmidecode 3.3
-Getting SMBIOS data from sysfs.
-
-Handle 0x0100, DMI type 1, 27 bytes
-System Information
-\tManufacturer: Dell Inc.
-\tProduct Name: PowerEdge R640
-
-Handle 0x0400, DMI type 4, 48 bytes
-Processor Information
-\tSocket Designation: CPU1
-\tManufacturer: Intel
-\tVersion: Intel(R) Xeon(R) Gold 6148 CPU @ 2.40GHz
-\tMax Speed: 4000 MHz
-\tStatus: Populated, Enabled
-\tCore Count: 20
-\tThread Count: 40
-
-Handle 0x0401, DMI type 4, 48 bytes
-Processor Information
-\tSocket Designation: CPU2
-\tStatus: Unpopulated
-
-Handle 0x1100, DMI type 17, 84 bytes
-Memory Device
-\tSize: 32 GB
-\tForm Factor: DIMM
-
-Handle 0x1101, DMI type 17, 84 bytes
-Memory Device
-\tSize: 16384 MB
-
-Handle 0x1102, DMI type 17, 84 bytes
-Memory Device
-\tSize: No Module Installed
-"""
-
-KEA_3 = b"""3.1.0 (3.1.0 (isc20250728104543 deb))
-premium: yes (isc20250728104543 deb)
-linked with:
-- log4cplus 2.0.8
-- OpenSSL 3.0.17 1 Jul 2025
-lease backends:
-- Memfile backend 5.0
-- PostgreSQL backend 30.0, library 150013
-host backends:
-- PostgreSQL backend 30.0, library 150013
-"""
-
-
-def parsed(kind: str, data: bytes) -> machines.Facts:
+def parsed(kind, data):
     parse = SOURCES[kind].parse
     assert parse
     return parse(data)
@@ -136,11 +40,11 @@ def parsed(kind: str, data: bytes) -> machines.Facts:
         b"",
     ],
 )
-def test_other_files_of_a_benchmark_are_no_machine_facts(data: bytes) -> None:
+def test_other_files_of_a_benchmark_are_no_machine_facts(data):
     assert machines.recognise("rep1/rate7000.txt", data) is None
 
 
-def test_identity_is_that_of_the_machine_not_of_the_moment() -> None:
+def test_identity_is_that_of_the_machine_not_of_the_moment():
     original = machines.host(CAPTURED)[0]["host_id"]
     later = CAPTURED | {
         "uptime.txt": b" 12:00:00 up 99 days,  1 user,  load average: 0.00, 0.00, 0.00\n",
@@ -164,10 +68,10 @@ def test_identity_is_that_of_the_machine_not_of_the_moment() -> None:
         assert machines.host(CAPTURED | change)[0]["host_id"] != original
 
 
-def test_precedence_is_settled_where_sources_disagree() -> None:
+def test_precedence_is_settled_where_sources_disagree():
     files = {
-        "lscpu.json": two_sockets(nested=True),
-        "lshw.json": json.dumps([SERVER_LSHW]).encode(),
+        "lscpu.json": LSCPU,
+        "lshw.json": LSHW,
         "cpuinfo.txt": CAPTURED["cpuinfo.txt"],
         "meminfo.txt": CAPTURED["meminfo.txt"],
         "dmidecode.txt": DMIDECODE,
@@ -188,14 +92,14 @@ def test_precedence_is_settled_where_sources_disagree() -> None:
     assert {kind for kinds in machines.PRECEDENCE.values() for kind in kinds} < set(SOURCES)
 
 
-def test_fastest_linked_interface_on_a_bus_is_the_one_shown() -> None:
-    row, _ = machines.host({"lshw.json": json.dumps(SERVER_LSHW).encode()})
+def test_fastest_linked_interface_on_a_bus_is_the_one_shown():
+    row, _ = machines.host({"lshw.json": LSHW})
     assert row["nic_model"] == "Intel Corporation Ethernet Controller X710 for 10GbE SFP+"
     assert (row["nic_driver"], row["nic_speed_mbps"]) == ("i40e", 10_000.0)
     assert row["disks"] == "sda 447.13 GiB (PERC H740P)"
 
 
-def test_ethtool_and_lspci_do_without_lshw() -> None:
+def test_ethtool_and_lspci_do_without_lshw():
     settings_of = b"Settings for %s:\n\tSpeed: %sMb/s\n\tDuplex: Full\n\tLink detected: yes\n"
     driver = b"driver: %s\nversion: 1\nbus-info: %s\n"
     row, rejects = machines.host(
@@ -212,7 +116,7 @@ def test_ethtool_and_lspci_do_without_lshw() -> None:
     assert (row["nic_driver"], row["nic_speed_mbps"]) == ("ice", 25_000.0)
 
 
-def test_dmidecode_without_smbios_is_normal() -> None:
+def test_dmidecode_without_smbios_is_normal():
     assert hardware.dmidecode(CAPTURED["dmidecode.txt"]) == {}
     without = {name: data for name, data in CAPTURED.items() if not name.startswith("dmidecode")}
     assert machines.host(without) == machines.host(CAPTURED)
@@ -226,11 +130,11 @@ def test_dmidecode_without_smbios_is_normal() -> None:
         (b"3.0.0 (3.0.0 (tarball))\n", {"perfdhcp": "3.0.0"}),
     ],
 )
-def test_perfdhcp_tells_its_version_in_two_ways(data: bytes, expected: dict[str, str]) -> None:
+def test_perfdhcp_tells_its_version_in_two_ways(data, expected):
     assert software.perfdhcp_version(data)["packages"] == expected
 
 
-def test_one_line_facts() -> None:
+def test_one_line_facts():
     uname = b"Linux srv1 5.14.0-362.el9.x86_64 #1 SMP Thu Nov 9 x86_64 x86_64 x86_64 GNU/Linux\n"
     assert software.uname(uname)["architecture"] == "x86_64"
     assert software.uname(b"FreeBSD bsd 14.0-RELEASE FreeBSD 14.0 GENERIC amd64\n") == {
@@ -256,7 +160,7 @@ def test_one_line_facts() -> None:
     assert line == {"kernel_command_line": "quiet *** ro"}
 
 
-def test_os_release_of_rolling_and_quoted_kinds() -> None:
+def test_os_release_of_rolling_and_quoted_kinds():
     arch = b'NAME="Arch Linux"\nID=arch\nBUILD_ID=rolling\n'
     assert software.os_release(arch)["os_version"] == "rolling"
     rocky = b'# comment\r\nNAME=\'Rocky Linux\'\r\nVERSION_ID="9.3"\r\nHOME_URL="broken\r\n'
@@ -265,7 +169,7 @@ def test_os_release_of_rolling_and_quoted_kinds() -> None:
     assert machines.recognise("os-release", rocky) == "os_release"
 
 
-def test_failed_commands_are_absent_facts_and_no_faults() -> None:
+def test_failed_commands_are_absent_facts_and_no_faults():
     row, rejects = machines.host(
         {
             "lscpu.json": b"sh: 1: lscpu: not found\n",
@@ -279,7 +183,7 @@ def test_failed_commands_are_absent_facts_and_no_faults() -> None:
     assert (row["name"], row["cpu_model"]) == ("srv1", None)
 
 
-def test_unreadable_files_are_rejected_by_name_with_a_way_out() -> None:
+def test_unreadable_files_are_rejected_by_name_with_a_way_out():
     damaged = CAPTURED | {
         "lshw.json": CAPTURED["lshw.json"][:5000],
         "lscpu.json": b'{"lscpu": []}',
@@ -308,7 +212,7 @@ def test_unreadable_files_are_rejected_by_name_with_a_way_out() -> None:
     ],
     ids=["deep", "deep objects", "huge number", "binary", "dots", "dashes", "ii", "tabs", "word"],
 )
-def test_hostile_files_are_refused_or_passed_over_in_no_time(kind: str, data: bytes) -> None:
+def test_hostile_files_are_refused_or_passed_over_in_no_time(kind, data):
     start = time.perf_counter()
     try:
         json.dumps(parsed(kind, data))
@@ -317,7 +221,7 @@ def test_hostile_files_are_refused_or_passed_over_in_no_time(kind: str, data: by
     assert time.perf_counter() - start < 5
 
 
-def test_size_of_the_rest_is_bounded() -> None:
+def test_size_of_the_rest_is_bounded():
     many = {f"ip-link-{n}.json": CAPTURED["ip-link.json"] for n in range(200)}
     row, _ = machines.host(CAPTURED | many)
     assert len(row["facts"]) < 70_000
@@ -327,7 +231,7 @@ def test_size_of_the_rest_is_bounded() -> None:
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc and /sys")
 
 
-def collect(*arguments: str, path: str = os.environ["PATH"]) -> subprocess.CompletedProcess[str]:
+def collect(*arguments, path=os.environ["PATH"]):
     return subprocess.run(
         ["/bin/sh", str(COLLECT), *arguments],
         env={"PATH": path},
@@ -338,12 +242,12 @@ def collect(*arguments: str, path: str = os.environ["PATH"]) -> subprocess.Compl
     )
 
 
-def folder_files(folder: Path) -> dict[str, bytes]:
+def folder_files(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @linux_only
-def test_collector_writes_what_the_reader_reads(tmp_path: Path) -> None:
+def test_collector_writes_what_the_reader_reads(tmp_path):
     folder = tmp_path / "a machine"
     done = collect(str(folder))
     assert done.returncode == 0, done.stderr
@@ -363,7 +267,7 @@ def test_collector_writes_what_the_reader_reads(tmp_path: Path) -> None:
 
 
 @linux_only
-def test_collector_needs_nothing_but_a_shell_and_hides_serial_numbers(tmp_path: Path) -> None:
+def test_collector_needs_nothing_but_a_shell_and_hides_serial_numbers(tmp_path):
     tools = tmp_path / "bin"
     tools.mkdir()
     for tool in ("sh", "mkdir", "mv", "rm", "cat", "sed", "wc", "uname", "grep", "ls", "tail"):
@@ -385,7 +289,7 @@ def test_collector_needs_nothing_but_a_shell_and_hides_serial_numbers(tmp_path: 
     assert row["memory_bytes"] > 0  # from /proc
 
 
-def test_collector_explains_itself_and_refuses_what_it_does_not_know(tmp_path: Path) -> None:
+def test_collector_explains_itself_and_refuses_what_it_does_not_know(tmp_path):
     explained = collect("--help")
     assert explained.returncode == 0
     assert explained.stdout.startswith("usage: sh collect.sh [FOLDER]")

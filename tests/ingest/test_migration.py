@@ -1,8 +1,5 @@
 """A home of before the log: made by an earlier version, and opened by this one."""
 
-import shutil
-import subprocess
-import sys
 import tarfile
 from pathlib import Path
 
@@ -13,20 +10,17 @@ from dropline.ingest.migration import migrate
 from dropline.ingest.reparsing import reparse
 from dropline.ingest.verification import verify
 from dropline.paths import Home
+from tests.commands import dropline
+from tests.dying import killed
 from tests.lakes import leftovers
 
 # Written by the commit 9b04306: two ingests that were compacted, and a third. The campaigns are of one trial each.
 PACKED = Path(__file__).with_name("home-before-the-log.tar.gz")
-ROOT = Path(__file__).parents[2]
-KILLED = """
-import os, sys
-from pathlib import Path
+MIGRATE = """
 from dropline.ingest.migration import migrate
-from tests.dying import die_at
 
-die_at(int(sys.argv[2]))
-migrate(Path(sys.argv[1]))
-os._exit(0)
+def act(root):
+    migrate(root / "lake")
 """
 
 
@@ -68,20 +62,12 @@ def test_what_was_read_then_can_be_read_again(home):
 
 
 def test_the_command_line_opens_it(home):
-    command = [sys.executable, "-m", "dropline", "--home", home.root, "status"]
-    assert "3 batches" in subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "3 batches" in dropline("status", home=home.root).stdout
 
 
 def test_killed_at_any_instant_it_is_completed_by_the_next(home, tmp_path):
-    killed = 0
-    for step in range(1, 200, 4):
-        copy = Home.chosen(shutil.copytree(home.root, tmp_path / "copies" / str(step)))
-        status = subprocess.run([sys.executable, "-c", KILLED, copy.lake, str(step)], cwd=ROOT, check=False).returncode
-        assert_whole(copy)
-        if status == 0:
-            break
-        killed += 1
-    assert killed > 2
+    for root in killed(MIGRATE, home.root, tmp_path / "copies", 10):
+        assert_whole(Home(root))
 
 
 def test_batches_without_a_manifest_and_those_that_waited_for_a_bucket_come_along(home):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dropline.ingest.names import Said, counts, level_counts, names, split, without_archive
+from dropline.ingest.names import Said, level_counts, names, split, without_archive
 
 RATES = (1000, 2000, 4000, 10_000)
 
@@ -143,10 +143,3 @@ def test_no_name_fails_and_none_loses_its_words(files):
         assert told.words is None or all(word.strip() for word in told.words.split(" "))
         assert name.tokens == split(file)
         assert told.repetition is None or 0 <= told.repetition <= 999
-
-
-def test_a_count_has_no_gap():
-    assert counts(["1", "2", "3"])
-    assert counts(["01", "02"])
-    assert not counts(["1", "3"])
-    assert not counts(["1", "x"])

@@ -129,17 +129,6 @@ def test_what_a_task_raises_is_raised_here_and_ends_the_workers():
     assert multiprocessing.active_children() == []
 
 
-def test_a_worker_that_is_killed_is_told_of():
-    def work(task):
-        if task == 1:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return task
-
-    with pytest.raises(WorkerError, match="ingest again"):
-        list(in_order(work, range(4), workers=2))
-    assert multiprocessing.active_children() == []
-
-
 def test_workers_end_with_a_parent_that_is_killed(tmp_path):
     code = """
 import os, pathlib, sys, time

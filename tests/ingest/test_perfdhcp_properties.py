@@ -30,7 +30,7 @@ edits = st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 200), tokens | s
 
 
 @st.composite
-def damaged(draw: st.DrawFn) -> bytes:
+def damaged(draw):
     """Some captures one after the other, with pieces cut out and other text put in."""
     data = b"".join(draw(st.lists(captures, min_size=1, max_size=3)))
     for start, length, text in draw(edits):
@@ -40,7 +40,7 @@ def damaged(draw: st.DrawFn) -> bytes:
 
 @given(captures, st.integers(0, 4000), st.sampled_from([c for c in CAPTURES if c[:8] == b"Running:"]))
 @settings(max_examples=200, deadline=None)
-def test_report_behind_a_cut_one_is_whole(first: bytes, end: int, second: bytes) -> None:
+def test_report_behind_a_cut_one_is_whole(first, end, second):
     cut = first[:end] + b"\n"
     (alone,) = perfdhcp.parse(second)
     expected = replace(alone, line=alone.line + cut.count(b"\n"))
@@ -50,7 +50,7 @@ def test_report_behind_a_cut_one_is_whole(first: bytes, end: int, second: bytes)
     assert last == expected
 
 
-def told(data: bytes) -> bool:
+def told(data):
     """Say whether `data` is told by columns; then it must be what its lines tell."""
     if not may_have_a_form(data) or not (form := form_of(skeletons([data])[0])):
         return False
@@ -73,11 +73,11 @@ def told(data: bytes) -> bool:
     return True
 
 
-def test_usual_reports_are_told_as_their_lines_are() -> None:
+def test_usual_reports_are_told_as_their_lines_are():
     assert sum(map(told, USUAL)) > len(CAPTURES) // 4
 
 
-def test_a_usual_report_with_one_edit_is_told_as_its_lines_are() -> None:
+def test_a_usual_report_with_one_edit_is_told_as_its_lines_are():
     text = min((data for data in USUAL if b"sent: 1" in data), key=len)
     edits = [text[:n] + token + text[n:] for n in range(len(text)) for token in TOKENS]
     edits += [text[:n] + text[n + cut :] for n in range(len(text)) for cut in (1, len(text))]
@@ -87,14 +87,12 @@ def test_a_usual_report_with_one_edit_is_told_as_its_lines_are() -> None:
 
 @given(st.sampled_from(USUAL), st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 200), tokens), max_size=3))
 @settings(max_examples=200)
-def test_a_usual_report_with_several_edits_is_told_as_its_lines_are(
-    data: bytes, edits: list[tuple[int, int, bytes]]
-) -> None:
+def test_a_usual_report_with_several_edits_is_told_as_its_lines_are(data, edits):
     for start, length, text in edits:
         data = data[:start] + text + data[start + length :]
     told(data)
 
 
 @given(damaged())
-def test_what_is_told_by_columns_is_what_its_lines_tell(data: bytes) -> None:
+def test_what_is_told_by_columns_is_what_its_lines_tell(data):
     told(data)

@@ -1,11 +1,8 @@
 """PowerDNS configurations: what they say of a server, in every spelling, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,15 +15,15 @@ CONFIGS = CAPTURES / "dns" / "server"
 AUTHORITATIVE, RECURSOR = "PowerDNS Authoritative Server", "PowerDNS Recursor"
 
 
-def authoritative(text: str) -> dict[str, Any]:
+def authoritative(text):
     return powerdns.parse(("launch=lmdb\n" + text).encode())
 
 
-def said(row: dict[str, Any], *columns: str) -> tuple[Any, ...]:
+def said(row, *columns):
     return tuple(row.get(column) for column in columns)
 
 
-def test_settings_are_those_of_the_file_without_its_secrets() -> None:
+def test_settings_are_those_of_the_file_without_its_secrets():
     row = powerdns.parse((CONFIGS / "pdns-lmdb.conf").read_bytes())
     config = json.loads(row["settings"])
     assert len(config) == 29
@@ -53,7 +50,7 @@ def test_settings_are_those_of_the_file_without_its_secrets() -> None:
         ("gpgsql-extra-query=select a=b", "gpgsql-extra-query", "select a=b"),
     ],
 )
-def test_lines_are_read_as_the_server_reads_them(text: str, key: str, value: str) -> None:
+def test_lines_are_read_as_the_server_reads_them(text, key, value):
     assert json.loads(authoritative(text)["settings"])[key] == value
 
 
@@ -72,7 +69,7 @@ def test_lines_are_read_as_the_server_reads_them(text: str, key: str, value: str
         ("", None, None),
     ],
 )
-def test_the_first_backend_that_is_launched_is_the_backend(launch: str, backend: str, persistent: bool | None) -> None:
+def test_the_first_backend_that_is_launched_is_the_backend(launch, backend, persistent):
     row = powerdns.parse(f"{launch}\ncache-ttl=20\nlocal-port=5300".encode())
     assert said(row, "backend", "backend_persistent") == (backend, persistent)
 
@@ -90,7 +87,7 @@ def test_the_first_backend_that_is_launched_is_the_backend(launch: str, backend:
         ("include-dir=", ("multi", 3, 5000)),
     ],
 )
-def test_threads_are_those_that_ask_the_backend(text: str, expected: tuple[Any, ...]) -> None:
+def test_threads_are_those_that_ask_the_backend(text, expected):
     assert said(authoritative(text), "threading", "threads", "packet_queue_size") == expected
 
 
@@ -98,9 +95,7 @@ def test_threads_are_those_that_ask_the_backend(text: str, expected: tuple[Any, 
     ("text", "threading", "threads"),
     [("", "multi", 2), ("threads=1", "single", 1), ("threads=8", "multi", 8), ("include-dir=/d", None, None)],
 )
-def test_the_recursor_has_two_threads_unless_told_otherwise(
-    text: str, threading: str | None, threads: int | None
-) -> None:
+def test_the_recursor_has_two_threads_unless_told_otherwise(text, threading, threads):
     row = powerdns.parse(f"forward-zones=a.example=127.0.0.1\nquiet=yes\n{text}".encode())
     assert said(row, "product", "threading", "threads") == (RECURSOR, threading, threads)
 
@@ -118,9 +113,7 @@ def test_the_recursor_has_two_threads_unless_told_otherwise(
         (b"", None, "expected settings of the PowerDNS"),
     ],
 )
-def test_what_is_no_configuration_is_refused_with_reason_line_and_hint(
-    data: bytes, line: int | None, reason: str
-) -> None:
+def test_what_is_no_configuration_is_refused_with_reason_line_and_hint(data, line, reason):
     with pytest.raises(ConfigError, match=reason) as caught:
         powerdns.parse(data)
     assert caught.value.line == line
@@ -139,11 +132,11 @@ def test_what_is_no_configuration_is_refused_with_reason_line_and_hint(
         (CONFIGS / "my.cnf").read_bytes(),
     ],
 )
-def test_other_files_are_no_configurations_of_powerdns(data: bytes) -> None:
+def test_other_files_are_no_configurations_of_powerdns(data):
     assert servers.recognise(data) is None
 
 
-def test_a_configuration_is_known_by_its_first_bytes_wherever_they_end() -> None:
+def test_a_configuration_is_known_by_its_first_bytes_wherever_they_end():
     data = (CONFIGS / "pdns-lmdb.conf").read_bytes()
     assert all(servers.recognise(data[:end]) is powerdns for end in range(40, len(data)))
     assert not powerdns.sniff((CAPTURES / "perfdhcp" / "configs" / "v4_st_mysql_none.json").read_bytes())
@@ -160,13 +153,13 @@ def test_a_configuration_is_known_by_its_first_bytes_wherever_they_end() -> None
         (b"#listen_addresses = 'localhost'\t\t# what\nshared_buffers = 128MB\n", "PostgreSQL"),
     ],
 )
-def test_configurations_of_databases_are_named(data: bytes, words: str) -> None:
+def test_configurations_of_databases_are_named(data, words):
     assert servers.recognise(data) is None
     assert words in (servers.describe(data) or "")
 
 
 @pytest.mark.parametrize("data", [b"[remote]\nurl = x\n", b"max_connections = 5\nother = 1\n", b"fsync\n", b""])
-def test_other_files_are_no_configurations_of_databases(data: bytes) -> None:
+def test_other_files_are_no_configurations_of_databases(data):
     assert servers.describe(data) is None
 
 
@@ -189,7 +182,7 @@ def test_other_files_are_no_configurations_of_databases(data: bytes) -> None:
         ("Kea 2.5.0foo", "Kea 2.5.0foo", None),
     ],
 )
-def test_a_product_is_known_with_its_version(text: str, product: str, version: str | None) -> None:
+def test_a_product_is_known_with_its_version(text, product, version):
     expected = {"product": product} | ({"product_version": version} if version else {})
     assert normalise("product", text) == expected
 
@@ -203,11 +196,11 @@ def test_a_product_is_known_with_its_version(text: str, product: str, version: s
         ("product_version", "4.7.3-2", "4.7.3-2"),
     ],
 )
-def test_words_of_dns_are_brought_to_those_of_the_warehouse(column: str, text: str, word: str) -> None:
+def test_words_of_dns_are_brought_to_those_of_the_warehouse(column, text, word):
     assert normalise(column, text) == {column: word}
 
 
-def test_reading_takes_time_in_proportion_to_the_size() -> None:
+def test_reading_takes_time_in_proportion_to_the_size():
     start = time.perf_counter()
     for hostile in ("a\\\n", "#", "# a", "=", "+", " ", "a=\n", "\\\n", "launch+=a\n"):
         data = ("launch=lmdb\ncache-ttl=1\n" + hostile * 100_000).encode()

@@ -45,17 +45,17 @@ ODD = st.sampled_from(
 )
 
 
-def edited(data: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:
+def edited(data, edits):
     for start, length, token in edits:
         data = data[:start] + token + data[start + length :]
     return data
 
 
-def test_no_machine_fact_begins_like_a_report() -> None:
+def test_no_machine_fact_begins_like_a_report():
     assert machines.recognise("x", START) is None
 
 
-def rows(folder: Path, *, by_columns: bool) -> tuple[dict[str, Counter[str]], str]:
+def rows(folder, *, by_columns):
     """Return all rows of a lake with the files of a folder, and what the ingest said; the batch is left out."""
     with TemporaryDirectory() as home, pytest.MonkeyPatch.context() as patch:
         if not by_columns:
@@ -69,7 +69,7 @@ def rows(folder: Path, *, by_columns: bool) -> tuple[dict[str, Counter[str]], st
         }, said
 
 
-def test_the_lake_has_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_lake_has_the_same_rows(monkeypatch):
     taken = []
     outcomes = ramps.Ramps.outcomes
 
@@ -89,7 +89,7 @@ def test_the_lake_has_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     st.booleans(),
 )
 @settings(max_examples=20, deadline=None)
-def test_a_ramp_with_damaged_files_gives_the_same_rows(reports, sidecars, described) -> None:
+def test_a_ramp_with_damaged_files_gives_the_same_rows(reports, sidecars, described):
     with TemporaryDirectory() as name:
         tree = Path(name) / "kea"
         run = tree / "runs" / RUN.name / "rep1"

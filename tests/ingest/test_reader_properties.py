@@ -8,7 +8,6 @@ import time
 from datetime import UTC
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -16,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dropline.ingest import schema
-from dropline.ingest.formats import READERS, Reject, Report, dnsperf, perfdhcp, testcenter_results
-from dropline.ingest.formats.text import MAX_REJECTS, instant, lines, real
+from dropline.ingest.formats import READERS, Reject, Report, perfdhcp, testcenter_results
+from dropline.ingest.formats.text import MAX_REJECTS, instant, real
 from dropline.ingest.telemetry import TELEMETRY_READERS, Sample
 
 CAPTURES = Path(__file__).parents[1] / "captures"
@@ -41,7 +40,7 @@ MAY_END_ANYWHERE = {"prometheus_csv", "cloudwatch", "kea_leases"}
 
 
 @cache
-def texts() -> tuple[tuple[Any, bytes], ...]:
+def texts():
     """Every small capture and seed, each with the reader that knows it; a database is no text."""
     small = (path for folder in (CAPTURES, SEEDS) for path in sorted(folder.rglob("*")) if path.is_file())
     found = [path.read_bytes() for path in small if path.stat().st_size < LARGEST]
@@ -49,12 +48,12 @@ def texts() -> tuple[tuple[Any, bytes], ...]:
     return tuple((reader, data) for data in found for reader in readers if reader.sniff(data))
 
 
-def own(reader) -> list[bytes]:
+def own(reader):
     """Return the texts of one reader that begin with a report."""
     return [data for other, data in texts() if other is reader and isinstance(next(reader.parse(data)), Report)]
 
 
-def some(wanted) -> st.SearchStrategy:
+def some(wanted):
     """Return a strategy for those texts, each with its reader, that are `wanted`."""
     return st.deferred(lambda: st.sampled_from([pair for pair in texts() if wanted(*pair)]))
 
@@ -64,43 +63,9 @@ known = some(lambda *_: True)
 of_tables = some(lambda reader, _: reader in READERS and reader not in OF_TEXT)
 of_no_lines = some(lambda reader, _: reader not in OF_TEXT)
 reports = st.deferred(lambda: st.sampled_from([(reader, data) for reader in DNS for data in own(reader)]))
-tokens = st.sampled_from(
-    (
-        *(b"\n", b"\r", b"\r\n", b"\0", b"\t", b",", b";", b'"', b"{", b"}", b"[", b"]", b"=", b" ", b": ", b"-", b"#"),
-        *(b"^C", b"\x1b[", b"\x1b[31m", b"\xff", b"\xe9", b"\xd9\xa3", b"\xff\xfe", b"\x1f\x8b", b"\xf0\x9f\x98\x80"),
-        *(
-            b"NaN",
-            b"-nan",
-            b"-inf",
-            b"1e999",
-            b"9" * 400,
-            b"99999999999999999999",
-            b"-1",
-            b"N/A",
-            b"null",
-            b'"\\ud800"',
-        ),
-        *(b"Running: perfdhcp -4 -r 1 -p 1\n", b"***Statistics for: REQUEST-ACK***\n", b"5,5,5,5,0,0,0,0\n"),
-        *(b"sent: 1/1; received: 1/1; drops: 0/0\n", b"ERROR: running perfdhcp: x\n", b"***Rate statistics***\n"),
-        *(b"Failed to receive DHCP packet: ", b"***Leases for REQUEST-ACK***\n", b"a,10.0.0.1,\n"),
-        *(b"DNS Performance Testing Tool\n", b"Statistics:\n", b"[Status] Command line: dnsperf -y"),
-        *(b"[Timeout] Query timed out\n", b"> T ", b"> NOERROR a A 0.1\n", b"1795174898.8: 0.0\n"),
-        *(b"# time target_qps actual_qps\n", b"Error: x\n", b"Usage: dnsperf \n", b"Script started"),
-        *(b"Sent: [1] - Received: [1] - Reply rate: [1 pps] - Ratio: [100.00%]  \r", b"sendto: x\n"),
-        *(b'{"cmdline":"flame","run_id":"x"}\n', b'{"total_s_count":1}\n', b'{"totalRequests":1}\n'),
-        *(b"Benchmarking x via udp with 2 concurrent requests\n", b"Total requests:\t\t5\n", b"Top errors:\n"),
-        *(b"Questions per second:\t 5.0\n", b"DNS timings, 5 datapoints\n", b"duration: 3 s\n"),
-        *(b"using interface a, XDP threads 1, UDP, native mode\n", b"Seconds Elapsed,", b"VLAN,1\n"),
-        *(b"Trial,Framesize,Iteration\n", b"-Output {{1 2} {3", b"=== Periodic Results: x Record #1\n"),
-        *(b'"utc": ', b'"utc":0,', b'"value":', b'"Timestamps":[', b"Udp: 1 2\n", b"Udp: A B\n", b"sep=;\n", b"Time,"),
-        *(b"0001-01-01T00:00:00+14:00", b"9999-12-31T23:59:59-14:00", b"2026-11-20 12:00:00", b"1795176000000"),
-        *(b"0100007F:14B4", b"# HELP a b\n", b"Full label,", b"name,timestamp,value\n", b'"statistics": ['),
-    )
-)
-edits = st.lists(st.tuples(st.integers(0, LARGEST), st.integers(0, 300), tokens | st.binary(max_size=20)), max_size=6)
 
 
-def check(reader, data: bytes) -> list[Any]:
+def check(reader, data):
     """Read `data` in time, check what every part promises, and return the parts that are no rejects."""
     before = time.process_time()
     parts = list(reader.parse(data))
@@ -121,7 +86,7 @@ def check(reader, data: bytes) -> list[Any]:
     return found
 
 
-def check_sample(sample: Sample) -> None:
+def check_sample(sample):
     assert sample.at is None or sample.at.tzinfo is UTC
     assert isinstance(sample.value, float)
     assert math.isfinite(sample.value)
@@ -129,7 +94,7 @@ def check_sample(sample: Sample) -> None:
     assert all(text is None or text.encode() for text in sample[1:2] + sample[3:])
 
 
-def check_report(reader, part: Report) -> None:
+def check_report(reader, part):
     facts = part.facts
     assert part.line >= 1
     assert isinstance(facts["completed"], bool)
@@ -156,7 +121,7 @@ def check_report(reader, part: Report) -> None:
 
 
 @pytest.mark.parametrize("reader", ALL, ids=lambda reader: reader.NAME)
-def test_captures_of_every_reader_are_accounted_for_in_any_wrapping(reader) -> None:
+def test_captures_of_every_reader_are_accounted_for_in_any_wrapping(reader):
     for data in [data for other, data in texts() if other is reader]:
         found = check(reader, data)
         wrapped = [gzip.compress(data), b"\xef\xbb\xbf" + data]
@@ -173,30 +138,14 @@ def test_captures_of_every_reader_are_accounted_for_in_any_wrapping(reader) -> N
 
 @given(readers, st.binary(max_size=1000) | st.text(max_size=500).map(str.encode))
 @settings(max_examples=500, deadline=None)
-def test_any_bytes_are_accounted_for(reader, data: bytes) -> None:
+def test_any_bytes_are_accounted_for(reader, data):
     reader.sniff(data)
     check(reader, data)
 
 
-@given(readers, st.lists(known, min_size=1, max_size=3), edits)
-@settings(max_examples=700, deadline=None)
-def test_damaged_captures_are_accounted_for(other, chosen, changes) -> None:
-    data = b"".join(data for _, data in chosen)
-    for start, length, text in changes:
-        data = data[:start] + text + data[start + length :]
-    for reader in (other, chosen[0][0]):
-        reader.sniff(data)
-        check(reader, data)
-    if data[:2] not in {b"\xff\xfe", b"\x1f\x8b"}:
-        starts = re.findall(rb"(?:\A|[\r\n])Running: perfdhcp", data)
-        assert len(list(perfdhcp.parse(data))) >= len(starts)
-        titles = [line for _, line, _ in lines(data) if line == "DNS Performance Testing Tool"]
-        assert len(list(dnsperf.parse(data))) >= len(titles)
-
-
 @given(known, st.integers(0, LARGEST))
 @settings(max_examples=500, deadline=None)
-def test_cut_captures_are_accounted_for_and_give_nothing_more(pair, end: int) -> None:
+def test_cut_captures_are_accounted_for_and_give_nothing_more(pair, end):
     reader, data = pair
     end %= len(data) + 1
     whole, kept = check(reader, data), check(reader, data[:end])
@@ -208,7 +157,7 @@ def test_cut_captures_are_accounted_for_and_give_nothing_more(pair, end: int) ->
 
 @given(st.sampled_from(ROW_TABLES), st.integers(0, 10_000))
 @settings(max_examples=150, deadline=None)
-def test_row_of_a_cut_table_is_as_in_the_whole_one_or_not_complete(name: str, end: int) -> None:
+def test_row_of_a_cut_table_is_as_in_the_whole_one_or_not_complete(name, end):
     data = (CAPTURES / "spirent" / name).read_bytes()
     reader = next(reader for reader in READERS if reader.sniff(data))
     for cut, full in zip(check(reader, data[:end]), check(reader, data), strict=False):
@@ -217,7 +166,7 @@ def test_row_of_a_cut_table_is_as_in_the_whole_one_or_not_complete(name: str, en
 
 @given(of_tables, st.integers(1, 6000))
 @settings(max_examples=150, deadline=None)
-def test_table_or_document_behind_a_cut_one_is_read(pair, end: int) -> None:
+def test_table_or_document_behind_a_cut_one_is_read(pair, end):
     reader, data = pair
     alone = check(reader, data)
     found = check(reader, data[:end].rstrip(b"\n") + b"\n" + data)
@@ -227,7 +176,7 @@ def test_table_or_document_behind_a_cut_one_is_read(pair, end: int) -> None:
 
 @given(reports, st.integers(0, 10**6))
 @settings(max_examples=200, deadline=None)
-def test_foreign_line_is_told_wherever_it_stands(pair, place: int) -> None:
+def test_foreign_line_is_told_wherever_it_stands(pair, place):
     reader, data = pair
     ends = [0, *(match.end() for match in re.finditer(rb"\r\n|\r|\n", data))]
     at = ends[place % len(ends)]
@@ -238,7 +187,7 @@ def test_foreign_line_is_told_wherever_it_stands(pair, place: int) -> None:
 
 @given(st.sampled_from(OF_TEXT), st.data())
 @settings(max_examples=200, deadline=None)
-def test_appended_reports_give_what_each_gives_alone(reader, draw) -> None:
+def test_appended_reports_give_what_each_gives_alone(reader, draw):
     # A run of dnsblast that was interrupted ends without a mark; only counters that fall tell of another.
     files = [data for data in own(reader) if data.endswith(b"\n")]
     chosen = draw.draw(st.lists(st.sampled_from(files), min_size=1, max_size=4))
@@ -248,7 +197,7 @@ def test_appended_reports_give_what_each_gives_alone(reader, draw) -> None:
 
 @given(of_no_lines, st.data())
 @settings(max_examples=200, deadline=None)
-def test_a_text_that_was_appended_to_gives_what_each_part_gives_alone(pair, draw) -> None:
+def test_a_text_that_was_appended_to_gives_what_each_part_gives_alone(pair, draw):
     reader, first = pair
     if reader in READERS:  # several trials of a table have a number each
         rates = [part.facts["achieved_rate"] for part in check(reader, first)]
@@ -261,7 +210,7 @@ def test_a_text_that_was_appended_to_gives_what_each_part_gives_alone(pair, draw
 
 @given(known, st.data())
 @settings(max_examples=300, deadline=None)
-def test_any_number_may_be_huge_negative_or_none(pair, draw) -> None:
+def test_any_number_may_be_huge_negative_or_none(pair, draw):
     reader, text = pair
     for _ in range(draw.draw(st.integers(1, 4))):
         matches = list(re.finditer(rb"\d+(?:\.\d+)?", text))
@@ -273,14 +222,14 @@ def test_any_number_may_be_huge_negative_or_none(pair, draw) -> None:
 
 @given(st.one_of(st.floats(), st.integers(), st.text(max_size=40), st.none(), st.booleans()))
 @settings(max_examples=300)
-def test_numbers_and_instants_of_anything_never_raise(value) -> None:
+def test_numbers_and_instants_of_anything_never_raise(value):
     number, at = real(value), instant(value)
     assert number is None or math.isfinite(number)
     assert at is None or at.tzinfo is UTC
 
 
 @pytest.mark.parametrize("reader", (*DNS, *TELEMETRY_READERS), ids=lambda reader: reader.NAME)
-def test_hostile_text_takes_linear_time(reader) -> None:
+def test_hostile_text_takes_linear_time(reader):
     head = next(data for other, data in texts() if other is reader)
     pieces = (
         *(b"\r", b"\n", b"\x1b[", b"{", b'{"a":', b"[", b"1", b" ", b"\xff"),

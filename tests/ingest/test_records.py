@@ -28,18 +28,8 @@ def test_rows_of_which_the_values_stand_in_order_are_named():
     assert Records.named(("a", "b"), []) == []
 
 
-def test_records_are_held_by_column():
-    assert Records.of(ROWS).values == {"a": [1, 2, None], "b": ["x", None, "z"]}
-
-
 @pytest.mark.parametrize("held", [Records(), Records({"a": []})])
 def test_no_rows_are_an_empty_sequence(held):
     assert (len(held), list(held), held[:], held == [], bool(held)) == (0, [], [], True, False)
     with pytest.raises(IndexError):
         held[0]
-
-
-def test_rows_are_equal_to_rows_only():
-    assert Records.of(ROWS) == Records.of(ROWS)
-    assert Records.of(ROWS) != ROWS[:2]
-    assert Records() != 0

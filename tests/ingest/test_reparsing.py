@@ -3,8 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from dropline.ingest.loader import ingest
 from dropline.ingest.records import Records
 from dropline.ingest.reparsing import rejects, rejects_text, reparse
 from dropline.ingest.servers import kea
+from tests.dying import killed
 from tests.lakes import leftovers
 
 ROOT = Path(__file__).parents[2]
@@ -26,18 +25,11 @@ CAPTURES = ROOT / "tests" / "captures" / "perfdhcp"
 OUTPUT = "runs/v4_st_memfile_hot-standby/rep1/rate740.txt"
 CONFIG = "configs/v4_st_memfile_hot-standby_ha1.json"
 CAMPAIGN = "kea-2.2-ha"
-KILLS = 16
-
-# One process that imports once and forks for every reparse; its reader finds one packet more than the ingest did.
-KILLER = """
-import os, random, sys
-from pathlib import Path
+REPARSE = """
 from dropline.ingest.formats import perfdhcp
-from dropline.ingest.reparsing import reparse
 from dropline.ingest.lake import Lake
-from tests.dying import die_at
+from dropline.ingest.reparsing import reparse
 
-lakes, kills = Path(sys.argv[1]), int(sys.argv[2])
 parse = perfdhcp.parse
 
 def parse_better(data):
@@ -47,22 +39,8 @@ def parse_better(data):
 
 perfdhcp.parse = parse_better
 
-def run(lake, last_step=None):
-    steps = die_at(last_step)
-    reparse(Lake(lake))
-    if last_step is None:
-        (lakes / "steps").write_text(str(len(steps)))
-    os._exit(0)
-
-def start(*arguments):
-    return os.fork() or run(*arguments)
-
-os.waitpid(start(lakes / "whole"), 0)
-steps = int((lakes / "steps").read_text())
-chance = random.Random(20261120)
-for number in range(kills):
-    last = steps - number // 2 if number % 2 else chance.randrange(1, steps + 1)
-    os.waitpid(start(lakes / str(number), last), 0)
+def act(root):
+    reparse(Lake(root))
 """
 
 
@@ -418,17 +396,14 @@ def test_a_reparse_and_an_ingest_of_other_files_both_commit(tree, bare, lake, mo
     assert len(current(lake, "trials")) == 9
 
 
-def test_killed_at_any_instant_it_loses_nothing_and_leaves_nothing_half_visible(tree, tmp_path, monkeypatch):
-    lakes = tmp_path / "lakes"
-    ingest([tree], Lake.create(lakes / "whole"))
-    for number in range(KILLS):
-        shutil.copytree(lakes / "whole", lakes / str(number))
-    before = Counter(row["sent"] for row in current(Lake(lakes / "whole"), "trials"))
-    subprocess.run([sys.executable, "-c", KILLER, str(lakes), str(KILLS)], cwd=ROOT, check=True, timeout=120)
+def test_killed_at_any_instant_it_loses_nothing_and_leaves_nothing_half_visible(tree, lake, tmp_path):
+    """Its reader finds one packet more than that of the ingest did."""
+    ingest([tree], lake)
+    before = Counter(row["sent"] for row in current(lake, "trials"))
     after = Counter({sent + 1: count for sent, count in before.items()})
     seen = Counter()
-    for number in range(KILLS):
-        lake = Lake(lakes / str(number))
+    for root in killed(REPARSE, lake.root, tmp_path / "copies", 16):
+        lake = Lake(root)
         trials = current(lake, "trials")
         state = "committed" if len(lake.batches()) > 1 else "not committed"
         seen[state] += 1

@@ -14,24 +14,15 @@ import pytest
 from dropline.ingest.formats import (
     Reject,
     Report,
-    avalanche,
     cyberflood_polls,
-    ixload,
-    ixnetwork,
     testcenter_csv,
     testcenter_periodic,
     testcenter_results,
     testcenter_views,
-    trex,
-    vsperf,
 )
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "spirent"
 THIRD_PARTY = Path(__file__).parents[3].joinpath("shared", "raw", "spirent", "third-party")
-
-
-def reports_beside_rejects(reader, text):
-    return [part for part in reader.parse(text.encode()) if isinstance(part, Report)]
 
 
 def read(name):
@@ -55,10 +46,6 @@ def details(report):
     return json.loads(report.facts["details"])
 
 
-def lines(name):
-    return read(name).decode("utf-8-sig").splitlines(keepends=True)
-
-
 # --- TestCenter: RFC 2544 tables -------------------------------------------------------------------------------------
 
 EXPORT = "2544-Tput-Summary-1_2012-05-14_10-20-30.csv"
@@ -76,30 +63,6 @@ def test_database_and_export_of_one_test_agree():
     columns = ("offered_rate", "achieved_rate", "sent", "received", "dropped", "duration_s", "method")
     for one, other in zip(export, database, strict=True):
         assert [one.facts[column] for column in columns] == [other.facts[column] for column in columns]
-
-
-def test_foreign_rows_are_named_and_cost_no_trial():
-    text = "".join([*lines(EXPORT), "," * 27 + "#https://example.net/gist\n", "," * 27 + "#GistID 1\n"])
-    *found, foreign = testcenter_csv.parse(text.encode())
-    assert len(found) == 28
-    assert foreign.line == 30
-    assert "without a trial number: '#https://example.net/gist'" in foreign.reason
-    assert "1 more up to line 31" in foreign.reason
-
-
-def test_row_moved_by_a_comma_in_a_value_is_rejected():
-    header, row, *rest = lines("vsperf_Rfc2544Tput.csv")
-    *found, fault = testcenter_csv.parse("".join([header, *rest, row.replace("N/A", "My,Mix")]).encode())
-    assert len(found) == 27
-    assert "row of 29 cells, its header in line 1 has 28" in fault.reason
-
-
-def test_file_cut_in_its_last_number_is_not_complete():
-    whole = read(EXPORT)
-    assert reports(testcenter_csv, whole.rstrip())[-1].facts["completed"] is True  # 60.0 gives the rate
-    last = reports(testcenter_csv, whole.rstrip()[:-3])[-1]
-    assert last.facts["completed"] is False
-    assert last.facts["duration_s"] is None
 
 
 # --- TestCenter: results database ------------------------------------------------------------------------------------
@@ -235,49 +198,7 @@ def test_file_cut_after_some_of_its_ports_has_the_loss_of_the_analyzer_or_none(c
 # --- Avalanche and CyberFlood ----------------------------------------------------------------------------------------
 
 
-def test_goodput_above_the_bytes_received_is_told():
-    text = read("avalanche_results/client-subtest_0_core0/hostStats.csv").decode().replace("991612592", "99161259")
-    (report,) = reports(avalanche, text)
-    assert any("more goodput than bytes" in warning for warning in report.warnings)
-
-
-def test_block_of_a_vlan_that_cannot_be_read_is_missed_by_the_hosts_after_it():
-    whole = read("avalanche_results/client-subtest_0_core0/hostStats.csv").decode()
-    first, damaged, later = reports_beside_rejects(avalanche, whole + "W" + whole + whole)
-    assert first.facts["completed"] is False, "it got the lines of the block without a name"
-    assert damaged.facts["completed"] is False
-    assert later.facts["completed"] is False
-    assert any("the trial lacks what it says" in warning for warning in damaged.warnings)
-
-
 # --- Neighbours ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("damaged", ["1824404.767,-1", "1,934.095"])
-def test_rates_of_ixnetwork_that_contradict_each_other_make_the_trial_incomplete(damaged):
-    text = read("ixnetwork_AggregateResults.csv").decode()
-    assert all(part.facts["completed"] for part in reports(ixnetwork, text))
-    found = reports(ixnetwork, text.replace("1824404.767,934.095", damaged))
-    assert [part.facts["completed"] for part in found].count(False) == text.count("1824404.767,934.095") > 0
-
-
-def test_ixload_without_its_last_line_is_cut_off():
-    (report,) = reports(ixload, "".join(lines("ixload_HTTP_Client.csv")[:-1]))
-    assert report.facts["completed"] is False
-
-
-def test_megabytes_of_vsperf_are_told_and_unknown_cells_are_none():
-    (report,) = reports(vsperf, read("vsperf_result_0_phy2phy_tput_p2p.csv"))
-    assert any("factor 8" in warning for warning in report.warnings)
-    unknown = read("vsperf_result_0_phy2phy_tput_p2p.csv").replace(b"1822916.0", b"Unknown")
-    assert "neither a count" in reject(vsperf, unknown).reason
-
-
-def test_json_may_be_indented_or_follow_without_a_newline():
-    text = read("trex_ndr_bench.json").decode().strip()
-    indented = "\n".join("    " + line for line in text.splitlines())
-    assert len(reports(trex, "\n" + indented)) == 1
-    assert len(reports(trex, text + text)) == 2
 
 
 # --- Captures that may not be copied ---------------------------------------------------------------------------------

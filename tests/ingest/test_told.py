@@ -1,7 +1,7 @@
 """What readers tell of every capture, and of files made after documentation: told.jsonl has a line for each.
 
 The files in made/ are named after what they show. `python tests/ingest/test_told.py` writes what the readers tell now;
-the difference is what a change to a reader does. The outputs of perfdhcp are tested in test_perfdhcp.
+the difference is what a change to a reader does.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dropline.ingest import formats, machines, servers, telemetry
+from dropline.ingest import formats, machines, servers, telemetry, unsupported
 from dropline.ingest.files import HEAD_BYTES
 from dropline.ingest.formats import Reject
 from dropline.ingest.machines import SOURCES, FactError
@@ -24,7 +24,11 @@ FEW = 4  # parts of a file that are told one by one
 
 def files():
     found = (path for folder in ("captures", "ingest/made") for path in (TESTS / folder).rglob("*"))
-    return sorted(path.relative_to(TESTS).as_posix() for path in found if path.is_file() and path.parent.name != "odd")
+    return sorted(
+        path.relative_to(TESTS).as_posix()
+        for path in found
+        if path.is_file() and (path.parent.name != "odd" or path.suffix == ".txt")
+    )
 
 
 def told(name):
@@ -48,6 +52,8 @@ def told(name):
             found[kind] = parse(data)
         except FactError as error:
             found[kind] = str(error)
+    if not found and (what := unsupported.describe(head)):
+        found["unsupported"] = what
     return json.loads(json.dumps(found, default=str))
 
 
@@ -63,6 +69,7 @@ def part(one):
     said = {**one.facts, **json.loads(one.facts.get("details") or "{}"), "details": None, "warnings": one.warnings}
     return {
         **{name: value for name, value in said.items() if value not in (None, [])},
+        **{name: [*map(dict, rows)] for name in ("exchanges", "intervals") if (rows := getattr(one, name))},
         **series((row["metric"], row["label"], row["unit"], row["t_s"], row["value"]) for row in one.observations),
     }
 

@@ -6,7 +6,6 @@ import lzma
 import tarfile
 import time
 import zipfile
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -16,10 +15,8 @@ from dropline.ingest.formats import READERS
 from dropline.ingest.telemetry import TELEMETRY_READERS
 from dropline.ingest.unsupported import describe
 
-CAPTURES = Path(__file__).parents[1] / "captures"
 
-
-def archive(kind: str) -> bytes:
+def archive(kind):
     """Return a small archive that holds one file."""
     stream = io.BytesIO()
     if kind == "tar":
@@ -31,17 +28,6 @@ def archive(kind: str) -> bytes:
             file.writestr(name, "x")
     return stream.getvalue()
 
-
-# Captures of files that people keep beside results -> key words of the reason, and of the hint.
-KEPT = {
-    "dns/tools/dnspyre/lmdb-json/dist.csv": ("distribution of latencies", "--json"),
-    "dns/tools/dnspyre/lmdb-requestlog/requests.log": ("dnspyre's log", "what the tool printed"),
-    "dns/tools/dnstrace/lmdb-default/dist.csv": ("distribution of latencies", "stdout"),
-    "dns/tools/kdig/lmdb/kdig.out": ("the answer to one query", "ignore"),
-    "dns/dnsblast/lmdb/r1/00300pps/meta.json": ("JSON of no known tool", "sidecar"),
-    "perfdhcp/odd/input_macs.txt": ("input of a trial", "ignore"),
-    "perfdhcp/odd/input_relays4.txt": ("input of a trial", "ignore"),
-}
 
 BINARY = {
     b"\xd4\xc3\xb2\xa1\x02\x00\x04\x00": "a packet capture",
@@ -94,13 +80,6 @@ UNKNOWN = (
 )
 
 
-@pytest.mark.parametrize("name", KEPT)
-def test_kept_files_are_told_with_what_to_do(name):
-    reason, hint = describe((CAPTURES / name).read_bytes()[:65536])
-    assert KEPT[name][0] in reason
-    assert KEPT[name][1] in hint
-
-
 @pytest.mark.parametrize(("data", "words"), BINARY.items(), ids=BINARY.values())
 def test_binary_files_are_told_by_their_magic_numbers(data, words):
     reason, hint = describe(data)
@@ -128,7 +107,7 @@ def test_samples_of_this_page_are_claimed_by_no_reader():
 
 @given(st.binary(max_size=500) | st.text(max_size=500).map(str.encode))
 @settings(max_examples=300, deadline=None)
-def test_any_bytes_are_described_or_not(data) -> None:
+def test_any_bytes_are_described_or_not(data):
     said = describe(data)
     assert said is None or all(said)
 

@@ -6,16 +6,12 @@ import re
 import sys
 from pathlib import Path
 
-import duckdb
 import pytest
 
-from dropline import pipeline
-from dropline.ingest.lake import Lake
-from dropline.ingest.loader import ingest
 from dropline.measure.drive import TrialFailed, measure
 from dropline.measure.generator import Dnsblast
 from dropline.measure.plan import Generator, Plan
-from dropline.paths import Home
+from tests.homes import asking, built
 from tests.measure.fake_dnsblast import STATUS
 
 CAPTURES = Path(__file__).parent.parent / "captures/dns"
@@ -78,21 +74,17 @@ def test_a_campaign_holds_the_truth_and_a_build_judges_it_alike(lab):
     assert found.low / 0.975 < truth < found.high / 0.975 < 1.05 * found.low / 0.975
     assert at_least.high < found.low  # what the last line lacks counts as lost
 
-    home = Home.chosen(lab / "home")
-    summary = ingest([bound.folder, counted.folder], Lake.create(home.lake))
-    assert summary.rejects == []
-    pipeline.build(home)
-    with duckdb.connect(str(home.warehouse), read_only=True) as connection:
-        built = connection.execute("""
+    with asking(built(lab / "home", bound.folder, counted.folder, rejects=0)) as asked:
+        capacities = asked("""
             select campaign, status, rate_interpolated, ci_low, ci_high from capacity
             where origin = 'measured' and loss_goal = 'isc' order by campaign
-        """).fetchall()
-        told = connection.execute("""
+        """)
+        told = asked("""
             select count(*), count(*) filter (where not completed),
                 max(abs(loss_packet - greatest(0, 1 - 3000 / offered_rate)))
             from trials where campaign = 'counted'
-        """).fetchall()
-    for row, each in zip(built, (at_least, found), strict=True):
+        """)
+    for row, each in zip(capacities, (at_least, found), strict=True):
         assert row[:2] == (each.configuration, "bracketed")
         assert row[2:] == pytest.approx((each.rate, each.low, each.high))
     assert told == [(len([*counted.folder.glob("*/rep1/*.txt")]), 0, pytest.approx(0, abs=1e-9))]

@@ -1,22 +1,16 @@
 """The gate over campaigns of simulated servers: what it fails, passes and leaves open, and how often it misleads."""
 
-import subprocess
-import sys
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from dropline import pipeline
 from dropline.app.warehouse import Warehouse
-from dropline.ingest.lake import Lake
-from dropline.ingest.loader import ingest
 from dropline.measure.gate import CannotTell, Pair, Verdict, exit_code, judge, parsed, self_test
-from dropline.paths import Home
+from tests.commands import dropline
+from tests.homes import built
 from tests.measure.fake_perfdhcp import REPORT
 
-ROOT = Path(__file__).parent.parent.parent
 KNEE = 5000
 # version: how fast, and how many runs
 VERSIONS = {"2.7.4": (1.0, 18), "2.7.5": (1.0, 9), "2.7.6": (0.95, 9), "2.7.7": (0.97, 2)}
@@ -47,10 +41,7 @@ def home(tmp_path_factory):
     noise, folder = np.random.default_rng(2131), tmp_path_factory.mktemp("gate")
     for version in VERSIONS:
         write_campaign(folder / version, version, noise)
-    home = Home.chosen(folder / "home")
-    assert ingest([folder / version for version in VERSIONS], Lake.create(home.lake)).rejects == []
-    pipeline.build(home)
-    return home
+    return built(folder / "home", *(folder / version for version in VERSIONS), rejects=0)
 
 
 @pytest.fixture(scope="module")
@@ -89,17 +80,15 @@ def test_a_bench_tells_its_false_alarms_and_what_it_finds(warehouse):
 
 
 def test_the_command_line_gives_markdown_junit_and_an_exit_code(home, tmp_path):
-    def gate(*words):
-        command = [sys.executable, "-m", "dropline", "--home", str(home.root), "gate", *words]
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-
-    slower = gate("--baseline", "2.7.4", "--candidate", "2.7.6", "--junit", str(tmp_path / "gate.xml"))
-    assert slower.returncode == 1, slower.stderr
+    slower = dropline(
+        "gate", "--baseline", "2.7.4", "--candidate", "2.7.6", "--junit", tmp_path / "gate.xml", home=home.root
+    )
+    assert slower.code == 1, slower.stderr
     assert slower.stdout.startswith("Fails if slower by 3 %.\n\n| configuration | runs |")
     suite = ElementTree.parse(tmp_path / "gate.xml").getroot()  # noqa: S314 - our own
     assert (suite.get("tests"), suite.get("failures"), len(suite.findall("testcase/failure"))) == ("1", "1", 1)
-    unknown = gate("--baseline", "1.0.0")
-    assert unknown.returncode == 2
+    unknown = dropline("gate", "--baseline", "1.0.0", home=home.root)
+    assert unknown.code == 2
     assert "both must be a product_version or a campaign" in unknown.stderr
 
 

@@ -2,20 +2,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
-Rows = list[tuple[Any, ...]]
+from tests.homes import asking
 
 
 @pytest.fixture(scope="session")
-def connection(warehouse_home: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = duckdb.connect(str(warehouse_home / "warehouse.duckdb"), read_only=True)
-    yield connection
-    connection.close()
+def sql(warehouse_home: Path) -> Iterator[Callable[..., list[tuple[Any, ...]]]]:
+    """Run one query against the warehouse of the examples of Kea."""
+    with asking(warehouse_home) as asked:
+        yield asked
 
 
 @pytest.fixture(scope="session")
-def sql(connection: duckdb.DuckDBPyConnection) -> Callable[..., Rows]:
-    """Run one query against the warehouse of the examples."""
-    return lambda query, *parameters: connection.execute(query, list(parameters)).fetchall()
+def sql_of_examples(examples_home: Path) -> Iterator[Callable[..., list[tuple[Any, ...]]]]:
+    """Run one query against the warehouse of all examples."""
+    with asking(examples_home) as asked:
+        yield asked

@@ -3,13 +3,9 @@
 import re
 from pathlib import Path
 
-import duckdb
 import pytest
 
-from dropline import pipeline
-from dropline.ingest.lake import Lake
-from dropline.ingest.loader import ingest
-from dropline.paths import Home
+from tests.homes import asking, built
 
 ROOT = Path(__file__).parents[2]
 ANALYSES = sorted((ROOT / "analyses").glob("*.sql"))
@@ -27,11 +23,9 @@ ASKED_OF_DNS_AND_ODD_FILES = {
 @pytest.fixture(scope="module")
 def sql_of_captures(tmp_path_factory):
     """What the examples lack: DNS trials with counters beside them, late answers, files that are refused."""
-    home = Home.chosen(tmp_path_factory.mktemp("captures"))
-    ingest([ROOT / "examples/powerdns-4.7", ROOT / "tests/captures/perfdhcp"], Lake.create(home.lake))
-    pipeline.build(home)
-    with duckdb.connect(str(home.warehouse), read_only=True) as connection:
-        yield lambda query: connection.execute(query).fetchall()
+    folders = (ROOT / "examples/powerdns-4.7", ROOT / "tests/captures/perfdhcp")
+    with asking(built(tmp_path_factory.mktemp("captures"), *folders)) as asked:
+        yield asked
 
 
 @pytest.mark.parametrize("analysis", ANALYSES, ids=lambda path: path.stem)

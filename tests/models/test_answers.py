@@ -3,13 +3,9 @@
 import shutil
 from pathlib import Path
 
-import duckdb
 import pytest
 
-from dropline import pipeline
-from dropline.ingest.lake import Lake
-from dropline.ingest.loader import ingest
-from dropline.paths import Home
+from tests.homes import asking, built
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 TOOLS = CAPTURES / "dns" / "tools"
@@ -19,7 +15,7 @@ PATH = 'path: "Q{offered_rate}/dnsperf.out"\n'
 LATE = ("Run time (s):         5.00", "Run time (s):         5.30")  # of a sending time of 5 s
 
 
-def ramp(folder: Path, edit: dict[str, str], *campaign: str) -> None:
+def ramp(folder, edit, *campaign):
     """Write a ramp of dnsperf at three rates that answered everything, with every text of `edit` exchanged."""
     for rate in RATES:
         text = (RAMP / f"Q{rate:05}-r2" / "dnsperf.out").read_text()
@@ -34,7 +30,7 @@ def ramp(folder: Path, edit: dict[str, str], *campaign: str) -> None:
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory):
     """A home with derived ramps and the captures of single tools, built once."""
-    folder, home = tmp_path_factory.mktemp("answers"), Home.chosen(tmp_path_factory.mktemp("home"))
+    folder = tmp_path_factory.mktemp("answers")
     ramp(folder / "served", {})
     ramp(folder / "servfail", {"NOERROR": "SERVFAIL"})
     ramp(folder / "refused", {"NOERROR": "REFUSED"})
@@ -52,10 +48,8 @@ def answers(tmp_path_factory):
     told = (folder / "odd" / "010_v4_x_l.txt").read_text()
     (folder / "damaged").mkdir()
     (folder / "damaged" / "perfdhcp.txt").write_text(told.replace("-p 2 ", "-p 1 "))
-    ingest([folder / each.name for each in folder.iterdir()], Lake.create(home.lake))
-    pipeline.build(home)
-    with duckdb.connect(str(home.warehouse), read_only=True) as connection:
-        yield lambda query: connection.execute(query).fetchall()
+    with asking(built(tmp_path_factory.mktemp("home"), *folder.iterdir())) as asked:
+        yield asked
 
 
 def permille(answers, campaign):

@@ -36,7 +36,7 @@ print(json.dumps([duckdb.__version__, "pytz" in sys.modules, said], default=str)
 """
 
 
-def ask(folder: Path, home: Path):
+def ask(folder, home):
     """Ask everything with the DuckDB in `folder`, by a Python that knows no other package."""
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", ASK, folder, home / "warehouse.duckdb"],

@@ -4,18 +4,11 @@ The example comes from one machine with two shared CPUs: it shows the way, it is
 `default-buffer` has the socket buffer of the kernel's default, 212,992 bytes, `large-buffer` one of 4 MiB.
 """
 
-import duckdb
 import pytest
 
 
-@pytest.fixture
-def powerdns(examples_home):
-    with duckdb.connect(str(examples_home / "warehouse.duckdb"), read_only=True) as connection:
-        yield lambda query: connection.execute(query).fetchall()
-
-
-def account(powerdns, folder):
-    return powerdns(f"""
+def account(sql_of_examples, folder):
+    return sql_of_examples(f"""
         select ratio_printed, round(ratio_true, 4), answered, lost_in_receive_buffer, lost_at_closed_port,
             lost_in_server, probes, probes_failed, is_server_restarted
         from packet_accounting inner join trials using (trial_id) where source_path = '{folder}/dnsblast.out'
@@ -34,53 +27,53 @@ def account(powerdns, folder):
         ("default-buffer/mysql/r1/05000pps", (0.4188, 0.4214, 10535, 5244, 4221, 5000, 49, 3, True)),
     ],
 )
-def test_what_dnsblast_prints_stands_beside_what_the_counters_say(powerdns, folder, expected):
-    assert account(powerdns, folder) == [expected]
+def test_what_dnsblast_prints_stands_beside_what_the_counters_say(sql_of_examples, folder, expected):
+    assert account(sql_of_examples, folder) == [expected]
 
 
-def test_every_query_of_a_server_that_lived_is_accounted_for_within_three_packets(powerdns):
-    unaccounted = powerdns(
+def test_every_query_of_a_server_that_lived_is_accounted_for_within_three_packets(sql_of_examples):
+    unaccounted = sql_of_examples(
         "select lost_in_server from packet_accounting where campaign = 'powerdns-4.7' and not is_unsustained"
     )
     assert len(unaccounted) > 10
     assert all(abs(lost) <= 3 for (lost,) in unaccounted)
 
 
-def test_an_operator_reads_that_the_receive_buffer_was_it(powerdns):
-    (detail,) = powerdns("""
+def test_an_operator_reads_that_the_receive_buffer_was_it(sql_of_examples):
+    (detail,) = sql_of_examples("""
         select detail from quality_findings
         where finding = 'receive_buffer_overrun' and source_path = 'default-buffer/lmdb/r1/02000pps/dnsblast.out'
     """)
     assert detail[0].startswith("2012 datagrams, 20.12 % of those sent, were lost because the receive buffer")
 
 
-def test_a_print_that_misleads_and_a_dead_server_are_findings(powerdns):
-    found = powerdns("""
+def test_a_print_that_misleads_and_a_dead_server_are_findings(sql_of_examples):
+    found = sql_of_examples("""
         select finding, count(*) from quality_findings
         where finding in ('printed_ratio_misleads', 'server_restarted', 'probes_failed') group by all order by all
     """)
-    misleading = powerdns("select count(*) from packet_accounting where abs(ratio_printed - ratio_true) > 0.005")
+    misleading = sql_of_examples("select count(*) from packet_accounting where abs(ratio_printed - ratio_true) > 0.005")
     assert dict(found)["printed_ratio_misleads"] == misleading[0][0] > 5
     assert dict(found)["server_restarted"] > 0 < dict(found)["probes_failed"]
 
 
-def test_the_rates_that_lmdb_and_mysql_sustain_when_the_buffer_is_large_enough(powerdns):
+def test_the_rates_that_lmdb_and_mysql_sustain_when_the_buffer_is_large_enough(sql_of_examples):
     """LMDB answers all of 4000/s and dies at 8000/s; MySQL answers all of 2000/s, at 4000/s four probes time out."""
-    assert powerdns("""
+    assert sql_of_examples("""
         select backend, loss_goal, rate, status from capacity
         where configuration like '%large-buffer%' and loss_goal in ('isc', 'permille', 'ndr') order by all
     """) == [(b, g, r, "bracketed") for b, r in (("lmdb", 4000), ("mysql", 2000)) for g in ("isc", "ndr", "permille")]
 
 
-def test_measured_and_published_ratios_of_the_backends_stand_in_one_table(powerdns):
-    assert powerdns("""
+def test_measured_and_published_ratios_of_the_backends_stand_in_one_table(sql_of_examples):
+    assert sql_of_examples("""
         select round(ratio, 2) from backend_ratio
         where backend = 'lmdb' and reference_backend = 'mysql' and loss_goal in ('isc', 'unstated') order by all
     """) == [(2.0,), (7.5,)]
 
 
-def test_the_queue_is_seen_second_by_second_beside_the_trial(powerdns):
-    series = powerdns("""
+def test_the_queue_is_seen_second_by_second_beside_the_trial(sql_of_examples):
+    series = sql_of_examples("""
         select t_s, value from trial_observations inner join trials using (trial_id)
         where metric = 'pdns.qsize-q' and trials.source_path = 'large-buffer/mysql/04000pps/dnsblast.out' and t_s >= 0
         order by t_s

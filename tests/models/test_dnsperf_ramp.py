@@ -3,13 +3,9 @@
 import shutil
 from pathlib import Path
 
-import duckdb
 import pytest
 
-from dropline import pipeline
-from dropline.ingest.lake import Lake
-from dropline.ingest.loader import ingest
-from dropline.paths import Home
+from tests.homes import asking, built
 
 RAMPS = Path(__file__).parents[1] / "captures" / "dns" / "tools" / "dnsperf-ramp"
 CAMPAIGN = """
@@ -21,16 +17,14 @@ path: "{backend}/Q{offered_rate}-r{repetition}/dnsperf.out"
 
 @pytest.fixture(scope="module")
 def powerdns(tmp_path_factory):
-    folder, home = tmp_path_factory.mktemp("powerdns"), Home.chosen(tmp_path_factory.mktemp("home"))
+    folder = tmp_path_factory.mktemp("powerdns")
     (folder / "campaign.yaml").write_text(CAMPAIGN)
     for output in RAMPS.glob("*/Q*/dnsperf.out"):
         target = folder / output.relative_to(RAMPS)
         target.parent.mkdir(parents=True)
         shutil.copy(output, target)
-    assert not ingest([folder], Lake.create(home.lake)).rejects
-    pipeline.build(home)
-    with duckdb.connect(str(home.warehouse), read_only=True) as connection:
-        yield lambda query: connection.execute(query).fetchall()
+    with asking(built(tmp_path_factory.mktemp("home"), folder, rejects=0)) as asked:
+        yield asked
 
 
 def test_the_trials_are_what_dnsperf_prints(powerdns):

@@ -3,13 +3,9 @@
 import shutil
 from pathlib import Path
 
-import duckdb
 import pytest
 
-from dropline import pipeline
-from dropline.ingest.lake import Lake
-from dropline.ingest.loader import ingest
-from dropline.paths import Home
+from tests.homes import asking, built
 
 RUNS = Path(__file__).parents[2] / "examples" / "kea-2.2-backends" / "runs"
 SET_UPS = {"memfile": "v4_st_memfile_none", "mysql": "v4_st_mysql_none"}
@@ -29,7 +25,7 @@ BANNER = "2021-02-09 11:29:{1:.2} - {0}\n"  # as the UK Ministry of Justice's lo
 
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory):
-    root, home = tmp_path_factory.mktemp("kept"), Home.chosen(tmp_path_factory.mktemp("home"))
+    root = tmp_path_factory.mktemp("kept")
     for name, set_up in SET_UPS.items():
         for output in RUNS.glob(f"{set_up}/rep[123]/rate*.txt"):
             rate, repetition = output.stem.removeprefix("rate"), output.parent.name.removeprefix("rep")
@@ -43,10 +39,8 @@ def warehouse(tmp_path_factory):
     for number, output in enumerate(output for set_up in POOLED for output in RUNS.glob(f"{set_up}/rep1/rate*.txt")):
         shutil.copy(output, root / "pooled" / f"out.{number}")
     (root / "described" / "campaign.yaml").write_text("campaign: described\ndefaults: {product: ISC Kea}\n")
-    ingest([root / layout for layout in (*LAYOUTS, "pooled")], Lake.create(home.lake))
-    pipeline.build(home)
-    with duckdb.connect(str(home.warehouse), read_only=True) as connection:
-        yield lambda query, *values: connection.execute(query, list(values)).fetchall()
+    with asking(built(tmp_path_factory.mktemp("home"), *(root / layout for layout in (*LAYOUTS, "pooled")))) as asked:
+        yield asked
 
 
 def capacities(warehouse, campaign):

@@ -1,21 +1,18 @@
 """Figures that people read from documents flow through the models as the bundled ones do."""
 
-from __future__ import annotations
-
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pytest
 
-from dropline import pipeline
 from dropline.ingest import figures
 from dropline.ingest.lake import Lake
 from dropline.ingest.schema import TABLES
 from dropline.paths import Home
+from tests.homes import asking, built
 
 EXAMPLE = Path(__file__).parents[1] / "captures" / "figures" / "figures.csv"
 HEADER = "figure_id,source_id,location,product,protocol,metric,value,unit,qualifier,ha_mode,loss_limit_ratio\n"
@@ -30,7 +27,7 @@ SECOND = (
 Sql = Callable[[str], list[tuple[Any, ...]]]
 
 
-def commit(lake: Lake, campaign: str, path: str, data: bytes) -> None:
+def commit(lake, campaign, path, data):
     """Put a file of figures into the lake as an ingest does."""
     file = {"campaign": campaign, "source_path": path, "batch": ""}
     digest = hashlib.sha256(data).hexdigest()
@@ -45,16 +42,15 @@ def commit(lake: Lake, campaign: str, path: str, data: bytes) -> None:
 
 
 @pytest.fixture(scope="module")
-def sql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sql]:
+def sql(tmp_path_factory):
     home = Home.chosen(tmp_path_factory.mktemp("home"))
     lake = Lake.create(home.lake)
     commit(lake, "lab", "figures.csv", EXAMPLE.read_bytes())
     commit(lake, "dns-2025", "figures.csv", EXAMPLE.read_bytes())
     commit(lake, "lab", "kea.csv", FIRST.encode())
     commit(lake, "lab", "kea.csv", SECOND.encode())
-    pipeline.build(home)
-    with duckdb.connect(str(home.warehouse), read_only=True) as connection:
-        yield lambda query: connection.execute(query).fetchall()
+    with asking(built(home.root)) as asked:
+        yield asked
 
 
 def test_an_ingested_figure_is_a_capacity_with_source_and_qualifier(sql):

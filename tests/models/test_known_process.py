@@ -7,15 +7,14 @@ of twenty. The ramps climb in steps of 1 %.
 
 import hashlib
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from dropline import pipeline
 from dropline.ingest.lake import Lake
 from dropline.ingest.schema import TABLES
 from dropline.paths import Home
+from tests.homes import asking, built
 
 SERVERS = 120
 RUNS = 9
@@ -95,9 +94,8 @@ def known(tmp_path_factory):
             "raw_files": table("raw_files", files),
         }
     )
-    pipeline.build(home)
-    with duckdb.connect(str(home.warehouse), read_only=True) as connection:
-        yield truth, lambda query: connection.execute(query).fetchall()
+    with asking(built(home.root)) as asked:
+        yield truth, asked
 
 
 def test_the_interval_holds_the_true_capacity_as_often_as_it_says(known):

@@ -4,13 +4,9 @@ import json
 import shutil
 from pathlib import Path
 
-import duckdb
 import pytest
 
-from dropline import pipeline
-from dropline.ingest.lake import Lake
-from dropline.ingest.loader import ingest
-from dropline.paths import Home
+from tests.homes import asking, built
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "watched"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "kea-2.2-backends"
@@ -88,14 +84,9 @@ def test_snapshots_of_kea_and_of_its_sockets_beside_an_output_make_an_account(tm
         )
     shutil.copy(EXAMPLE / "runs" / "v4_st_mysql_none" / "rep2" / "rate1350.txt", folder / "rate1350.txt")
     shutil.copy(CAPTURES / "kea-leases4.csv", folder / "rate1350-kea-leases4.csv")
-    home = Home.chosen(tmp_path / "home")
-    assert not ingest([folder], Lake.create(home.lake)).rejects
-    pipeline.build(home)
-    with duckdb.connect(str(home.warehouse), read_only=True) as connection:
-        accounts = connection.execute(
+    with asking(built(tmp_path / "home", folder, rejects=0)) as asked:
+        assert asked(
             """select sent, unanswered, lost_in_receive_buffer, received_by_server, dropped_by_server,
                 answered_by_server, lost_in_server from packet_accounting"""
-        ).fetchall()
-        granted = connection.execute("select offered_rate, leases_granted from trials order by all").fetchall()
-    assert accounts == [(sent, sent - received, in_buffer, sent - in_buffer, 0, received + 40, in_server)]
-    assert granted == [(1350, 2), (2100, 1065)]
+        ) == [(sent, sent - received, in_buffer, sent - in_buffer, 0, received + 40, in_server)]
+        assert asked("select offered_rate, leases_granted from trials order by all") == [(1350, 2), (2100, 1065)]

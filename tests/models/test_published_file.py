@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import duckdb
 import pytest
 
 MARTS = {path.stem for path in (Path(__file__).parents[2] / "models" / "marts").glob("*.sql")}
@@ -22,12 +21,11 @@ def test_every_table_and_column_is_described_in_the_database(sql):
 
 
 @pytest.mark.parametrize("table", ["trial_counters", "trial_exchanges", "trial_intervals", "trial_observations"])
-def test_what_belongs_to_a_trial_is_found_in_the_batch_of_the_trial(examples_home, table):
-    with duckdb.connect(str(examples_home / "warehouse.duckdb"), read_only=True) as connection:
-        rows, found = connection.execute(
-            f"select count(*), count(trials.trial_id) from {table} left join trials using (trial_id, batch) "
-            f"where {table}.trial_id is not null"
-        ).fetchone()
+def test_what_belongs_to_a_trial_is_found_in_the_batch_of_the_trial(sql_of_examples, table):
+    ((rows, found),) = sql_of_examples(
+        f"select count(*), count(trials.trial_id) from {table} left join trials using (trial_id, batch) "
+        f"where {table}.trial_id is not null"
+    )
     assert rows == found > 0
 
 

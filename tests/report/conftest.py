@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import duckdb
 import pytest
 
 from dropline.app.warehouse import Warehouse
+from tests import homes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,16 +42,9 @@ def warehouse(warehouse_home: Path) -> Warehouse:
 def changed(warehouse_home: Path, tmp_path: Path) -> Callable[..., Warehouse]:
     """Return a function that opens a copy of the examples' warehouse after some statements have run on it."""
 
-    def change(*statements: str, **texts: str) -> Warehouse:
-        file = tmp_path / "warehouse.duckdb"
-        with duckdb.connect(str(file)) as database:
-            database.execute(f"attach '{warehouse_home / 'warehouse.duckdb'}' as source (read_only)")
-            database.execute("copy from database source to warehouse")
-            for statement in statements:
-                database.execute(statement, {name: text for name, text in texts.items() if f"${name}" in statement})
-        return Warehouse.open(file)
-
-    return change
+    return lambda *statements, **texts: Warehouse.open(
+        homes.changed(warehouse_home, tmp_path, *statements, **texts) / "warehouse.duckdb"
+    )
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ TEXTS = st.text(st.characters(exclude_categories=("C", "Zl", "Zp")), max_size=40
 class Page(HTMLParser):
     """Reads a page; fails at the first end tag that does not fit."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text):
         super().__init__()
         self.open: list[str] = []
         self.elements: list[tuple[str, dict[str, str | None]]] = []
@@ -38,22 +38,22 @@ class Page(HTMLParser):
         self.close()
         assert self.open == []
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         self.elements.append((tag, dict(attrs)))
         if tag not in VOID:
             self.open.append(tag)
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         assert self.open.pop() == tag
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_startendtag(self, tag, attrs):
         self.elements.append((tag, dict(attrs)))
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         if data.strip():
             self.texts.append(data)
 
-    def values(self, name: str) -> list[str]:
+    def values(self, name):
         return [attributes[name] or "" for _, attributes in self.elements if name in attributes]
 
 

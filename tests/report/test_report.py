@@ -1,9 +1,5 @@
 """The report says what the marts say, each figure in its place."""
 
-from __future__ import annotations
-
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +10,7 @@ from dropline.app.warehouse import Warehouse
 from dropline.report import content
 from dropline.report.scope import ReportError
 from dropline.report.sections import Table
+from tests.commands import dropline
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ["kea-2.2-backends", "kea-2.2-ha"]
@@ -24,7 +21,7 @@ def examples(warehouse, tables_of):
     return tables_of(report.make(warehouse, form="markdown"))
 
 
-def rows_of(made: content.Report, key: str):
+def rows_of(made, key):
     [section] = [section for section in made.sections if section.key == key]
     for table in section.blocks:
         if isinstance(table, Table):
@@ -240,13 +237,8 @@ def test_an_unknown_campaign_is_named_with_its_neighbours(warehouse):
     ],
 )
 def test_the_command_writes_the_report_or_says_why_not(warehouse_home, tmp_path, arguments, code, said):
-    done = subprocess.run(
-        [sys.executable, "-m", "dropline", "--home", warehouse_home, "report"]
-        + [each.replace("{tmp}", str(tmp_path)) for each in arguments],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == code, done.stderr
+    done = dropline("report", *(each.replace("{tmp}", str(tmp_path)) for each in arguments), home=warehouse_home)
+    assert done.code == code, done.stderr
     assert said in done.stderr
     if code == 0:
         written = tmp_path / "report.html"

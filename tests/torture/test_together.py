@@ -31,7 +31,7 @@ main()
 """
 
 
-def tree(folder: Path, name: str) -> Path:
+def tree(folder, name):
     """A campaign of one run, seven trials."""
     shutil.copytree(EXAMPLE / RUN, folder / name / RUN)
     described = (EXAMPLE / "campaign.yaml").read_text("utf-8").replace("kea-2.2-ha", name)
@@ -39,12 +39,12 @@ def tree(folder: Path, name: str) -> Path:
     return folder / name
 
 
-def start(home: Home, *arguments: str) -> subprocess.Popen:
+def start(home, *arguments):
     command = [sys.executable, "-m", "dropline", "--home", str(home.root), *arguments]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
-def must_succeed(*running: subprocess.Popen) -> None:
+def must_succeed(*running):
     """Let all of them end; what a failing one said is what the test says."""
     said = [process.communicate(timeout=300)[0] for process in running]
     failed = [
@@ -55,7 +55,7 @@ def must_succeed(*running: subprocess.Popen) -> None:
     assert not failed, "\n".join(failed)
 
 
-def trials(home: Home) -> Counter:
+def trials(home):
     rows = Lake(home.lake).tables("trials", ["campaign", "source_path"]).to_pylist()
     return Counter((row["campaign"], row["source_path"]) for row in rows)
 
