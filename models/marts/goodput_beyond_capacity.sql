@@ -25,7 +25,7 @@ beyond as (
         run_capacity.run_id,
         steps.offered_rate / run_capacity.rate as offered_ratio,
         steps.achieved_rate / run_capacity.rate as achieved_ratio,
-        row_number() over (partition by run_capacity.run_id order by steps.offered_rate) as step
+        cast(row_number() over (partition by run_capacity.run_id order by steps.offered_rate) as bigint) as step
     from run_capacity
     inner join steps on run_capacity.run_id = steps.run_id
     where steps.offered_rate > run_capacity.last_passing_rate and not coalesce(steps.is_generator_limited, false)
