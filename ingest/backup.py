@@ -93,7 +93,8 @@ def backup(home: Home, root: Path, *, progress: Callable[[int, int, str], None] 
 def _alone(copy: Home) -> Iterator[None]:
     """Lock the folder of a backup; raise BackupFailed if it is not one, or another process writes to it."""
     there = {file.name for file in copy.root.iterdir()} if copy.root.exists() else set()
-    if MARKER not in there and there - {_LOCK}:
+    begun = {name for name in there if name.startswith(f"{MARKER}.")}  # a marker that was killed while being written
+    if MARKER not in there and there - begun - {_LOCK}:
         message = f"{copy.root} holds something other than a backup: choose a new or an empty folder"
         raise BackupFailed(message)
     copy.root.mkdir(parents=True, exist_ok=True)

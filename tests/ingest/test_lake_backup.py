@@ -159,6 +159,12 @@ def test_killed_at_any_instant_it_is_unfinished_and_goes_on_the_next_time(home, 
     assert unfinished > 2
 
 
+def test_killed_while_it_marks_the_folder_it_goes_on_the_next_time(home, copy):
+    copy.root.mkdir()
+    (copy.root / f"{MARKER}.123.partial").write_bytes(b"{")
+    assert backup(home, copy.root).batches == 2
+
+
 def test_an_unfinished_backup_says_so(home, copy, monkeypatch):
     monkeypatch.setattr(backup_module, "_copy_quality", lambda *_: os.kill(os.getpid(), 2))
     with pytest.raises(KeyboardInterrupt):
