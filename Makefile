@@ -18,7 +18,7 @@ up: setup ## set up, ingest the examples, build, check and open the app (127.0.0
 test: .venv/.ready-dev .venv-spark/.ready ## set up and run every check: lint, types, unit, property, dbt, gate, app, browser, Spark
 	@$(MAKE) --no-print-directory lint
 	@echo "==> Testing"
-	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --durations 40
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 40
 
 test-fast: .venv/.ready-dev ## check what a save can break, in a minute: lint, types, units, one built home
 	@$(MAKE) --no-print-directory lint

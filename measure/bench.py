@@ -28,7 +28,7 @@ _SHOWN_LINES: Final = 8
 SSH: Final = ("ssh", "-o", "BatchMode=yes")
 UDP_COUNTERS_OF: Final = ("cat", "/proc/net/snmp", "/proc/net/snmp6")
 _UDP_COUNTERS: Final = ("InDatagrams", "OutDatagrams", "NoPorts", "InErrors", "RcvbufErrors", "SndbufErrors")
-_STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
 
 
@@ -60,7 +60,7 @@ def run(words: Sequence[str], limit_s: float) -> Done:
 
 def _started(words: Sequence[str], output: IO[bytes] | int) -> subprocess.Popen[bytes]:
     # Python swallows what a signal's handler raises within a fork, so a signal waits until the fork is done.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
     try:
         return subprocess.Popen(  # noqa: S603 - the user's own command
             words,

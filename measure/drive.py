@@ -16,7 +16,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.errors import DroplineError
-from dropline.measure.bench import SSH, UDP_COUNTERS_OF, HookFailed, Hooks, Snapshot, ended_by, run, shell
+from dropline.measure.bench import SSH, STOPPING, UDP_COUNTERS_OF, HookFailed, Hooks, Snapshot, ended_by, run, shell
 from dropline.measure.doctor import examine
 from dropline.measure.folder import Folder, Run
 from dropline.measure.generator import generator_of, words_of
@@ -111,13 +111,21 @@ def measure(plan: Plan, source: Path, folder: Path, say: Callable[[str], None], 
     Raises PlanError, HookFailed and TrialFailed after stopping all started processes; Ctrl-C stops them, too.
     """
     target = Folder(folder)
-    with target.alone(), _ended_tidily():
-        return _Measurement(plan, target, say, see).run(source)
+    with target.alone(), _ended_tidily() as asked:
+        return _Measurement(plan, target, say, see, asked).run(source)
 
 
 class _Measurement:
-    def __init__(self, plan: Plan, folder: Folder, say: Callable[[str], None], see: Callable[[Seen], None]) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        folder: Folder,
+        say: Callable[[str], None],
+        see: Callable[[Seen], None],
+        asked_to_end: list[int],
+    ) -> None:
         self.plan, self.folder, self.say, self.see = plan, folder, say, see
+        self.asked_to_end = asked_to_end
         self.generator = generator_of(plan.generator)
         self.deadline = time.monotonic() + plan.within_s if plan.within_s else float("inf")
         self.took_s: list[float] = []  # per run since the start
@@ -259,6 +267,8 @@ class _Measurement:
         for _ in range(_ATTEMPTS):
             if time.monotonic() + self.plan.pause_s + self.plan.trial_s > self.deadline:
                 raise _OutOfTime
+            if self.asked_to_end:
+                raise KeyboardInterrupt
             time.sleep(self.plan.pause_s)
             hooks.call("reset")
             counters, before, began = hooks.call("counters"), self._snapshot(hooks), datetime.now(UTC)
@@ -346,15 +356,21 @@ def _sentence(found: Capacity) -> str:
 
 
 @contextmanager
-def _ended_tidily() -> Iterator[None]:
-    """Treat SIGTERM like Ctrl-C, so that all started processes are stopped."""
+def _ended_tidily() -> Iterator[list[int]]:
+    """Treat SIGTERM like Ctrl-C, so that all started processes are stopped; yield the signals so far.
 
-    def interrupt(*_: object) -> None:
+    Libraries swallow what a signal's handler raises within their callbacks, so the signals are also noted.
+    """
+    seen: list[int] = []
+
+    def interrupt(number: int, _: object) -> None:
+        seen.append(number)
         raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    asked = (number for number in STOPPING if signal.getsignal(number) is not signal.SIG_IGN)  # nohup ignores one
+    before = {number: signal.signal(number, interrupt) for number in asked}
     try:
-        yield
+        yield seen
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -273,6 +274,17 @@ def test_a_command_is_ended_with_all_that_it_started():
     done = run(["sh", "-c", "sleep 987655 & echo begun; wait"], 0.5)
     assert (done.exit_code, done.output) == (None, b"begun\n")
     assert not _running("sleep", "987655")
+
+
+def test_a_signal_that_a_library_swallows_ends_the_measurement_before_the_next_trial(lab):
+    def swallow(_):
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(KeyboardInterrupt):
+        measure(Plan.load(lab.plan), lab.plan, lab.root / "lab", lab.said.append, swallow)
+    assert len(lab.outputs()) == 1
+    assert lab.log[-2:] == ["stop", "torn down"]
 
 
 def test_a_signal_within_a_fork_is_not_lost():
