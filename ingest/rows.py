@@ -250,13 +250,13 @@ def _from_series(name: str, series: Sequence[Series]) -> pa.Table:
     lengths = [len(rows) for _, rows, _ in series]
     places = pa.array(np.repeat(np.arange(len(lengths), dtype=np.int32), lengths))
     columns: dict[str, Any] = {}
-    for column in _WITHOUT_BATCH[name].names:
+    for column, kind in zip(_WITHOUT_BATCH[name].names, _WITHOUT_BATCH[name].types, strict=True):
         if column in told:
             own = (rows.values.get(column) for _, rows, _ in series)
             known = (values or [None] * length for values, length in zip(own, lengths, strict=True))
             columns[column] = [*chain.from_iterable(known)]
         else:
-            columns[column] = pa.array([fixed.get(column) for *_, fixed in series]).take(places)
+            columns[column] = pa.array([fixed.get(column) for *_, fixed in series], kind).take(places)
     return table(name, columns)
 
 

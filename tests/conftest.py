@@ -43,7 +43,7 @@ MARKS = {
 }
 
 
-# Three files run at a time; the rooms whose tests take longest come first.
+# Two files run at a time; the rooms whose tests take longest come first.
 SLOWEST = ("spark", "browser", "app", "gate", "report", "measure")
 
 
