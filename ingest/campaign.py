@@ -73,12 +73,28 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def _half_or_none(ratio: float) -> float:
+    if ratio not in {0, 0.5}:
+        message = "must be 0.5 (the median of a step's trials counts) or 0 (the worst one counts)"
+        raise ValueError(message)
+    return ratio
+
+
 class Method(_Strict):
-    """How runs become one figure: the number trimmed at either end, and the least number of runs for it."""
+    """How trials become one figure.
+
+    Attributes:
+        discard_lowest, discard_highest: number of runs trimmed at either end.
+        discard_from_runs: least number of runs for it.
+        exceed_ratio: share of a step's trials that may exceed a loss goal: 0.5, so that their median counts (ETSI
+        TST009), or 0, so that the worst does (RFC 2544). Both are goals of draft-ietf-bmwg-mlrsearch.
+
+    """
 
     discard_lowest: Annotated[int, Field(ge=0, le=100)] = 1
     discard_highest: Annotated[int, Field(ge=0, le=100)] = 1
     discard_from_runs: Annotated[int, Field(ge=1, le=1000)] = 5
+    exceed_ratio: Annotated[float, AfterValidator(_half_or_none)] = 0.5
 
     @model_validator(mode="after")
     def _leaves_a_run(self) -> Self:

@@ -45,6 +45,7 @@ CAMPAIGNS: Final = _table(
     ("discard_lowest", pa.int32()),  # number of runs that the method leaves out at each end
     ("discard_highest", pa.int32()),
     ("discard_from_runs", pa.int32()),  # ... if there are at least this many
+    ("exceed_ratio", pa.float64()),  # share of a step's trials that may exceed a loss goal; null for 0.5
     ("expected_rcodes", pa.list_(TEXT)),  # answer codes that are no errors; null for NOERROR and NXDOMAIN
     ("tags", pa.list_(TEXT)),
     required="campaign batch",

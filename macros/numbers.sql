@@ -31,6 +31,19 @@
     end
 {%- endmacro %}
 
+{#-
+    By what a step is judged: the median of its trials, or the worst where the campaign's exceed ratio is 0. Rounded, so
+    that a loss that is the limit stays it where the median is a mean of two.
+-#}
+{% macro of_step(ratio, worst='max') -%}
+    round(case when any_value(exceed_ratio) = 0 then {{ worst }}({{ ratio }}) else median({{ ratio }}) end, 12)
+{%- endmacro %}
+
+{#- Whether a step counts as what some of its trials are: at least half of them, or one where the exceed ratio is 0. -#}
+{% macro is_of_step(flag) -%}
+    count(*) filter (where {{ flag }}) >= greatest(coalesce(any_value(exceed_ratio), 0.5) * count(*), 1)
+{%- endmacro %}
+
 {#- 0.6730 as '67.30 %': for texts that people read. -#}
 {% macro percent(ratio) -%}
     {{ adapter.dispatch('percent', 'dropline')(ratio) }}

@@ -21,6 +21,7 @@ _COLUMNS: Final = pa.schema(
         ("loss_goal", pa.string()),
         ("loss_limit", pa.float64()),
         ("loss_basis", pa.string()),
+        ("exceed_ratio", pa.float64()),
         ("offered_rate", pa.float64()),
         ("achieved_rate", pa.float64()),
         ("loss_ratio", pa.float64()),
@@ -28,17 +29,6 @@ _COLUMNS: Final = pa.schema(
         ("is_unsustained", pa.bool_()),
     ]
 )
-_STEPS: Final = """
-    with steps as (
-        select
-            configuration, run_id, loss_goal, loss_limit, loss_basis, offered_rate,
-            median(achieved_rate) as achieved_rate, round(median(loss_ratio), 12) as loss_ratio,
-            2 * count(*) filter (where is_generator_limited) >= count(*) as is_generator_limited,
-            false as is_pace_lost, 2 * count(*) filter (where is_unsustained) >= count(*) as is_unsustained
-        from trials
-        group by configuration, run_id, loss_goal, loss_limit, loss_basis, offered_rate
-    )
-"""
 
 
 class Capacity(NamedTuple):
@@ -94,8 +84,9 @@ def rates_of_runs(runs: Iterable[Told], goals: Iterable[Goal]) -> pa.Table:
     goals = list(goals)
     rows = [
         (
-            *(configuration, number, goal.name, goal.limit, goal.basis, float(trial.rate), trial.achieved),
-            *(trial.losses[goal.basis], trial.is_limited, trial.is_unsustained or trial.errors > goal.error_limit),
+            *(configuration, number, goal.name, goal.limit, goal.basis, goal.exceed_ratio),
+            *(float(trial.rate), trial.achieved, trial.losses[goal.basis], trial.is_limited),
+            trial.is_unsustained or trial.errors > goal.error_limit,
         )
         for configuration, number, trials in runs
         for trial in trials
@@ -105,10 +96,17 @@ def rates_of_runs(runs: Iterable[Told], goals: Iterable[Goal]) -> pa.Table:
     with duckdb.connect() as connection:
         connection.register("trials", pa.table(columns, schema=_COLUMNS))
         return connection.sql(f"""
-            {_STEPS},
-            judged_steps as (select * exclude (configuration) from steps),
+            with judged_steps as (
+                select
+                    run_id, loss_goal, loss_limit, loss_basis, offered_rate,
+                    median(achieved_rate) as achieved_rate, {sql("of_step", "loss_ratio")} as loss_ratio,
+                    2 * count(*) filter (where is_generator_limited) >= count(*) as is_generator_limited,
+                    false as is_pace_lost, {sql("is_of_step", "is_unsustained")} as is_unsustained
+                from trials
+                group by run_id, loss_goal, loss_limit, loss_basis, offered_rate
+            ),
             {sql("run_brackets")}
             select run_capacities.*, configurations.configuration
             from run_capacities
-            inner join (select distinct run_id, configuration from steps) as configurations using (run_id)
+            inner join (select distinct run_id, configuration from trials) as configurations using (run_id)
         """).to_arrow_table()  # noqa: S608 - the text is ours

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import shutil
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
@@ -161,7 +162,8 @@ class Plan(_Strict):
     @property
     def loss_goals(self) -> list[Goal]:
         """The loss goals with their definitions, the loosest first."""
-        return sorted((known_goals()[name] for name in self.goals), key=lambda goal: -goal.limit)
+        goals = (replace(known_goals()[name], exceed_ratio=self.method.exceed_ratio) for name in self.goals)
+        return sorted(goals, key=lambda goal: -goal.limit)
 
     @property
     def hosts(self) -> dict[str, str | None]:

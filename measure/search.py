@@ -14,17 +14,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 _NARROWEST_CUT: Final = 0.25  # of a bracket, however precise the losses make the estimate look
+_TRIALS: Final = 3  # of a step in doubt
 _TOLERANCE: Final = 0.125  # of the wanted bracket: how far the two estimates of the crossing may differ
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A loss goal: the capacity is where the loss on this basis, or the share of errors, exceeds its limit."""
+    """A loss goal: the capacity is where the loss on this basis, or the share of errors, exceeds its limit.
+
+    `exceed_ratio` is the share of a step's trials that may exceed it: 0.5, so that the median counts, or 0.
+    """
 
     name: str
     limit: float
     basis: str
     error_limit: float
+    exceed_ratio: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +113,7 @@ def next_rate(trials: Sequence[Trial], goals: Iterable[Goal], plan: Plan) -> int
     The bracket is found by doubling, then narrowed by interpolating the logarithm of the loss, until it is narrow
     enough and the loss itself gives the same rate: the interval of a build spans both. A failed step is repeated before
     it bounds a bracket, as is one where the generator sent too little; if two trials disagree, a third decides, like
-    the median in a build.
+    the median in a build. Where no trial may exceed the goal, it is the passing step that must pass three times.
     """
     steps = _steps(trials)
     begun_at = trials[0].rate if trials else 0
@@ -133,12 +138,17 @@ def _bracket(steps: Steps, goal: Goal) -> tuple[float | None, float | None]:
 
 
 def _exceeds(trials: Sequence[Trial], goal: Goal) -> bool:
-    """Judge a step as a build does: by the medians, and by at least half of its trials."""
+    """Judge a step as a build does."""
     return (
-        _most(trial.is_unsustained for trial in trials)
-        or median(trial.errors for trial in trials) > goal.error_limit
+        _of_step((trial.is_unsustained for trial in trials), goal) >= 0.5
+        or _of_step((trial.errors for trial in trials), goal) > goal.error_limit
         or _loss(trials, goal) > goal.limit
     )
+
+
+def _of_step(values: Iterable[float], goal: Goal) -> float:
+    """Return the value by which a step is judged: its trials' median, or the worst if none may exceed the goal."""
+    return median(values) if goal.exceed_ratio else max(values)
 
 
 def _most(verdicts: Iterable[bool]) -> bool:
@@ -147,7 +157,7 @@ def _most(verdicts: Iterable[bool]) -> bool:
 
 
 def _loss(trials: Sequence[Trial], goal: Goal) -> float:
-    return median(trial.losses[goal.basis] for trial in trials)
+    return _of_step((trial.losses[goal.basis] for trial in trials), goal)
 
 
 def _next_of(goal: Goal, steps: Steps, begun_at: float, plan: Plan) -> int | None:
@@ -159,15 +169,23 @@ def _next_of(goal: Goal, steps: Steps, begun_at: float, plan: Plan) -> int | Non
         limited = [trial.is_limited for trial in steps[passing]]
         if _is_in_doubt(limited):
             return round(passing)
-        return None if _most(limited) else plan.above(passing, begun_at)
-    if passing is None:
+        further = None if _most(limited) else plan.above(passing, begun_at)
+    elif passing is None:
         further = plan.below(exceeding, begun_at)
     else:
         further = _between(goal, steps, passing, exceeding, plan)
-        if further is None and _is_in_doubt([trial.is_limited for trial in steps[passing]]):
-            return round(passing)
-    is_in_doubt = _is_in_doubt([trial.exceeds(goal) for trial in steps[exceeding]])
-    return round(exceeding) if further is None and is_in_doubt else further
+    if further is not None:
+        return further
+    if passing is not None and _may_not_pass(steps[passing], goal):
+        return round(passing)
+    if exceeding is not None and goal.exceed_ratio and _is_in_doubt([each.exceeds(goal) for each in steps[exceeding]]):
+        return round(exceeding)
+    return None
+
+
+def _may_not_pass(trials: Sequence[Trial], goal: Goal) -> bool:
+    """Return whether one more trial could show that a passing step does not pass."""
+    return _is_in_doubt([trial.is_limited for trial in trials]) or (not goal.exceed_ratio and len(trials) < _TRIALS)
 
 
 def _between(goal: Goal, steps: Steps, passing: float, exceeding: float, plan: Plan) -> int | None:
@@ -192,4 +210,4 @@ def _shares(low: float, high: float, limit: float) -> tuple[float, float]:
 
 def _is_in_doubt(verdicts: Sequence[bool]) -> bool:
     """Return whether one more trial could change the verdict of a step's first one or two."""
-    return len(verdicts) < 3 and sum(verdicts) == 1
+    return len(verdicts) < _TRIALS and sum(verdicts) == 1

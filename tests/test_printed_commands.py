@@ -1,4 +1,4 @@
-"""The tutorial, the how-to pages and README show what the commands print: each block is run on the bundled examples."""
+"""Tutorials, how-to pages and README show what the commands print: each block is run on the bundled examples."""
 
 import re
 import shlex
@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from dropline import cli
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "docs" / "tutorial" / "first-steps.md", *sorted((ROOT / "docs" / "how-to").glob("*.md"))]
+PAGES = sorted(page for folder in ("tutorial", "how-to") for page in (ROOT / "docs" / folder).glob("*.md"))
 BLOCKS = [
     (page.stem, command, shown)
     for page in PAGES
@@ -26,8 +26,8 @@ def test_every_console_block_is_a_command_with_its_output():
 
 
 @pytest.mark.parametrize(("page", "command", "shown"), BLOCKS, ids=[page for page, _, _ in BLOCKS])
-def test_a_command_prints_what_its_page_shows(warehouse_home, page, command, shown):
-    done = CliRunner().invoke(cli.app, ["--home", str(warehouse_home), *shlex.split(command)])
+def test_a_command_prints_what_its_page_shows(examples_home, page, command, shown):
+    done = CliRunner().invoke(cli.app, ["--home", str(examples_home), *shlex.split(command)])
     assert (done.stdout, done.stderr) == (shown, ""), page
 
 

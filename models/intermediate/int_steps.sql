@@ -6,28 +6,33 @@ trials as (
 
 ),
 
+campaigns as (
+
+    select * from {{ ref('stg_campaigns') }}
+
+),
+
 steps as (
 
     select
-        run_id,
-        campaign,
-        offered_rate,
+        trials.run_id,
+        trials.campaign,
+        trials.offered_rate,
         count(*) as trials,
-        median(computed_rate) as achieved_rate,
-        -- rounded, so that a loss that is the limit stays it where the median is a mean of two
-        round(median(loss_worst_exchange), 12) as loss_worst_exchange,
-        round(median(loss_packet), 12) as loss_packet,
-        round(median(loss_lease), 12) as loss_lease,
-        round(median(answered_ratio), 12) as answered_ratio,
-        round(median(successful_ratio), 12) as successful_ratio,
-        round(median(error_ratio), 12) as error_ratio,
-        -- as a median: what most of the trials did, or half of them
-        2 * count(*) filter (where is_generator_limited) >= count(*) as is_generator_limited,
-        2 * count(*) filter (where is_pace_lost) >= count(*) as is_pace_lost,
-        2 * count(*) filter (where is_unsustained) >= count(*) as is_unsustained
+        median(trials.computed_rate) as achieved_rate,
+        {{ of_step('loss_worst_exchange') }} as loss_worst_exchange,
+        {{ of_step('loss_packet') }} as loss_packet,
+        {{ of_step('loss_lease') }} as loss_lease,
+        {{ of_step('answered_ratio', 'min') }} as answered_ratio,
+        {{ of_step('successful_ratio', 'min') }} as successful_ratio,
+        {{ of_step('error_ratio') }} as error_ratio,
+        2 * count(*) filter (where trials.is_generator_limited) >= count(*) as is_generator_limited,
+        {{ is_of_step('is_pace_lost') }} as is_pace_lost,
+        {{ is_of_step('is_unsustained') }} as is_unsustained
     from trials
-    where completed and offered_rate is not null and duplicate_of is null
-    group by run_id, campaign, offered_rate
+    left join campaigns on trials.campaign = campaigns.campaign
+    where trials.completed and trials.offered_rate is not null and trials.duplicate_of is null
+    group by trials.run_id, trials.campaign, trials.offered_rate
 
 )
 

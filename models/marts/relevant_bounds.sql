@@ -13,6 +13,12 @@ runs as (
 
 ),
 
+campaigns as (
+
+    select * from {{ ref('stg_campaigns') }}
+
+),
+
 loss_goals as (
 
     select * from {{ ref('loss_goals') }}
@@ -30,6 +36,7 @@ judged_trials as (
         loss_goals.loss_goal,
         loss_goals.loss_limit,
         loss_goals.loss_basis,
+        campaigns.exceed_ratio,
         trials.offered_rate,
         trials.computed_rate,
         {{ loss_on('loss_goals.loss_basis') }} > loss_goals.loss_limit
@@ -37,6 +44,7 @@ judged_trials as (
         or coalesce(trials.error_ratio > loss_goals.error_limit, false) as is_exceeding
     from trials
     inner join runs on trials.run_id = runs.run_id
+    left join campaigns on runs.campaign = campaigns.campaign
     cross join loss_goals
     where {{ loss_on('loss_goals.loss_basis') }} is not null
 
@@ -55,8 +63,7 @@ loads as (
         offered_rate,
         count(*) as trials,
         median(computed_rate) as achieved_rate,
-        -- MLRsearch's exceed ratio: a load is bad when more than half of its trials are
-        count(*) filter (where is_exceeding) > 0.5 * count(*) as is_upper_bound
+        count(*) filter (where is_exceeding) > coalesce(any_value(exceed_ratio), 0.5) * count(*) as is_upper_bound
     from judged_trials
     group by configuration_id, loss_goal, offered_rate
 

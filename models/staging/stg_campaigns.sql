@@ -32,6 +32,7 @@ latest as (
         discard_lowest,
         discard_highest,
         discard_from_runs,
+        exceed_ratio,
         expected_rcodes,
         tags
     from counting

@@ -1,6 +1,6 @@
 select
     campaign,
-    if(
+    if(exceed_ratio = 0, 'a step is its worst trial; ', '') || if(
         discard_lowest = 0 and coalesce(discard_highest, 0) = 0,
         'none: all runs count',
         format(

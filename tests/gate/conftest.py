@@ -67,7 +67,7 @@ SERVER: Row = {
 }
 CAMPAIGN: Row = {
     **{"title": "By hand", "started_on": date(2026, 11, 20)},
-    **{"discard_lowest": 1, "discard_highest": 1, "discard_from_runs": 5},
+    **{"discard_lowest": 1, "discard_highest": 1, "discard_from_runs": 5, "exceed_ratio": 0.5},
 }
 REJECT: Row = {"source_sha256": "00", "line": 12, "reason": "cut off", "hint": "run the trial again"}
 FIGURE: Row = {

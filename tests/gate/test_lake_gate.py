@@ -124,6 +124,7 @@ BROKEN = {
     "reject_hint_missing": {"rejects": {"hint": ""}},
     "negative_discard": {"campaign": {"discard_lowest": -1}},
     "discard_leaves_no_run": {"campaign": {"discard_from_runs": 2}},
+    "unknown_exceed_ratio": {"campaign": {"exceed_ratio": 0.25}},
     "campaign_in_future": {"campaign": {"started_on": date(2099, 1, 1)}},
     "campaign_before_2000": {"campaign": {"started_on": date(1999, 12, 31)}},
     "figure_not_positive": {"figures": {"value": 0.0}},

@@ -34,6 +34,7 @@ def test_only_the_name_is_required_and_the_method_is_that_of_isc():
         "discard_lowest": 1,
         "discard_highest": 1,
         "discard_from_runs": 5,
+        "exceed_ratio": 0.5,
     }
     assert read.sidecar == ("{stem}.json", "{stem}.meta.json", "{prefix}-meta.json", "meta.json")
 
@@ -51,6 +52,7 @@ def test_words_of_yaml_stay_what_was_written():
 FAULTS = {
     "a typo": ("campaign: a\ntitel: x\n", "line 2", "titel", "'title'"),
     "a typo inside": ("campaign: a\nmethod:\n  discard_lowst: 1\n", "line 3", "'discard_lowest'"),
+    "a share": ("campaign: a\nmethod:\n  exceed_ratio: 0.1\n", "line 3", "exceed_ratio", "0.5 (the median"),
     "an unknown column": ("campaign: a\ndefaults:\n  backnd: mysql\n", "line 3", "'backend'"),
     "a field": ("campaign: a\npath: '{protocl}/x'\n", "line 2", "{protocl}", "'protocol'"),
     "values of no column": ("campaign: a\nvalues:\n  thredding: {a: b}\n", "line 3", "'threading'"),

@@ -49,6 +49,10 @@ def main() -> None:
     knee = float((folder / "knee").read_text())
     with (folder / "calls").open("a") as calls:
         calls.write(f"{offered}\n")
+    burst = folder / "burst"  # the rate at which a neighbour takes half of the server, once
+    if burst.exists() and burst.read_text() == str(offered):
+        burst.unlink()
+        knee = offered / 2
     breaks = folder / "breaks"
     if breaks.exists():
         breaks.unlink()

@@ -18,6 +18,7 @@ from dropline.measure.bench import HookFailed, run
 from dropline.measure.drive import TrialFailed, measure
 from dropline.measure.folder import Folder
 from dropline.measure.plan import Plan, PlanError
+from tests.homes import asking, built
 
 ROOT = Path(__file__).parent.parent.parent
 PLAN = """campaign: lab
@@ -111,6 +112,27 @@ def test_what_is_left_is_ingested_without_a_word(measured, tmp_path):
     sidecar = json.loads((lab.root / "lab" / lab.outputs()[0].replace(".txt", ".json")).read_bytes())
     assert sidecar["threading"] == "multi"
     assert {"command", "started_at", "ended_at", "exit_code", "loadavg_before", "output_sha256"} <= sidecar.keys()
+
+
+def test_where_no_trial_may_exceed_the_goal_a_burst_bounds_the_capacity_and_a_build_judges_alike(lab):
+    lab.change("generator:", "method: {exceed_ratio: 0}\ngenerator:")
+    (lab.root / "burst").write_text("800")
+    outcome = lab.measure()
+    with asking(built(lab.root / "home", outcome.folder, rejects=0)) as asked:
+        rows = asked("""
+            select configurations.threading, rate_interpolated, ci_low, ci_high
+            from capacity inner join configurations using (configuration_id)
+            where capacity.origin = 'measured' and loss_goal = 'isc' order by configurations.threading
+        """)
+        (bounds,) = asked("""
+            select relevant_lower_bound, relevant_upper_bound, lower_bound_trials from relevant_bounds
+            where loss_goal = 'isc' and configuration like '%single%'
+        """)
+    assert rows == [
+        (each.configuration, *(rate and pytest.approx(rate) for rate in each[3:6])) for each in outcome.found
+    ]
+    assert bounds[0] < bounds[1] <= 800
+    assert bounds[2] >= 3
 
 
 def test_a_shuffled_order_has_each_configuration_once_a_round(lab):

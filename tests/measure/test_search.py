@@ -1,5 +1,7 @@
 """The search against simulated servers whose knee is known."""
 
+from dataclasses import replace
+
 import pytest
 
 from benchmarks.search import (
@@ -14,6 +16,7 @@ from benchmarks.search import (
     self_test,
     simulate,
 )
+from dropline.measure.judged import rates_of_runs
 from dropline.measure.search import Goal, Plan, Trial, bracket, next_rate
 
 ISC = Goal("isc", 0.025, "worst_exchange", 0.001)
@@ -97,6 +100,19 @@ def test_a_step_that_failed_by_a_burst_does_not_bound_the_bracket():
     assert len([trial for trial in trials if trial.rate == 4800]) == 3
     low, high = bracket(trials, ISC)
     assert low < KNEE / 0.975 < high <= 1.02 * low
+
+
+@pytest.mark.parametrize("burst", range(1, 20))
+def test_where_no_trial_may_exceed_the_goal_one_burst_bounds_the_bracket_and_three_trials_pass_below_it(burst):
+    strict = replace(ISC, exceed_ratio=0)
+    trials = searched(lambda rate, number: lossy(rate, knee=rate / 2 if number == burst else KNEE), (strict,))
+    low, high = bracket(trials, strict)
+    assert low < high <= 1.02 * low
+    assert [trial.exceeds(strict) for trial in trials if trial.rate == low] == [False] * 3
+    if burst < len(trials):
+        assert high <= trials[burst].rate
+    (judged,) = rates_of_runs([("server", 1, trials)], [strict]).to_pylist()
+    assert (judged["last_passing_rate"], judged["first_exceeding_rate"]) == (low, high)
 
 
 @pytest.mark.parametrize("flaw", [{"is_limited": True}, {"is_unsustained": True}])

@@ -17,6 +17,7 @@ select
     campaigns.discard_lowest,
     campaigns.discard_highest,
     campaigns.discard_from_runs,
+    campaigns.exceed_ratio,
     least(campaigns.discard_lowest, campaigns.discard_highest) as fewest_discarded,
     campaigns.discard_from_runs - coalesce(campaigns.discard_lowest, 0) - coalesce(campaigns.discard_highest, 0)
         as fewest_kept,
