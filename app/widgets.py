@@ -35,6 +35,7 @@ FRAME_PIXELS: Final = 2  # around the rows of a table
 MOST_PIXELS: Final = 400  # of a table that fits its rows, up to ten
 METRICS_PIXELS: Final = 117  # one row of metrics
 TOOLS_PIXELS: Final = 12  # between a field and a chart, whose tool bar overlaps the space above
+HEADER_PIXELS: Final = 44  # an answer of one line
 FIELD_PIXELS: Final = 68  # a field with its label
 TINT: Final = "background-color: rgba(230, 159, 0, 0.2)"
 

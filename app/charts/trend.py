@@ -18,7 +18,7 @@ KINDS: Final = ("run", "dip", "at least", "below")
 _HEIGHT: Final = 360  # pixels
 
 
-def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str, finding: str) -> alt.LayerChart:
+def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str) -> alt.LayerChart:
     """Draw the runs, the levels between changes, and marks where the version or the set-up changed.
 
     Args:
@@ -27,7 +27,6 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str, finding: 
             (empty: none), `shown_change` is the change of level as text (empty: none).
         backend: the backend, for the colour of the runs.
         unit: unit of the rates.
-        finding: the title.
     """
     points = points.loc[:, list(REQUIRED)]
     colour = theme.backend_colour(backend)
@@ -79,9 +78,6 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str, finding: 
         "red: the level changes": (points["shown_change"] != "").any(),
         "dotted: version or set-up changes": (points["changed"] != "").any(),
     }
-    told = [
-        f"{len(points)} runs with the range of their crossing",
-        *(text for text, is_there in marks.items() if is_there),
-    ]
-    detail = "; ".join(told)
-    return theme.titled((environment, changes, crossings, levels, dots, texts), finding, detail, _HEIGHT)
+    told = ["with the range of their crossing", *(text for text, is_there in marks.items() if is_there)]
+    finding = f"{len(points)} runs in order of time"
+    return theme.titled((environment, changes, crossings, levels, dots, texts), finding, "; ".join(told), _HEIGHT)

@@ -39,6 +39,7 @@ def main() -> None:
     if claims.empty:
         st.info("This warehouse has no claims: it was built without the published figures. Type `dropline build`.")
         return
+    answer = widgets.reserved(widgets.HEADER_PIXELS)
     st.caption(
         "What public sources say about performance, checked against their own figures. Rule: computed from the figures "
         "alone; “about” and “up to” allow 10 %. Maintainers: people who also read the source. ▲ the figures give more "
@@ -48,6 +49,9 @@ def main() -> None:
     if shown.empty:
         st.warning("No claims for these filters. Remove one.")
         return
+    agree = int(_agree(shown).sum())
+    holding = int((shown["verdict"] == "holds").sum())
+    answer.header(f"{holding} of {len(shown)} hold; rule and maintainers agree on {agree}", anchor=False)
     _draw_verdicts(shown, asked)
     place = _choose_claim(shown)
     if place is None:
@@ -94,12 +98,11 @@ def _agree(claims: pd.DataFrame) -> pd.Series[bool]:
 def _draw_verdicts(claims: pd.DataFrame, asked: Collection[str]) -> None:
     times = claims["verdict"].value_counts()
     bars = [{"kind": text, "count": int(times[each])} for each, text in _verdicts(claims["verdict"]).items()]
-    agree = int(_agree(claims).sum())
     widgets.chart(
         counts.by_kind(
             pd.DataFrame(bars),
-            f"{times.get('holds', 0)} of {len(claims)} hold; rule and maintainers agree on {agree}",
-            "Claims by the verdict of the rule, which computes it from the figures",
+            "Claims by the verdict of the rule",
+            "which computes it from the figures",
             "Claims",
         ),
         "verdicts",

@@ -67,7 +67,10 @@ def _choose_facets(warehouse: Warehouse, goal: str | None, search: str) -> dict[
     rows = [list(FACETS)[place : place + ACROSS] for place in range(0, len(FACETS), ACROSS)]
     hidden = any(st.query_params.get(facet) for row in rows[1:] for facet in row)
     chosen, below = {}, {}
-    places = [st.container(), *[st.expander("More filters", expanded=hidden)] * (len(rows) - 1)]
+    first = st.container()
+    more = st.expander("More filters", expanded=hidden, on_change="rerun", key="more")
+    rows = rows if more.open or hidden else rows[:1]
+    places = [first, *[more] * (len(rows) - 1)]
     for place, row in zip(places, rows, strict=True):
         for column, facet in zip(place.columns(ACROSS), row, strict=True):
             with column:
@@ -77,7 +80,8 @@ def _choose_facets(warehouse: Warehouse, goal: str | None, search: str) -> dict[
                 below[facet] = st.empty()
     left = explore.facets(warehouse, goal, search, chosen).to_pandas()
     for facet, counts in left.groupby("facet"):
-        below[facet].caption(_counts(str(facet), counts))
+        if facet in below:
+            below[facet].caption(_counts(str(facet), counts))
     return chosen
 
 

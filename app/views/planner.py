@@ -35,6 +35,7 @@ ASKED: Final = (
     "outage_s",
 )  # main inputs; the rest are assumptions
 FIELD_WIDTH: Final = 165  # pixels: two beside each other on a phone
+ANSWER_PIXELS: Final = 120  # a heading of two lines and a sentence
 MOST_ROWS: Final = 500  # of a table of configurations
 MOST_DRAWN: Final = 5  # capacities beside the demand
 APART: Final = 2  # minimum ratio between them, so that their names do not overlap
@@ -43,6 +44,7 @@ APART: Final = 2  # minimum ratio between them, so that their names do not overl
 def main() -> None:
     """Draw the page."""
     st.title("Plan")
+    answer = widgets.reserved(ANSWER_PIXELS)
     _apply_address()
     titles = {OWN: OWN} | {name: preset.title for name, preset in planner.PRESETS.items()}
     chosen = widgets.choose_one("Start from", "preset", titles, on_change=_apply_preset)
@@ -56,11 +58,14 @@ def main() -> None:
         st.error(wording.plain(error))
         return
     needed = found.loads["needed_lps"]
+    if needed > 0:
+        first, *others = planner.headline(found)
+        answer.header(wording.plain(first), anchor=False)
+        answer.markdown(wording.plain(" ".join(others)))
     _show_totals(found.loads)
     if needed <= 0:
         st.info("Enter the number of clients, or of new clients, to see which servers can serve them.")
         return
-    st.markdown(wording.plain(" ".join(planner.headline(found))))
     need = {"needed_lps": needed, "protocol": found.protocol}
     known = queries.ask(warehouse, "planner_configurations", **need) if warehouse else None
     drawn = _against_capacities(found, known)
@@ -122,7 +127,11 @@ def _ask_all() -> tuple[dict[str, float], float | None, planner.Measured | None]
             inputs[name] = _ask(planner.BY_NAME[name], FIELD_WIDTH)
     others = [each for each in planner.PARAMETERS if each.name not in ASKED]
     differ = any(name in st.query_params for name in ("measured_lps", *(each.name for each in others)))
-    with st.expander("Assumptions, allowances and your server", expanded=differ):
+    more = st.expander("Assumptions, allowances and your server", expanded=differ, on_change="rerun", key="more")
+    is_like_another = any(st.session_state.get(f"like-{version}") is not None for version in (4, 6))
+    if not (more.open or differ or is_like_another):
+        return inputs | {each.name: _unseen(each) for each in others}, None, None
+    with more:
         groups = {group: list(each) for group, each in groupby(others, lambda parameter: parameter.group)}
         for (group, members), column in zip(groups.items(), st.columns(len(groups)), strict=True):
             with column:
@@ -216,6 +225,12 @@ def _ask(parameter: planner.Parameter, width: int | Literal["stretch"] = "stretc
     )
     value = planner.parsed(parameter.name, text or "0")
     return int(value) if value.is_integer() else value
+
+
+def _unseen(parameter: planner.Parameter) -> float:
+    """Return the value of an input that is not drawn: that of the preset, or the default."""
+    value = st.session_state.get(parameter.name, planner.written(parameter.name, parameter.default))
+    return float(value) if isinstance(value, int) else planner.parsed(parameter.name, value or "0")
 
 
 def _ask_server(ip_version: float) -> tuple[float | None, planner.Measured | None]:

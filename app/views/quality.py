@@ -36,6 +36,8 @@ def main() -> None:
     warehouse = widgets.warehouse_or_stop()
     with query_log.recorded() as asked:
         found = queries.ask(warehouse, "quality_counts").to_pandas()
+    measured = queries.ask(warehouse, "quality_campaigns")["campaign"].to_pylist()
+    st.header(_answer(found, measured), anchor=False)
     suites = status.gate(Home.chosen())
     _metrics(warehouse, found, suites)
     names = ("Findings", "Rejected files", "Gate", "Campaigns")
@@ -59,8 +61,6 @@ def _metrics(warehouse: Warehouse, found: pd.DataFrame, suites: list[dict[str, A
     st.caption(
         f"Problems of all figures, measured and published, in the build of {built['built_at']:%d %b %Y, %H:%M} UTC."
     )
-    measured = queries.ask(warehouse, "quality_campaigns")["campaign"].to_pylist()
-    st.markdown(f"**{_answer(found, measured)}**")
     by_severity = found.groupby("severity")["findings"].sum()
     with widgets.reserved(widgets.METRICS_PIXELS, horizontal=True):
         st.metric("Suspect", f"{by_severity.get('suspect', 0):,}", border=True, help="The figure is probably wrong.")

@@ -11,6 +11,7 @@ from dropline.app.charts import trend
 
 if TYPE_CHECKING:
     import pandas as pd
+    from streamlit.delta_generator import DeltaGenerator
 
     from dropline.app.warehouse import Warehouse
 
@@ -22,6 +23,7 @@ def main() -> None:
     """Draw the page."""
     st.title("Trends")
     warehouse = widgets.warehouse_or_stop()
+    answer = widgets.reserved(widgets.HEADER_PIXELS)
     left, right = st.columns([2, 1])
     with right:
         goal = goals.choose(warehouse)
@@ -38,10 +40,10 @@ def main() -> None:
         with widgets.reserved(widgets.FIELD_PIXELS):
             series_id = widgets.choose_one("Series", "series", near)
     if series_id:
-        _draw(warehouse, series_id)
+        _draw(warehouse, series_id, answer)
 
 
-def _draw(warehouse: Warehouse, series_id: str) -> None:
+def _draw(warehouse: Warehouse, series_id: str, answer: DeltaGenerator) -> None:
     with query_log.recorded() as asked:
         points = queries.ask(warehouse, "trends_points", series_id=series_id).to_pandas()
     unit = wording.plain(wording.known(points["rate_unit"].iloc[0]) or "per second")
@@ -69,7 +71,8 @@ def _draw(warehouse: Warehouse, series_id: str) -> None:
         "; ".join([*(["part of a drift"] if is_drift else []), *(["the spread changed, too"] if is_spread else [])])
         for is_drift, is_spread in zip(points["is_drift"], points["is_spread_changed"], strict=True)
     ]
-    drawn = trend.runs_in_time(points, wording.known(points["backend"].iloc[0]), unit, _finding(points))
+    answer.header(wording.plain(_finding(points)), anchor=False)
+    drawn = trend.runs_in_time(points, wording.known(points["backend"].iloc[0]), unit)
     st.space(widgets.TOOLS_PIXELS)
     widgets.chart(drawn, "trend", asked)
     labels = queries.labels(warehouse)

@@ -30,7 +30,8 @@ def test_the_chart_counts_the_verdicts_and_says_it_in_words(open_page, published
     chart = json.loads(app.get("vega_lite_chart")[0].proto.spec)
     claims = listed(app)
     held = (claims["Rule"] == "✓ holds").sum()
-    assert chart["description"].startswith(f"{held} of 48 hold; rule and maintainers agree on 34.")  # docs/explanation
+    assert app.header[0].value == f"{held} of 48 hold; rule and maintainers agree on 34"  # docs/explanation
+    assert chart["description"].startswith("Claims by the verdict of the rule.")
 
 
 @pytest.mark.parametrize(

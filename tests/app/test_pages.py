@@ -250,5 +250,6 @@ def test_configurations_are_parted_by_the_need_and_the_ip_version(open_page, pub
     assert enough["Head-room"].min() >= 1 > slow["Head-room"].max()
     assert enough["Configuration"].str.contains("DHCPv4").all()
     assert "18,977" not in said(app)
-    app.segmented_control("ip_version").set_value(6).run()
+    app.session_state["more"] = True
+    app.run().segmented_control("ip_version").set_value(6).run()
     assert rows(app, "Head-room")["Configuration"].str.contains("DHCPv6").all()

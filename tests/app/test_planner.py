@@ -288,11 +288,26 @@ def test_the_page_shows_the_parts_what_matters_most_and_what_comes_after(open_pa
     assert "% of the requests are retries" in requests
 
 
+def unfolded(page):
+    """Open the assumptions, whose fields exist only then."""
+    page.session_state["more"] = True
+    return page.run()
+
+
+@pytest.mark.parametrize("preset", planner.PRESETS)
+def test_assumptions_count_alike_whether_they_are_drawn_or_not(open_page, published_home, preset):
+    page = open_page(published_home, "planner", preset=planner.PRESETS[preset].title)
+    folded = [each.value for each in page.metric]
+    assert not page.number_input
+    assert [each.value for each in unfolded(page).metric] == folded
+    assert page.number_input
+
+
 def test_who_meets_the_need_sees_no_waiting(open_page, published_home):
     calm = open_page(published_home, "planner", clients="86400")
     assert "nobody waits and nobody retries" in said(calm).replace("\\", "")
     assert len(descriptions(calm)) == 2
-    calm.number_input("measured_lps").set_value(1.0).run()
+    unfolded(calm).number_input("measured_lps").set_value(1.0).run()
     assert not calm.exception
     assert "not everybody has a lease after 24 h" in said(calm)
 
@@ -409,7 +424,7 @@ def test_the_page_answers_values_out_of_order_with_an_error(open_page, published
 
 
 def test_a_measured_ratio_of_high_availability_can_be_taken(open_page, published_home):
-    app = open_page(published_home, "planner", clients="86400", lease_s="3600")
+    app = unfolded(open_page(published_home, "planner", clients="86400", lease_s="3600"))
     offered = app.selectbox("measured-ha-4")
     assert offered.value is None
     assert all("isc-kb-kea-2.0" in each for each in offered.options)
@@ -446,9 +461,11 @@ def test_a_measured_set_up_is_taken_with_what_it_answers_beyond_its_capacity(war
     assert told["recovered_s"] > alone["recovered_s"], "it answers less when more is asked"
     refused = asked(warehouse_home, "--clients", "1", "--like", "my server")
     assert (refused.exit_code, "'my server' is not a DHCPv4 configuration" in refused.stderr) == (2, True)
-    page = open_page(warehouse_home, "planner", down_clients="3000000", boot_window_s="60")
+    page = unfolded(open_page(warehouse_home, "planner", down_clients="3000000", boot_window_s="60"))
     box = page.selectbox("like-4")
     box.select(next(each for each in box.options if each.startswith(hot))).run()
+    page.session_state["more"] = False
+    page.run()  # folded again, it still behaves like it
     assert not page.exception
     assert f"With {found[hot].lps:,.2f} measured leases/s" in said(page).replace("\\", "")
 
@@ -477,7 +494,7 @@ def test_the_cost_of_a_renewal_comes_from_ramps_with_and_without_renewals(open_p
     [pair] = ask(known, "planner_renewal_costs", protocol="DHCPv4").to_pylist()
     assert pair["renewals_per_s"] == pytest.approx(2000, rel=0.001)
     assert pair["ratio"] == pytest.approx((lps[plain] - lps[beside]) / 2000, rel=0.001)
-    page = open_page(home, "planner", clients="86400")
+    page = unfolded(open_page(home, "planner", clients="86400"))
     box = page.selectbox("measured-renewal-4")
     assert "beside 2,000 renewals/s" in box.options[0]
     box.select(box.options[0]).run()

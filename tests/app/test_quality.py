@@ -54,10 +54,10 @@ def test_the_page_counts_what_the_warehouse_holds(open_page, warehouse_home, war
         from quality_findings inner join campaigns using (campaign) where severity <> 'info'
         """).to_pylist()[0]
     assert weak["own"] > 0
-    assert page.markdown[0].value.startswith(
-        f"**{wording.plural(weak['own'], 'problem')} with what you measured, most often"
+    assert page.header[0].value.startswith(
+        f"{wording.plural(weak['own'], 'problem')} with what you measured, most often"
     )
-    assert f"{weak['all_of_them'] - weak['own']} problems with published figures" in page.markdown[0].value
+    assert f"{weak['all_of_them'] - weak['own']} problems with published figures" in page.header[0].value
     for severity, label in (("suspect", "Suspect"), ("warning", "Warnings"), ("info", "Info")):
         found = queries.ask(warehouse, "quality_findings", **NO_FILTER | {"severities": [severity]}).num_rows
         assert shown[label] == f"{found:,}"

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,7 @@ BY_DNSBLAST = (
     (r"  arguments: .*", ""),
     (r"rates: .*", "rates: {from: 50, to: 30000}"),
 )
+MARK = "DROPLINE_TESTED_IN"
 ANSWER = r"^{}, isc, 1 runs: (?:[\d,]+/s, bracket \[([\d,]+), ([\d,]+)\]|the limit was not bracketed)"
 
 
@@ -42,20 +44,24 @@ def namespaces():
     return subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout
 
 
-def servers_and_generators():
-    names = {"kea-dhcp4", "kea-dhcp6", "pdns_server", "perfdhcp", "dnsperf", "dnsblast"}
-    return {link for link in Path("/proc").glob("[0-9]*/exe") if link.exists() and link.resolve().name in names}
+def started_from(folder):
+    """Return the processes that the measurement of `folder` started, which have its environment."""
+    found = []
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):  # it ended meanwhile
+            found += [environment] if f"{MARK}={folder}".encode() in environment.read_bytes().split(b"\0") else []
+    return found
 
 
-def nothing_is_left(running_before):
+def nothing_is_left(folder):
     """Whether all is gone within five seconds: the kernel takes its time on a busy machine."""
-    return any(_is_nothing_left(running_before) or time.sleep(0.1) for _ in range(50))
+    return any(_is_nothing_left(folder) or time.sleep(0.1) for _ in range(50))
 
 
-def _is_nothing_left(running_before):
+def _is_nothing_left(folder):
     return (
         "dropline-" not in namespaces()
-        and not servers_and_generators() - running_before
+        and not started_from(folder)
         and not list(Path("/var/lib/kea").glob("dropline-*"))
         and not Path("/var/tmp/dropline-pdns").exists()  # noqa: S108 - of the plan
     )
@@ -98,24 +104,25 @@ def assert_measured(plan, folder, configurations):
         ("powerdns by dnsblast", "cached uncached"),
     ],
 )
-def test_a_real_server_is_measured_unattended_killed_and_measured_on(tmp_path, product, configurations):
+def test_a_real_server_is_measured_unattended_killed_and_measured_on(tmp_path, monkeypatch, product, configurations):
     plan, out = short_plan(product, tmp_path / "lab"), tmp_path / "out"
-    running = servers_and_generators()
+    monkeypatch.setenv(MARK, str(out))
     killed = subprocess.Popen(
         measuring(plan, out), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
     while len(list(out.glob("*/rep1*/*.txt"))) < 3:
         assert killed.poll() is None, killed.stderr.read()
         time.sleep(0.1)
+    assert started_from(out)
     killed.terminate()
     killed.communicate(timeout=60)
     assert killed.returncode == 130
-    assert nothing_is_left(running)
+    assert nothing_is_left(out)
 
     before = {path.name for path in out.glob("*/rep1*/*.txt")}
     assert_measured(plan, out, configurations)
     assert before < {path.name for path in out.glob("*/rep1/*.txt")}
-    assert nothing_is_left(running)
+    assert nothing_is_left(out)
 
     assert ingest([out], Lake.create(tmp_path / "lake")).rejects == []
     sidecars = [json.loads(path.read_bytes()) for path in out.glob("*/rep1/*.json")]
