@@ -120,25 +120,25 @@ def certainty(best: Row) -> str:
 
 def lead(best: Row, rows: Sequence[Row]) -> str:
     """Return the lead of the fastest over other threads, versions and backends, with the reason; empty if none."""
-    alike = [row for row in rows if row is not best and _holds(row)]
+    mine = _parts(best)
+    alike = [(row, _differing(mine, _parts(row))) for row in rows if row is not best and _holds(row)]
     parts = [
         _ahead(best, other, f"as much as with {threads(other['threading'], other['threads'])}{_crowded(other)}")
-        for other in alike
-        if _differ(best, other) == {"threading"} and threads(other["threading"], other["threads"])
+        for other, differing in alike
+        if differing == {"threading"} and threads(other["threading"], other["threads"])
     ]
     parts += [
         _ahead(best, other, f"{other['product']} {other['product_version']}")
-        for other in alike
-        if "product_version" in _differ(best, other) <= {"product", "product_version"}
+        for other, differing in alike
+        if "product_version" in differing <= {"product", "product_version"}
     ]
-    backends = {str(other["backend"]): other for other in reversed(alike) if _differ(best, other) == {"backend"}}
+    backends = {str(other["backend"]): other for other, differing in reversed(alike) if differing == {"backend"}}
     parts += [_ahead(best, other, name) for name, other in reversed(backends.items()) if name not in ("None", "nan")]
     return f"{', '.join(parts)}." if parts else ""
 
 
-def _differ(one: Row, other: Row) -> set[str]:
-    """Return the main columns in which two set-ups differ."""
-    mine, theirs = _parts(one), _parts(other)
+def _differing(mine: Mapping[str, str], theirs: Mapping[str, str]) -> set[str]:
+    """Return the main columns in which the parts of two set-ups differ."""
     return {column for column in _MAIN if mine[column] != theirs[column]}
 
 

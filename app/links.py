@@ -50,7 +50,7 @@ def to_run(
 
 
 def to_found(warehouse: Warehouse, labels: Mapping[str, str], search: str, found: Sequence[Mapping[str, Any]]) -> None:
-    """Link to a search's matches besides configurations: pages, and what `explore_beside.sql` found."""
+    """Link to a search's matches besides configurations: pages, and what `explore.beside` found."""
     asked = search.lower().split()
     for title, page in PAGES.items():
         if all(word in title.lower() for word in asked):

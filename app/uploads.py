@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -45,10 +46,9 @@ _MEASURED: Final = "trial_id, computed_rate as achieved_rate, loss_worst_exchang
 _MODEL: Final = "int_trials__measured"
 _COMPILED: Final = Path(__file__).parent.parent / "compiled.json"
 _READ: Final = re.compile(r"read_parquet\('@lake@/(\w+)/[^)]*\)")
+_CREATED: Final = re.compile(r'create\s+table\s+("\w+"\."main"\."\w+)__dbt_tmp"')
 _BATCH: Final = "dropped"
 _LIMITS: Final[dict[str, Any]] = {"memory_limit": "384MB", "threads": "1", "temp_directory": ""}
-
-_KEPT: Final[list[duckdb.DuckDBPyConnection]] = []
 
 Row = dict[str, Any]
 
@@ -134,28 +134,53 @@ def measured(trials: Sequence[Row], exchanges: Sequence[Row]) -> dict[str, Row]:
         trials: rows of schema.TRIALS.
         exchanges: rows of schema.EXCHANGES.
     """
-    import duckdb
-
     from dropline.ingest.schema import TABLES
 
+    database, tables = _model()
     files = {(row["campaign"], row["source_path"]) for row in trials}
     rows: dict[str, Sequence[Row]] = {
         "trials": trials,
         "exchanges": exchanges,
         "raw_files": [{"campaign": campaign, "source_path": path, "status": "trials"} for campaign, path in files],
     }
-    database = duckdb.connect(config=_LIMITS)
-    database.execute("pragma disable_optimizer")  # it takes longer than the few rows of a file
-    for table, schema in TABLES.items():
-        of_batch = [row | {"batch": _BATCH} for row in rows.get(table, ())]
-        database.register(f"lake_{table}", pa.Table.from_pylist(of_batch, schema))
-    database.execute("attach ':memory:' as scratch; attach ':memory:' as next; use next")
-    for statement in _statements(_MODEL):
-        if not statement.startswith("comment"):
-            database.execute(_READ.sub(r"temp.main.lake_\1", statement))
+    for name, given in rows.items():
+        of_batch = pa.Table.from_pylist([row | {"batch": _BATCH} for row in given], TABLES[name])  # noqa: F841 - in SQL
+        database.execute(f"delete from temp.main.lake_{name}")  # noqa: S608 - of the schema
+        database.execute(f"insert into temp.main.lake_{name} from of_batch")
+    for place, table in enumerate(tables):
+        database.execute(f"delete from {table}")  # noqa: S608 - of the model
+        database.execute(f"execute fill_{place}")
     found = database.table(f"scratch.main.{_MODEL}").project(_MEASURED).to_arrow_table()
-    _KEPT.append(database)  # closing it takes a fifth of the time, and the process ends anyway
     return {row.pop("trial_id"): row for row in found.to_pylist()}
+
+
+@cache
+def _model() -> tuple[duckdb.DuckDBPyConnection, list[str]]:
+    """Return the model's tables over an empty lake, in order, each with a prepared statement that fills it.
+
+    For the few rows of a file, planning takes most of the time.
+    """
+    import duckdb
+
+    from dropline.ingest.schema import TABLES
+
+    database = duckdb.connect(config=_LIMITS)
+    database.execute("pragma disable_optimizer")  # it would plan for an empty lake
+    for name, schema in TABLES.items():
+        empty = schema.empty_table()  # noqa: F841 - in SQL
+        database.execute(f"create temp table lake_{name} as from empty")
+    database.execute("attach ':memory:' as scratch; attach ':memory:' as next; use next")
+    fillings = {}
+    for statement in _statements(_MODEL):
+        sql = _READ.sub(r"temp.main.lake_\1", statement)
+        database.execute(sql)
+        if created := _CREATED.match(sql):
+            table = created[1] + '"'
+            _, _, inserted = sql.partition("insert into ")
+            fillings[table] = inserted.replace("__dbt_tmp", "") or f"{table} {sql[sql.index(' as (') + 3 :]}"
+    for place, filling in enumerate(fillings.values()):
+        database.execute(f"prepare fill_{place} as insert into {filling}")
+    return database, [*fillings]
 
 
 def _statements(model: str) -> list[str]:

@@ -28,7 +28,7 @@ WORDS: Final = ("capacity", "loss", "generator")
 # Tables that queries need besides those of the warehouse, and the queries that are only such tables.
 GIVEN: Final[dict[str, Mapping[str, str]]] = {
     "compare_verdicts": {"pairs": "compare_pairs"},
-    "explore_beside": {"machines": "machines_hosts"},
+    "explore_texts": {"machines": "machines_hosts"},
     "explore_configurations": explore.GIVEN,
     "explore_facets": explore.GIVEN,
     "machines_compared": {"leaves": "machines_leaves_of_hosts"},

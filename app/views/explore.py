@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 NAMES: Final = {"ha": "High availability", "tool": "Generator"}  # of facets that their columns do not name well
 FACETS: Final = {facet: NAMES.get(facet, facet.capitalize()) for facet in explore.FACETS}
 ACROSS: Final = 4  # facets per row; the first row is always visible
-MOST_BESIDE: Final = 5  # campaigns, machines or runs that the search finds besides
 NAMED: Final = 4  # values with counts below a facet
 QUALITIES: Final = wording.QUALITIES | {wording.NOT_STATED: "no figure"}
 
@@ -43,9 +42,7 @@ def main() -> None:
     labels = queries.labels(warehouse)
     if search:
         with st.container(horizontal=True, gap="xsmall"):
-            given, words = {"machines": "machines_hosts"}, search.lower().split()
-            beside = queries.ask(warehouse, "explore_beside", given, words=words, most=MOST_BESIDE)
-            links.to_found(warehouse, labels, search, beside.to_pylist())
+            links.to_found(warehouse, labels, search, explore.beside(warehouse, search))
     found = explore.configurations(warehouse, goal, search or "", chosen)
     if not found.num_rows:
         st.warning("No set-up matches. Remove a word or a filter.")
