@@ -472,47 +472,44 @@ class _Walker:
                     elif here:
                         scopes.append((here, folder))
                         continue
-                for entry in entries:
-                    found += self._entry(entry, folder, scope, root, pending)
+                every = (self._entry(entry, folder, scope, root, pending) for entry in entries)
+                found += [item for item in every if item]
             if found:
                 yield found
 
     def _entry(
         self, entry: os.DirEntry[str], folder: _Folder, scope: Scope, root: Path, pending: list[_Folder]
-    ) -> Iterator[Found]:
-        """Yield a file, or append a folder to `pending`, unless it is ignored."""
+    ) -> Found | None:
+        """Return a file; append a folder to `pending`, and whatever a rule ignores to `ignored`."""
         path = f"{folder.path}/{entry.name}"
         is_folder = entry.is_dir(follow_symlinks=False)
         if rule := _rule(entry.name):
             self._ignored.append(Ignored(path + "/" * is_folder, rule))
-            return
+            return None
         if is_folder:
             pending.append(_Folder(path, entry.path, folder.levels))
-            return
+            return None
         item = _found(path, scope, entry.path)
         if scope.campaign and scope.campaign.ignores(item.path):
             self._ignored.append(Ignored(path, _BY_CAMPAIGN))
-            return
+            return None
         if entry.is_symlink():
             item.reject = _link_reject(Path(path), root)
-            if item.reject:
-                yield item
-            else:
+            if not item.reject:
                 self._ignored.append(Ignored(path, _LINKED))
-            return
+            return item if item.reject else None
         unpacked = self.unpacked(path, entry.path, folder.levels + 1)
         if isinstance(unpacked, _Folder):
             pending.append(unpacked)
-            return
+            return None
         item.reject = unpacked
         try:
             status = entry.stat(follow_symlinks=False)
         except OSError:  # reading it reports the error
-            yield item
-            return
+            return item
         item.size, item.modified_us = status.st_size, status.st_mtime_ns // 1000
         item.is_regular = stat.S_ISREG(status.st_mode)
-        yield item
+        return item
 
     def unpacked(self, path: str, place: str, levels: int) -> _Folder | Reject | None:
         """Return the folder of an extracted archive, or a reject; None if the file is not an archive."""

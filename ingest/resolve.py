@@ -122,7 +122,7 @@ class Neighbours:
                         self._served[sidecar].add(stem)
         # Sorted so that stems with a common prefix are adjacent.
         self._stems = {folder: sorted(outputs) for folder, outputs in self._outputs.items()}
-        self._names = lru_cache(maxsize=16)(lambda folder: names(self._files[folder]))
+        self._names: dict[str, dict[str, Name]] = {}  # folder -> parsed names; a cache of a method would be a cycle
         self._numbers: dict[str, set[str]] = defaultdict(set)  # folder -> numeric names of its subfolders
         for folder in self._files:
             levels = folder.split("/")
@@ -140,7 +140,9 @@ class Neighbours:
 
     def name(self, item: Found) -> Name:
         """Return the parsed name of an output, compared with the others in its folder."""
-        return self._names(item.folder).get(item.name) or names([item.name])[item.name]
+        if item.folder not in self._names:
+            self._names[item.folder] = names(self._files[item.folder])
+        return self._names[item.folder].get(item.name) or names([item.name])[item.name]
 
     def level(self, item: Found) -> int | None:
         """Return the index in the path of the folder whose bare number counts repetitions, or None."""
