@@ -127,6 +127,7 @@ class Found:
         reader: the reader of an OUTPUT; `server` and `watcher` likewise.
         fact: the kind of machine fact in it, if known.
         is_regular: whether the walk saw a regular file.
+        sidecar: of an output, or of a file that may not be one, after `adopt`.
         form: of the report in it, if that is a usual one of perfdhcp.
         held: its bytes and mtime in us, if they are kept from `look` until it is parsed.
 
@@ -134,7 +135,7 @@ class Found:
 
     __slots__ = (
         *("scope", "folder", "name", "elsewhere", "size", "modified_us"),
-        *("kind", "reject", "reader", "server", "watcher", "fact", "form", "held", "is_regular"),
+        *("kind", "reject", "reader", "server", "watcher", "fact", "sidecar", "form", "held", "is_regular"),
     )
 
     def __init__(
@@ -156,6 +157,7 @@ class Found:
         self.watcher: TelemetryReader | None = None
         self.fact: str | None = None
         self.is_regular = False
+        self.sidecar: Found | None = None
         self.form: Form | None = None
         self.held: tuple[bytes, int] | None = None
 
@@ -307,11 +309,16 @@ def adopt(items: Iterable[Found]) -> None:
     for each in folders.values():
         _adopt_machine_facts(each)
     every = [item for each in folders.values() for item in each]
-    outputs = (item for item in every if item.kind in {Kind.OUTPUT, Kind.UNKNOWN})
-    partners = {path for item in outputs for path in sidecar_paths(item)}
+    # A stored sidecar without its bytes is known as one already.
+    possible = {item.path: item for item in every if item.kind in {Kind.UNKNOWN, Kind.SIDECAR}}
+    partners: list[Found] = []
     for item in every:
-        if item.kind is Kind.UNKNOWN and item.path in partners:
-            item.kind, item.reject = Kind.SIDECAR, None
+        if item.kind in {Kind.OUTPUT, Kind.UNKNOWN}:
+            beside = [possible[path] for path in sidecar_paths(item) if path in possible]
+            item.sidecar = beside[0] if beside else None
+            partners += beside
+    for item in partners:
+        item.kind, item.reject = Kind.SIDECAR, None
 
 
 def whole(item: Found, limit: int) -> tuple[bytes, int]:
