@@ -127,6 +127,7 @@ class Found:
         reader: the reader of an OUTPUT; `server` and `watcher` likewise.
         fact: the kind of machine fact in it, if known.
         is_regular: whether the walk saw a regular file.
+        sidecar: of an output, or of a file that may not be one, after `adopt`.
         form: of the report in it, if that is a usual one of perfdhcp.
         held: its bytes and mtime in us, if they are kept from `look` until it is parsed.
 
@@ -134,7 +135,7 @@ class Found:
 
     __slots__ = (
         *("scope", "folder", "name", "elsewhere", "size", "modified_us"),
-        *("kind", "reject", "reader", "server", "watcher", "fact", "form", "held", "is_regular"),
+        *("kind", "reject", "reader", "server", "watcher", "fact", "sidecar", "form", "held", "is_regular"),
     )
 
     def __init__(
@@ -156,6 +157,7 @@ class Found:
         self.watcher: TelemetryReader | None = None
         self.fact: str | None = None
         self.is_regular = False
+        self.sidecar: Found | None = None
         self.form: Form | None = None
         self.held: tuple[bytes, int] | None = None
 
@@ -307,11 +309,16 @@ def adopt(items: Iterable[Found]) -> None:
     for each in folders.values():
         _adopt_machine_facts(each)
     every = [item for each in folders.values() for item in each]
-    outputs = (item for item in every if item.kind in {Kind.OUTPUT, Kind.UNKNOWN})
-    partners = {path for item in outputs for path in sidecar_paths(item)}
+    # A stored sidecar without its bytes is known as one already.
+    possible = {item.path: item for item in every if item.kind in {Kind.UNKNOWN, Kind.SIDECAR}}
+    partners: list[Found] = []
     for item in every:
-        if item.kind is Kind.UNKNOWN and item.path in partners:
-            item.kind, item.reject = Kind.SIDECAR, None
+        if item.kind in {Kind.OUTPUT, Kind.UNKNOWN}:
+            beside = [possible[path] for path in sidecar_paths(item) if path in possible]
+            item.sidecar = beside[0] if beside else None
+            partners += beside
+    for item in partners:
+        item.kind, item.reject = Kind.SIDECAR, None
 
 
 def whole(item: Found, limit: int) -> tuple[bytes, int]:
@@ -472,47 +479,44 @@ class _Walker:
                     elif here:
                         scopes.append((here, folder))
                         continue
-                for entry in entries:
-                    found += self._entry(entry, folder, scope, root, pending)
+                every = (self._entry(entry, folder, scope, root, pending) for entry in entries)
+                found += [item for item in every if item]
             if found:
                 yield found
 
     def _entry(
         self, entry: os.DirEntry[str], folder: _Folder, scope: Scope, root: Path, pending: list[_Folder]
-    ) -> Iterator[Found]:
-        """Yield a file, or append a folder to `pending`, unless it is ignored."""
+    ) -> Found | None:
+        """Return a file; append a folder to `pending`, and whatever a rule ignores to `ignored`."""
         path = f"{folder.path}/{entry.name}"
         is_folder = entry.is_dir(follow_symlinks=False)
         if rule := _rule(entry.name):
             self._ignored.append(Ignored(path + "/" * is_folder, rule))
-            return
+            return None
         if is_folder:
             pending.append(_Folder(path, entry.path, folder.levels))
-            return
+            return None
         item = _found(path, scope, entry.path)
         if scope.campaign and scope.campaign.ignores(item.path):
             self._ignored.append(Ignored(path, _BY_CAMPAIGN))
-            return
+            return None
         if entry.is_symlink():
             item.reject = _link_reject(Path(path), root)
-            if item.reject:
-                yield item
-            else:
+            if not item.reject:
                 self._ignored.append(Ignored(path, _LINKED))
-            return
+            return item if item.reject else None
         unpacked = self.unpacked(path, entry.path, folder.levels + 1)
         if isinstance(unpacked, _Folder):
             pending.append(unpacked)
-            return
+            return None
         item.reject = unpacked
         try:
             status = entry.stat(follow_symlinks=False)
         except OSError:  # reading it reports the error
-            yield item
-            return
+            return item
         item.size, item.modified_us = status.st_size, status.st_mtime_ns // 1000
         item.is_regular = stat.S_ISREG(status.st_mode)
-        yield item
+        return item
 
     def unpacked(self, path: str, place: str, levels: int) -> _Folder | Reject | None:
         """Return the folder of an extracted archive, or a reject; None if the file is not an archive."""

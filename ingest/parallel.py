@@ -6,6 +6,7 @@ import copyreg
 import ctypes
 import gc
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -16,7 +17,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from multiprocessing import get_context
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
 from dropline.errors import DroplineError
 
@@ -48,20 +49,23 @@ def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int
     if workers < 2:
         yield from map(work, tasks)
         return
-    pool = ProcessPoolExecutor(workers, get_context("fork"), _prepare, (os.getpid(), work, tasks))
-    waiting: deque[Future[Result]] = deque()
+    # Results come through memory files, one for each task underway: the pool's pipe would copy them five times.
+    slots = [os.memfd_create("dropline") for _ in range(workers + 1)]
+    pool = ProcessPoolExecutor(workers, get_context("fork"), _prepare, (os.getpid(), work, tasks, slots))
+    waiting: deque[Future[None]] = deque()
     try:
-        for number in range(len(tasks)):
-            waiting.append(pool.submit(_do, number))
-            if len(waiting) > workers:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        for number in range(len(tasks) + workers):
+            if number < len(tasks):
+                waiting.append(pool.submit(_do, number))
+            if number >= workers:
+                yield _taken(waiting.popleft(), slots, number - workers)
     except BrokenProcessPool:
         message = "a process that read files was killed, perhaps because memory ran out; ingest again"
         raise WorkerError(message) from None
     finally:
         pool.shutdown(cancel_futures=True)
+        for slot in slots:
+            os.close(slot)
 
 
 def _cores() -> int:
@@ -79,7 +83,7 @@ def end_with_parent(how: signal.Signals, parent: int) -> None:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Keep the cyclic garbage collector off: it takes a tenth of an ingest's time, which leaves no cycles behind."""
+    """Keep the cyclic garbage collector off: it takes a tenth of an ingest's time, which leaves few cycles behind."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -99,11 +103,25 @@ def _prepare(parent: int, *job: Any) -> None:
     gc.disable()  # collections take a tenth of a task's time
 
 
-def _do(number: int) -> Any:
-    work, tasks = _job
+def _do(number: int) -> None:
+    work, tasks, slots = _job
     result = work(tasks[number])
-    gc.collect()
-    return result
+    with _opened(slots, number, "wb") as file:
+        pickle.dump(result, file, 5)
 
 
-_job: tuple[Any, Any]
+def _taken(done: Future[None], slots: Sequence[int], number: int) -> Any:
+    done.result()
+    with _opened(slots, number, "rb") as file:
+        return pickle.load(file)  # noqa: S301 -- a fork wrote it
+
+
+@contextmanager
+def _opened(slots: Sequence[int], number: int, mode: str) -> Iterator[IO[bytes]]:
+    """Open the memory file of a task at its beginning; forks share the position."""
+    with open(slots[number % len(slots)], mode, closefd=False) as file:
+        file.seek(0)
+        yield file
+
+
+_job: tuple[Any, Any, Any]

@@ -234,7 +234,7 @@ class Ramps:
 
     def _sidecar(self, around: Neighbours, item: Found, content: Content) -> _Sidecar:
         """Return the sidecar of a report; only its own will do."""
-        sidecar = around.sidecar_of(item)
+        sidecar = item.sidecar
         if sidecar is None:
             return _Sidecar(None, None, {})
         if around.is_shared(sidecar):

@@ -23,7 +23,7 @@ from dropline.ingest.context import (
     gather,
     read_sidecar,
 )
-from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope, sidecar_paths, whole
+from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope, whole
 from dropline.ingest.formats import READERS, Reject, contents, recognise
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_gzip, unpack
 from dropline.ingest.names import Name, level_counts, names
@@ -102,27 +102,21 @@ class Neighbours:
 
     def __init__(self, items: Sequence[Found]) -> None:
         self.machines: dict[str, list[Found]] = defaultdict(list)
-        sidecars = {item.path: item for item in items if item.kind is Kind.SIDECAR}
-        self._sidecar_of: dict[Found, Found] = {}  # output, or a file that may not be one -> sidecar
         self._served: dict[Found, set[str]] = defaultdict(set)  # sidecar -> stems of its outputs
         self._outputs: dict[str, dict[str, Found]] = defaultdict(dict)  # folder -> stem -> output
         self._files: dict[str, list[str]] = defaultdict(list)  # folder -> names of the outputs
         for item in items:
             if item.kind is Kind.MACHINE:
                 self.machines[item.folder].append(item)
-            elif item.kind in {Kind.OUTPUT, Kind.UNKNOWN}:
-                there = (sidecars.get(path) for path in sidecar_paths(item))
-                if sidecar := next(filter(None, there), None):
-                    self._sidecar_of[item] = sidecar
-                if item.kind is Kind.OUTPUT:
-                    stem = item.stem
-                    self._files[item.folder].append(item.name)
-                    self._outputs[item.folder].setdefault(stem, item)
-                    if sidecar:
-                        self._served[sidecar].add(stem)
+            elif item.kind is Kind.OUTPUT:
+                stem = item.stem
+                self._files[item.folder].append(item.name)
+                self._outputs[item.folder].setdefault(stem, item)
+                if item.sidecar:
+                    self._served[item.sidecar].add(stem)
         # Sorted so that stems with a common prefix are adjacent.
         self._stems = {folder: sorted(outputs) for folder, outputs in self._outputs.items()}
-        self._names = lru_cache(maxsize=16)(lambda folder: names(self._files[folder]))
+        self._names: dict[str, dict[str, Name]] = {}  # folder -> parsed names; a cache of a method would be a cycle
         self._numbers: dict[str, set[str]] = defaultdict(set)  # folder -> numeric names of its subfolders
         for folder in self._files:
             levels = folder.split("/")
@@ -130,17 +124,15 @@ class Neighbours:
                 if level.isdecimal():
                     self._numbers["/".join(levels[:at])].add(level)
 
-    def sidecar_of(self, item: Found) -> Found | None:
-        """Return the sidecar of an output, or None."""
-        return self._sidecar_of.get(item)
-
     def is_shared(self, sidecar: Found) -> bool:
         """Return whether several processes share a sidecar."""
         return len(self._served[sidecar]) > 1
 
     def name(self, item: Found) -> Name:
         """Return the parsed name of an output, compared with the others in its folder."""
-        return self._names(item.folder).get(item.name) or names([item.name])[item.name]
+        if item.folder not in self._names:
+            self._names[item.folder] = names(self._files[item.folder])
+        return self._names[item.folder].get(item.name) or names([item.name])[item.name]
 
     def level(self, item: Found) -> int | None:
         """Return the index in the path of the folder whose bare number counts repetitions, or None."""
@@ -305,7 +297,7 @@ class Resolver:
 
     def _silence(self, item: Found, content: Content) -> list[Reject]:
         """Explain an empty file whose sidecar names the generator."""
-        said = self._said(self.around(item).sidecar_of(item)) if not content.data else None
+        said = self._said(item.sidecar) if not content.data else None
         reader = _READERS.get(str(said.get("tool"))) if isinstance(said, dict) else None
         return [part for part in _parsed(reader.NAME, reader.parse(b"")) if isinstance(part, Reject)] if reader else []
 
@@ -323,14 +315,14 @@ class Resolver:
             return self._campaign(beside) if beside else item.scope.name
         if item.scope.campaign or item.kind not in {Kind.OUTPUT, Kind.SIDECAR}:
             return item.scope.name
-        said = self._said(item if item.kind is Kind.SIDECAR else self.around(item).sidecar_of(item))
+        said = self._said(item if item.kind is Kind.SIDECAR else item.sidecar)
         name = said.get("campaign") if isinstance(said, dict) else None
         return slug(name) if isinstance(name, str) and name else item.scope.name
 
     def context(self, item: Found, content: Content) -> Context:
         """Return everything that is joined to an output."""
         around = self.around(item)
-        sidecar = around.sidecar_of(item)
+        sidecar = item.sidecar
         said = self._said(sidecar)
         context = gather(
             item.path,

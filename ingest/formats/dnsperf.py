@@ -84,8 +84,9 @@ def prints(heads: str, titles: tuple[str, ...], last: str) -> Sniff:
 
     def sniff(head: bytes) -> bool:
         text = head_text(head)
-        untitled = "Queries sent:" in text and _SENT.search(text) and at_end.search(text)
-        return bool(untitled) or is_marked(text, mark, *titles)
+        if is_marked(text, mark, *titles):
+            return True
+        return bool("Queries sent:" in text and _SENT.search(text) and at_end.search(text))
 
     return sniff
 

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
-from dropline.ingest.formats.text import count, head_text, number, plural
+from dropline.ingest.formats.text import count, head_text, is_marked, number, plural
 from dropline.ingest.formats.text_run import Result, TextRun, fail, line_starts, rule_table, skip
 
 NAME = "dnstrace"
@@ -51,7 +51,7 @@ _OF_DNSPYRE: Final = re.compile(line_starts(r"Using \d+ hostnames", "Total reque
 def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, is from dnstrace."""
     text = head_text(head)
-    return bool(LINES.search(text)) and not _OF_DNSPYRE.search(text)
+    return is_marked(text, LINES, *CLUES) and not _OF_DNSPYRE.search(text)
 
 
 @dataclass

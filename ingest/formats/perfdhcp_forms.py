@@ -37,7 +37,6 @@ _COMMAND: Final = len("Running: ")
 _DIGITS: Final = bytes(ord("0") if byte in b"0123456789" else byte for byte in range(256))
 _NUMBERS: Final = bytes(byte if byte in b"0123456789." else ord(" ") for byte in range(256))
 _NUMBER: Final = re.compile("[0.]+")
-_RUNS: Final = (16, 8, 4, 2, 2)  # shorten runs of up to 255 digits to one digit
 _LONGEST: Final = 64 * 1024  # bytes of a report
 _LONGEST_NUMBER: Final = 15  # characters; such an integer is exact as a double
 _COUNTS: Final = (*COUNTERS.values(), "collected")
@@ -178,10 +177,11 @@ def _told(command: bytes) -> _Told:
 
 def skeletons(texts: Sequence[bytes]) -> list[bytes]:
     """Return the texts, which contain no NUL, with one `0` for each run of digits."""
-    joined = b"\0".join(texts).translate(_DIGITS)
-    for run in _RUNS:
-        joined = joined.replace(b"0" * run, b"0")
-    return joined.split(b"\0") if texts else []
+    letters = np.frombuffer(b"\0".join(texts).translate(_DIGITS), np.uint8)
+    kept = letters != ord("0")
+    kept[1:] |= kept[:-1]  # the first digit of each run
+    kept[:1] = True
+    return letters[kept].tobytes().split(b"\0") if texts else []
 
 
 def may_have_a_form(text: bytes) -> bool:

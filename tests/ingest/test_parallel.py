@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 from functools import partial
 from pathlib import Path
@@ -84,16 +83,22 @@ def test_tables_come_whole_whatever_their_size():
         assert told["sniffer"] is perfdhcp
 
 
-def test_a_worker_that_is_killed_while_it_tells_is_told_of():
-    def work(task):
-        if task == 1:
-            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGKILL)).start()
-            return pa.table({"row": pa.array(range(2_000_000))})
-        return task
+class Deadly:
+    """Kills the process that tells of it."""
 
-    results = in_order(work, range(2), workers=2)
+    def __reduce__(self):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_short_result_follows_a_long_one_in_the_same_memory():
+    sizes = [100_000, 3, 100_000, 1, 0, 2, 0, 100_000, 5]
+    told = [*in_order(lambda size: bytes(size), sizes, workers=2)]
+    assert [*map(len, told)] == sizes
+
+
+def test_a_worker_that_is_killed_while_it_tells_is_told_of():
+    results = in_order(lambda task: (bytes(2_000_000), Deadly()) if task else task, range(2), workers=2)
     assert next(results) == 0
-    time.sleep(1)  # until then the table is on its way
     with pytest.raises(WorkerError, match="ingest again"):
         next(results)
     assert multiprocessing.active_children() == []
