@@ -16,6 +16,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from importlib import import_module
 from multiprocessing import get_context
+from tempfile import TemporaryFile
 from types import ModuleType
 from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
@@ -49,8 +50,8 @@ def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int
     if workers < 2:
         yield from map(work, tasks)
         return
-    # Results come through memory files, one for each task underway: the pool's pipe would copy them five times.
-    slots = [os.memfd_create("dropline") for _ in range(workers + 1)]
+    # Results come through files, one for each task underway: the pool's pipe would copy them five times.
+    slots = [TemporaryFile() for _ in range(workers + 1)]  # noqa: SIM115 - closed below
     pool = ProcessPoolExecutor(workers, get_context("fork"), _prepare, (os.getpid(), work, tasks, slots))
     waiting: deque[Future[None]] = deque()
     try:
@@ -65,7 +66,7 @@ def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int
     finally:
         pool.shutdown(cancel_futures=True)
         for slot in slots:
-            os.close(slot)
+            slot.close()
 
 
 def _cores() -> int:
@@ -110,16 +111,16 @@ def _do(number: int) -> None:
         pickle.dump(result, file, 5)
 
 
-def _taken(done: Future[None], slots: Sequence[int], number: int) -> Any:
+def _taken(done: Future[None], slots: Sequence[IO[bytes]], number: int) -> Any:
     done.result()
     with _opened(slots, number, "rb") as file:
         return pickle.load(file)  # noqa: S301 -- a fork wrote it
 
 
 @contextmanager
-def _opened(slots: Sequence[int], number: int, mode: str) -> Iterator[IO[bytes]]:
-    """Open the memory file of a task at its beginning; forks share the position."""
-    with open(slots[number % len(slots)], mode, closefd=False) as file:
+def _opened(slots: Sequence[IO[bytes]], number: int, mode: str) -> Iterator[IO[bytes]]:
+    """Open the file of a task at its beginning; forks share the position."""
+    with open(slots[number % len(slots)].fileno(), mode, closefd=False) as file:
         file.seek(0)
         yield file
 
