@@ -48,14 +48,14 @@ lint: .venv/.ready-dev ## check style and types of the Python and the SQL
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/sqlfluff lint --processes 0 --disable-progress-bar --nocolor -q models analyses expectations tests/dbt
-	@$(BIN)/sqlfluff lint --processes 0 --templater placeholder --disable-progress-bar --nocolor -q app/queries ingest/queries report benchmarks/questions.sql
+	@$(BIN)/sqlfluff lint --processes 0 --disable-progress-bar --nocolor -q models analyses expectations measure/queries/models tests/dbt
+	@$(BIN)/sqlfluff lint --processes 0 --templater placeholder --disable-progress-bar --nocolor -q app/queries ingest/queries measure/queries/warehouse report benchmarks/questions.sql
 
 format: .venv/.ready-dev ## rewrite the Python and the SQL in the house style
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
-	@$(BIN)/sqlfluff fix --disable-progress-bar -q models analyses expectations tests/dbt
-	@$(BIN)/sqlfluff fix --templater placeholder --disable-progress-bar -q app/queries ingest/queries report benchmarks/questions.sql
+	@$(BIN)/sqlfluff fix --disable-progress-bar -q models analyses expectations measure/queries/models tests/dbt
+	@$(BIN)/sqlfluff fix --templater placeholder --disable-progress-bar -q app/queries ingest/queries measure/queries/warehouse report benchmarks/questions.sql
 
 docs: setup ## write the data dictionary, and the dbt site (tables, lineage, who reads them) to docs/site
 	@echo "==> Writing docs/reference/data-dictionary.md"

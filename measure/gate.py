@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dropline.errors import DroplineError
-from dropline.measure.macros import looked_up, sql
+from dropline.measure.macros import looked_up, query
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,66 +23,6 @@ LEVEL: Final = 0.05
 SPLITS: Final = 400
 _FEWEST: Final = 4  # runs, to split into two halves that each have a spread
 _WORDS: Final = re.compile(r"slower by (\d+(?:\.\d+)?) ?%")
-_SAME: Final = (
-    *("product", "protocol", "backend", "threading", "threads", "packet_queue_size", "ha_mode", "scenario", "testbed"),
-    *("tool", "method", "rate_unit", "loss_goal"),
-)
-_PAIRS: Final = f"""
-    with measured as (
-        select * from capacity
-        where origin = 'measured' and loss_goal = $goal
-    ),
-    pairs as (
-        select candidate.configuration_id as a, baseline.configuration_id as b
-        from measured as candidate
-        inner join measured as baseline
-            on {" and ".join(f"candidate.{each} is not distinct from baseline.{each}" for each in _SAME)}
-        where
-            $candidate in (candidate.campaign, candidate.product_version)
-            and $baseline in (baseline.campaign, baseline.product_version)
-            and candidate.configuration_id <> baseline.configuration_id
-    )
-    select
-        compared.configuration_a as configuration, compared.runs_a as runs, compared.runs_b as baseline_runs,
-        compared.ratio_interpolated as ratio, compared.ci_low as low, compared.ci_high as high, compared.p_value
-    from pairs
-    cross join lateral compare(pairs.a, pairs.b) as compared
-    where compared.loss_goal = $goal
-    order by all
-"""  # noqa: S608 - the text is ours
-_NEWEST: Final = """
-    select campaign from capacity
-    where origin = 'measured' and $baseline not in (campaign, product_version)
-    order by last_started_at desc nulls last
-    limit 1
-"""
-_RUNS: Final = """
-    select
-        run_capacity.* exclude (campaign, configuration_id),
-        (1 - run_capacity.loss_limit) * last_passing_rate as bracket_low,
-        (1 - run_capacity.loss_limit) * first_exceeding_rate as bracket_high,
-        runs.started_at
-    from run_capacity
-    inner join runs using (run_id)
-    inner join capacity
-        on run_capacity.configuration_id = capacity.configuration_id and run_capacity.loss_goal = capacity.loss_goal
-    where run_capacity.loss_goal = $goal and $baseline in (capacity.campaign, capacity.product_version)
-"""
-_SPLIT_PAIRS: Final = """
-    pairs as (
-        select
-            treatment.loss_goal, treatment.rate as treatment_rate, baseline.rate as baseline_rate,
-            {treatment}, {baseline}
-        from with_bounds as treatment
-        inner join with_bounds as baseline
-            on treatment.configuration_id = baseline.configuration_id + 1 and treatment.loss_goal = baseline.loss_goal
-        where baseline.configuration_id % 2 = 0
-    )
-"""
-_RATES: Final = (
-    *("rate", "rate_interpolated", "crossing_low", "crossing_high", "bracket_low", "bracket_high"),
-    *("last_passing_rate", "first_exceeding_rate"),
-)
 
 
 class CannotTell(DroplineError):
@@ -153,10 +93,10 @@ def judge(warehouse: Warehouse, baseline: str, candidate: str | None, drop: floa
     Both are versions or campaigns; the default candidate is the campaign measured last.
     """
     if candidate is None:
-        newest = warehouse.query(_NEWEST, {"baseline": baseline}).column(0).to_pylist()
+        newest = warehouse.query(query("warehouse/newest"), {"baseline": baseline}).column(0).to_pylist()
         candidate = str(newest[0]) if newest else baseline
     asked = {"baseline": baseline, "candidate": candidate, "goal": goal}
-    pairs = [Pair(**row) for row in warehouse.query(_PAIRS, asked).to_pylist()]
+    pairs = [Pair(**row) for row in warehouse.query(query("warehouse/pairs"), asked).to_pylist()]
     if not pairs:
         message = (
             f"no configuration of {candidate!r} was also measured in {baseline!r} at the loss goal {goal!r}: both "
@@ -232,7 +172,7 @@ def self_test(warehouse: Warehouse, baseline: str, drop: float, goal: str) -> st
 
     Both halves are the same server, so every `slower` is a false alarm. Then one half is slowed down.
     """
-    runs = warehouse.query(_RUNS, {"baseline": baseline, "goal": goal})
+    runs = warehouse.query(query("warehouse/runs"), {"baseline": baseline, "goal": goal})
     lines = []
     for configuration in sorted({*runs.column("configuration").to_pylist()}):
         own = runs.filter(pc.equal(runs.column("configuration"), configuration))
@@ -258,27 +198,14 @@ def share_slower(runs: pa.Table, drop: float, factor: float) -> float:
         {
             "place": np.concatenate(orders),
             "split": np.repeat(np.arange(2 * SPLITS), half),
+            "factor": np.tile(np.repeat([1.0, factor], half), SPLITS),
         }
     )
     numbered = runs.append_column("place", pa.array(range(runs.num_rows)))
-    scaled = ", ".join(f"{name} * if(split % 2 = 1, {factor}, 1) as {name}" for name in _RATES)
     with duckdb.connect() as connection:
         connection.register("numbered", numbered)
         connection.register("splits", splits)
         connection.execute(looked_up())
-        treatment, baseline = (sql("crossings_of", side) for side in ("treatment", "baseline"))
-        found = connection.execute(f"""
-            with rated_runs as (
-                select
-                    numbered.* exclude (configuration, place) replace ({scaled}),
-                    split as configuration_id, 'split' as campaign,
-                    null as discard_lowest, null as discard_highest, null as discard_from_runs
-                from splits inner join numbered using (place)
-            ),
-            {sql("capacities_of_runs")},
-            {_SPLIT_PAIRS.format(treatment=treatment, baseline=baseline)},
-            {sql("tested_pairs_from_pairs")}
-            select ratio_interpolated, ci_low, ci_high, p_value from tested_pairs
-        """).fetchall()  # noqa: S608 - the text is ours
+        found = connection.execute(query("models/splits")).fetchall()
     pairs = [Pair("split", half, half, *row) for row in found]
     return sum(pair.verdict(drop, pair.p_value) is Verdict.SLOWER for pair in pairs) / SPLITS

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import duckdb
 import pyarrow as pa
 
-from dropline.measure.macros import looked_up, sql
+from dropline.measure.macros import looked_up, query
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,23 +60,12 @@ def capacities(runs: Iterable[Told], goals: Iterable[Goal], discarded: tuple[int
     `discarded` is the campaign's method: runs left out at the low and the high end, and the minimum number of runs for
     it.
     """
-    lowest, highest, from_runs = discarded
+    method = dict(zip(("discard_lowest", "discard_highest", "discard_from_runs"), discarded, strict=True))
     with duckdb.connect() as connection:
         connection.register("run_capacity", rates_of_runs(runs, goals))
+        connection.register("method", pa.Table.from_pylist([method]))
         connection.execute(looked_up())
-        found = connection.execute(f"""
-            with rated_runs as (
-                select
-                    *, configuration as configuration_id, 'here' as campaign, run_id as started_at,
-                    {lowest:d} as discard_lowest, {highest:d} as discard_highest, {from_runs:d} as discard_from_runs
-                from run_capacity
-            ),
-            {sql("capacities_of_runs")}
-            select configuration_id, loss_goal, runs, rate_interpolated, ci_low, ci_high, interval_kind = 'confidence'
-            from with_bounds
-            order by configuration_id, loss_goal
-        """)  # noqa: S608 - the text is ours
-        return [Capacity(*row) for row in found.fetchall()]
+        return [Capacity(*row) for row in connection.execute(query("models/capacities")).fetchall()]
 
 
 def rates_of_runs(runs: Iterable[Told], goals: Iterable[Goal]) -> pa.Table:
@@ -95,18 +84,4 @@ def rates_of_runs(runs: Iterable[Told], goals: Iterable[Goal]) -> pa.Table:
     columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in _COLUMNS.names]
     with duckdb.connect() as connection:
         connection.register("trials", pa.table(columns, schema=_COLUMNS))
-        return connection.sql(f"""
-            with judged_steps as (
-                select
-                    run_id, loss_goal, loss_limit, loss_basis, offered_rate,
-                    median(achieved_rate) as achieved_rate, {sql("of_step", "loss_ratio")} as loss_ratio,
-                    2 * count(*) filter (where is_generator_limited) >= count(*) as is_generator_limited,
-                    false as is_pace_lost, {sql("is_of_step", "is_unsustained")} as is_unsustained
-                from trials
-                group by run_id, loss_goal, loss_limit, loss_basis, offered_rate
-            ),
-            {sql("run_brackets")}
-            select run_capacities.*, configurations.configuration
-            from run_capacities
-            inner join (select distinct run_id, configuration from trials) as configurations using (run_id)
-        """).to_arrow_table()  # noqa: S608 - the text is ours
+        return connection.sql(query("models/rates_of_runs")).to_arrow_table()

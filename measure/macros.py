@@ -10,11 +10,17 @@ import duckdb
 import jinja2
 
 ROOT = Path(__file__).parent.parent
+_QUERIES = Path(__file__).parent / "queries"
 
 
 def sql(macro: str, *arguments: object) -> str:
     """Return the rendered text of a macro of the dbt project."""
     return str(getattr(_module(), macro)(*arguments))
+
+
+def query(name: str) -> str:
+    """Return the question in queries/<name>.sql, with the macros that it uses."""
+    return _templates().from_string((_QUERIES / f"{name}.sql").read_text("utf-8"), vars(_module())).render()
 
 
 @cache
@@ -40,6 +46,9 @@ def _module() -> Any:
         def dispatch(macro: str, _project: str) -> Any:
             return getattr(_module(), f"duckdb__{macro}")
 
-    templates = jinja2.Environment(extensions=["jinja2.ext.do"], autoescape=False)  # noqa: S701 - SQL of our own
     texts = [path.read_text("utf-8") for path in sorted((ROOT / "macros").glob("*.sql"))]
-    return templates.from_string("\n".join(texts), {"adapter": Adapter()}).module
+    return _templates().from_string("\n".join(texts), {"adapter": Adapter()}).module
+
+
+def _templates() -> jinja2.Environment:
+    return jinja2.Environment(extensions=["jinja2.ext.do"], autoescape=False)  # noqa: S701 - SQL of our own

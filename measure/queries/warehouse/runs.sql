@@ -1,0 +1,27 @@
+-- the runs of the baseline with their brackets, as models/splits.sql needs them
+with
+
+baselines as (
+
+    select configuration_id
+    from capacity
+    where loss_goal = $goal and $baseline in (campaign, product_version)
+
+),
+
+rates as (
+
+    select
+        * exclude (campaign, configuration_id),
+        (1 - loss_limit) * last_passing_rate as bracket_low,
+        (1 - loss_limit) * first_exceeding_rate as bracket_high
+    from run_capacity
+    where loss_goal = $goal and configuration_id in (select baselines.configuration_id from baselines)
+
+)
+
+select
+    rates.*,
+    runs.started_at
+from rates
+inner join runs on rates.run_id = runs.run_id
