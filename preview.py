@@ -6,11 +6,12 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import duckdb
 
 from dropline import compiled, transform
+from dropline.app.queries.files import text
 from dropline.ingest.change_detection import Known
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import ingest
@@ -23,29 +24,6 @@ if TYPE_CHECKING:
 
     from dropline.ingest.loader import Summary
     from dropline.paths import Home
-
-_RUNS: Final = """
-    select
-        campaign,
-        any_value(configuration) as configuration,
-        count(*) as runs,
-        if(
-            min(lowest_offered_rate) < max(highest_offered_rate),
-            format('{:,g} to {:,g}', min(lowest_offered_rate), max(highest_offered_rate)),
-            format('{:,g}', max(highest_offered_rate))
-        ) as rates,
-        sum(trials)::bigint as trials,
-        sum(files)::bigint as files
-    from int_runs__identified
-    inner join (
-        select run_id, count(distinct source_path) as files
-        from int_trials__measured
-        where duplicate_of is null
-        group by run_id
-    ) using (run_id)
-    group by campaign, configuration_id
-    order by campaign, configuration
-"""
 
 
 def preview(
@@ -73,7 +51,7 @@ def preview(
         if failures := transform.run(PROJECT, places, shown_rows=SHOWN_ROWS, up_to="int_runs__identified"):
             raise ModelsFailed("\n".join(each.text for each in failures), [each.node for each in failures])
         with duckdb.connect(str(places.scratch), read_only=True) as connection:
-            return summary, connection.sql(_RUNS).to_arrow_table()
+            return summary, connection.sql(text("preview_runs")).to_arrow_table()
 
 
 def _compare(summary: Summary, lake: Lake, known: Known) -> None:

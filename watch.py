@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from dropline import pipeline
-from dropline.app.queries import USUAL_GOALS
+from dropline.app.queries import ask
 from dropline.app.warehouse import Warehouse
 from dropline.errors import DroplineError
 from dropline.ingest.lake import Lake
@@ -22,15 +22,6 @@ if TYPE_CHECKING:
 
 LOOK_S: Final = 0.1
 _SHOWN_FIGURES: Final = 3
-_FIGURES: Final = """
-    select configuration || coalesce(format(' {:,.0f} ', rate) || rate_unit, ' no rate yet') as figure
-    from capacity
-    semi join (select configuration_id from trials where batch = $batch) using (configuration_id)
-    where
-        origin = 'measured'
-        and loss_goal = case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end
-    order by all
-"""
 
 
 def watch(home: Home, folder: Path, settle_s: float) -> Iterator[str]:
@@ -86,7 +77,6 @@ def _state(folder: Path) -> dict[Path, tuple[int, int]]:
 
 def _figures(home: Home, batch: str | None) -> list[str]:
     """Return the capacities of a batch's configurations, the first few, as text."""
-    rows = Warehouse.open(home.warehouse).query(_FIGURES, {"batch": batch, **USUAL_GOALS})
-    figures = rows["figure"].to_pylist()
+    figures = ask(Warehouse.open(home.warehouse), "batch_figures", batch=batch)["figure"].to_pylist()
     more = len(figures) - _SHOWN_FIGURES
     return [*map(printable, figures[:_SHOWN_FIGURES]), *([f"and {more} more"] if more > 0 else ())]

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from dropline.app.queries.files import text
 from dropline.errors import DroplineError
 from dropline.quoting import quoted
 
@@ -21,21 +22,6 @@ FORMATS: Final = {"parquet": "format parquet, compression zstd", "csv": "format 
 COLUMNS: Final = "columns.csv"
 
 _NESTED: Final = frozenset({"list", "array", "map", "struct"})
-_DESCRIBED: Final = """
-    select
-        table_name,
-        column_name,
-        data_type,
-        comment as description
-    from duckdb_columns()
-    where database_name = 'warehouse' and not internal
-    order by table_name, column_index
-"""
-_TABLES: Final = """
-    select distinct table_name from duckdb_columns()
-    where database_name = 'warehouse' and not internal
-    order by table_name
-"""
 _README: Final = """Written by `dropline export` from a warehouse of {built_at:%Y-%m-%d %H:%M:%S} UTC.
 
 tables/        {tables} tables as {form}
@@ -101,8 +87,9 @@ def dump(
         database.execute(
             f"set timezone = 'UTC'; attach {quoted(str(warehouse))} as warehouse (read_only); use warehouse"
         )
-        database.execute(f"copy ({_DESCRIBED}) to {quoted(str(folder / COLUMNS))} (format csv)")
-        tables = [str(name) for (name,) in database.execute(_TABLES).fetchall()]
+        described = text("export_columns")
+        database.execute(f"copy ({described}) to {quoted(str(folder / COLUMNS))} (format csv)")
+        tables = [str(name) for (name,) in database.execute("show tables").fetchall()]
         for done, table in enumerate(tables):
             if progress:
                 progress(done, len(tables), table)

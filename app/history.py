@@ -6,25 +6,12 @@ Here the first change of the address after a click or a key press adds an entry;
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 import streamlit as st
 
-_ONE_STEP_EACH: Final = """
-export default function ({ parentElement }) {
-    parentElement.closest("[data-testid=stElementContainer]")?.style.setProperty("display", "none")
-    if (Object.hasOwn(history, "replaceState")) return  // this page has been here before
-    const { pushState, replaceState } = history
-    let isNew = false
-    for (const event of ["pointerdown", "keydown"]) addEventListener(event, () => { isNew = true }, true)
-    addEventListener("popstate", () => { isNew = false }, true)
-    history.pushState = history.replaceState = (state, unused, url) => {
-        const stays = new URL(url ?? "", location.href).href === location.href
-        ;(isNew && !stays ? pushState : replaceState).call(history, state, unused, url)
-        isNew &&= stays
-    }
-}
-"""
+_ONE_STEP_EACH: Final = Path(__file__).with_suffix(".js").read_text("utf-8")
 
 
 def keep_steps() -> None:

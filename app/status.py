@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from dropline.app.queries import ask
@@ -14,10 +15,6 @@ if TYPE_CHECKING:
 
     from dropline.paths import Home
 
-CAMPAIGNS = """
-    select campaign, configurations, runs, trials, files, rejected_files
-    from campaigns where origin = 'measured' order by campaign
-"""
 FINDINGS = "select severity, count(*) as findings from quality_findings group by severity order by severity"
 PUBLISHED = "select count(*) as figures from published_figures"
 
@@ -55,7 +52,7 @@ def describe(home: Home) -> str:
     behind = len(set(batches) - set(held["lake_batches"]))
     state = f"{behind} batches behind the lake: dropline build" if behind else "up to date"
     lines.append(f"warehouse  built {held['built_at']:%Y-%m-%d %H:%M:%S} UTC, {state}")
-    for row in warehouse.query(CAMPAIGNS).to_pylist():
+    for row in sorted(ask(warehouse, "quality_campaigns").to_pylist(), key=itemgetter("campaign")):
         lines.append(
             f"campaign   {row['campaign']}: {row['configurations']} configurations, {row['runs']} runs, "
             f"{row['trials']} trials from {row['files']} files ({row['rejected_files']} rejected)"

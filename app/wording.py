@@ -4,112 +4,33 @@ from __future__ import annotations
 
 import math
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+import yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 NOT_STATED: Final = "not stated"
 
-BOUNDS: Final = {
-    "never_exceeded": "≥",
-    "generator_limited": "≥",
-    "exceeded_at_first_step": "<",
-    "greater_than": ">",
-    "at_least": "≥",
-    "less_than": "<",
-    "at_most": "≤",
-    "approx": "≈",
-}
-STATUSES: Final = {
-    "bracketed": "at least: the last step that passed",
-    "never_exceeded": "at least: no step lost more than the limit",
-    "exceeded_at_first_step": "below: a run's first step already lost more than the limit",
-    "generator_limited": "at least: the generator could not offer more",
-    "published": "as published",
-}
-CLAIM_VERDICTS: Final = {
-    "holds": "✓ holds",
-    "holds_with_caveat": "✓ holds, with a caveat",
-    "tautology": "≡ only restates itself",
-    "partly": "◐ partly",
-    "understated": "▲ understated",
-    "overstated": "▼ overstated",
-    "does_not_hold": "✖ does not hold",
-    "contradicted_in_source": "≠ contradicted in its source",
-    "not_checkable": "? not checkable",
-}
-SEVERITIES: Final = {"suspect": "✖ suspect", "warning": "⚠ warning", "info": "○ info"}
-ITEM_GRADES: Final = {"unfair": "⚠ unfair", "unknown": "? unknown", "minor": "minor"}
-VERDICTS: Final = {
-    "faster": "▲ faster",
-    "slower": "▼ slower",
-    "probably faster": "△ probably faster",
-    "probably slower": "▽ probably slower",
-    "no evidence": "no evidence of a difference",
-    "too few runs": "too few runs to tell",
-    "not testable": "not testable: one side has fewer than two runs",
-}
-# For use beside a mark that shows the rest.
-SHORT_VERDICTS: Final = {
-    "no evidence": "no clear difference",
-    "too few runs": "too few runs",
-    "not testable": "one run",
-}
-# Kinds of ranges of a capacity.
-RANGES: Final = {"confidence": "95 % interval", "bracket": "bracket"}
-ORIGIN_SIGNS: Final = {"measured": "≥", "published": ""}  # before a figure without a known status
-ORDERS: Final = {True: "in turn", False: "one after the other"}
-FACTORS: Final = {
-    "threading": "Threads",
-    "ha_mode": "High availability",
-    "backend": "Backends",
-    "ip_version": "DHCPv6 over DHCPv4",
-}
-FAIRNESS: Final = {
-    "same": "✓ nothing known differs",
-    "minor": "✓ minor differences",
-    "unknown": "? one side does not say",
-    "unfair": "⚠ unfair differences",
-}
-# Metrics recorded beside trials: the panel and the name of the series there.
-WATCHED: Final = {
-    "pdns.udp-in-errors": ("UDP errors per second", "receive buffer full"),
-    "pdns.udp-recvbuf-errors": ("UDP errors per second", "receive buffer, by the server"),
-    "pdns.udp-noport-errors": ("UDP errors per second", "closed port"),
-    "pdns.udp-sndbuf-errors": ("UDP errors per second", "send buffer full"),
-    "pdns.udp-queries": ("Queries per second at the server", "taken"),
-    "pdns.udp-answers": ("Queries per second at the server", "answered"),
-    "pdns.backend-queries": ("Queries per second to the backend", ""),
-    "pdns.qsize-q": ("Questions waiting for the backend", ""),
-    "pdns.timedout-packets": ("Questions given up per second", "waited too long"),
-    "pdns.overload-drops": ("Questions given up per second", "overload"),
-    "probe_latency": ("Response time of the probes (ms)", ""),
-    "probe_failure": ("Failed probes", ""),
-    "pdns.user-msec": ("CPU time of the server (ms per second)", "user"),
-    "pdns.sys-msec": ("CPU time of the server (ms per second)", "system"),
-    "pdns.latency": ("Time within the server (µs)", "all"),
-    "pdns.backend-latency": ("Time within the server (µs)", "backend"),
-    "pdns.receive-latency": ("Time within the server (µs)", "until read"),
-    "latency_avg": ("Response time (ms)", "mean"),
-    "latency_min": ("Response time (ms)", "shortest"),
-    "latency_max": ("Response time (ms)", "longest"),
-    "send_rate": ("Queries per second of the generator", "sent"),
-    "target_rate": ("Queries per second of the generator", "asked for"),
-    "response_rate": ("Queries per second of the generator", "answered"),
-    "failure_rate": ("Queries per second of the generator", "failed"),
-}
-# Endings of sentences that say whether a difference is real.
-REAL: Final = {
-    "faster": "",
-    "slower": "",
-    "probably faster": ". Probably real, but with so many pairs one may differ by chance",
-    "probably slower": ". Probably real, but with so many pairs one may differ by chance",
-    "no evidence": ". That may be chance",
-    "too few runs": ". There are too few runs to tell whether that is real",
-    "not testable": ". Without repeated runs you cannot tell whether that is real",
-}
-QUALITIES: Final = {"ok": "✓ ok", "warn": "⚠ warning", "suspect": "✖ suspect"}
+_TABLES: Final = yaml.load(Path(__file__).with_suffix(".yml").read_text("utf-8"), yaml.CSafeLoader)
+BOUNDS: Final[dict[str, str]] = _TABLES["BOUNDS"]
+STATUSES: Final[dict[str, str]] = _TABLES["STATUSES"]
+CLAIM_VERDICTS: Final[dict[str, str]] = _TABLES["CLAIM_VERDICTS"]
+SEVERITIES: Final[dict[str, str]] = _TABLES["SEVERITIES"]
+ITEM_GRADES: Final[dict[str, str]] = _TABLES["ITEM_GRADES"]
+VERDICTS: Final[dict[str, str]] = _TABLES["VERDICTS"]
+SHORT_VERDICTS: Final[dict[str, str]] = _TABLES["SHORT_VERDICTS"]
+RANGES: Final[dict[str, str]] = _TABLES["RANGES"]
+ORIGIN_SIGNS: Final[dict[str, str]] = _TABLES["ORIGIN_SIGNS"]
+FACTORS: Final[dict[str, str]] = _TABLES["FACTORS"]
+FAIRNESS: Final[dict[str, str]] = _TABLES["FAIRNESS"]
+REAL: Final[dict[str, str]] = _TABLES["REAL"]
+QUALITIES: Final[dict[str, str]] = _TABLES["QUALITIES"]
+BASES: Final[dict[str, str]] = _TABLES["BASES"]
+ORDERS: Final[dict[bool, str]] = _TABLES["ORDERS"]
+WATCHED: Final[dict[str, tuple[str, str]]] = {metric: tuple(told) for metric, told in _TABLES["WATCHED"].items()}
 
 _UP: Final = {"≥", ">"}
 _DOWN: Final = {"≤", "<"}

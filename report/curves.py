@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from dropline.app import queries, wording
 from dropline.report.capacities import spread
@@ -15,13 +15,11 @@ if TYPE_CHECKING:
 
     from dropline.report.scope import Row, Scope
 
-BASES: Final = {"worst_exchange": "worst exchange", "lease": "whole leases", "packet": "all packets"}
-
 
 def loss(scope: Scope, figures: Sequence[Row]) -> Section:
     """Return a chart per measured configuration with more than one step."""
     charts = []
-    for basis in BASES:
+    for basis in wording.BASES:
         some = [row for row in figures if row["origin"] == "measured" and row["loss_basis"] == basis]
         ids = [row["configuration_id"] for row in some]
         runs = _steps(scope, ids, basis, each_run=True)
@@ -49,7 +47,7 @@ def _curve(scope: Scope, figure: Row, runs: Sequence[Row], medians: Sequence[Row
         scope.labels[figure["configuration_id"]],
         f"{figure['shown']} {unit}{f' ({about})' if about else ''}: {wording.STATUSES.get(figure['status'], '')}.",
         f"Offered rate ({unit})",
-        f"Loss ({BASES[figure['loss_basis']]})",
+        f"Loss ({wording.BASES[figure['loss_basis']]})",
         (Series("runs", paint, points(runs), False), Series("median", paint, points(medians), True)),
         is_loss=True,
         loss_limit=figure["loss_limit"],

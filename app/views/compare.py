@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from dropline.app.warehouse import Warehouse
 
 MOST: Final = 12
-BASES: Final = {"worst_exchange": "worst exchange", "lease": "whole leases", "packet": "all packets"}
 OWN: Final = "a limit of my own"
 AT_OWN_LIMIT: Final = {"capacities": "compare_capacities_at", "run_capacities": "compare_run_capacities_at"}
 BEGINNINGS: Final = {
@@ -168,9 +167,9 @@ def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
     with right:
         basis = st.segmented_control(
             "Loss of",
-            list(BASES),
+            list(wording.BASES),
             default=first["loss_basis"],
-            format_func=BASES.__getitem__,
+            format_func=wording.BASES.__getitem__,
             required=True,
             key="basis",
             bind="query-params",
@@ -255,7 +254,7 @@ def _say_what_has_no_figure(chosen: list[str], frame: pd.DataFrame, labels: Mapp
 
 
 def _limit_in_words(limit: Limit) -> str:
-    return f"{100 * limit.ratio:g} % of {BASES[limit.basis]}" if limit.ratio is not None else "no limit"
+    return f"{100 * limit.ratio:g} % of {wording.BASES[limit.basis]}" if limit.ratio is not None else "no limit"
 
 
 def _draw_capacities(
@@ -318,7 +317,7 @@ def _draw_ramps(
     drawn = ramp.loss_over_rate(
         steps,
         limit.ratio,
-        BASES[limit.basis],
+        wording.BASES[limit.basis],
         " and ".join(units) or "per second",
         _ramp_finding(steps, limit.ratio),
         colours=theme.told_apart(backends),

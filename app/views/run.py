@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from dropline.app.warehouse import Warehouse
 
-BASES = {"worst_exchange": "worst exchange", "lease": "whole leases", "packet": "all packets"}
 LOSSES = {
     "lost_on_the_way": "lost on the way",
     "lost_in_receive_buffer": "lost in the receive buffer",
@@ -112,7 +111,7 @@ def _draw_ramp(
         return
     unit = run["rate_unit"] or "per second"
     drawn = steps.assign(label=label, line=wording.run_label(run), backend=run["backend"])
-    basis = BASES[goal["loss_basis"]]
+    basis = wording.BASES[goal["loss_basis"]]
     st.space(widgets.TOOLS_PIXELS)
     widgets.chart(ramp.loss_over_rate(drawn, goal["loss_limit"], basis, unit, _finding(verdict, unit)), "ramp", asked)
 

@@ -1,0 +1,11 @@
+-- The capacities of the configurations of a batch, as text.
+select configuration || coalesce(format(' {:,.0f} ', rate) || rate_unit, ' no rate yet') as figure
+from capacity
+where
+    origin = 'measured'
+    and loss_goal = case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end
+    and configuration_id in (
+        select trials.configuration_id from trials
+        where trials.batch = $batch
+    )
+order by all
