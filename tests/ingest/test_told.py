@@ -15,6 +15,7 @@ from dropline.ingest import formats, machines, servers, telemetry, unsupported
 from dropline.ingest.files import HEAD_BYTES
 from dropline.ingest.formats import Reject
 from dropline.ingest.machines import SOURCES, FactError
+from dropline.ingest.servers import ConfigError
 
 TESTS = Path(__file__).parents[1]
 TOLD = Path(__file__).parent / "told.jsonl"
@@ -40,8 +41,11 @@ def told(name):
         each.NAME: short([*samples(each.parse(data))]) for each in telemetry.TELEMETRY_READERS if each.sniff(head)
     }
     if server := servers.recognise(head):
-        row = {column: value for column, value in server.parse(data).items() if value is not None}
-        found["server"] = row | {"settings": json.loads(row["settings"]) if "made" in name else "those of the file"}
+        try:
+            row = {column: value for column, value in server.parse(data).items() if value is not None}
+            found["server"] = row | {"settings": json.loads(row["settings"]) if "made" in name else "those of the file"}
+        except ConfigError as error:
+            found["server"] = error.line, str(error), error.hint
     if what := servers.describe(head):
         found["described"] = what
     kind = machines.recognise(name, head)
