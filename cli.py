@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperOption
 
 from dropline.errors import DroplineError
 from dropline.paths import Home
@@ -528,32 +528,20 @@ class _Calculator(TyperCommand):
     """`needs`, with an option for each input of the calculator, which only this command loads."""
 
     def get_params(self, ctx: Any) -> Any:
-        from inspect import Parameter, Signature
-
         from dropline.app.planner import PARAMETERS, written
 
-        def inputs() -> None:
-            """Name the inputs in its signature, for Typer."""
-
-        shown = [
-            typer.Option(
-                None,
-                f"--{each.option}",
+        preset: Any
+        preset, *others = super().get_params(ctx)
+        inputs = [
+            TyperOption(
+                param_decls=[each.name, f"--{each.option}"],
+                type_descriptor=preset.type_descriptor,  # also a text
                 help=f"{each.full_label}: {each.help}",
                 show_default=written(each.name, each.default),
             )
             for each in PARAMETERS
         ]
-        inputs.__signature__ = Signature(  # type: ignore[attr-defined]
-            [
-                Parameter(each.name, Parameter.KEYWORD_ONLY, default=option, annotation=str | None)
-                for each, option in zip(PARAMETERS, shown, strict=True)
-            ]
-        )
-        only_inputs = typer.Typer(add_completion=False)
-        only_inputs.command()(inputs)
-        preset, *others = super().get_params(ctx)
-        return [preset, *typer.main.get_command(only_inputs).params, *others]
+        return [preset, *inputs, *others]
 
     def invoke(self, ctx: Any) -> Any:
         from dropline.app.planner import BY_NAME

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dropline.app import wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
 
@@ -46,7 +46,8 @@ def names(rows: Sequence[Row], beside: Sequence[Row] = ()) -> list[str]:
     everything = [*parts, *map(_parts, beside)]
     differing = [column for column in told if len({part[column] for part in everything}) > 1] or [_MAIN[0]]
     plainest = "no HA" if "ha_mode" in differing else ""
-    found = [_joined(part, differing) or plainest or part["product"] for part in parts]
+    shown = [", ".join(part[column] for column in differing if part[column]) for part in parts]
+    found = [text or plainest or part["product"] for text, part in zip(shown, parts, strict=True)]
     for column in _MORE:
         counts = Counter(found)
         twice = [place for place, name in enumerate(found) if counts[name] > 1 or not name]
@@ -70,10 +71,6 @@ def _parts(row: Row) -> dict[str, str]:
     part = {column: str(row[column]) if wording.is_known(row[column]) else "" for column in (*_MAIN, *_MORE)}
     ha_mode = "" if part["ha_mode"] == "none" else part["ha_mode"].replace("-", " ")
     return part | {"threading": threads(row["threading"], row["threads"]), "ha_mode": ha_mode}
-
-
-def _joined(part: Mapping[str, str], columns: Iterable[str]) -> str:
-    return ", ".join(part[column] for column in columns if part[column])
 
 
 def fastest(rows: Sequence[Row]) -> Row | None:

@@ -101,7 +101,7 @@ class Writer:
     def chart(self, node: Any) -> Markup:
         """Return the placeholder of a chart, and write its data."""
         spec = json.loads(node.proto.spec)
-        frames = {each.name: _frame(each.data.data) for each in node.proto.datasets}
+        frames = {each.name: pa.ipc.open_stream(each.data.data).read_pandas() for each in node.proto.datasets}
         spec["datasets"] = spec.get("datasets", {}) | {
             name: json.loads(frame.to_json(orient="records", date_format="iso")) for name, frame in frames.items()
         }
@@ -235,11 +235,6 @@ def _template(name: str) -> jinja2.Template:
 
 def _markdown(text: str, render: Callable[[str], str]) -> Markup:
     return Markup(render(_DIRECTIVE.sub(r"\1", text)))  # noqa: S704 - without HTML of its own, by the options of the renderer
-
-
-def _frame(stream: bytes) -> pd.DataFrame:
-    with pa.ipc.open_stream(stream) as reader:
-        return reader.read_pandas()
 
 
 def _cell(value: Any) -> str:

@@ -207,7 +207,7 @@ def _fit(threads: Array, rates: Array) -> Fit | Refusal:
         return Refusal("The rates fall so steeply that the law gives no rate for one thread.")
     sigma, kappa = serial / one, pairwise / one
     residuals = yields * (one + serial * (threads - 1) + pairwise * pairs) - 1
-    residual = _missed(threads, residuals)
+    residual = math.sqrt(float(np.mean([group.mean() ** 2 for group in _grouped(threads, residuals)])))
     reason = _unconvincing(threads, yields, squares, residual)
     if reason:
         return Refusal(reason)
@@ -229,7 +229,7 @@ def _fit(threads: Array, rates: Array) -> Fit | Refusal:
         # kappa = (1 - sigma) / peak^2
         peak = Estimate(at, *ends(1, math.inf, at, lambda fixed: 1 + pairs / fixed**2, lambda _: threads))
     return Fit(
-        Estimate(scale / one, *_inverse(scale, one_ends)),
+        Estimate(scale / one, *(scale / end if end else None for end in reversed(one_ends))),
         Estimate(sigma, *ends(0, 1, sigma, lambda fixed: 1 + fixed * (threads - 1), lambda _: pairs)),
         Estimate(kappa, *kappa_ends),
         peak,
@@ -269,10 +269,6 @@ def _error(threads: Array, residuals: Array) -> tuple[float, int] | None:
         if lack > fdtri(spare, repeats, 0.75) * pure / repeats:
             return lack, spare
     return squares / (repeats + spare), repeats + spare
-
-
-def _missed(threads: Array, residuals: Array) -> float:
-    return math.sqrt(float(np.mean([group.mean() ** 2 for group in _grouped(threads, residuals)])))
 
 
 def _grouped(threads: Array, values: Array) -> list[Array]:
@@ -315,11 +311,6 @@ def _ends(squares_at: Callable[[float], float], estimate: float, limit: float, b
         return bound if excess(bound) <= 0 else float(brentq(excess, estimate, bound, xtol=1e-12))
 
     return end(bounds[0]), end(bounds[1])
-
-
-def _inverse(scale: float, ends: _Ends) -> _Ends:
-    low, high = ends
-    return scale / high if high else None, scale / low if low else None
 
 
 def _many(number: int, what: str) -> str:

@@ -151,11 +151,6 @@ def _of_step(values: Iterable[float], goal: Goal) -> float:
     return median(values) if goal.exceed_ratio else max(values)
 
 
-def _most(verdicts: Iterable[bool]) -> bool:
-    """Return whether at least half of them are true."""
-    return median(verdicts) >= 0.5
-
-
 def _loss(trials: Sequence[Trial], goal: Goal) -> float:
     return _of_step((trial.losses[goal.basis] for trial in trials), goal)
 
@@ -169,7 +164,7 @@ def _next_of(goal: Goal, steps: Steps, begun_at: float, plan: Plan) -> int | Non
         limited = [trial.is_limited for trial in steps[passing]]
         if _is_in_doubt(limited):
             return round(passing)
-        further = None if _most(limited) else plan.above(passing, begun_at)
+        further = None if median(limited) >= 0.5 else plan.above(passing, begun_at)
     elif passing is None:
         further = plan.below(exceeding, begun_at)
     else:

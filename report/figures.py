@@ -10,7 +10,7 @@ from dropline.app.charts import ramp, theme
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dropline.report.sections import Chart, Series
+    from dropline.report.sections import Chart
 
 WIDTH: Final = 460
 HEIGHT: Final = 250
@@ -25,7 +25,9 @@ def plot(chart: Chart) -> dict[str, Any]:
     ticks_x = nice(top)
     ticks_y = _loss_ticks(chart, points) if chart.is_loss else nice(max(y for _, y, _ in points))
     right, highest = max(top, ticks_x[-1]), ticks_y[-1]
-    scale = _symlog if chart.is_loss else float
+
+    def scale(value: float) -> float:
+        return math.log1p(value / _LINEAR_BELOW) if chart.is_loss else value
 
     def across(x: float) -> float:
         return LEFT + (RIGHT - LEFT) * x / right
@@ -41,7 +43,7 @@ def plot(chart: Chart) -> dict[str, Any]:
         "series": [
             {
                 "series": series,
-                "colour": _colour(series),
+                "colour": theme.SERIES_COLOURS.get(series.paint) or theme.backend_colour(series.paint),
                 "points": [(across(x), up(y), told) for x, y, told in series.points],
             }
             for series in chart.series
@@ -62,11 +64,3 @@ def _loss_ticks(chart: Chart, points: Sequence[tuple[float, float, str]]) -> lis
     top = max([*(y for _, y, _ in points), 2 * (chart.loss_limit or 0), 0.05])
     above = next((tick for tick in ramp.TICKS if tick >= top), 1)
     return [tick for tick in ramp.TICKS if tick <= above]
-
-
-def _symlog(ratio: float) -> float:
-    return math.log1p(ratio / _LINEAR_BELOW)
-
-
-def _colour(series: Series) -> str:
-    return theme.SERIES_COLOURS.get(series.paint) or theme.backend_colour(series.paint)

@@ -32,11 +32,6 @@ _FINE_TICKS: Final = [0.5, 0.65, 0.8, 1, 1.25, 1.5, 2]  # for ratios near 1 on a
 _TEXT: Final = {"align": "left", "dx": 7, "fontSize": 12}
 
 
-def _with_room(end: float) -> alt.ExprRef:
-    """Extend an axis so that a label fits after its last mark; phones need more space."""
-    return alt.ExprRef(f"{end} * (containerSize()[0] < 500 ? 1.75 : 1.3)")
-
-
 def capacities(rows: pd.DataFrame, unit: str, finding: str, detail: str) -> alt.LayerChart:
     """Draw the capacity of each set-up as a bar to the last passing step, with the range of the rate at the limit.
 
@@ -56,12 +51,9 @@ def capacities(rows: pd.DataFrame, unit: str, finding: str, detail: str) -> alt.
     rows["end"] = rows.groupby("row")["end"].transform("max")  # includes the published diamond beside it
     rows["is_named"] = ~rows["row"].duplicated()  # rows of the same name follow the measured one
     y = alt.Y("row:N", sort=list(dict.fromkeys(rows["row"])), title=None, axis=theme.ROW_AXIS)
-    x = alt.X(
-        "start:Q",
-        title=unit,
-        axis=_AXIS,
-        scale=alt.Scale(domainMin=0, domainMax=_with_room(rows["end"].max()), nice=False),
-    )
+    # Room for a label after its last mark; phones need more.
+    end = alt.ExprRef(f"{rows['end'].max()} * (containerSize()[0] < 500 ? 1.75 : 1.3)")
+    x = alt.X("start:Q", title=unit, axis=_AXIS, scale=alt.Scale(domainMin=0, domainMax=end, nice=False))
     shared: dict[str, Any] = {
         "y": y,
         "color": alt.Color("backend:N", scale=theme.backend_scale(rows["backend"]), legend=None),

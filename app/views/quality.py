@@ -27,6 +27,7 @@ FILTERS = {
     "subject": ("About", "subjects"),
     "campaign": ("Campaign", "campaigns"),
 }
+RESULTS = {None: "✓ holds", "info": "○ info", "warning": "⚠ warning"}
 TIME = "YYYY-MM-DD HH:mm"
 
 
@@ -227,7 +228,7 @@ def _gate(suites: list[dict[str, Any]]) -> None:
         pd.DataFrame(
             {
                 "Suite": [suite["suite"] for suite in suites],
-                "Result": [_result(suite) for suite in suites],
+                "Result": [RESULTS.get(suite["severity"], f"✖ {suite['severity']}") for suite in suites],
                 "Expectations": [f"{suite['successes']} of {suite['expectations']} passed" for suite in suites],
                 "Rows found": [
                     ", ".join(f"{wording.findings([name])}: {count:,}" for name, count in suite["findings"].items())
@@ -245,10 +246,6 @@ def _gate(suites: list[dict[str, Any]]) -> None:
         },
         height="content",
     )
-
-
-def _result(suite: dict[str, Any]) -> str:
-    return {None: "✓ holds", "info": "○ info", "warning": "⚠ warning"}.get(suite["severity"], f"✖ {suite['severity']}")
 
 
 def _campaigns(warehouse: Warehouse) -> None:

@@ -31,7 +31,7 @@ def documents(text: str) -> Iterator[tuple[int, Any] | Reject]:
     if sum(map(text.count, "{[,")) > _MAX_VALUES:
         yield Reject(1, f"more than {_MAX_VALUES} values", "split the file into one file per test")
         return
-    decoder = json.JSONDecoder(parse_int=_json_integer)
+    decoder = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) <= 18 else float(digits))
     place, line, faults, found = 0, 1, 0, 0
     while start := _NEXT.match(text, place) or _DOCUMENT.search(text, place):
         begin = start.end() if not start[0].strip() else start.start()
@@ -136,7 +136,3 @@ def mapping(value: object) -> Row:
 def items(value: object) -> list[Any]:
     """Return a JSON list, or an empty one for any other value."""
     return value if isinstance(value, list) else []
-
-
-def _json_integer(digits: str) -> float:
-    return int(digits) if len(digits) <= 18 else float(digits)
