@@ -122,12 +122,11 @@ def attempt(target: Target, given: Input, number: int, result: Result) -> bool:
 
     Who is too slow is asked again: a machine that stalls may charge that to the process, but not twice.
     """
-    tally, took_s, error = _asked(target, given)
-    too_long_s = 0.9 * SECONDS  # the alarm's clock and this one agree to a few ticks only
-    if took_s > too_long_s:
-        tally, took_s, error = _asked(target, given)
+    tally, took_s, error, is_late = _asked(target, given)
+    if is_late:
+        tally, took_s, error, is_late = _asked(target, given)
     # A reader may have taken the alarm for a failure of its own.
-    if took_s > too_long_s and not error:
+    if is_late and not error:
         error = f"took {took_s:.1f} s of processor time"
     if error:
         result.failures.append(Failure(number, target.name, given.source, given.done, error, given.data))
@@ -191,28 +190,33 @@ def _pick(chance: Random, target: Target) -> Path:
     return chance.choice(chance.choice(list(corpus()[target].values())))
 
 
-def _asked(target: Target, given: Input) -> tuple[Tally, float, str]:
-    """Return what an input came to, the processor time that it took, and the error if there was one."""
+def _asked(target: Target, given: Input) -> tuple[Tally, float, str, bool]:
+    """Return what an input came to, the processor time that it took, the error if any, and whether it was too slow."""
     began, tally, error = time.process_time(), Tally(), ""
     try:
-        with _limit():
+        with _limit() as alarms:
             tally = target.check(given.name, given.data)
     except (Exception, TooSlow):
         error = traceback.format_exc(limit=-3)
-    return tally, time.process_time() - began, error
+    return tally, time.process_time() - began, error, bool(alarms)
 
 
 @contextmanager
-def _limit() -> Iterator[None]:
-    """Raise TooSlow in the body after SECONDS of processor time: others who use the machine do not count."""
+def _limit() -> Iterator[list[int]]:
+    """Raise TooSlow in the body after SECONDS of processor time: others who use the machine do not count.
 
-    def stop(*_: object) -> None:
+    Yield the alarms so far: what a clock says afterwards may differ by more than a few ticks.
+    """
+    alarms: list[int] = []
+
+    def stop(number: int, _frame: object) -> None:
+        alarms.append(number)
         raise TooSlow
 
     before = signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
-        yield
+        yield alarms
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
