@@ -47,20 +47,11 @@ def row(drawn: alt.LayerChart, key: str, asked: Collection[str]) -> None:
                 on_click="ignore",
             )
         if asked:
-            _behind(asked, f"{key}-sql")
-
-
-@st.fragment
-def _behind(asked: Collection[str], key: str) -> None:
-    """Offer the queries behind a chart; they are drawn when they are opened, as a page with less reacts sooner."""
-    behind = st.popover("SQL behind this", type="tertiary", icon=":material/database:", on_change="rerun", key=key)
-    if not behind.open:
-        return
-    with behind:
-        for question in asked:
-            sql(question)
-            if len(quote(question)) <= LONGEST_LINK:
-                st.page_link("views/sql.py", label="Open in SQL", query_params={"sql": question})
+            with st.popover("SQL behind this", type="tertiary", icon=":material/database:"):
+                for question in asked:
+                    sql(question)
+                    if len(quote(question)) <= LONGEST_LINK:
+                        st.page_link("views/sql.py", label="Open in SQL", query_params={"sql": question})
 
 
 def sql(question: str) -> None:

@@ -64,14 +64,9 @@ def main() -> None:
             bind="query-params",
             help="Show figures that vendors and articles published, from their own machines, beside your results.",
         )
-        filters = st.popover("Filter", icon=":material/filter_list:", on_change="rerun", key="filters")
-    chosen: tuple[tuple[str, ...], ...] = ((),) * len(FILTERS)
-    named: list[str] = []
-    # Drawn only when opened or in use: a page with fewer fields reacts sooner.
-    keys = [f"{OWN}{name}" for name in FILTERS]
-    if filters.open or any(map(st.session_state.get, keys)) or any(map(st.query_params.get, [*keys, *FILTERS])):
-        with filters:
-            chosen, named = _choose_filters(_options(warehouse.identity, goal, is_published))
+        filters = st.popover("Filter", icon=":material/filter_list:")
+    with filters:
+        chosen, named = _choose_filters(_options(warehouse.identity, goal, is_published))
     if named:
         st.caption(f"Only {'; '.join(named)}")
     _version_changes(warehouse, goal)

@@ -48,8 +48,6 @@ def test_the_svg_has_the_title_and_the_points_as_drawn():
 def test_below_every_chart_stand_its_files_and_its_sql(open_page, warehouse_home, warehouse):
     app = open_page(warehouse_home, "speedups", published="true")
     assert [each.proto.label for each in app.get("download_button")] == ["CSV", "Parquet", "SVG"]
-    app.session_state["ratios-threading-sql"] = True  # opened
-    app.run()
     assert "Open in SQL" in [each.proto.label for each in app.get("page_link")]
     [question] = [each.value for each in app.code if "from ratios" in each.value][:1]
     assert warehouse.query(question).num_rows == len(app.dataframe[0].value)

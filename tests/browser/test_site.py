@@ -86,6 +86,19 @@ def test_the_data_of_each_chart_and_table_lies_beside_it(chromium, folder, wareh
     )
 
 
+def test_below_each_chart_stands_its_query(chromium, folder, warehouse):
+    page = chromium.new_page()
+    for file in folder.glob("*.html"):
+        if file.stem == "report":
+            continue
+        page.goto(file.as_uri())
+        behind = page.locator("details:has(summary:text-is('SQL'))")
+        assert behind.count() == page.locator(".chart").count() > 0, file.name
+        for question in behind.first.locator("code").all_text_contents():
+            assert warehouse.query(question).num_columns > 0
+    page.close()
+
+
 def test_a_phone_scrolls_down_only(chromium, folder):
     page = chromium.new_page(viewport={"width": 390, "height": 800})
     for file in folder.glob("*.html"):
