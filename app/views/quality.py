@@ -27,7 +27,7 @@ FILTERS = {
     "subject": ("About", "subjects"),
     "campaign": ("Campaign", "campaigns"),
 }
-RESULTS = {None: "✓ holds", "info": "○ info", "warning": "⚠ warning"}
+RESULTS = wording.SEVERITIES | {None: "✓ holds"}
 TIME = "YYYY-MM-DD HH:mm"
 
 

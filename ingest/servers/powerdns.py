@@ -108,11 +108,7 @@ def parse(data: bytes) -> Row:
         "product": product,
         "product_version": None,
         "protocol": "DNS",
-        **(
-            _authoritative(settings)
-            if product == AUTHORITATIVE
-            else _threading(_whole(settings, "threads", 2, _MAX_THREADS))
-        ),
+        **(_authoritative(settings) if product == AUTHORITATIVE else _recursor(settings)),
         "settings": document,
     }
 
@@ -129,6 +125,10 @@ def _authoritative(settings: Mapping[str, _Setting]) -> Row:
         **_threading(receivers * distributors if receivers and distributors else None),
         "packet_queue_size": receivers * queue if receivers and queue and distributors != 1 else None,
     }
+
+
+def _recursor(settings: Mapping[str, _Setting]) -> Row:
+    return _threading(_whole(settings, "threads", 2, _MAX_THREADS))
 
 
 def _threading(threads: int | None) -> Row:

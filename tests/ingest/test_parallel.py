@@ -90,7 +90,7 @@ class Deadly:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_a_short_result_follows_a_long_one_in_the_same_memory():
+def test_a_short_result_follows_a_long_one_in_the_same_file():
     sizes = [100_000, 3, 100_000, 1, 0, 2, 0, 100_000, 5]
     told = [*in_order(lambda size: bytes(size), sizes, workers=2)]
     assert [*map(len, told)] == sizes
