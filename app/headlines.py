@@ -25,6 +25,11 @@ DECIDED: Final = ("faster", "slower", "probably faster", "probably slower")
 # Columns that distinguish set-ups, in this order; those after the first group only where the others are ambiguous.
 _MAIN: Final = ("product", "product_version", "backend", "threading", "ha_mode", "scenario")
 _MORE: Final = ("testbed", "tool", "method", "campaign", "configuration")
+# What `fastest` and the texts about it read of a set-up.
+COLUMNS: Final = (
+    *(*_MAIN, *_MORE, "protocol", "threads", "cpus", "origin", "rate", "rate_unit", "rate_interpolated"),
+    *("ci_low", "ci_high", "interval_kind", "status", "qualifier", "runs"),
+)
 
 
 def threads(threading: str | None, count: float | None) -> str:

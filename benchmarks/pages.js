@@ -47,9 +47,13 @@
     for (const kind of ["keydown", "pointerdown", "pointerup", "change"])
         addEventListener(kind, event => { seen.pressed = event.timeStamp }, true)
     const write = CanvasRenderingContext2D.prototype.fillText
+    const written = new WeakMap() // by canvas: the word at each place, as a table also draws again what stands there
     CanvasRenderingContext2D.prototype.fillText = function (...given) {
         if (this.canvas.isConnected) {
-            change()
+            const [word, x, y] = given
+            const words = written.get(this.canvas) || written.set(this.canvas, new Map()).get(this.canvas)
+            if (words.get(`${x} ${y}`) !== word) change()
+            words.set(`${x} ${y}`, word)
             paint()
         }
         return write.apply(this, given)

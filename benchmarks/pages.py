@@ -9,8 +9,8 @@ the page before.
 Paint: from the navigation until the first figure is visible: a mark of a chart, a word of a table, a metric, or the
 page's input field. Whole: until nothing on the page changes any more. Interaction: from the visitor's last key or
 button press, or choice of a file, until the script has ended and nothing changes any more. A change is one of the
-document, a chart mark or text that moves, or a word drawn into a table. Not counted are the copy of a table for screen
-readers, which follows 0.2 s later, and fading colours.
+document, a chart mark or text that moves, or a word that a table did not show at that place. Not counted are the copy
+of a table for screen readers, which follows 0.2 s later, and fading colours.
 
 Shift: how much of the visible content moves while the page opens, times the distance (Cumulative Layout Shift of the
 W3C's Layout Instability API; web.dev calls up to 0.1 good), a number without a unit.

@@ -5,7 +5,7 @@ months as (
 
     select
         configuration_id,
-        list(distinct strftime(started_at, '%Y-%m')) as months
+        list_transform(list(distinct date_trunc('month', started_at)), lambda month: strftime(month, '%Y-%m')) as months
     from runs
     where started_at is not null
     group by configuration_id

@@ -104,7 +104,7 @@ def _answer(frame: pd.DataFrame) -> None:
     rated = own if len(own) else rated
     if len(rated) < 2 or len(rated.groupby(["protocol", "rate_unit"], dropna=False)) > 1:
         return
-    rows: list[headlines.Row] = rated.assign(cpus=None).to_dict("records")
+    rows: list[headlines.Row] = rated.reindex(columns=headlines.COLUMNS).to_dict("records")
     rows = [row | {"name": name} for row, name in zip(rows, headlines.names(rows), strict=True)]
     if best := headlines.fastest(rows):
         st.header(wording.plain(headlines.headline(best, alone=False)), anchor=False)

@@ -13,7 +13,7 @@ from dropline.app.sandbox import Refused, TooMuch
 from dropline.app.warehouse import Warehouse, WarehouseError
 from dropline.paths import Home
 
-MOST_STEPS: Final = 1500  # some hundred curves; more hide each other and keep the browser busy
+MOST_STEPS: Final = 600  # some forty curves; more hide each other and keep the browser busy
 LOSSES: Final = {
     "loss_worst_exchange": "Loss, worst exchange",
     "loss_packet": "Loss, packets",
@@ -221,7 +221,10 @@ def _show_troubles(found: dict[str, Any]) -> None:
 def _show_lines(found: dict[str, Any]) -> None:
     if not found["lines"]:
         return
-    with st.expander("Line by line: how each was read"):
+    place = st.expander("Line by line: how each was read", on_change="rerun", key="line-by-line")
+    if not place.open:  # the browser would lay out a table that nobody sees
+        return
+    with place:
         lines = [(number, kind, _visible(text)) for number, text, kind in found["lines"]]
         widgets.table(pd.DataFrame(lines, columns=["Line", "Taken for", "Text"]), alt="Lines of the file", key="lines")
         if found["lines_in_all"] > len(lines):
