@@ -21,20 +21,8 @@ if TYPE_CHECKING:
 FORMATS: Final = {"parquet": "format parquet, compression zstd", "csv": "format csv, header"}
 COLUMNS: Final = "columns.csv"
 
+_README: Final = Path(__file__).with_name("export.txt")
 _NESTED: Final = frozenset({"list", "array", "map", "struct"})
-_README: Final = """Written by `dropline export` from a warehouse of {built_at:%Y-%m-%d %H:%M:%S} UTC.
-
-tables/        {tables} tables as {form}
-columns.csv    every column of them: its type, and what it means
-"""
-_CSV: Final = """
-The CSV is UTF-8 with commas and a line of names; an empty text is "", no value is nothing;
-lists, maps and structures are JSON; times carry their offset from UTC.
-"""
-_RAW: Final = """
-raw/              the current version of every raw file, by campaign and path
-raw-files.csv     where each of them is, and its SHA-256
-"""
 
 
 class ExportFailed(DroplineError):
@@ -80,6 +68,7 @@ def dump(
     (done, total, table) before each table.
     """
     import duckdb
+    import jinja2
 
     (folder / "tables").mkdir()
     rows = {}
@@ -97,8 +86,9 @@ def dump(
             copied = database.execute(f"copy ({_rows(database, table, form)}) to {file} ({FORMATS[form]})").fetchone()
             rows[table] = copied[0] if copied else 0
         (built,) = database.execute("select built_at from build_info").fetchone() or (None,)
-    readme = _README.format(tables=len(tables), form=form.upper(), built_at=built)
-    (folder / "README.txt").write_text(readme + _CSV * (form == "csv") + _RAW * raw, "utf-8")
+    text_of = jinja2.Template(_README.read_text("utf-8"), trim_blocks=True, keep_trailing_newline=True)
+    readme = text_of.render(built_at=built, tables=len(tables), form=form, raw=raw)
+    (folder / "README.txt").write_text(readme, "utf-8")
     return rows
 
 

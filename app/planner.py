@@ -79,8 +79,6 @@ PARTS: Final = tuple(LOADS)[:7]
 SWING: Final = 0.2  # share by which an input is varied
 ENDS: Final = ("smaller", "larger")
 HARDLY: Final = 0.001  # an input that moves the need by a smaller share hardly matters
-MOST_MEETING: Final = 10
-MOST_MISSING: Final = 5
 _VARIED: Final = tuple(
     each for each in PARAMETERS if each.unit not in {"version", "leases"} and not each.name.endswith("timeout_s")
 )
@@ -525,44 +523,23 @@ def summed_up(course: Course) -> dict[str, float | None]:
 
 def as_text(found: Answer) -> str:
     """Return an answer as text: loads, course after the event, strongest inputs, and who meets the need."""
+    import jinja2
+
     loads = found.loads
     hidden = {"t1_s", "t2_s", "busiest_after_s"}
     if loads["needed_partner_down_lps"] == loads["needed_lps"]:
         hidden.add("needed_partner_down_lps")
-    shown = {name: text for name, text in LOADS.items() if name == "needed_lps" or (loads[name] and name not in hidden)}
-    given = [f"{name} {_figure(value)}" for name, value in found.inputs.items() if value != BY_NAME[name].default]
-    lines = [f"For {', '.join(given) or 'no clients'}; everything else at its default.", ""]
-    lines += [f"{found.loads[name]:>12,.2f}  {label}: {formula}" for name, (label, formula) in shown.items()]
-    if found.measured_lps > 0:
-        lines += ["", course_in_words(found.course, found.measured_lps), *events_in_words(found.loads)]
-    if found.influences:
-        strongest = found.influences[0]
-        lines += [
-            "",
-            f"Most important input: {BY_NAME[strongest.name].full_label}. "
-            f"From {_figure(strongest.low_value)} to {_figure(strongest.high_value)}, "
-            f"the need goes from {strongest.low_lps:,.2f} to {strongest.high_lps:,.2f}.",
-        ]
-    if found.configurations is None:
-        lines += ["", "Build a warehouse (dropline up examples) to see which configurations are fast enough."]
-        return "\n".join(lines)
-    meeting = [row for row in found.configurations if row["missing_lps"] == 0]
-    missing = [row for row in found.configurations if row["missing_lps"]]
-    if found.loads["needed_lps"] <= 0:
-        lines += ["", "Give the number of clients (--clients or --arriving) to see which servers can serve them."]
-        return "\n".join(lines)
-    heading = f"{'leases/s':>12}  {'x needed':>8}  {'probable':>8}"
-    lines += [
-        "",
-        "x needed: the lower end of the 95 % interval, or the figure where there is none, divided by the need.",
-        "probable: chance that one more run reaches the need, given the spread of all runs; - without repeated runs.",
+    shown = [
+        (loads[name], *text)
+        for name, text in LOADS.items()
+        if name == "needed_lps" or (loads[name] and name not in hidden)
     ]
-    lines += ["", f"{heading}  configurations that meet it, fastest first: {len(meeting)}"]
-    lines += [_line(row) for row in meeting[:MOST_MEETING]] or ["none"]
-    if missing:
-        lines += ["", f"{heading}  configurations that miss it, closest first: {len(missing)}"]
-        lines += [f"{_line(row)}, {row['missing_lps']:,.0f} leases/s short" for row in missing[:MOST_MISSING]]
-    return "\n".join(lines)
+    given = [f"{name} {_figure(value)}" for name, value in found.inputs.items() if value != BY_NAME[name].default]
+    after = (
+        [course_in_words(found.course, found.measured_lps), *events_in_words(loads)] if found.measured_lps > 0 else []
+    )
+    template = jinja2.Template(Path(__file__).with_name("needs.txt").read_text("utf-8"), trim_blocks=True)
+    return template.render(found=found, shown=shown, given=given, after=after, inputs=BY_NAME, figure=_figure)
 
 
 def as_markdown(found: Answer) -> str:
@@ -670,12 +647,3 @@ def duration(seconds: float) -> str:
 
 def _figure(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:g}"
-
-
-def _line(row: Mapping[str, Any]) -> str:
-    probable = row["meeting_probability"]
-    return (
-        f"{row['lps']:>12,.0f}  {row['headroom_ratio']:>8,.2f}  "
-        f"{'-' if probable is None else f'{100 * probable:.1f} %':>8}  "
-        f"{row['configuration']} ({row['origin']}, {row['quality']})"
-    )

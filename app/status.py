@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from dropline.app.queries import ask
@@ -14,9 +13,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from dropline.paths import Home
-
-FINDINGS = "select severity, count(*) as findings from quality_findings group by severity order by severity"
-PUBLISHED = "select count(*) as figures from published_figures"
 
 
 def committed(home: Home) -> list[str]:
@@ -52,14 +48,7 @@ def describe(home: Home) -> str:
     behind = len(set(batches) - set(held["lake_batches"]))
     state = f"{behind} batches behind the lake: dropline build" if behind else "up to date"
     lines.append(f"warehouse  built {held['built_at']:%Y-%m-%d %H:%M:%S} UTC, {state}")
-    for row in sorted(ask(warehouse, "quality_campaigns").to_pylist(), key=itemgetter("campaign")):
-        lines.append(
-            f"campaign   {row['campaign']}: {row['configurations']} configurations, {row['runs']} runs, "
-            f"{row['trials']} trials from {row['files']} files ({row['rejected_files']} rejected)"
-        )
-    lines.append(f"published  {warehouse.query(PUBLISHED).to_pylist()[0]['figures']} figures")
-    counts = ", ".join(f"{row['findings']} {row['severity']}" for row in warehouse.query(FINDINGS).to_pylist())
-    lines.append(f"findings   {counts or 'none'}")
+    lines += ask(warehouse, "status_lines")["line"].to_pylist()
     if suites := gate(home):
         failed = sum(suite["failures"] for suite in suites)
         held = sum(suite["successes"] for suite in suites)

@@ -45,7 +45,7 @@ class Verdict(IntEnum):
 
 
 class Pair(NamedTuple):
-    """A candidate compared with its baseline: the ratio of their rates with its 95 % interval."""
+    """A candidate compared with its baseline: the ratio of their rates, its 95 % interval, its corrected p value."""
 
     configuration: str
     runs: int | None
@@ -55,11 +55,11 @@ class Pair(NamedTuple):
     high: float | None
     p_value: float | None
 
-    def verdict(self, drop: float, p_value: float | None) -> Verdict:
+    def verdict(self, drop: float) -> Verdict:
         """Return slower if significant and beyond `drop`; passed if the interval excludes `drop`."""
-        if self.ratio is None or self.low is None or self.high is None or p_value is None:
+        if self.ratio is None or self.low is None or self.high is None or self.p_value is None:
             return Verdict.UNKNOWN
-        if self.high < 1 and p_value <= LEVEL and self.ratio <= 1 - drop:
+        if self.high < 1 and self.p_value <= LEVEL and self.ratio <= 1 - drop:
             return Verdict.SLOWER
         return Verdict.PASSED if self.low > 1 - drop else Verdict.UNKNOWN
 
@@ -103,25 +103,10 @@ def judge(warehouse: Warehouse, baseline: str, candidate: str | None, drop: floa
             "must be a product_version or a campaign, with the same backend, threads, testbed, generator and options"
         )
         raise CannotTell(message)
-    return _judged(pairs, drop)
-
-
-def _judged(pairs: Sequence[Pair], drop: float) -> list[Judged]:
-    found = []
-    for pair, p_value in zip(pairs, _corrected([pair.p_value for pair in pairs]), strict=True):
-        verdict = pair.verdict(drop, p_value)
-        found.append(Judged(pair, verdict, _sentence(pair, verdict, drop)))
-    return found
-
-
-def _corrected(p_values: Sequence[float | None]) -> list[float | None]:
-    """Correct for the number of tests (S. Holm, Scandinavian Journal of Statistics 6, 1979, pp. 65-70)."""
-    known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
-    corrected: list[float | None] = [None] * len(p_values)
-    highest = 0.0
-    for rank, (p, place) in enumerate(known):
-        highest = corrected[place] = max(highest, min(1.0, p * (len(known) - rank)))
-    return corrected
+    verdicts = [pair.verdict(drop) for pair in pairs]
+    return [
+        Judged(pair, verdict, _sentence(pair, verdict, drop)) for pair, verdict in zip(pairs, verdicts, strict=True)
+    ]
 
 
 def _sentence(pair: Pair, verdict: Verdict, drop: float) -> str:
@@ -208,4 +193,4 @@ def share_slower(runs: pa.Table, drop: float, factor: float) -> float:
         connection.execute(looked_up())
         found = connection.execute(query("models/splits")).fetchall()
     pairs = [Pair("split", half, half, *row) for row in found]
-    return sum(pair.verdict(drop, pair.p_value) is Verdict.SLOWER for pair in pairs) / SPLITS
+    return sum(pair.verdict(drop) is Verdict.SLOWER for pair in pairs) / SPLITS

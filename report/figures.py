@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 WIDTH: Final = 460
 HEIGHT: Final = 250
 LEFT, RIGHT, TOP, FLOOR = 62, WIDTH - 26, 26, HEIGHT - 44  # the plot
-_LINEAR_BELOW: Final = 0.002  # gives zero loss a place on the logarithmic axis
 
 
 def plot(chart: Chart) -> dict[str, Any]:
@@ -27,7 +26,7 @@ def plot(chart: Chart) -> dict[str, Any]:
     right, highest = max(top, ticks_x[-1]), ticks_y[-1]
 
     def scale(value: float) -> float:
-        return math.log1p(value / _LINEAR_BELOW) if chart.is_loss else value
+        return math.log1p(value / ramp.LINEAR_BELOW) if chart.is_loss else value
 
     def across(x: float) -> float:
         return LEFT + (RIGHT - LEFT) * x / right

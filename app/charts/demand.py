@@ -26,9 +26,7 @@ def against_capacities(steps: pd.DataFrame, capacities: pd.DataFrame, finding: s
         finding: the title.
         detail: the subtitle.
     """
-    x = alt.X(
-        "t_s:Q", title="Time after the event", scale=alt.Scale(type="log", nice=False), axis=recovery.time_axis(steps)
-    )
+    x = recovery.time_axis(steps)
     scale = alt.Scale(type="symlog", constant=10, nice=False, padding=12)
     axis = alt.Axis(format=",.4~f", values=[0, 10, 100, 1000, 10_000, 100_000, 1_000_000], labelFlush=False)
     y = alt.Y("lps:Q", title="Leases per second", scale=scale, axis=axis)

@@ -29,22 +29,13 @@ def second_by_second(
         pauses: the result of `pauses`; shaded.
     """
     intervals = intervals.loc[:, list(REQUIRED)]
-    series = list(theme.SERIES_COLOURS)
     lines = (
         alt.Chart(intervals)
         .mark_line(strokeWidth=1.8, point=len(intervals) < _FEW)
         .encode(
             x=time_axis(span_s, "Time since the start (s)"),
             y=alt.Y("packets_per_s:Q", title="Packets per second", axis=theme.value_axis()),
-            color=alt.Color(
-                "series:N",
-                scale=alt.Scale(domain=series, range=list(theme.SERIES_COLOURS.values())),
-                title=None,
-                legend=alt.Legend(orient="top", symbolType="stroke", symbolSize=300),
-            ),
-            strokeDash=alt.StrokeDash(
-                "series:N", scale=alt.Scale(domain=series, range=[[5, 3], [1, 0], [2, 2]]), legend=None
-            ),
+            **theme.of_series(theme.SERIES_COLOURS, [[5, 3], [1, 0], [2, 2]]),
             tooltip=[
                 alt.Tooltip("series:N", title="Packets"),
                 alt.Tooltip("t_s:Q", title="Second", format=".0f"),

@@ -23,7 +23,7 @@ CHOSEN: Final = "chosen_limit"  # the selection with `limit`, a ratio, after a c
 TICKS: Final = (0, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1)
 _HEIGHT: Final = 460  # pixels
 _LEGEND_ROW: Final = 30
-_LINEAR_BELOW: Final = 0.002  # symlog: the axis includes zero loss
+LINEAR_BELOW: Final = 0.002  # symlog: the axis includes zero loss
 # Selectable limits as (upper end, step): about as many pixels apart as a pointer can resolve.
 _CHOICES: Final = ((0.01, 0.0005), (0.05, 0.001), (0.2, 0.005), (1.0, 0.01))
 
@@ -51,12 +51,6 @@ def loss_over_rate(
     """
     steps = theme.with_backends(steps.loc[:, list(REQUIRED)])
     top = float(min(1.0, max([*steps["loss_ratio"], 2 * (limit or 0), 0.05])))
-    y = alt.Y(
-        "loss_ratio:Q",
-        title=f"Loss ({basis}, % of sent)",
-        scale=alt.Scale(type="symlog", constant=_LINEAR_BELOW, domain=[0, top], clamp=True),
-        axis=alt.Axis(values=[tick for tick in TICKS if tick <= top], format=".1~%"),
-    )
     lines = list(dict.fromkeys(steps["label"]))
     height = _HEIGHT + _LEGEND_ROW * len(lines)  # the legend takes its space from the chart
     many = len(lines) > len(theme.LINE_DASHES)
@@ -67,7 +61,7 @@ def loss_over_rate(
     by_label: dict[str, Any] = {"sort": lines, "title": "Configuration", "legend": legend if len(lines) > 1 else None}
     base = alt.Chart(steps).encode(
         x=alt.X("offered_rate:Q", title=f"Offered rate ({unit})", axis=theme.RATE_AXIS),
-        y=y,
+        y=loss_axis(basis, top),
         color=theme.label_colours(steps, by_label["legend"], colours),
         detail=alt.Detail("line:N"),
         tooltip=[
@@ -107,6 +101,16 @@ def loss_over_rate(
         finding,
         f"{detail}; red: the limit of {100 * limit:g} %",
         height,
+    )
+
+
+def loss_axis(basis: str, top: float) -> alt.Y:
+    """Return the axis of `loss_ratio` up to `top`, logarithmic but for the smallest losses."""
+    return alt.Y(
+        "loss_ratio:Q",
+        title=f"Loss ({basis}, % of sent)",
+        scale=alt.Scale(type="symlog", constant=LINEAR_BELOW, domain=[0, top], clamp=True),
+        axis=alt.Axis(values=[tick for tick in TICKS if tick <= top], format=".1~%"),
     )
 
 

@@ -67,32 +67,22 @@ def requests(drawn: pd.DataFrame, finding: str) -> alt.LayerChart:
     return _lines(drawn, _REQUESTS, "Requests per second", finding, "Requests from clients, and those answered")
 
 
-def time_axis(table: pd.DataFrame) -> alt.Axis:
+def time_axis(table: pd.DataFrame) -> alt.X:
     """Return the logarithmic time axis of a table with `t_s`, in everyday units."""
     ticks = [each for each in _TICKS if table["t_s"].min() <= each <= table["t_s"].max()]
-    return alt.Axis(values=ticks, labelExpr=f"{json.dumps(_TICKS)}[datum.value]", labelFlush=False, grid=False)
+    axis = alt.Axis(values=ticks, labelExpr=f"{json.dumps(_TICKS)}[datum.value]", labelFlush=False, grid=False)
+    return alt.X("t_s:Q", title="Time after the event", scale=alt.Scale(type="log", nice=False), axis=axis)
 
 
 def _lines(table: pd.DataFrame, colours: Mapping[str, str], axis: str, finding: str, detail: str) -> alt.LayerChart:
-    names = list(colours)
-    long = table.melt("t_s", names, "series", "value")
+    long = table.melt("t_s", list(colours), "series", "value")
     drawn = (
         alt.Chart(long)
         .mark_line(strokeWidth=1.8)
         .encode(
-            x=alt.X(
-                "t_s:Q", title="Time after the event", scale=alt.Scale(type="log", nice=False), axis=time_axis(table)
-            ),
+            x=time_axis(table),
             y=alt.Y("value:Q", title=axis, axis=theme.RATE_AXIS),
-            color=alt.Color(
-                "series:N",
-                scale=alt.Scale(domain=names, range=list(colours.values())),
-                title=None,
-                legend=alt.Legend(orient="top", symbolType="stroke", symbolSize=300, columns=theme.LEGEND_COLUMNS),
-            ),
-            strokeDash=alt.StrokeDash(
-                "series:N", scale=alt.Scale(domain=names, range=list(theme.LINE_DASHES[: len(names)])), legend=None
-            ),
+            **theme.of_series(colours, theme.LINE_DASHES[: len(colours)], columns=theme.LEGEND_COLUMNS),
             tooltip=[
                 alt.Tooltip("series:N", title="Series"),
                 alt.Tooltip("t_s:Q", title="Second", format=",.0f"),

@@ -26,7 +26,6 @@ def shares(times: pd.DataFrame) -> alt.LayerChart:
     """
     times = times.loc[:, list(REQUIRED)]
     names = list(dict.fromkeys(times["source"]))
-    colours = [theme.DISTINCT_COLOURS[place % len(theme.DISTINCT_COLOURS)] for place in range(len(names))]
     base = alt.Chart(times).encode(
         x=alt.X(
             "time_ms:Q",
@@ -37,7 +36,7 @@ def shares(times: pd.DataFrame) -> alt.LayerChart:
         y=alt.Y("share_ratio:Q", title="Share of answers", scale=alt.Scale(domain=[0, 1]), axis=_TICKS),
         color=alt.Color(
             "source:N",
-            scale=alt.Scale(domain=names, range=colours),
+            scale=theme.distinct(names),
             legend=alt.Legend(orient="top", title=None, columns=theme.LEGEND_COLUMNS),
         ),
         tooltip=[

@@ -33,7 +33,6 @@ def over_time(
     """
     readings = readings.loc[:, list(REQUIRED)]
     names = list(dict.fromkeys(readings["name"]))
-    colours = [theme.DISTINCT_COLOURS[i % len(theme.DISTINCT_COLOURS)] for i in range(len(names))]
     legend = alt.Legend(orient="top", title=None, symbolType="stroke", symbolSize=300) if len(names) > 1 else None
     base = alt.Chart(readings)
     are_events = readings["value"].nunique() == 1  # single events: draw no line between them
@@ -43,7 +42,7 @@ def over_time(
     ).encode(
         x=intervals.time_axis(span_s),
         y=alt.Y("value:Q", title=None, scale=alt.Scale(zero=True), axis=theme.value_axis(ticks=3)),
-        color=alt.Color("name:N", scale=alt.Scale(domain=names, range=colours), legend=legend),
+        color=alt.Color("name:N", scale=theme.distinct(names), legend=legend),
         tooltip=[
             alt.Tooltip("name:N", title=panel),
             alt.Tooltip("t_s:Q", title="Second", format=".2f"),

@@ -11,7 +11,7 @@ import altair as alt
 from altair.utils import schemapi
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     import pandas as pd
 
@@ -83,6 +83,21 @@ def backend_scale(backends: Iterable[Any]) -> alt.Scale:
     known = list(BACKEND_COLOURS)
     names = sorted({name if isinstance(name, str) else "" for name in backends}, key=lambda n: (n not in known, n))
     return alt.Scale(domain=names, range=[backend_colour(name) for name in names])
+
+
+def distinct(names: Sequence[str]) -> alt.Scale:
+    """Return the colour scale of a few things that are no backends, in turn."""
+    return alt.Scale(domain=names, range=[DISTINCT_COLOURS[i % len(DISTINCT_COLOURS)] for i in range(len(names))])
+
+
+def of_series(colours: Mapping[str, str], dashes: Iterable[Sequence[int]], **legend: Any) -> dict[str, Any]:
+    """Return the encodings of the lines of a field `series`: its colours, its dashes, and a legend on top."""
+    names, shown = list(colours), alt.Legend(orient="top", symbolType="stroke", symbolSize=300, **legend)
+    scale, dashed = (alt.Scale(domain=names, range=list(looks)) for looks in (colours.values(), dashes))
+    return {
+        "color": alt.Color("series:N", scale=scale, title=None, legend=shown),
+        "strokeDash": alt.StrokeDash("series:N", scale=dashed, legend=None),
+    }
 
 
 def with_backends(table: pd.DataFrame) -> pd.DataFrame:

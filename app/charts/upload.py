@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 KNOWN: Final = ("configuration_id", "configuration", "backend", "offered_rate", "loss_ratio", "runs")
 TRIED: Final = ("trial", "offered_rate", "loss_ratio")
 _HEIGHT: Final = 400  # pixels
-_LINEAR_BELOW: Final = 0.002  # symlog: the axis includes zero loss
 _AXIS: Final = alt.Axis(format="~s", tickCount=6, labelOverlap=True)
 _COLOUR, _EDGE = "#e69f00", "#222222"  # bright on a dark background, edged on a light one
 _MOST_POINTS: Final = 500  # of known curves: more overlap
@@ -37,12 +36,7 @@ def among_known(known: pd.DataFrame, tried: pd.DataFrame, limit: float, unit: st
     tried = tried.loc[:, list(TRIED)]
     top = float(min(1.0, max([*known["loss_ratio"], *tried["loss_ratio"], 2 * limit])))
     x = alt.X("offered_rate:Q", title=f"Offered rate ({unit})", scale=alt.Scale(type="log", nice=False), axis=_AXIS)
-    y = alt.Y(
-        "loss_ratio:Q",
-        title="Loss (worst exchange, % of sent)",
-        scale=alt.Scale(type="symlog", constant=_LINEAR_BELOW, domain=[0, top], clamp=True),
-        axis=alt.Axis(values=[tick for tick in ramp.TICKS if tick <= top], format=".1~%"),
-    )
+    y = ramp.loss_axis("worst exchange", top)
     figures = [
         alt.Tooltip("offered_rate:Q", title=f"Offered ({unit})", format=",.0f"),
         alt.Tooltip("loss_ratio:Q", title="Loss", format=".3%"),

@@ -239,23 +239,3 @@ def test_inputs_out_of_order_are_errors_and_not_answers(blank, inputs, complaint
         planner.lps_needed(blank, inputs)
     with pytest.raises(Exception, match=complaint):
         blank.cursor().execute(planner.sql(inputs).replace("*", "needed_lps")).fetchall()
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "value"),
-    [
-        ("clients", "350k", 350_000), ("clients", "1.5M", 1_500_000), ("clients", "350000", 350_000),
-        ("boot_ratio", "90%", 0.9), ("boot_ratio", "0.9", 0.9), ("lease_s", "1d12h", 129_600), ("lease_s", "90m", 5400),
-        ("lease_s", "1h 30min", 5400), ("lease_s", "3600", 3600), ("outage_s", "0", 0),
-    ],
-)  # fmt: skip
-def test_inputs_are_written_as_people_write_them(name, text, value):
-    assert planner.parsed(name, text) == pytest.approx(value)
-
-
-@pytest.mark.parametrize(
-    ("name", "text"), [("clients", "1d"), ("lease_s", "1h30"), ("lease_s", "soon"), ("boot_ratio", "")]
-)
-def test_what_cannot_be_read_is_answered_with_an_example(name, text):
-    with pytest.raises(ValueError, match="write for example"):
-        planner.parsed(name, text)

@@ -127,23 +127,6 @@ def test_report_that_is_cut_anywhere_never_tells_other_totals(reader, name):
                 assert part.facts[column] in {whole[column], None}, end
 
 
-# --- flame
-
-
-def test_flame_text_and_json_tell_the_same_trial():
-    for folder in ("lmdb-Q1000", "mysql-randomlabel", "lmdb-v99", "server-down"):
-        text = report(flame, capture(f"tools/flame/{folder}/flame.out"))
-        lines = report(flame, capture(f"tools/flame/{folder}/flame.json"))
-        assert text.facts["achieved_rate"] == pytest.approx(lines.facts["achieved_rate"], rel=1e-4)
-        same = ("method", "offered_rate", "sent", "received", "dropped", "clients")
-        assert [text.facts[name] for name in same] == [lines.facts[name] for name in same]
-        assert details(text)["run_id"] == details(lines)["run_id"]
-        assert responses(text) == responses(lines)
-        for metric in ("interval_sent", "interval_received", "interval_timeouts", "in_flight"):
-            values = [row[2] for row in observed(text, metric)]
-            assert values == [row[2] for row in observed(lines, metric)]
-
-
 # --- dnspyre, dnstrace
 
 

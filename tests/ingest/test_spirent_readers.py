@@ -15,7 +15,6 @@ from dropline.ingest.formats import (
     Reject,
     Report,
     cyberflood_polls,
-    testcenter_csv,
     testcenter_periodic,
     testcenter_results,
     testcenter_views,
@@ -44,25 +43,6 @@ def reject(reader, data):
 
 def details(report):
     return json.loads(report.facts["details"])
-
-
-# --- TestCenter: RFC 2544 tables -------------------------------------------------------------------------------------
-
-EXPORT = "2544-Tput-Summary-1_2012-05-14_10-20-30.csv"
-
-
-@pytest.mark.parametrize("twin", ["vsperf_Rfc2544Tput.csv", "stc_QueryResult_throughput.txt"])
-def test_all_spellings_of_the_view_give_the_same_trials(twin):
-    export, other = reports(testcenter_csv, read(EXPORT)), reports(testcenter_csv, read(twin))
-    assert [report.facts for report in export] == [report.facts for report in other]
-
-
-def test_database_and_export_of_one_test_agree():
-    export = reports(testcenter_csv, read(EXPORT))
-    database = reports(testcenter_results, read("2544-Tput-Summary-1_2012-05-14_10-20-30.db"))
-    columns = ("offered_rate", "achieved_rate", "sent", "received", "dropped", "duration_s", "method")
-    for one, other in zip(export, database, strict=True):
-        assert [one.facts[column] for column in columns] == [other.facts[column] for column in columns]
 
 
 # --- TestCenter: results database ------------------------------------------------------------------------------------
@@ -193,12 +173,6 @@ def test_file_cut_after_some_of_its_ports_has_the_loss_of_the_analyzer_or_none(c
     lone = kept[: kept.index("Analyzer_Results")] + kept[kept.index("RxStream_Results") :]
     found = [part for part in testcenter_periodic.parse(lone.encode()) if isinstance(part, Report)]
     assert half == "" or [(part.facts["received"], part.facts["dropped"]) for part in found] == [(None, None)]
-
-
-# --- Avalanche and CyberFlood ----------------------------------------------------------------------------------------
-
-
-# --- Neighbours ------------------------------------------------------------------------------------------------------
 
 
 # --- Captures that may not be copied ---------------------------------------------------------------------------------

@@ -26,17 +26,36 @@ pairs as (
         and $baseline in (baseline.campaign, baseline.product_version)
         and candidate.configuration_id <> baseline.configuration_id
 
+),
+
+compared as (
+
+    select
+        compare.configuration_a as configuration,
+        compare.runs_a as runs,
+        compare.runs_b as baseline_runs,
+        compare.ratio_interpolated as ratio,
+        compare.ci_low as low,
+        compare.ci_high as high,
+        compare.p_value,
+        count(compare.p_value) over () as tests,
+        row_number() over (order by compare.p_value nulls last) as place
+    from pairs
+    cross join lateral compare(pairs.a, pairs.b) as compare
+    where compare.loss_goal = $goal
+
 )
 
+-- p values are corrected for their number (S. Holm, Scandinavian Journal of Statistics 6, 1979, pp. 65-70)
 select
-    compared.configuration_a as configuration,
-    compared.runs_a as runs,
-    compared.runs_b as baseline_runs,
-    compared.ratio_interpolated as ratio,
-    compared.ci_low as low,
-    compared.ci_high as high,
-    compared.p_value
-from pairs
-cross join lateral compare(pairs.a, pairs.b) as compared
-where compared.loss_goal = $goal
+    configuration,
+    runs,
+    baseline_runs,
+    ratio,
+    low,
+    high,
+    case
+        when p_value is not null then max(least(1, (tests - place + 1) * p_value)) over (order by place)
+    end as p_value
+from compared
 order by all

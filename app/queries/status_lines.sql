@@ -1,0 +1,52 @@
+-- What a warehouse holds, line by line: its measured campaigns, the published figures, the findings.
+with
+
+campaign_lines as (
+
+    select
+        1 as place,
+        campaign,
+        format(
+            'campaign   {}: {} configurations, {} runs, {} trials from {} files ({} rejected)',
+            campaign,
+            configurations,
+            runs,
+            trials,
+            files,
+            rejected_files
+        ) as line
+    from campaigns
+    where origin = 'measured'
+
+),
+
+counted_findings as (
+
+    select
+        severity,
+        format('{} {}', count(*), severity) as counted
+    from quality_findings
+    group by severity
+
+),
+
+lines as (
+
+    select * from campaign_lines
+    union all
+    select
+        2 as place,
+        null as campaign,
+        format('published  {} figures', count(*)) as line
+    from published_figures
+    union all
+    select
+        3 as place,
+        null as campaign,
+        'findings   ' || coalesce(string_agg(counted, ', ' order by severity), 'none') as line
+    from counted_findings
+
+)
+
+select line from lines
+order by place, campaign
