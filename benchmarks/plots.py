@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import statistics
+import timeit
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -56,5 +58,7 @@ def p95(values: Sequence[float]) -> float:
 
 
 def machine() -> str:
-    """Return the size and the present load of this machine."""
-    return f"{os.cpu_count()} CPUs at a load of {os.getloadavg()[0]:.1f}"
+    """Return the size, the present load and the present speed of this machine: rented ones vary by a half in a day."""
+    load = os.getloadavg()[0]
+    seconds = min(timeit.repeat(partial(sum, range(10**6)), number=10, repeat=5))
+    return f"{os.cpu_count()} CPUs at a load of {load:.1f}, adding ten million integers in {seconds:.2f} s"
