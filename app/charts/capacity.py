@@ -69,7 +69,12 @@ def capacities(
         layers.append(
             alt.Chart(theme.with_backends(singles)[["row", "backend", "label", "rate", "run"]])
             .mark_tick(thickness=1.5, size=14, opacity=0.7)
-            .encode(x=alt.X("rate:Q"), y=y, color=colour, tooltip=["run:N", alt.Tooltip("rate:Q", format=",.0f")])
+            .encode(
+                x=alt.X("rate:Q"),
+                y=y,
+                color=colour,
+                tooltip=[alt.Tooltip("run:N"), alt.Tooltip("rate:Q", format=",.0f")],
+            )
         )
     layers.append(
         base.mark_point(size=110, strokeWidth=2, opacity=1).encode(
@@ -80,7 +85,7 @@ def capacities(
                 title="Figure",
                 legend=None,  # the subtitle explains it
             ),
-            fillOpacity=alt.condition("datum.origin === 'measured'", alt.value(1), alt.value(0)),
+            fillOpacity=theme.FILLED_IF_MEASURED,
             fill=colour,
             tooltip=tooltip,
         )
@@ -109,7 +114,7 @@ def _ranges(table: pd.DataFrame, shared: dict[str, Any]) -> list[Any]:
         (known[is_open], alt.MarkDef("point", shape="triangle-right", size=90, filled=True), ["range_high:Q"]),
     ]
     return [
-        alt.Chart(rows, mark=mark).encode(**shared, **dict(zip(("x", "x2"), ends, strict=False)))
+        alt.Chart(rows, mark=mark).encode(*(of(end) for of, end in zip((alt.X, alt.X2), ends, strict=False)), **shared)
         for rows, mark, ends in drawn
         if len(rows)
     ]

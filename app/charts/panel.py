@@ -151,7 +151,7 @@ def ratios(pairs: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
         x=x,
         color=colour,
         fill=alt.Fill("colour:N", scale=None),
-        fillOpacity=alt.condition("datum.origin === 'measured'", alt.value(1), alt.value(0)),
+        fillOpacity=theme.FILLED_IF_MEASURED,
         tooltip=tooltip,
     )
     texts = base.mark_text(**_TEXT).encode(
