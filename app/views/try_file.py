@@ -107,6 +107,7 @@ def _show_trials(found: dict[str, Any]) -> None:
         key="tried",
         config={
             **{name: st.column_config.NumberColumn(format="%,.1f") for name in ("Offered", "Achieved")},
+            **{name: st.column_config.NumberColumn(format="%,d") for name in ("Sent", "Received", "Dropped")},
             **{label: st.column_config.NumberColumn(format="%.3f %%") for label in LOSSES.values()},
             "Duration": st.column_config.NumberColumn(format="%.1f s"),
         },
