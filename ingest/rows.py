@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from dropline.ingest.lake import Key
     from dropline.ingest.ramps import Trial
 
-NO_CONTEXT: Final = Context().sha256()
+_NO_CONTEXT: Final = Context()
+NO_CONTEXT: Final = _NO_CONTEXT.sha256()
 
 Part = TypeVar("Part")
 
@@ -111,10 +112,10 @@ def rejected(
     campaign: str,
     rejects: Sequence[Reject],
     content: Content | None = None,
-    context: Context | None = None,
+    context: Context = _NO_CONTEXT,
 ) -> Outcome:
     """Return a rejected outcome. The digest is empty if the file could not be read."""
-    raw = raw_row(item, campaign, content or Content(b"", 0, ""), item.kind.value, "rejected", _digest(context))
+    raw = raw_row(item, campaign, content or Content(b"", 0, ""), item.kind.value, "rejected", context.sha256())
     if content is None:
         raw |= {"content": None, "modified_at": None}
     if item.reader:
@@ -149,7 +150,11 @@ def watched(
     """Return the outcome of a file of counters or probes; `context` names the output it belongs to."""
     rejects: list[Reject] = []
     fixed = {"campaign": campaign, "source_path": item.path, **context.own}
-    observations = [_observed(samples, fixed) for samples in _samples(parsed, rejects)]
+    samples = _without_rejects(parsed, rejects)
+    observations = []
+    while some := [*islice(samples, _SAMPLES)]:
+        series = Series("observations", Records.named(_SAMPLED, some), fixed)
+        observations.append(_from_series("observations", [series]))
     if not observations:
         return rejected(item, campaign, rejects, content, context)
     name = item.watcher.NAME if item.watcher else item.kind.value
@@ -294,16 +299,12 @@ def _outcome(
     kind: str,
     status: str,
     rejects: Sequence[Reject],
-    context: Context | None = None,
+    context: Context = _NO_CONTEXT,
     trials: int = 0,
 ) -> Outcome:
     """Return the outcome of a file, some of which may be rejected; `status` is that of a file without rejects."""
-    raw = raw_row(item, campaign, content, kind, "partly_rejected" if rejects else status, _digest(context), trials)
+    raw = raw_row(item, campaign, content, kind, "partly_rejected" if rejects else status, context.sha256(), trials)
     return Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]})
-
-
-def _digest(context: Context | None) -> str:
-    return context.sha256() if context else NO_CONTEXT
 
 
 def _add_trial(
@@ -344,26 +345,9 @@ def _add_trial(
         outcome.series.append(Series("observations", watched, of_trial if alone else source))
 
 
-def _samples(parsed: Iterable[Sample | Reject], rejects: list[Reject]) -> Iterator[list[Sample]]:
-    """Yield the samples in chunks; append rejects to `rejects`."""
-    waiting: list[Sample] = []
-    for sample in _without_rejects(parsed, rejects):
-        waiting.append(sample)
-        if len(waiting) == _SAMPLES:
-            yield waiting
-            waiting = []
-    if waiting:
-        yield waiting
-
-
 def _without_rejects(parsed: Iterable[Part | Reject], rejects: list[Reject]) -> Iterator[Part]:
     for part in parsed:
         if isinstance(part, Reject):
             rejects.append(part)
         else:
             yield part
-
-
-def _observed(samples: Sequence[Sample], fixed: Row) -> pa.Table:
-    """Return samples as rows of schema.OBSERVATIONS; `fixed` are the columns they share."""
-    return _from_series("observations", [Series("observations", Records.named(_SAMPLED, samples), fixed)])
