@@ -13,7 +13,8 @@ from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from dropline.ingest.formats.text import count, head_text, is_marked, number, plural, quote, without_thousands
+from dropline.ingest.formats.draft import Tally
+from dropline.ingest.formats.text import count, head_text, is_marked, number, plural, without_thousands
 from dropline.ingest.formats.text_run import Result, TextRun, fact, line_starts, rule_table
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class PerfRun(TextRun):
     buckets: list[tuple[float, int]] = field(default_factory=list)
     section: str = ""
     titled: bool = False
-    told: list[tuple[int, str]] = field(default_factory=list)  # its warnings, with their lines
+    told: Tally = field(default_factory=Tally)  # its warnings
 
     def begins_with(self, line: str) -> bool:
         """Return whether `line` is the title or the head of another report."""
@@ -157,7 +158,7 @@ class PerfRun(TextRun):
         return True
 
     def _warn(self, text: str) -> None:
-        self.told.append((self.here, text))
+        self.told.add(self.here, text)
 
     def _fail(self, text: str) -> None:
         self.error = self.error or (self.here, text)
@@ -246,9 +247,8 @@ class PerfRun(TextRun):
             self.observe(metric, size if completed or not group else None, "bytes")
         if sent and completed == 0:
             self.warnings.append("No query was answered: is the server up, and does the client reach it?")
-        for line, text in self.told[:1]:
-            printed = plural(len(self.told), "warning")
-            self.warnings.append(f"{self.tool} printed {printed}; line {line}: {quote(text)}.")
+        if self.told.count:
+            self.warnings.append(f"{self.tool} printed {plural(self.told.count, 'warning')}{self.told.mentioned}.")
 
 
 def _is_short(value: str) -> bool:

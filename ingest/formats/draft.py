@@ -4,14 +4,38 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import OBSERVED, Report
-from dropline.ingest.formats.text import MAX_SERIES
+from dropline.ingest.formats.text import MAX_SERIES, quote
 from dropline.ingest.records import Records
 
 if TYPE_CHECKING:
     from dropline.ingest.formats import Observed, Row
+
+
+_NAMED: Final = 3
+
+
+@dataclass(slots=True)
+class Tally:
+    """Lines of one kind: number of lines, the first few with line numbers, and the last line number."""
+
+    count: int = 0
+    first: list[tuple[int, str]] = field(default_factory=list)
+    last: int = 0
+
+    def add(self, number: int, text: str) -> None:
+        """Count one line."""
+        self.count += 1
+        self.last = number
+        if len(self.first) < _NAMED:
+            self.first.append((number, text))
+
+    @property
+    def mentioned(self) -> str:
+        """The first line as the end of a sentence, or nothing."""
+        return "".join(f"; line {number}: {quote(text)}" for number, text in self.first[:1])
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from dropline.ingest.formats.draft import Draft
+from dropline.ingest.formats.draft import Draft, Tally
 from dropline.ingest.formats.perfdhcp_options import EXCHANGES
 from dropline.ingest.formats.text import count
 from dropline.ingest.records import Records
@@ -42,7 +42,6 @@ PLACES: Final = {
 
 _REQUIRED: Final = frozenset({"position", "sent", "received", "drops", *DELAYS})
 _OPTIONAL: Final[Row] = dict.fromkeys(("drop_ratio", "drop_ratio_printed", "orphans", "rejected", "non_unique"))
-_NAMED: Final = 3
 _LONGEST: Final = 1000  # characters of a line; longer ones are not matched
 _LONGEST_TEXT: Final = 300
 _NO_DELAYS: Final = "Delay summary unavailable! No packets received."
@@ -102,22 +101,6 @@ class Stage(IntEnum):
 
 Counters = list[list[int]]
 """One interim line: cumulative counters in the order of INTERIM, each with one value per exchange."""
-
-
-@dataclass(slots=True)
-class Tally:
-    """Lines of one kind: number of lines, the first few with line numbers, and the last line number."""
-
-    count: int = 0
-    first: list[tuple[int, str]] = field(default_factory=list)
-    last: int = 0
-
-    def add(self, number: int, text: str) -> None:
-        """Count one line."""
-        self.count += 1
-        self.last = number
-        if len(self.first) < _NAMED:
-            self.first.append((number, text))
 
 
 @dataclass(slots=True)

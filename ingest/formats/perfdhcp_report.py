@@ -13,7 +13,7 @@ from dropline.ingest.records import Records
 
 if TYPE_CHECKING:
     from dropline.ingest.formats import Row
-    from dropline.ingest.formats.perfdhcp_lines import Process, Tally
+    from dropline.ingest.formats.perfdhcp_lines import Process
     from dropline.ingest.formats.perfdhcp_options import Options
 
 _NEARLY_ALL: Final = 0.98
@@ -200,9 +200,9 @@ def _notes(trial: Process, options: Options | None) -> list[str]:
     if options and options.ignored:
         notes.append(f"The avalanche scenario ignores {', '.join(options.ignored)}.")
     if count := trial.malformed or trial.incorrect.count:
-        notes.append(f"{count} malformed packets came in{_first(trial.incorrect)}.")
+        notes.append(f"{count} malformed packets came in{trial.incorrect.mentioned}.")
     if count := trial.failed.count:
-        notes.append(f"{count} packets could not be received{_first(trial.failed)}.")
+        notes.append(f"{count} packets could not be received{trial.failed.mentioned}.")
     return notes
 
 
@@ -239,7 +239,7 @@ def _reject(trial: Process) -> Reject:
         reason = "usage text instead of a report: perfdhcp -h, or an error that went to stderr"
         return Reject(trial.line, reason, "run the trial again with 2>&1 to see the error")
     if trial.stage >= Stage.RATE:
-        reason = f"report cut off {_where_cut(trial)}{_first(trial.strange)}"
+        reason = f"report cut off {_where_cut(trial)}{trial.strange.mentioned}"
         return Reject(trial.here, reason, "copy the whole file again, or run the trial again")
     if trial.stage > Stage.NOTHING:
         reason = f"no final report, {interims}: perfdhcp was killed (SIGTERM) or is still running"
@@ -248,7 +248,7 @@ def _reject(trial: Process) -> Reject:
         reason = f"version text of perfdhcp {trial.version}, not a report"
         return Reject(1, reason, "append the report to it, or leave the file out")
     if trial.strange.count:
-        reason = f"no output of perfdhcp was recognised{_first(trial.strange)}"
+        reason = f"no output of perfdhcp was recognised{trial.strange.mentioned}"
         return Reject(1, reason, "expected the output of perfdhcp 1.4 or later, from `Running:` on")
     return Reject(1, "the file is empty", "run the trial again and keep what perfdhcp prints")
 
@@ -260,7 +260,3 @@ def _where_cut(trial: Process) -> str:
         return "before the statistics"
     names = trial.exchanges.column("exchange")
     return f"at its head, before the statistics of {names[0]}" if names else "at its head"
-
-
-def _first(lines: Tally) -> str:
-    return f"; line {lines.first[0][0]}: {quote(lines.first[0][1])}" if lines.count else ""
