@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -71,7 +70,6 @@ LINES: Final = re.compile(line_starts(_HEADS, _RATE, BLOCK))
 CLUES: Final = (*_TITLES, "Queries per second:")
 _TARGET: Final = re.compile(r"Sending (?:queries|updates) \(to (\S+)\)")
 COUNTED: Final = ("Queries sent", "Queries completed", "Queries lost", "Run time (s)")
-_PERCENTILES: Final = (50, 90, 95, 99)
 # A first rate below this is an artefact: see _intervals.
 _BOGUS_RATE: Final = 0.001
 _KEEPS_UP: Final = 0.98
@@ -406,16 +404,10 @@ class _Run(PerfRun):
             self.observe(metric, self.figure(key, section="connection"), "connections")
         buckets = [(latency_s, 1) for latency_s in sorted(self.latencies_s)] or self.buckets
         answers = sum(count for _, count in buckets)
-        if not self.latencies_s and answers != self.facts["received"]:
-            answers = 0
-            if buckets:
-                self.warnings.append("The latency histogram does not hold all answers, so there are no percentiles.")
-        for percent in _PERCENTILES if answers else ():
-            # Nearest rank: the smallest value that this percentage does not exceed; the upper bound for a bucket.
-            rank, within = -(-percent * answers // 100), accumulate(count for _, count in buckets)
-            latency_s = next(end for (end, _), count in zip(buckets, within, strict=True) if count >= rank)
-            self.observe(f"latency_p{percent}", number(latency_s, 1000), "ms")
-        self.observe("latency_percentiles_of", answers or None, "responses")
+        if buckets and not self.latencies_s and answers != self.facts["received"]:
+            self.warnings.append("The latency histogram does not hold all answers, so there are no percentiles.")
+        elif answers:
+            self.observe_percentiles([(number(latency_s, 1000), count) for latency_s, count in buckets])
 
     def _intervals(self) -> None:
         """Add the rates of -S; skip the first if dnsperf divided it by the epoch."""
