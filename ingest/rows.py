@@ -115,11 +115,10 @@ def rejected(
     context: Context = _NO_CONTEXT,
 ) -> Outcome:
     """Return a rejected outcome. The digest is empty if the file could not be read."""
-    raw = raw_row(item, campaign, content or Content(b"", 0, ""), item.kind.value, "rejected", context.sha256())
+    kind = item.reader.NAME if item.reader else item.kind.value
+    raw = raw_row(item, campaign, content or Content(b"", 0, ""), kind, "rejected", context.sha256())
     if content is None:
         raw |= {"content": None, "modified_at": None}
-    if item.reader:
-        raw["format"] = item.reader.NAME
     return Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]})
 
 
@@ -135,8 +134,7 @@ def output(
     reports = [part for part in parsed if isinstance(part, Report)]
     if not reports:
         return rejected(item, campaign, rejects, content, context)
-    name = item.reader.NAME if item.reader else item.kind.value
-    outcome = _outcome(item, campaign, content, name, "trials", rejects, context, len(reports))
+    outcome = _outcome(item, campaign, content, "trials", rejects, context, len(reports))
     rates = {rate for report in reports if (rate := report.facts.get("offered_rate")) is not None}
     named = prefixes.banners(content.data, reports)
     for index, (report, banner) in enumerate(zip(reports, named, strict=True)):
@@ -157,8 +155,7 @@ def watched(
         observations.append(_from_series("observations", [series]))
     if not observations:
         return rejected(item, campaign, rejects, content, context)
-    name = item.watcher.NAME if item.watcher else item.kind.value
-    outcome = _outcome(item, campaign, content, name, "observations", rejects, context)
+    outcome = _outcome(item, campaign, content, "observations", rejects, context)
     outcome.observations = observations
     return outcome
 
@@ -170,7 +167,7 @@ def published(item: Found, campaign: str, content: Content, parsed: Iterable[Row
     rows = [row | source for row in _without_rejects(parsed, rejects)]
     if not rows:
         return rejected(item, campaign, rejects, content)
-    outcome = _outcome(item, campaign, content, item.kind.value, "figures", rejects)
+    outcome = _outcome(item, campaign, content, "figures", rejects)
     outcome.rows["figures"] = rows
     return outcome
 
@@ -296,14 +293,15 @@ def _outcome(
     item: Found,
     campaign: str,
     content: Content,
-    kind: str,
     status: str,
     rejects: Sequence[Reject],
     context: Context = _NO_CONTEXT,
     trials: int = 0,
 ) -> Outcome:
-    """Return the outcome of a file, some of which may be rejected; `status` is that of a file without rejects."""
-    raw = raw_row(item, campaign, content, kind, "partly_rejected" if rejects else status, context.sha256(), trials)
+    """Return the outcome of a file with results, some of which may be rejected; `status` is that without rejects."""
+    reader = item.reader or item.watcher
+    kind, status = reader.NAME if reader else item.kind.value, "partly_rejected" if rejects else status
+    raw = raw_row(item, campaign, content, kind, status, context.sha256(), trials)
     return Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]})
 
 
