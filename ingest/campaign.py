@@ -130,26 +130,20 @@ Defaults = create_model(
 )
 
 
-class Template:
-    """A path template such as `{protocol}_{backend}/rep{repetition}/rate{offered_rate}.txt`.
+def match_template(template: str, path: str) -> dict[str, str] | None:
+    """Return the fields of `path` (forward slashes, relative to the campaign), or None if the template does not match.
 
-    A field matches the shortest text within one folder or file name; numeric fields match digits only. `{_}` matches
-    anything within one name; one `**/` matches any folders. Every field is an atomic group, so the regex engine never
-    backtracks into it and a match costs at most folders * length.
+    In a template such as `{protocol}_{backend}/rep{repetition}/rate{offered_rate}.txt` a field matches the shortest
+    text within one folder or file name; numeric fields match digits only. `{_}` matches anything within one name; one
+    `**/` matches any folders. Raises ValueError for an invalid template.
     """
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._pattern = re.compile(_template_pattern(text))
-
-    def match(self, path: str) -> dict[str, str] | None:
-        """Return the fields of `path` (forward slashes, relative to the campaign), or None."""
-        if len(path) > 4096 or not (found := self._pattern.fullmatch(path)):
-            return None
-        return found.groupdict()
+    found = _template_pattern(template).fullmatch(path) if len(path) <= 4096 else None
+    return found.groupdict() if found else None
 
 
-def _template_pattern(text: str) -> str:
+@lru_cache(maxsize=1024)
+def _template_pattern(text: str) -> re.Pattern[str]:
+    """Compile a template; every field is an atomic group, so a match costs at most folders * length."""
     if len(text) > 1000 or text.count("**/") > 1 or "*" in text.replace("**/", "", 1):
         message = f"{text!r}: use {{_}} for anything within a name, and **/ at most once for any folders"
         raise ValueError(message)
@@ -159,7 +153,7 @@ def _template_pattern(text: str) -> str:
     if twice := sorted({name for name in names if names.count(name) > 1}):
         message = f"{text!r}: {{{twice[0]}}} appears twice; write {{_}} instead of one of them"
         raise ValueError(message)
-    return pattern
+    return re.compile(pattern)
 
 
 def _name_pattern(name: str, text: str) -> str:
@@ -228,7 +222,8 @@ def _sidecar_template(text: str) -> str:
 
 
 def _path_template(text: str) -> str:
-    return Template(text).text
+    _template_pattern(text)
+    return text
 
 
 Column = Annotated[str, BeforeValidator(_known_field)]
@@ -291,7 +286,7 @@ class Campaign(_Strict):
     def path_values(self, path: str) -> dict[str, str]:
         """Return the values that the first matching path template extracts."""
         for text in self.path:
-            if (found := _template(text).match(path)) is not None:
+            if (found := match_template(text, path)) is not None:
                 return found
         return {}
 
@@ -350,11 +345,6 @@ class Campaign(_Strict):
             raise CampaignError("\n".join(faults)) from None
         read._where = f"{where}, line {lines.get(('path',), 1)}: path"
         return read
-
-
-@lru_cache(maxsize=1024)
-def _template(text: str) -> Template:
-    return Template(text)
 
 
 def json_schema() -> str:

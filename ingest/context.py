@@ -21,7 +21,7 @@ from dropline.ingest.servers import kea
 from dropline.ingest.synonyms import normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from dropline.ingest.campaign import Campaign
     from dropline.ingest.formats import Row
@@ -131,11 +131,10 @@ class Context:
 
     def sha256(self) -> str:
         """Return the digest of the context; a different digest makes a new version of the file."""
-        claims = [f'["{column}",{_digested(value)},{_digested(by)}]' for column, value, by in self.claims]
-        observations = ",".join([f"{_labelled(h, n, m, u)}{value!r}}}" for h, n, m, u, value in self.observations])
-        return hashlib.sha256(self._digested(claims, observations).encode()).hexdigest()
+        observations = labels_form(self.observations) % tuple([value for *_, value in self.observations])
+        return hashlib.sha256((self.digest_form() % {"observations": observations}).encode()).hexdigest()
 
-    def digest_form(self, source: str, columns: Collection[str]) -> str:
+    def digest_form(self, source: str | None = None, columns: Collection[str] = ()) -> str:
         """Return a %-format of what `sha256` hashes, for contexts that differ only in some values.
 
         It takes the JSON of `observations` (a list without its brackets), of `source`, and of the values of `columns`.
@@ -145,13 +144,8 @@ class Context:
             f"{'%(source)s' if by == source else _literal(_digested(by))}]"
             for column, value, by in self.claims
         ]
-        return self._digested(claims, "%(observations)s", _literal)
-
-    def _digested(
-        self, claims: Iterable[str], observations: str, written: Callable[[str], str] = lambda text: text
-    ) -> str:
-        rest = written(_around(tuple(self.own.items()), self.shared, self.name or None, self.level))
-        return f"[[{','.join(claims)}],{written(_digested(self.warnings))},[{observations}],{rest}"
+        rest = _literal(_around(tuple(self.own.items()), self.shared, self.name or None, self.level))
+        return f"[[{','.join(claims)}],{_literal(_digested(self.warnings))},[%(observations)s],{rest}"
 
     def resolve(
         self, facts: Row, *, alone: bool = True, rates: Collection[float] = (), banner: str | None = None

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.text import MAX_LINES, few_rejects, head_text, unpack
+from dropline.ingest.formats.text import few_rejects, head_text, within
 from dropline.ingest.schema import CONFIGURATION, FIGURES
 from dropline.ingest.synonyms import normalise
 
@@ -77,6 +77,7 @@ _URL: Final = re.compile(r"https?://\S+")
 _LONGEST: Final = 2000  # characters of a text
 _MAX_BYTES: Final = 64 * 1024 * 1024  # of text
 _MAX_ROWS: Final = 1_000_000
+_SPLIT: Final = "split it into several files"
 _FORM: Final = "docs/how-to/bring-your-own-figures.md describes the format"
 
 
@@ -95,7 +96,7 @@ def recognise(head: bytes) -> bool:
     """
     if head.startswith(_PARQUET):
         return True
-    names = set(_first_record(head_text(head)))
+    names = set(_header(head_text(head))[0])
     return {"metric", "value"} <= names and not names.isdisjoint(_SOURCE)
 
 
@@ -118,7 +119,8 @@ def parse(data: bytes) -> Iterator[Row | Reject]:
 
 def _figures(data: bytes) -> Iterator[Row | Reject]:
     lines: dict[str, int] = {}
-    for part in _parquet(data) if data.startswith(_PARQUET) else _csv(data):
+    found = _parquet(data) if data.startswith(_PARQUET) else within(data, _csv, _SPLIT, _MAX_BYTES)
+    for part in found:
         if isinstance(part, Reject):
             yield part
             continue
@@ -137,30 +139,20 @@ def _figures(data: bytes) -> Iterator[Row | Reject]:
 
 
 def _csv(data: bytes) -> Iterator[Record | Reject]:
-    text, fault = unpack(data, _MAX_BYTES + 1)
-    if len(text) > _MAX_BYTES:
-        yield Reject(1, f"more than {_MAX_BYTES // 1024**2} MiB of text", "split it into several files")
-        return
-    if text.count(b"\n") > MAX_LINES:
-        yield Reject(1, f"more than {MAX_LINES} lines", "split it into several files")
-        return
     try:
-        yield from _records(text.decode())
+        yield from _records(data.decode())
     except UnicodeDecodeError as error:
-        reason = f"expected UTF-8, found the byte 0x{text[error.start]:02x}"
-        yield Reject(text.count(b"\n", 0, error.start) + 1, reason, "save the table as CSV in UTF-8")
-    if fault:
-        yield fault
+        reason = f"expected UTF-8, found the byte 0x{data[error.start]:02x}"
+        yield Reject(data.count(b"\n", 0, error.start) + 1, reason, "save the table as CSV in UTF-8")
 
 
 def _records(text: str) -> Iterator[Record | Reject]:
     """Yield the rows below the header; repeated headers, as in appended files, are skipped."""
-    header = _first_record(text)
-    faults = _header_faults(header)
-    if faults:
+    header, delimiter = _header(text)
+    if faults := _header_faults(header):
         yield from faults
         return
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     line = 1
     try:
         for cells in reader:
@@ -185,7 +177,7 @@ def _parquet(data: bytes) -> Iterator[Record | Reject]:
         file = pq.ParquetFile(pa.BufferReader(data))
         groups = (file.metadata.row_group(group) for group in range(file.num_row_groups))
         if file.metadata.num_rows > _MAX_ROWS or sum(group.total_byte_size for group in groups) > _MAX_BYTES:
-            yield Reject(1, f"more than {_MAX_ROWS} rows or {_MAX_BYTES // 1024**2} MiB", "split it into several files")
+            yield Reject(1, f"more than {_MAX_ROWS} rows or {_MAX_BYTES // 1024**2} MiB", _SPLIT)
             return
         table = file.read()
         columns = [column.cast(pa.string()).to_pylist() for column in table.columns]
@@ -199,19 +191,12 @@ def _parquet(data: bytes) -> Iterator[Record | Reject]:
         yield _record(header, [cell or "" for cell in cells], number)
 
 
-def _first_record(text: str) -> list[str]:
-    """Return the column names in the first line of a CSV text."""
-    return _split(_first_line(text), _delimiter(text))
-
-
-def _delimiter(text: str) -> str:
-    line = _first_line(text)
-    return max(_DELIMITERS, key=lambda mark: len(set(COLUMNS).intersection(_split(line, mark))))
-
-
-def _first_line(text: str) -> str:
+def _header(text: str) -> tuple[list[str], str]:
+    """Return the column names in the first line of a CSV text, and its separator: the one that gives most of ours."""
     lines = (line for line in io.StringIO(text, newline="") if line.strip("\ufeff \t\r\n,;"))
-    return next(lines, "")
+    first = next(lines, "")
+    found = [(_split(first, delimiter), delimiter) for delimiter in _DELIMITERS]
+    return max(found, key=lambda each: len(set(COLUMNS).intersection(each[0])))
 
 
 def _split(line: str, delimiter: str) -> list[str]:

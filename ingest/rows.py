@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from dropline.ingest.lake import Key
     from dropline.ingest.ramps import Trial
 
-NO_CONTEXT: Final = Context().sha256()
+_NO_CONTEXT: Final = Context()
+NO_CONTEXT: Final = _NO_CONTEXT.sha256()
 
 Part = TypeVar("Part")
 
@@ -111,14 +112,13 @@ def rejected(
     campaign: str,
     rejects: Sequence[Reject],
     content: Content | None = None,
-    context: Context | None = None,
+    context: Context = _NO_CONTEXT,
 ) -> Outcome:
     """Return a rejected outcome. The digest is empty if the file could not be read."""
-    raw = raw_row(item, campaign, content or Content(b"", 0, ""), item.kind.value, "rejected", _digest(context))
+    kind = item.reader.NAME if item.reader else item.kind.value
+    raw = raw_row(item, campaign, content or Content(b"", 0, ""), kind, "rejected", context.sha256())
     if content is None:
         raw |= {"content": None, "modified_at": None}
-    if item.reader:
-        raw["format"] = item.reader.NAME
     return Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]})
 
 
@@ -134,8 +134,7 @@ def output(
     reports = [part for part in parsed if isinstance(part, Report)]
     if not reports:
         return rejected(item, campaign, rejects, content, context)
-    name = item.reader.NAME if item.reader else item.kind.value
-    outcome = _outcome(item, campaign, content, name, "trials", rejects, context, len(reports))
+    outcome = _outcome(item, campaign, content, "trials", rejects, context, len(reports))
     rates = {rate for report in reports if (rate := report.facts.get("offered_rate")) is not None}
     named = prefixes.banners(content.data, reports)
     for index, (report, banner) in enumerate(zip(reports, named, strict=True)):
@@ -149,11 +148,14 @@ def watched(
     """Return the outcome of a file of counters or probes; `context` names the output it belongs to."""
     rejects: list[Reject] = []
     fixed = {"campaign": campaign, "source_path": item.path, **context.own}
-    observations = [_observed(samples, fixed) for samples in _samples(parsed, rejects)]
+    samples = _without_rejects(parsed, rejects)
+    observations = []
+    while some := [*islice(samples, _SAMPLES)]:
+        series = Series("observations", Records.named(_SAMPLED, some), fixed)
+        observations.append(_from_series("observations", [series]))
     if not observations:
         return rejected(item, campaign, rejects, content, context)
-    name = item.watcher.NAME if item.watcher else item.kind.value
-    outcome = _outcome(item, campaign, content, name, "observations", rejects, context)
+    outcome = _outcome(item, campaign, content, "observations", rejects, context)
     outcome.observations = observations
     return outcome
 
@@ -165,7 +167,7 @@ def published(item: Found, campaign: str, content: Content, parsed: Iterable[Row
     rows = [row | source for row in _without_rejects(parsed, rejects)]
     if not rows:
         return rejected(item, campaign, rejects, content)
-    outcome = _outcome(item, campaign, content, item.kind.value, "figures", rejects)
+    outcome = _outcome(item, campaign, content, "figures", rejects)
     outcome.rows["figures"] = rows
     return outcome
 
@@ -291,19 +293,16 @@ def _outcome(
     item: Found,
     campaign: str,
     content: Content,
-    kind: str,
     status: str,
     rejects: Sequence[Reject],
-    context: Context | None = None,
+    context: Context = _NO_CONTEXT,
     trials: int = 0,
 ) -> Outcome:
-    """Return the outcome of a file, some of which may be rejected; `status` is that of a file without rejects."""
-    raw = raw_row(item, campaign, content, kind, "partly_rejected" if rejects else status, _digest(context), trials)
+    """Return the outcome of a file with results, some of which may be rejected; `status` is that without rejects."""
+    reader = item.reader or item.watcher
+    kind, status = reader.NAME if reader else item.kind.value, "partly_rejected" if rejects else status
+    raw = raw_row(item, campaign, content, kind, status, context.sha256(), trials)
     return Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]})
-
-
-def _digest(context: Context | None) -> str:
-    return context.sha256() if context else NO_CONTEXT
 
 
 def _add_trial(
@@ -344,26 +343,9 @@ def _add_trial(
         outcome.series.append(Series("observations", watched, of_trial if alone else source))
 
 
-def _samples(parsed: Iterable[Sample | Reject], rejects: list[Reject]) -> Iterator[list[Sample]]:
-    """Yield the samples in chunks; append rejects to `rejects`."""
-    waiting: list[Sample] = []
-    for sample in _without_rejects(parsed, rejects):
-        waiting.append(sample)
-        if len(waiting) == _SAMPLES:
-            yield waiting
-            waiting = []
-    if waiting:
-        yield waiting
-
-
 def _without_rejects(parsed: Iterable[Part | Reject], rejects: list[Reject]) -> Iterator[Part]:
     for part in parsed:
         if isinstance(part, Reject):
             rejects.append(part)
         else:
             yield part
-
-
-def _observed(samples: Sequence[Sample], fixed: Row) -> pa.Table:
-    """Return samples as rows of schema.OBSERVATIONS; `fixed` are the columns they share."""
-    return _from_series("observations", [Series("observations", Records.named(_SAMPLED, samples), fixed)])

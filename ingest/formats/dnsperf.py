@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from dropline.ingest.formats.text import count, head_text, is_marked, number, plural, quote, without_thousands
+from dropline.ingest.formats.draft import Tally
+from dropline.ingest.formats.text import count, head_text, is_marked, number, plural, without_thousands
 from dropline.ingest.formats.text_run import Result, TextRun, fact, line_starts, rule_table
 
 if TYPE_CHECKING:
@@ -70,7 +70,6 @@ LINES: Final = re.compile(line_starts(_HEADS, _RATE, BLOCK))
 CLUES: Final = (*_TITLES, "Queries per second:")
 _TARGET: Final = re.compile(r"Sending (?:queries|updates) \(to (\S+)\)")
 COUNTED: Final = ("Queries sent", "Queries completed", "Queries lost", "Run time (s)")
-_PERCENTILES: Final = (50, 90, 95, 99)
 # A first rate below this is an artefact: see _intervals.
 _BOGUS_RATE: Final = 0.001
 _KEEPS_UP: Final = 0.98
@@ -118,7 +117,7 @@ class PerfRun(TextRun):
     buckets: list[tuple[float, int]] = field(default_factory=list)
     section: str = ""
     titled: bool = False
-    told: list[tuple[int, str]] = field(default_factory=list)  # its warnings, with their lines
+    told: Tally = field(default_factory=Tally)  # its warnings
 
     def begins_with(self, line: str) -> bool:
         """Return whether `line` is the title or the head of another report."""
@@ -157,7 +156,7 @@ class PerfRun(TextRun):
         return True
 
     def _warn(self, text: str) -> None:
-        self.told.append((self.here, text))
+        self.told.add(self.here, text)
 
     def _fail(self, text: str) -> None:
         self.error = self.error or (self.here, text)
@@ -246,9 +245,8 @@ class PerfRun(TextRun):
             self.observe(metric, size if completed or not group else None, "bytes")
         if sent and completed == 0:
             self.warnings.append("No query was answered: is the server up, and does the client reach it?")
-        for line, text in self.told[:1]:
-            printed = plural(len(self.told), "warning")
-            self.warnings.append(f"{self.tool} printed {printed}; line {line}: {quote(text)}.")
+        if self.told.count:
+            self.warnings.append(f"{self.tool} printed {plural(self.told.count, 'warning')}{self.told.mentioned}.")
 
 
 def _is_short(value: str) -> bool:
@@ -406,16 +404,10 @@ class _Run(PerfRun):
             self.observe(metric, self.figure(key, section="connection"), "connections")
         buckets = [(latency_s, 1) for latency_s in sorted(self.latencies_s)] or self.buckets
         answers = sum(count for _, count in buckets)
-        if not self.latencies_s and answers != self.facts["received"]:
-            answers = 0
-            if buckets:
-                self.warnings.append("The latency histogram does not hold all answers, so there are no percentiles.")
-        for percent in _PERCENTILES if answers else ():
-            # Nearest rank: the smallest value that this percentage does not exceed; the upper bound for a bucket.
-            rank, within = -(-percent * answers // 100), accumulate(count for _, count in buckets)
-            latency_s = next(end for (end, _), count in zip(buckets, within, strict=True) if count >= rank)
-            self.observe(f"latency_p{percent}", number(latency_s, 1000), "ms")
-        self.observe("latency_percentiles_of", answers or None, "responses")
+        if buckets and not self.latencies_s and answers != self.facts["received"]:
+            self.warnings.append("The latency histogram does not hold all answers, so there are no percentiles.")
+        elif answers:
+            self.observe_percentiles([(number(latency_s, 1000), count) for latency_s, count in buckets])
 
     def _intervals(self) -> None:
         """Add the rates of -S; skip the first if dnsperf divided it by the epoch."""

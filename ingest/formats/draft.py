@@ -3,15 +3,44 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import OBSERVED, Report
-from dropline.ingest.formats.text import MAX_SERIES
+from dropline.ingest.formats.text import MAX_SERIES, quote
 from dropline.ingest.records import Records
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dropline.ingest.formats import Observed, Row
+
+
+_NAMED: Final = 3
+_PERCENTILES: Final = (50, 90, 95, 99)
+
+
+@dataclass(slots=True)
+class Tally:
+    """Lines of one kind: number of lines, the first few with line numbers, and the last line number."""
+
+    count: int = 0
+    first: list[tuple[int, str]] = field(default_factory=list)
+    last: int = 0
+
+    def add(self, number: int, text: str) -> None:
+        """Count one line."""
+        self.count += 1
+        self.last = number
+        if len(self.first) < _NAMED:
+            self.first.append((number, text))
+
+    @property
+    def mentioned(self) -> str:
+        """The first line as the end of a sentence, or nothing."""
+        return "".join(f"; line {number}: {quote(text)}" for number, text in self.first[:1])
 
 
 @dataclass(slots=True)
@@ -40,6 +69,14 @@ class Draft:
         if value is not None and len(self.observations) < MAX_SERIES:
             # Arrow does not convert integers beyond 2^53 to double.
             self.observations.append((metric, label, t_s, float(value), unit))
+
+    def observe_percentiles(self, buckets: Sequence[tuple[float | None, int]]) -> None:
+        """Add latency percentiles by nearest rank; a bucket has its upper bound in ms and its number of answers."""
+        within = [*accumulate(answers for _, answers in buckets)]
+        for percent in _PERCENTILES:
+            rank = -(-percent * within[-1] // 100)
+            self.observe(f"latency_p{percent}", buckets[bisect_left(within, rank)][0], "ms")
+        self.observe("latency_percentiles_of", within[-1], "responses")
 
     def report(self, *, completed: bool) -> Report:
         """Return the report; `completed` says whether it is complete and the tool ended by itself."""

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from dropline.ingest.formats.json_documents import mapping
-from dropline.ingest.formats.text import count, json_object, marked, number
+from dropline.ingest.formats.text import count, json_object, marked, number, words
 from dropline.ingest.formats.text_run import Result, TextRun, fact, fail, line_starts, rule_table, skip
 
 NAME = "flame"
@@ -118,12 +118,10 @@ class _Run(TextRun):
         self.details["transport"] = transport
         self.details["load"] = f"{generators} generators, each {batch} queries every {delay_ms} ms"
 
-    def _period_line(self, t_s: str, sent: str, received: str, average_ms: str, in_flight: str, timeouts: str) -> None:
-        self._period(t_s, count(sent) or 0, count(received) or 0, average_ms, in_flight, timeouts)
-
     def _period(
-        self, t_s: object, sent: int, received: int, average_ms: object, in_flight: object, timeouts: object
+        self, t_s: object, sent: str | int, received: str | int, average_ms: object, in_flight: object, timeouts: object
     ) -> None:
+        sent, received = int(sent), int(received)
         at = number(t_s)
         self.replies += received
         if sent and at:
@@ -149,7 +147,7 @@ class _Run(TextRun):
             rf"{_ARGUMENT}|-{{6}}|responses   :|query list randomized|\w+: push \".*\"|binding to .*"
             r"|\d+ key/value generator arguments|adding QPS flow: .*|WARNING: QPS .*": skip,
             rf"{_N}s: send: (\d{{1,18}}), avg send: \d+, recv: (\d{{1,18}}), avg recv: \d+, min/avg/max resp: "
-            r"[^/]+/([^/]+)/[^/]+ms, in flight: (\d{1,18}), timeouts: (\d{1,18})": _period_line,
+            r"[^/]+/([^/]+)/[^/]+ms, in flight: (\d{1,18}), timeouts: (\d{1,18})": _period,
         }
     )
 
@@ -174,7 +172,7 @@ class _Run(TextRun):
     def _take_json(self, said: dict[str, Any]) -> bool:
         if isinstance(said.get("cmdline"), str) and "run_id" in said:
             self.flaming = True
-            self.facts |= {"command": said["cmdline"], "tool_version": _text(said.get("version"))}
+            self.facts |= {"command": said["cmdline"], "tool_version": words(said.get("version"), 100)}
             self.totals |= {"run_id": said["run_id"], "start_timestamp": said.get("start_timestamp")}
             self._options(said["cmdline"])
             return True
@@ -229,8 +227,8 @@ class _Run(TextRun):
             self.facts["method"] = "; ".join(part for part in parts if part)
         self.details["average_rate_printed"] = number(self.totals.get("total_qps_r_avg"))
         told = {ours: count(self.totals.get(theirs)) for theirs, ours in _DETAILS.items()} | {
-            "run_id": _text(self.totals.get("run_id")),
-            "started_at": _text(self.totals.get("start_timestamp")),
+            "run_id": words(self.totals.get("run_id"), 100),
+            "started_at": words(self.totals.get("start_timestamp"), 100),
         }
         self.details |= {name: value for name, value in told.items() if value is not None}
         for statistic in ("avg", "min", "max") if received else ():
@@ -265,10 +263,6 @@ class _Run(TextRun):
             self.warnings.append(f"{late} replies have no response code; is the report cut off?")
             whole = False
         return whole
-
-
-def _text(value: object) -> str | None:
-    return value[:100] if isinstance(value, str) else None
 
 
 sniff = marked(_MARK, *IN_JSON)

@@ -9,16 +9,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats.perfdhcp_lines import KEYS, START, clean_counters, recognise
+from dropline.ingest.formats.perfdhcp_lines import KEYS, START, Process, Stage, clean_counters, recognise
 from dropline.ingest.formats.perfdhcp_report import conclude
-from dropline.ingest.formats.perfdhcp_trial import Process, Stage
 from dropline.ingest.formats.text import HEAD_BYTES, MAX_TEXT_BYTES, lines, parts, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dropline.ingest.formats import Reject, Report
-    from dropline.ingest.formats.perfdhcp_lines import Handler
+    from dropline.ingest.formats.perfdhcp_lines import Line
 
 NAME = "perfdhcp"
 
@@ -67,19 +66,18 @@ def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
     Parses like `parse`. Text glued to other text is yielded as a separate line with the number of its line.
     """
     text, _ = unpack(data, MAX_TEXT_BYTES)
-    for number, said, handle, trial in _walk(text, Process(), line):
-        yield number, said, _taken_for(handle, trial)
+    for number, said, kind, trial in _walk(text, Process(), line):
+        yield number, said, _taken_for(kind, trial)
 
 
-def _taken_for(handle: Handler | None, trial: Process) -> str:
-    """Describe how `handle` (None: no handler) interpreted the line it just added to `trial`."""
-    if handle is None:
+def _taken_for(line: Line | None, trial: Process) -> str:
+    """Describe how the line just added to `trial` was interpreted (None: not at all)."""
+    if line is None:
         if trial.error and trial.here == trial.error_line + 1:
             return "goes on with the error"
         return "usage text" if trial.stage is Stage.USAGE else "not understood"
-    words: str = getattr(handle, "func", handle).__name__.removeprefix("take").strip("_").replace("_", " ")
-    exchange = trial.exchange() if words in _OF_EXCHANGE else None
-    return f"{words} of {exchange}" if exchange else words
+    exchange = trial.exchange() if line.words in _OF_EXCHANGE else None
+    return f"{line.words} of {exchange}" if exchange else line.words
 
 
 def _parts(text: bytes, first: int) -> Iterator[Report | Reject]:
@@ -92,23 +90,17 @@ def _parts(text: bytes, first: int) -> Iterator[Report | Reject]:
     yield conclude(trial)
 
 
-def _walk(text: bytes, trial: Process, first: int = 1) -> Iterator[tuple[int, str, Handler | None, Process]]:
-    """Yield number and text of every line, its handler (None: none), and the trial it was added to."""
-    for number, line in _lines(text, first):
-        key, colon, payload = line.partition(": ")
-        if colon and key in KEYS:
-            stage, handle = KEYS[key]
-        else:
-            stage, handle, payload = recognise(line, in_leases=bool(trial.leases))
-        if stage and trial.is_over(stage, payload):
+def _walk(text: bytes, trial: Process, first: int = 1) -> Iterator[tuple[int, str, Line | None, Process]]:
+    """Yield number and text of every line, its kind (None: not valid there), and the trial it was added to."""
+    for number, said in _lines(text, first):
+        key, colon, payload = said.partition(": ")
+        line = KEYS.get(key) if colon else None
+        if line is None:
+            line, payload = recognise(said, in_leases=bool(trial.leases))
+        if line and line.stage and trial.is_over(line.stage, payload):
             trial = Process(version=trial.next_version)
         trial.here = number
-        if stage:
-            trial.enter(stage)
-        understood = handle(trial, payload)
-        if not understood:
-            trial.wonder(line)
-        yield number, line, handle if understood else None, trial
+        yield number, said, line if trial.take(line, payload, said) else None, trial
 
 
 def _lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str]]:

@@ -17,11 +17,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dropline.ingest.formats.perfdhcp_lines import COUNTERS, DELAY_KEYS, INTERIM
+from dropline.ingest.formats.perfdhcp_lines import COUNTERS, DELAY_KEYS, DELAYS, INTERIM, PLACES
 from dropline.ingest.formats.perfdhcp_lines import START as FIRST
 from dropline.ingest.formats.perfdhcp_options import parse_command
 from dropline.ingest.formats.perfdhcp_report import options_told
-from dropline.ingest.formats.perfdhcp_trial import DELAYS, PLACES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,6 +1,6 @@
-"""The lines that perfdhcp prints, and the handlers that add them to a trial.
+"""The lines that perfdhcp prints, and the data of one process, to which each line adds.
 
-Nearly every line is one `key: value`, found in KEYS; `recognise` handles the others.
+Nearly every line is one `key: value`, found in KEYS; `recognise` knows the others.
 """
 
 from __future__ import annotations
@@ -8,14 +8,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import IntEnum
 from functools import partial
-from typing import Any, Final
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from dropline.ingest.formats.perfdhcp_trial import DELAYS, Counters, Process, Stage
+from dropline.ingest.formats.draft import Draft, Tally
+from dropline.ingest.formats.perfdhcp_options import EXCHANGES
 from dropline.ingest.formats.text import count
+from dropline.ingest.records import Records
 
-Handler = Callable[[Process, Any], bool]
-"""Adds the payload of a line, and returns whether it is valid there; its name describes the line to users."""
+if TYPE_CHECKING:
+    from dropline.ingest.formats import Row
+    from dropline.ingest.formats.perfdhcp_options import Pair
 
 START: Final = "Running: perfdhcp"
 
@@ -28,9 +34,16 @@ COUNTERS: Final = {
     "rejected leases": "rejected",
     "non unique addresses": "non_unique",
 }
+DELAYS: Final = ("min_delay_ms", "avg_delay_ms", "max_delay_ms", "stdev_delay_ms")
 DELAY_KEYS: Final = dict(zip(("min delay", "avg delay", "max delay", "std deviation"), DELAYS, strict=True))
+PLACES: Final = {
+    name: (protocol, position) for protocol, names in EXCHANGES.items() for position, name in enumerate(names)
+}
 
+_REQUIRED: Final = frozenset({"position", "sent", "received", "drops", *DELAYS})
+_OPTIONAL: Final[Row] = dict.fromkeys(("drop_ratio", "drop_ratio_printed", "orphans", "rejected", "non_unique"))
 _LONGEST: Final = 1000  # characters of a line; longer ones are not matched
+_LONGEST_TEXT: Final = 300
 _NO_DELAYS: Final = "Delay summary unavailable! No packets received."
 
 _ERROR: Final = re.compile(r"((?:ERROR: |Error )(?:running perfdhcp|parsing command line options))(?:: *.*)?")
@@ -73,31 +86,185 @@ _DECODED: Final = {
 }
 
 
-def recognise(line: str, *, in_leases: bool) -> tuple[Stage, Handler, Any]:
-    """Return (stage, handler, payload) of a line without a known key.
+class Stage(IntEnum):
+    """The progress of one process's output; a line of an earlier stage begins a new process."""
+
+    NOTHING = 0
+    STARTED = 1
+    SCENARIO = 2
+    LOAD = 3
+    RATE = 4
+    STATISTICS = 5
+    USAGE = 6
+    ERROR = 7
+
+
+Counters = list[list[int]]
+"""One interim line: cumulative counters in the order of INTERIM, each with one value per exchange."""
+
+
+@dataclass(slots=True)
+class Process(Draft):
+    """The data of one process so far; `here` is the current line number."""
+
+    version: str | None = None
+    next_version: str | None = field(init=False)
+    here: int = 1
+    stage: Stage = Stage.NOTHING
+    command: str | None = None
+    scenario: str | None = None
+    arguments: list[Pair] = field(default_factory=list)  # as `-x a` decodes them
+    width: int = 0  # exchanges in an interim line
+    interims: dict[str, list[int | None]] = field(default_factory=lambda: {kind: [] for kind in INTERIM})  # flat
+    rate: float | None = None
+    rate_name: str | None = None
+    expected_rate: float | None = None
+    malformed: int | None = None
+    open: Row | None = None
+    position: int = -1  # of the exchange begun last
+    exchanges: Records = field(default_factory=Records)
+    broken: list[str] = field(default_factory=list)  # exchanges with incomplete statistics
+    section: str | None = None  # the exchange whose timestamps follow
+    leases: list[tuple[str, list[str]]] = field(default_factory=list)
+    provisioned: bool = False  # the avalanche has printed its duration
+    interrupted: bool = False
+    usage: bool = False
+    error: str = ""
+    error_line: int = 0
+    failed: Tally = field(default_factory=Tally)
+    incorrect: Tally = field(default_factory=Tally)
+    strange: Tally = field(default_factory=Tally)
+
+    def __post_init__(self) -> None:
+        self.next_version = self.version
+
+    @property
+    def interim_lines(self) -> int:
+        """Return the number of interim lines."""
+        return len(self.interims["sent"]) // self.width if self.width else 0
+
+    def is_over(self, stage: Stage, payload: object) -> bool:
+        """Return whether a line of `stage` must belong to a new process."""
+        match stage:
+            case Stage.STARTED:
+                return self.stage > Stage.NOTHING
+            case Stage.LOAD:
+                return self.stage > stage or (isinstance(payload, list) and self._restarts(payload))
+            case Stage.STATISTICS:
+                place = _place(str(payload))
+                return self.stage > stage or (place is not None and place[1] <= self.position)
+            case Stage.USAGE:
+                # Before 1.6 the error preceded the usage.
+                return self.usage or (self.stage > Stage.SCENARIO and "parsing" not in self.error)
+            case Stage.ERROR:
+                return self.stage in {Stage.RATE, Stage.STATISTICS, Stage.ERROR}
+            case _:
+                return self.stage >= stage
+
+    def take(self, line: Line | None, payload: Any, text: str) -> bool:
+        """Add a line (None: unknown), and return whether it is valid here."""
+        if line and line.stage:
+            self.enter(line.stage)
+        if line and line.act(self, payload) is not False:
+            return True
+        if self.error and self.here == self.error_line + 1:
+            self.error += f" {text[:_LONGEST_TEXT]}"  # a few messages have a second line
+        elif self.stage is not Stage.USAGE:
+            self.strange.add(self.here, text)
+        return False
+
+    def enter(self, stage: Stage) -> None:
+        """Record that the current line belongs to `stage`."""
+        if self.stage is Stage.NOTHING:
+            self.line = self.here
+        self.usage |= stage is Stage.USAGE
+        self.stage = max(stage, self.stage)
+
+    def fill(self, values: Row, *, again: bool = False) -> bool:
+        """Add missing values to the statistics of an exchange."""
+        if self.open is None:
+            return self._is_beheaded()
+        if not again and not values.keys().isdisjoint(self.open):
+            return False
+        self.open.update(values)
+        return True
+
+    def end_exchange(self, collected: int | None) -> bool:
+        """End the statistics of one exchange; they are invalid without the lines that every version prints."""
+        if self.open is None:
+            return self._is_beheaded()
+        if self.open.keys() >= _REQUIRED:
+            self.exchanges = Records.of([*self.exchanges, {**_OPTIONAL, **self.open, "collected": collected}])
+            self.open = None
+        self.give_up()
+        return True
+
+    def exchange(self) -> str | None:
+        """Return the exchange whose statistics contain the current line or have just ended."""
+        if self.open is not None:
+            return str(self.open["exchange"])
+        begun = [*self.exchanges.column("exchange")[-1:], *self.broken[-1:]]
+        return next((name for name in begun if name in PLACES and PLACES[name][1] == self.position), None)
+
+    def give_up(self) -> None:
+        """Count unfinished statistics as broken."""
+        if self.open is not None:
+            self.broken.append(self.open["exchange"])
+            self.open = None
+
+    def _restarts(self, counters: Counters) -> bool:
+        before = self.interims["sent"][-self.width] if self.width else None
+        return before is not None and (self.width != len(counters[0]) or before > counters[0][0])
+
+    def _is_beheaded(self) -> bool:
+        """Return whether statistics lack their first line because the file begins there."""
+        if self.stage not in {Stage.NOTHING, Stage.STATISTICS} or self.exchanges or self.broken:
+            return False
+        self.enter(Stage.STATISTICS)
+        return True
+
+
+def _place(title: str) -> tuple[str, int] | None:
+    return PLACES.get(title.removesuffix("***")) if title.endswith("***") else None
+
+
+Act = Callable[[Process, Any], bool | None]
+"""What a line does with its payload; False: it is not valid there."""
+
+
+class Line(NamedTuple):
+    """A kind of line: how it is called for users, what it does, and its stage."""
+
+    words: str
+    act: Act = lambda *_: None
+    stage: Stage = Stage.NOTHING
+
+
+def recognise(text: str, *, in_leases: bool) -> tuple[Line | None, Any]:
+    """Return the kind of a line without a known key, None if it is unknown, and its payload.
 
     Rows of leases are recognised only `in_leases`, after the start of their table.
     """
-    if line.startswith(START):
-        return Stage.STARTED, _command_line, line.removeprefix("Running: ")
-    if line in _LINES:
-        return *_LINES[line], ""
-    if line.startswith("sent: ") and (counters := _counters(line)):
-        return Stage.LOAD, _interim_counters, counters
-    if match := _ERROR.fullmatch(line):
-        return Stage.ERROR, _error, match[0]
-    if len(line) <= _LONGEST:
-        if counters := clean_counters(line):
-            return Stage.LOAD, _interim_counters, counters
-        if in_leases and (match := _LEASE.fullmatch(line)):
-            return Stage.NOTHING, _lease, match[1] or match[2]
-        for start, stage, handle in _STARTS:
-            if line.startswith(start):
-                return stage, handle, line.removeprefix(start)
-        for pattern, stage, handle in _PATTERNS:
-            if match := pattern.fullmatch(line):
-                return stage, handle, match
-    return Stage.NOTHING, _refuse, ""
+    if text.startswith(START):
+        return _COMMAND, text.removeprefix("Running: ")
+    if text in _LINES:
+        return _LINES[text]
+    if text.startswith("sent: ") and (counters := _counters(text)):
+        return _COUNTERS, counters
+    if match := _ERROR.fullmatch(text):
+        return _FAILURE, match[0]
+    if len(text) <= _LONGEST:
+        if counters := clean_counters(text):
+            return _COUNTERS, counters
+        if in_leases and (match := _LEASE.fullmatch(text)):
+            return _LEASED, match[1] or match[2]
+        for start, line in _STARTS.items():
+            if text.startswith(start):
+                return line, text.removeprefix(start)
+        for pattern, line in _PATTERNS.items():
+            if match := pattern.fullmatch(text):
+                return line, match
+    return None, ""
 
 
 def clean_counters(line: str) -> Counters | None:
@@ -113,8 +280,8 @@ def clean_counters(line: str) -> Counters | None:
     counters = _table([numbers[i : i + width] for i in range(0, len(numbers), width)])
     if counters is None:
         return None
-    lost = [max(s - r, 0) for s, r in zip(counters.sent, counters.received, strict=True)]
-    return counters if counters.drops == lost else None
+    sent, received, drops, _ = counters
+    return counters if drops == [max(s - r, 0) for s, r in zip(sent, received, strict=True)] else None
 
 
 def _counters(line: str) -> Counters | None:
@@ -127,9 +294,7 @@ def _table(columns: list[list[str]]) -> Counters | None:
     """Return the counters in columns of digits; None if there are none, or one exceeds a 64-bit integer."""
     width = len(columns[0])
     counts = [[int(text) for text in texts if 0 < len(text) <= 18] for texts in columns]
-    if width > 4 or any(len(values) != width for values in columns + counts):
-        return None
-    return Counters(counts[0], counts[1], counts[2], counts[3] if len(counts) > 3 else None)
+    return None if width > 4 or any(len(values) != width for values in columns + counts) else counts
 
 
 def _number(text: str) -> float | None:
@@ -150,22 +315,8 @@ def _nanoseconds(text: str) -> int | None:
     return seconds * 10**9 + int((match[4] or "").ljust(9, "0"))
 
 
-def _known_text(_trial: Process, _payload: object) -> bool:
-    return True
-
-
-def _refuse(_trial: Process, _payload: object) -> bool:
-    return False
-
-
-def _command_line(trial: Process, command: str) -> bool:
-    trial.command = command
-    return True
-
-
-def _scenario(trial: Process, _payload: object, name: str) -> bool:
-    trial.scenario = name
-    return True
+def _set(trial: Process, value: object, name: str) -> None:
+    setattr(trial, name, value)
 
 
 def _option(trial: Process, match: re.Match[str]) -> bool:
@@ -175,23 +326,21 @@ def _option(trial: Process, match: re.Match[str]) -> bool:
     return option is not None
 
 
-def _option_without_value(trial: Process, _payload: object, option: str) -> bool:
+def _flag(trial: Process, option: str) -> None:
     trial.arguments.append((option, ""))
-    return True
 
 
-def _interim_counters(trial: Process, counters: Counters) -> bool:
-    trial.interims.add(counters)
-    return True
+def _interim_counters(trial: Process, counters: Counters) -> None:
+    trial.width = len(counters[0])
+    for kind, values in zip_longest(INTERIM, counters):
+        trial.interims[kind] += values or [None] * trial.width
 
 
-def _interrupt(trial: Process, _payload: object) -> bool:
+def _interrupt(trial: Process, _payload: object) -> None:
     trial.interrupted |= Stage.NOTHING < trial.stage < Stage.RATE
-    return True
 
 
-def take_rate(trial: Process, text: str) -> bool:
-    """Parse the text after `Rate: `, and return whether it is a rate."""
+def _rate(trial: Process, text: str) -> bool:
     match = _RATE.fullmatch(text) if len(text) <= _LONGEST else None
     rate = _number(match[1]) if match else None
     if match is None or rate is None:
@@ -201,13 +350,18 @@ def take_rate(trial: Process, text: str) -> bool:
     return True
 
 
-def _count_of_malformed_packets(trial: Process, text: str) -> bool:
+def _malformed(trial: Process, text: str) -> bool:
     trial.malformed = count(text)
     return trial.malformed is not None
 
 
-def _head_of_the_statistics(trial: Process, text: str) -> bool:
-    return trial.begin_exchange(text)
+def _begin_exchange(trial: Process, title: str) -> bool:
+    """Begin the statistics of `title`, an exchange and `***`."""
+    trial.give_up()
+    trial.open = {"exchange": title.removesuffix("***")[:_LONGEST_TEXT]}
+    if place := _place(title):
+        trial.position = trial.open["position"] = place[1]
+    return place is not None
 
 
 def _counter(trial: Process, text: str, column: str) -> bool:
@@ -238,24 +392,18 @@ def _no_delays(trial: Process, _payload: object) -> bool:
     return trial.fill(dict.fromkeys(DELAYS), again=True) and trial.end_exchange(None)
 
 
-def _count_of_collected_packets(trial: Process, text: str) -> bool:
+def _collected(trial: Process, text: str) -> bool:
     value = count(text)
     return trial.end_exchange(value) and value is not None
 
 
-def _diagnostic_counter(trial: Process, text: str, metric: str, unit: str) -> bool:
+def _diagnostic(trial: Process, text: str, metric: str, unit: str) -> bool:
     value = count(text)
-    if value is not None:
-        trial.observe(metric, value, unit)
+    trial.observe(metric, value, unit)
     return value is not None
 
 
-def _head_of_the_timestamps(trial: Process, text: str) -> bool:
-    trial.section = text.removesuffix("***")
-    return True
-
-
-def _times_of_one_packet(trial: Process, text: str) -> bool:
+def _times(trial: Process, text: str) -> bool:
     """Add the response time of one packet; both times count from the start of the trial."""
     sent_text, _, received_text = text.partition(" / ")
     sent, received = _nanoseconds(sent_text), _nanoseconds(received_text)
@@ -265,7 +413,7 @@ def _times_of_one_packet(trial: Process, text: str) -> bool:
     return True
 
 
-def _summary_of_the_avalanche(trial: Process, match: re.Match[str]) -> bool:
+def _provisioned(trial: Process, match: re.Match[str]) -> bool:
     took = _nanoseconds(match[1].replace(":", ""))
     if took is None:
         return False
@@ -273,41 +421,24 @@ def _summary_of_the_avalanche(trial: Process, match: re.Match[str]) -> bool:
     trial.observe("provision_time", took / 1e9, "s")
     for metric, text in zip(_TOTALS.values(), match.groups()[1:], strict=True):
         if text:
-            _diagnostic_counter(trial, text, metric, "packets")
+            _diagnostic(trial, text, metric, "packets")
     return True
 
 
-def _head_of_the_leases(trial: Process, text: str) -> bool:
-    trial.leases.append((text.removesuffix("***"), []))
-    return True
-
-
-def _lease(trial: Process, address: str) -> bool:
+def _lease(trial: Process, address: str) -> None:
     if address:  # clients without a lease are listed, too
         trial.leases[-1][1].append(address)
-    return True
 
 
-def _packet_that_could_not_be_received(trial: Process, text: str) -> bool:
-    trial.failed.add(trial.here, text)
-    return True
+def _fail(trial: Process, text: str) -> None:
+    trial.error, trial.error_line = text[:_LONGEST_TEXT], trial.here
 
 
-def _malformed_packet(trial: Process, text: str) -> bool:
-    trial.incorrect.add(trial.here, text)
-    return True
-
-
-def _error(trial: Process, text: str) -> bool:
-    return trial.fail(text)
-
-
-def _version(trial: Process, match: re.Match[str]) -> bool:
+def _version(trial: Process, match: re.Match[str]) -> None:
     """Use the answer to `perfdhcp -v` as the version of the reports that follow."""
     trial.next_version = match[1]
     if trial.stage is Stage.NOTHING:
         trial.version = match[1]
-    return True
 
 
 # Before 2.0 the avalanche printed all of this in one line, in the same order.
@@ -316,20 +447,31 @@ _TOTALS: Final = {
     "Requests resent": "requests_resent",
     "Responses received": "responses_received",
 }
-KEYS: Final[dict[str, tuple[Stage, Handler]]] = {
-    "Rate": (Stage.NOTHING, take_rate),
-    "Malformed packets": (Stage.NOTHING, _count_of_malformed_packets),
-    "***Statistics for": (Stage.STATISTICS, _head_of_the_statistics),
-    **{key: (Stage.NOTHING, partial(_counter, column=column)) for key, column in COUNTERS.items()},
-    "drops ratio": (Stage.NOTHING, _drops_ratio),
-    **{key: (Stage.NOTHING, partial(_delay, column=column)) for key, column in DELAY_KEYS.items()},
-    "collected packets": (Stage.NOTHING, _count_of_collected_packets),
-    "***Timestamps for packets": (Stage.NOTHING, _head_of_the_timestamps),
-    "sent / received": (Stage.NOTHING, _times_of_one_packet),
-    "Server id": (Stage.NOTHING, _known_text),
-    "Failed to receive DHCP packet": (Stage.NOTHING, _packet_that_could_not_be_received),
+_KNOWN: Final = Line("known text")
+_COMMAND: Final = Line("command line", partial(_set, name="command"), Stage.STARTED)
+_SCENARIO: Final = Line("scenario", partial(_set, name="scenario"), Stage.SCENARIO)
+_FLAGGED: Final = Line("option without value", _flag)
+_COUNTERS: Final = Line("interim counters", _interim_counters, Stage.LOAD)
+_FAILURE: Final = Line("error", _fail, Stage.ERROR)
+_LEASED: Final = Line("lease", _lease)
+KEYS: Final[dict[str, Line]] = {
+    "Rate": Line("rate", _rate),
+    "Malformed packets": Line("count of malformed packets", _malformed),
+    "***Statistics for": Line("head of the statistics", _begin_exchange, Stage.STATISTICS),
+    **{key: Line("counter", partial(_counter, column=column)) for key, column in COUNTERS.items()},
+    "drops ratio": Line("drops ratio", _drops_ratio),
+    **{key: Line("delay", partial(_delay, column=column)) for key, column in DELAY_KEYS.items()},
+    "collected packets": Line("count of collected packets", _collected),
+    "***Timestamps for packets": Line(
+        "head of the timestamps", lambda trial, text: _set(trial, text.removesuffix("***"), "section")
+    ),
+    "sent / received": Line("times of one packet", _times),
+    "Server id": _KNOWN,
+    "Failed to receive DHCP packet": Line(
+        "packet that could not be received", lambda trial, text: trial.failed.add(trial.here, text)
+    ),
     **{
-        key: (Stage.NOTHING, partial(_diagnostic_counter, metric=metric, unit=unit))
+        key: Line("diagnostic counter", partial(_diagnostic, metric=metric, unit=unit))
         for key, metric, unit in (
             ("Short waits for packets", "short_waits", "waits"),
             ("Late sent packets", "late_sent_packets", "packets"),
@@ -338,15 +480,15 @@ KEYS: Final[dict[str, tuple[Stage, Handler]]] = {
         )
     },
 }
-_LINES: Final[dict[str, tuple[Stage, Handler]]] = {
-    "Scenario: basic.": (Stage.SCENARIO, partial(_scenario, name="basic")),
-    "Scenario: avalanche.": (Stage.SCENARIO, partial(_scenario, name="avalanche")),
-    "***Rate statistics***": (Stage.RATE, _known_text),
-    _NO_DELAYS: (Stage.NOTHING, _no_delays),
-    "^C": (Stage.NOTHING, _interrupt),
-    "IPv6": (Stage.NOTHING, partial(_option_without_value, option="6")),
-    "DISCOVER-OFFER only": (Stage.NOTHING, partial(_option_without_value, option="i")),
-    "SOLICIT-ADVERTISE only": (Stage.NOTHING, partial(_option_without_value, option="i")),
+_LINES: Final[dict[str, tuple[Line, str]]] = {
+    "Scenario: basic.": (_SCENARIO, "basic"),
+    "Scenario: avalanche.": (_SCENARIO, "avalanche"),
+    "***Rate statistics***": (_KNOWN._replace(stage=Stage.RATE), ""),
+    _NO_DELAYS: (Line("no delays", _no_delays), ""),
+    "^C": (Line("interrupt", _interrupt), ""),
+    "IPv6": (_FLAGGED, "6"),
+    "DISCOVER-OFFER only": (_FLAGGED, "i"),
+    "SOLICIT-ADVERTISE only": (_FLAGGED, "i"),
     **dict.fromkeys(
         (
             *("Multi-thread mode enabled.", "***Malformed Packets***", "Fatal error"),
@@ -358,27 +500,30 @@ _LINES: Final[dict[str, tuple[Stage, Handler]]] = {
             *("Unavailable! No packets received.", "contents:"),
             *("client_id,adrress,prefix", "client_id,address,prefix"),
         ),
-        (Stage.NOTHING, _known_text),
+        (_KNOWN, ""),
     ),
 }
-_STARTS: Final[tuple[tuple[str, Stage, Handler], ...]] = (
-    ("perfdhcp [-", Stage.USAGE, _known_text),
-    ("***Leases for ", Stage.NOTHING, _head_of_the_leases),
-    ("Incorrect DHCP packet received", Stage.NOTHING, _malformed_packet),
-    ("INFO: in avalanche scenario ", Stage.NOTHING, _known_text),
-    *(
-        (start, Stage.NOTHING, _known_text)
-        for start in ("Set MAC to ", "Set DUID to ", "Truncated DHCPv", "Script started", "Script done")
+_STARTS: Final[dict[str, Line]] = {
+    "perfdhcp [-": _KNOWN._replace(stage=Stage.USAGE),
+    "***Leases for ": Line(
+        "head of the leases", lambda trial, text: trial.leases.append((text.removesuffix("***"), []))
     ),
-    *(
-        (f"WARNING: {start} ", Stage.NOTHING, _known_text)
-        for start in ("Currently system", "Better results", "To switch use")
+    "Incorrect DHCP packet received": Line(
+        "malformed packet", lambda trial, text: trial.incorrect.add(trial.here, text)
     ),
-)
-_PATTERNS: Final[tuple[tuple[re.Pattern[str], Stage, Handler], ...]] = (
-    (_PROGRESS, Stage.LOAD, _known_text),
-    (_PROVISIONED, Stage.NOTHING, _summary_of_the_avalanche),
-    (_ARGUMENT, Stage.NOTHING, _option),
-    (_TEMPLATE, Stage.NOTHING, _known_text),
-    (_VERSION, Stage.NOTHING, _version),
-)
+    **dict.fromkeys(
+        (
+            *("INFO: in avalanche scenario ", "Set MAC to ", "Set DUID to ", "Truncated DHCPv"),
+            *("Script started", "Script done"),
+            *("WARNING: Currently system ", "WARNING: Better results ", "WARNING: To switch use "),
+        ),
+        _KNOWN,
+    ),
+}
+_PATTERNS: Final[dict[re.Pattern[str], Line]] = {
+    _PROGRESS: _KNOWN._replace(stage=Stage.LOAD),
+    _PROVISIONED: Line("summary of the avalanche", _provisioned),
+    _ARGUMENT: Line("option", _option),
+    _TEMPLATE: _KNOWN,
+    _VERSION: Line("version", _version),
+}

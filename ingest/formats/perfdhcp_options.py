@@ -8,14 +8,16 @@ typed: each option is printed as ` -x value`, values are not quoted, the server 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections import defaultdict
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 Pair = tuple[str, str]
 
@@ -33,6 +35,8 @@ _IGNORED_BY_AVALANCHE: Final = ("r", "p", "n", "t", "d", "W")
 
 # Option -> its text in the method, and the default value.
 _WORDS: Final[tuple[tuple[str, str, str], ...]] = (
+    ("i", "first exchange only", ""),
+    ("c", "rapid commit", ""),
     ("f", "renew rate {}/s", ""),
     ("F", "release rate {}/s", ""),
     ("e", "{} leases", "address-only"),
@@ -150,44 +154,64 @@ def split_command(command: str) -> tuple[Pair, ...]:
 def parse_options(pairs: tuple[Pair, ...]) -> Options:
     """Interpret `pairs` of (option, value); for most options the last one wins."""
     last = dict(pairs)
+    every: dict[str, list[str]] = defaultdict(list)
+    for name, value in pairs:
+        every[name].append(value)
+    avalanche, first_only = last.get("scenario") == "avalanche", "i" in last
     protocol = "DHCPv6" if "6" in last else "DHCPv4"
-    avalanche = last.get("scenario") == "avalanche"
-    first, second, renewal, release = EXCHANGES[protocol]
-    wanted = ((first, True), (second, "i" not in last), (renewal, "f" in last), (release, "F" in last))
-    duration_s = None if avalanche else _duration(pairs)
-    drop_times_s = (None, None) if avalanche else _drop_times(pairs)
-    wait_s = (_number(last.get("W")) or 0.0) / 1e6
-    clients = None if "M" in last else int(_number(last.get("R")) or 1)
-    return Options(
+    rate = _number(last.get("r"))
+    ends = [_number(last.get("p"))]
+    ends += [requests / rate for value in every["n"] if rate and (requests := _number(value))]
+    # The first -d sets the first drop time, each further one the second.
+    first, *more = [_number(value) or _DEFAULT_DROP_TIME_S for value in every["d"]] or [_DEFAULT_DROP_TIME_S]
+    second = None if first_only else [_DEFAULT_DROP_TIME_S, *more][-1]
+    options = Options(
         protocol=protocol,
         scenario="avalanche" if avalanche else "basic",
-        exchanges=tuple(name for name, present in wanted if present),
-        rate_unit="exchanges/s" if "i" in last else "leases/s",
-        offered_rate=_number(last.get("r")),
-        duration_s=duration_s,
-        drop_times_s=drop_times_s,
-        wait_s=wait_s,
+        exchanges=tuple(compress(EXCHANGES[protocol], (True, not first_only, "f" in last, "F" in last))),
+        rate_unit="exchanges/s" if first_only else "leases/s",
+        offered_rate=rate,
+        duration_s=None if avalanche else min(filter(None, ends), default=None),
+        drop_times_s=(None, None) if avalanche else (first, second),
+        wait_s=(_number(last.get("W")) or 0.0) / 1e6,
         report_s=_number(last.get("t")),
-        clients=clients,
-        most_drops=tuple(_values(pairs, "D")[:2]),
+        clients=None if "M" in last else int(_number(last.get("R")) or 1),
+        most_drops=tuple(every["D"][:2]),
         wrapped="w" in last,
         ignored=tuple(f"-{name}" for name in _IGNORED_BY_AVALANCHE if avalanche and name in last),
-        method="; ".join(
-            [
-                *(("avalanche",) if avalanche else _length(pairs, duration_s)),
-                *_drop_time_words(drop_times_s),
-                *((plural(clients, "client"),) if clients else ()),
-                *((f"wait {_short(wait_s)} s",) if wait_s and not avalanche else ()),
-                *(("first exchange only",) if "i" in last else ()),
-                *(("rapid commit",) if "c" in last else ()),
-                *_other_words(pairs),
-            ]
-        ),
+        method="",
     )
+    return replace(options, method="; ".join(_method(options, every)))
 
 
-def _values(pairs: tuple[Pair, ...], option: str) -> list[str]:
-    return [value for name, value in pairs if name == option]
+def _method(options: Options, every: Mapping[str, list[str]]) -> Iterator[str]:
+    """Yield the words of the method; `every` has all values of each option.
+
+    A load without end or limit is noted, a period is not: it is in `duration_s`. Runs of one method may vary the period
+    from step to step, and -n gives a different one at each rate.
+    """
+    if options.scenario == "avalanche":
+        yield "avalanche"
+    else:
+        if not options.offered_rate and (requests := every.get("n")):
+            yield "/".join(requests) + " request" + "s" * (requests != ["1"])
+        elif options.duration_s is None:
+            yield "until interrupted"
+        if not options.offered_rate:
+            yield "no rate limit"
+        yield "drop time " + "/".join(f"{_short(each)} s" for each in options.drop_times_s if each)
+    if options.clients:
+        yield plural(options.clients, "client")
+    if options.wait_s and options.scenario != "avalanche":
+        yield f"wait {_short(options.wait_s)} s"
+    for option, text, default in _WORDS:
+        values = every.get(option, [])
+        if option not in _REPEATED:
+            values = values[-1:]
+        elif option not in _ORDERED:
+            values = sorted({*values})
+        if values and not (default and values == [default]):
+            yield text.format("/".join(values))
 
 
 def _number(text: str | None) -> float | None:
@@ -201,52 +225,3 @@ def _number(text: str | None) -> float | None:
 
 def _short(value: float) -> str:
     return f"{value:.6f}".rstrip("0").rstrip(".")
-
-
-def _duration(pairs: tuple[Pair, ...]) -> float | None:
-    last = dict(pairs)
-    ends = [_number(last.get("p"))]
-    if rate := _number(last.get("r")):
-        requests = [_number(value) for value in _values(pairs, "n")]
-        ends += [count / rate for count in requests if count]
-    return min((end for end in ends if end), default=None)
-
-
-def _drop_times(pairs: tuple[Pair, ...]) -> tuple[float | None, float | None]:
-    """Return both drop times: the first -d sets the first, each further one the second."""
-    given = [_number(value) or _DEFAULT_DROP_TIME_S for value in _values(pairs, "d")]
-    first = given[0] if given else _DEFAULT_DROP_TIME_S
-    if ("i", "") in pairs:
-        return first, None
-    return first, given[-1] if len(given) > 1 else _DEFAULT_DROP_TIME_S
-
-
-def _length(pairs: tuple[Pair, ...], duration_s: float | None) -> list[str]:
-    """Note a load without end, or without limit if -r is missing; a period is in `duration_s` instead.
-
-    Runs of one method may vary the period from step to step, and -n gives a different one at each rate.
-    """
-    words = ["until interrupted"] if duration_s is None else []
-    if _number(dict(pairs).get("r")):
-        return words
-    if requests := _values(pairs, "n"):
-        words = ["/".join(requests) + " request" + "s" * (requests != ["1"])]
-    return [*words, "no rate limit"]
-
-
-def _drop_time_words(drop_times_s: tuple[float | None, float | None]) -> list[str]:
-    known = [f"{_short(value)} s" for value in drop_times_s if value is not None]
-    return ["drop time " + "/".join(known)] if known else []
-
-
-def _other_words(pairs: tuple[Pair, ...]) -> list[str]:
-    words = []
-    for option, text, default in _WORDS:
-        values = _values(pairs, option)
-        if option not in _REPEATED:
-            values = values[-1:]
-        elif option not in _ORDERED:
-            values = sorted(set(values))
-        if values and not (default and values == [default]):
-            words.append(text.format("/".join(values)))
-    return words

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from operator import sub
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats import OBSERVED, Reject, Report
+from dropline.ingest.formats.perfdhcp_lines import INTERIM, PLACES, Stage
 from dropline.ingest.formats.perfdhcp_options import EXCHANGES, UNKNOWN_OPTIONS, parse_command, parse_options
-from dropline.ingest.formats.perfdhcp_trial import PLACES, Stage
 from dropline.ingest.formats.text import MAX_SERIES, plural, quote
 from dropline.ingest.records import Records
 
 if TYPE_CHECKING:
     from dropline.ingest.formats import Row
+    from dropline.ingest.formats.perfdhcp_lines import Process
     from dropline.ingest.formats.perfdhcp_options import Options
-    from dropline.ingest.formats.perfdhcp_trial import Interims, Process, Tally
 
 _NEARLY_ALL: Final = 0.98
 _OF_A_HEADER: Final = frozenset({"method", "protocol", "wait_s", "scenario"})
@@ -54,7 +54,7 @@ def _report(trial: Process) -> Report:
     options = _options(trial)
     faults = _faults(trial, options)
     slots = _slots(trial, options)
-    if trial.interims and not slots:
+    if trial.width and not slots:
         faults.append("The interim lines are left out: it is not known which exchanges they count.")
     for label, addresses in trial.leases:
         trial.observe("leases_listed", len(addresses), "leases", label)
@@ -63,7 +63,7 @@ def _report(trial: Process) -> Report:
         line=trial.line,
         facts={**_facts(trial, options), "completed": not (faults or trial.interrupted)},
         exchanges=trial.exchanges,
-        intervals=_intervals(trial.interims, slots, options.report_s if options else None),
+        intervals=_intervals(trial, slots, options.report_s if options else None),
         observations=Records.named(OBSERVED, trial.observations),
         warnings=[*faults, *_notes(trial, options), *_figures(trial.exchanges), *_lines(trial, options)],
     )
@@ -84,7 +84,7 @@ def _faults(trial: Process, options: Options | None) -> list[str]:
     """Return signs that a report is incomplete or inconsistent."""
     faults = []
     found = tuple(trial.exchanges.column("exchange"))
-    slots = trial.interims.width
+    slots = trial.width
     expected = slots or (2 if trial.rate_name == "4-way exchanges" else 1)
     if trial.broken:
         cut = ", ".join(trial.broken)
@@ -104,7 +104,7 @@ def _faults(trial: Process, options: Options | None) -> list[str]:
 
 def _slots(trial: Process, options: Options | None) -> tuple[str, ...]:
     """Return the exchanges in the columns of interim lines, or none if unknown."""
-    slots = trial.interims.width
+    slots = trial.width
     found = tuple(trial.exchanges.column("exchange"))
     every = EXCHANGES[PLACES[found[0]][0]]
     candidates = (found, options.exchanges if options else (), every[:2], every)
@@ -164,32 +164,24 @@ def _gave_up(exchanges: Records, options: Options) -> bool:
     return False
 
 
-def _intervals(interims: Interims, exchanges: tuple[str, ...], report_s: float | None) -> Records:
+def _intervals(trial: Process, exchanges: tuple[str, ...], report_s: float | None) -> Records:
     """Return rows of schema.INTERVALS; `report_s` is the nominal time between two lines."""
     if not exchanges:
         return Records()
-    lines, width = min(len(interims), MAX_SERIES), len(exchanges)
+    lines, width = min(trial.interim_lines, MAX_SERIES), len(exchanges)
     rows = lines * width
     positions = [position for position in range(lines) for _ in exchanges]
+    counters: dict[str, list[Any]] = {kind: trial.interims[kind][:rows] for kind in INTERIM}
+    since = {f"interval_{kind}": counters[kind] for kind in INTERIM[:3]}
     return Records(
         {
             "position": positions,
             "t_s": [(position + 1) * report_s for position in positions] if report_s else [None] * rows,
             "exchange": exchanges * lines,
-            "sent": interims.sent[:rows],
-            "received": interims.received[:rows],
-            "drops": interims.drops[:rows],
-            "rejected": interims.rejected[:rows],
-            "interval_sent": _since_before(interims.sent[:rows], width),
-            "interval_received": _since_before(interims.received[:rows], width),
-            "interval_drops": _since_before(interims.drops[:rows], width),
+            **counters,
+            **{name: [*counts[:width], *map(sub, counts[width:], counts)] for name, counts in since.items()},
         }
     )
-
-
-def _since_before(counts: list[int], width: int) -> list[int]:
-    """Return the differences of each line's counters to the previous line; a line has `width` of them."""
-    return [*counts[:width], *map(sub, counts[width:], counts)]
 
 
 def _notes(trial: Process, options: Options | None) -> list[str]:
@@ -199,7 +191,7 @@ def _notes(trial: Process, options: Options | None) -> list[str]:
         notes.append(UNKNOWN_OPTIONS)
     if trial.interrupted:
         notes.append("The trial was interrupted by Ctrl-C.")
-    if max(len(trial.interims), len(trial.observations)) >= MAX_SERIES:
+    if max(trial.interim_lines, len(trial.observations)) >= MAX_SERIES:
         notes.append(f"Only the first {MAX_SERIES} interim lines and packets are kept.")
     if _is_avalanche(trial) and any(trial.exchanges.column("drops")):
         notes.append("The avalanche was interrupted before all clients had their answers.")
@@ -208,9 +200,9 @@ def _notes(trial: Process, options: Options | None) -> list[str]:
     if options and options.ignored:
         notes.append(f"The avalanche scenario ignores {', '.join(options.ignored)}.")
     if count := trial.malformed or trial.incorrect.count:
-        notes.append(f"{count} malformed packets came in{_first(trial.incorrect)}.")
+        notes.append(f"{count} malformed packets came in{trial.incorrect.mentioned}.")
     if count := trial.failed.count:
-        notes.append(f"{count} packets could not be received{_first(trial.failed)}.")
+        notes.append(f"{count} packets could not be received{trial.failed.mentioned}.")
     return notes
 
 
@@ -238,16 +230,16 @@ def _lines(trial: Process, options: Options | None) -> list[str]:
 
 
 def _reject(trial: Process) -> Reject:
-    interims = plural(len(trial.interims), "interim line")
+    interims = plural(trial.interim_lines, "interim line")
     if trial.error:
         hint = next((hint for part, hint in _REMEDIES if part in trial.error), _REPAIR)
-        seen = f" after {interims}" if trial.interims else ""
+        seen = f" after {interims}" if trial.width else ""
         return Reject(trial.error_line, f"perfdhcp failed{seen}: {trial.error}", hint)
     if trial.stage is Stage.USAGE:
         reason = "usage text instead of a report: perfdhcp -h, or an error that went to stderr"
         return Reject(trial.line, reason, "run the trial again with 2>&1 to see the error")
     if trial.stage >= Stage.RATE:
-        reason = f"report cut off {_where_cut(trial)}{_first(trial.strange)}"
+        reason = f"report cut off {_where_cut(trial)}{trial.strange.mentioned}"
         return Reject(trial.here, reason, "copy the whole file again, or run the trial again")
     if trial.stage > Stage.NOTHING:
         reason = f"no final report, {interims}: perfdhcp was killed (SIGTERM) or is still running"
@@ -256,7 +248,7 @@ def _reject(trial: Process) -> Reject:
         reason = f"version text of perfdhcp {trial.version}, not a report"
         return Reject(1, reason, "append the report to it, or leave the file out")
     if trial.strange.count:
-        reason = f"no output of perfdhcp was recognised{_first(trial.strange)}"
+        reason = f"no output of perfdhcp was recognised{trial.strange.mentioned}"
         return Reject(1, reason, "expected the output of perfdhcp 1.4 or later, from `Running:` on")
     return Reject(1, "the file is empty", "run the trial again and keep what perfdhcp prints")
 
@@ -268,7 +260,3 @@ def _where_cut(trial: Process) -> str:
         return "before the statistics"
     names = trial.exchanges.column("exchange")
     return f"at its head, before the statistics of {names[0]}" if names else "at its head"
-
-
-def _first(lines: Tally) -> str:
-    return f"; line {lines.first[0][0]}: {quote(lines.first[0][1])}" if lines.count else ""

@@ -11,7 +11,6 @@ answers divided by the time from the first to the last statistics.
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import Any, Final
 
 from dropline.ingest.formats import Parts, Reject, Row
@@ -27,7 +26,6 @@ _COPY: Final = "copy the whole file again"
 _VERSION: Final = 20200527
 _RCODE: Final = "rcode_"
 _TRANSPORTS: Final = {"udp": "udp", "tcp": "tcp", "tls_conn": "tls", "quic_conn": "quic"}
-_PERCENTILES: Final = (50, 90, 95, 99)
 _SERIES: Final = (
     Series("requests", "interval_sent", "queries"),
     Series("answers", "interval_received", "responses"),
@@ -143,17 +141,13 @@ def _trial(line: int, begun: int, root: Node) -> Trial | Reject:
 def _observe_latencies(trial: Trial, histogram: list[int], received: int, root: Node) -> None:
     """Add percentiles, in whole milliseconds or upper bounds of buckets; none if the histogram lacks answers."""
     bounds_ms: list[Any] | None = root.get("bounds_ms")
-    within = list(accumulate(histogram[:-1]))
-    answers = within[-1] if within else 0
-    if not answers or answers != received or (bounds_ms is not None and len(bounds_ms) < len(within)):
+    counts = histogram[:-1]
+    answers = sum(counts)
+    if not answers or answers != received or (bounds_ms is not None and len(bounds_ms) < len(counts)):
         if histogram and received:
             trial.warnings.append("The latency histogram does not hold all answers, so there are no latencies.")
         return
-    for percent in _PERCENTILES:
-        rank = -(-percent * answers // 100)
-        place = next(place for place, count in enumerate(within) if count >= rank)
-        trial.observe(f"latency_p{percent}", place if bounds_ms is None else bounds_ms[place], "ms")
-    trial.observe("latency_percentiles_of", answers, "responses")
+    trial.observe_percentiles([*zip(range(len(counts)) if bounds_ms is None else bounds_ms, counts, strict=False)])
 
 
 sniff = has_strings("stats_sum|stats_periodic", "merged|stats_interval_ms|timeout_ms|time_units_per_sec")

@@ -87,27 +87,40 @@ def unpack(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
     return data.removeprefix(_UTF8_MARK)[:limit], fault
 
 
-def parts(
-    data: bytes, read: Callable[[bytes], Iterator[Report | Reject]], advice: str, limit: int = MAX_TEXT_BYTES
-) -> Iterator[Report | Reject]:
+def within(
+    data: bytes,
+    read: Callable[[bytes], Iterator[Part | Reject]],
+    advice: str,
+    limit: int = MAX_TEXT_BYTES,
+    most_lines: float = MAX_LINES,
+) -> Iterator[Part | Reject]:
     """Yield the results of `read` for the text of `data`, and a reject for damaged gzip.
 
-    Accepts UTF-8, UTF-16 with a byte order mark, and gzip of these. A text of more than `limit` bytes or MAX_LINES
-    lines is one reject with `advice`; so is everything after the first MAX_ROWS rows, and all rejects beyond
-    MAX_REJECTS.
+    Accepts UTF-8, UTF-16 with a byte order mark, and gzip of these. A text of more than `limit` bytes or `most_lines`
+    lines is one reject with `advice`.
     """
     text, fault = unpack(data, limit + 1)
     if len(text) > limit:
         yield Reject(1, f"more than {limit // 1024**2} MiB of text", advice)
         return
     # Parsing a line may need a hundred times its size.
-    if max(text.count(b"\n"), text.count(b"\r")) > MAX_LINES:
-        yield Reject(1, f"more than {MAX_LINES} lines", advice)
+    if max(text.count(b"\n"), text.count(b"\r")) > most_lines:
+        yield Reject(1, f"more than {most_lines} lines", advice)
         return
     if text or not fault:
-        yield from few_rejects(_few_rows(read(text), advice), advice)
+        yield from read(text)
     if fault:
         yield fault
+
+
+def parts(
+    data: bytes, read: Callable[[bytes], Iterator[Report | Reject]], advice: str, limit: int = MAX_TEXT_BYTES
+) -> Iterator[Report | Reject]:
+    """Yield the results of `read` as `within` does; everything after the first MAX_ROWS rows is one reject.
+
+    So are all rejects beyond MAX_REJECTS.
+    """
+    return within(data, lambda text: few_rejects(_few_rows(read(text), advice), advice), advice, limit)
 
 
 def lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str, bool]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from dropline.ingest.formats import Parts, Reject, Report, Row
-from dropline.ingest.formats.draft import Draft
+from dropline.ingest.formats.draft import Draft, Tally
 from dropline.ingest.formats.text import LONGEST, MAX_TEXT_BYTES, lines, parts, quote, unpack
 
 Result = Report | Reject
@@ -22,7 +22,6 @@ Explained = Iterator[tuple[int, str, str]]
 _RECORDER: Final = ("Script started", "Script done")
 _INTERRUPT: Final = re.compile(r"(?:\^C\s*)+")
 _COMMAND: Final = re.compile(r'COMMAND="([^"]*)"')
-_NAMED: Final = 3
 _FACTS: Final[Row] = {
     **dict.fromkeys(("tool_version", "command", "method")),
     "protocol": "DNS",
@@ -71,6 +70,7 @@ class TextRun(Draft, ABC):
         error: the error that the tool printed; `usage` whether it printed its usage.
         interrupted: whether the text contains a Ctrl-C.
         doubts: inconsistencies of the report; with any it does not count as complete.
+        strange: the lines that are not from the tool.
         silence: explanation and advice if the tool printed nothing.
 
     """
@@ -90,8 +90,7 @@ class TextRun(Draft, ABC):
     usage: bool = False
     interrupted: bool = False
     doubts: list[str] = field(default_factory=list)
-    _strange: list[tuple[int, str]] = field(default_factory=list)
-    _strange_count: int = 0
+    strange: Tally = field(default_factory=Tally)
 
     def __post_init__(self) -> None:
         self.facts = {"tool": self.tool, **_FACTS}
@@ -128,18 +127,16 @@ class TextRun(Draft, ABC):
                 self.facts["command"] = command[1]
             return
         if line and not self.take(line):
-            self._strange_count += 1
-            if len(self._strange) < _NAMED:
-                self._strange.append((self.here, line))
+            self.strange.add(self.here, line)
         elif line:
             self.line = self.line or self.here
 
     def explained(self, line: str) -> str:
         """Parse one line, and describe how it was interpreted."""
-        facts, observed, strange = dict(self.facts), len(self.observations), self._strange_count
+        facts, observed, strange = dict(self.facts), len(self.observations), self.strange.count
         error, usage = self.error, self.usage
         self.read(line)
-        if self._strange_count > strange:
+        if self.strange.count > strange:
             return f"not of {self.tool}"
         if self.error != error:
             return "an error message"
@@ -173,16 +170,16 @@ class TextRun(Draft, ABC):
             number, text = self.error
             return Reject(number, f"{self.tool} failed: {text[:300]}", self._remedy(text))
         if self.usage:
-            why = self._first_strange()
+            why = self.strange.mentioned
             hint = self._remedy(why) if why else self.usage_hint
             return Reject(self.line, f"usage text of {self.tool} instead of a report{why}", hint)
         if self.line:
-            reason = f"{self.unfinished}{self._first_strange()}"
+            reason = f"{self.unfinished}{self.strange.mentioned}"
             hint = "copy the whole file again, or run the trial again and keep stderr, too (2>&1)"
             return Reject(self.line, reason, hint)
-        if self._strange:
-            reason = f"no output of {self.tool} was recognised{self._first_strange()}"
-            return Reject(self._strange[0][0], reason, self.expected)
+        if self.strange.count:
+            reason = f"no output of {self.tool} was recognised{self.strange.mentioned}"
+            return Reject(self.strange.first[0][0], reason, self.expected)
         return Reject(1, *(self.silence or ("there is no text in it", self.expected)))
 
     @classmethod
@@ -216,13 +213,10 @@ class TextRun(Draft, ABC):
         hints = (hint for part, hint in self.remedies if part in text)
         return next(hints, "repair what it names and run the trial again")
 
-    def _first_strange(self) -> str:
-        return "".join(f"; line {n}: {quote(text)}" for n, text in self._strange[:1])
-
     def _strange_lines(self) -> Iterator[str]:
-        for number, text in self._strange:
+        for number, text in self.strange.first:
             yield f"Line {number} is not of {self.tool}: {quote(text)}."
-        if more := self._strange_count - len(self._strange):
+        if more := self.strange.count - len(self.strange.first):
             yield f"{more} more lines are not of {self.tool}."
 
 

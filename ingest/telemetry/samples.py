@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import chain
 from typing import Final
 
 from dropline.ingest.formats import Reject
@@ -17,7 +17,7 @@ from dropline.ingest.formats.text import (
     few_rejects,
     lines,
     quote,
-    unpack,
+    within,
     without_runs_of_rejects,
 )
 from dropline.ingest.telemetry import Found, Sample
@@ -50,15 +50,11 @@ def each_document(text: bytes, read: Callable[[int, Node], Found]) -> Found:
 
 
 def account(data: bytes, read: Read, expected: str) -> Found:
-    """Yield at most MAX_SAMPLES results of `read` for the text of `data`: UTF-8 or UTF-16, perhaps gzipped.
+    """Yield at most MAX_SAMPLES results of `read` for the text of `data`, of any number of lines.
 
-    Rejects without a sample between them become one, and so does a text without samples or of more than MAX_TEXT_BYTES.
+    Rejects without a sample between them become one, and so does a text without samples.
     """
-    text, fault = unpack(data, MAX_TEXT_BYTES + 1)
-    if len(text) > MAX_TEXT_BYTES:
-        yield Reject(1, f"more than {MAX_TEXT_BYTES // 1024**2} MiB of text", _SPLIT)
-        return
-    found = chain(read(text), [fault] if fault else [])
+    found = within(data, read, _SPLIT, MAX_TEXT_BYTES, math.inf)
     samples = 0
     for part in few_rejects(without_runs_of_rejects(found, expected), _SPLIT):
         samples += not isinstance(part, Reject)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dropline.ingest.campaign import FIELDS, WHOLE_NUMBERS, Campaign, CampaignError, Template, json_schema
+from dropline.ingest.campaign import FIELDS, WHOLE_NUMBERS, Campaign, CampaignError, json_schema, match_template
 from dropline.ingest.synonyms import normalise
 
 ROOT = Path(__file__).parents[2]
@@ -154,7 +154,7 @@ MATCHES = [
 
 @pytest.mark.parametrize(("template", "path", "said"), MATCHES)
 def test_a_template_takes_a_path_apart(template, path, said):
-    assert Template(template).match(path) == said
+    assert match_template(template, path) == said
 
 
 def test_the_first_matching_template_speaks():
@@ -173,14 +173,14 @@ def test_a_path_written_by_a_template_is_read_back(said, threads, folders):
     text = "/".join(f"{{{field}}}_x" for field in said) + "/a_{threads}_b"
     path = text.format(**said, threads=threads)
     expected = said | {"threads": str(threads)}
-    assert Template(text).match(path) == expected
-    assert Template("**/" + text).match("/".join([*folders, path])) == expected
+    assert match_template(text, path) == expected
+    assert match_template("**/" + text, "/".join([*folders, path])) == expected
 
 
 @given(st.text(max_size=200))
 def test_any_template_compiles_or_is_explained(text):
     try:
-        Template(text).match("a_b/c")
+        match_template(text, "a_b/c")
     except ValueError as error:
         assert repr(text) in str(error)
 
@@ -218,10 +218,10 @@ def test_a_path_that_does_not_fit_the_files_is_told_with_examples(path, said):
 
 def test_a_path_made_to_be_slow_is_matched_fast():
     fields = [f for f in FIELDS if f not in WHOLE_NUMBERS]
-    template = Template("**/" + "_".join(f"{{{field}}}" for field in fields) + "_end")
+    template = "**/" + "_".join(f"{{{field}}}" for field in fields) + "_end"
     began = time.perf_counter()
     for path in ("_" * 4096, "a_" * 2048, "a/" * 2047 + "a_", "a" * 4096):
-        assert template.match(path) is None
+        assert match_template(template, path) is None
     assert time.perf_counter() - began < 1
 
 
