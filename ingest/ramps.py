@@ -165,7 +165,7 @@ class Ramps:
                 read.append((item, self._resolver.content(item)))
         try:
             figures = form.read([content.data for _, content in read])
-        except (ValueError, ZeroDivisionError):  # a number that is none, or no file is left
+        except ValueError:  # a number that is none, or no file is left
             return
         for number, (item, content) in enumerate(read):
             if figures.usual[number]:
@@ -195,13 +195,12 @@ class Ramps:
             own["repetition"] = _repetition(fields["repetition"], counts)
             counts, folder = [count is None for count in counts], None
         watch, values = self._watch(sidecar.said)
-        words: list[Any] = [sidecar.said.get(key) for key in keys.shared]
-        shared = tuple([tuple(word) if word.__class__ is list else word for word in words])
+        words = [sidecar.said.get(key) for key in keys.shared]
+        rates = [sidecar.said.get(key) is None for key in keys.rates]
         path = tuple([each for each in fields.items() if each[0] not in own])
         key = (
-            *(scope.place, folder, path, "offered_rate" in fields, sidecar.item is None, *own, *counts),
-            *(shared, *map(type, words), *map(type, counts), *[sidecar.said.get(key) is None for key in keys.rates]),
-            figures.settings[number],
+            *(scope.place, folder, path, "offered_rate" in fields, sidecar.item is None, *own),
+            *(orjson.dumps((words, counts, rates)), figures.settings[number]),  # JSON tells 1, 1.0, "1" and true apart
         )
         try:
             group = self._groups[key]
@@ -257,7 +256,7 @@ class Ramps:
         facts: Row,
         values: list[float],
         watch: _Watch,
-        words: Sequence[Any],
+        words: Sequence[object],
     ) -> _Group | None:
         """Return what the trials of a group share; None if there is something to remark on."""
         if any(_is_inexact(word) for word in words):

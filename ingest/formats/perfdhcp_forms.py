@@ -113,11 +113,12 @@ class Form:
 
     def read(self, texts: Sequence[bytes]) -> Figures:
         """Return the figures of reports of this form."""
-        tokens = b" ".join(texts).translate(_NUMBERS).split()
-        n, width, step = len(texts), len(self.exchanges), len(tokens) // len(texts)
+        n, width = len(texts), len(self.exchanges)
         places = [self.rate, self.malformed, self.malformed if self.expected is None else self.expected]
         places += self.figures.ravel().tolist() + self.interims.ravel().tolist()
-        words = pa.array([token for place in places for token in tokens[place::step]], pa.string())
+        tokens = _numbers(texts)
+        by_place = np.arange(len(tokens), dtype=np.int32).reshape(n, -1).T[places]
+        words = tokens.take(pa.array(by_place.ravel()))
         fits = (pc.binary_length(words).to_numpy().reshape(len(places), n) <= _LONGEST_NUMBER).all(axis=0)
         values = np.where(fits, words.cast(pa.float64()).to_numpy().reshape(len(places), n), 0)
         rate, malformed, expected = values[:3]
@@ -172,6 +173,15 @@ def _told(command: bytes) -> _Told:
     options = parse_command(text)
     facts = {**options_told(options, None), "scenario": "basic", "malformed": 0, "completed": True}
     return _Told(text, options, tuple(each for each in facts.items() if each[0] not in FACTS))
+
+
+def _numbers(texts: Sequence[bytes]) -> pa.Array:
+    """Return all numbers of some texts, one after the other, each as it is printed."""
+    text = b" ".join((b"", *texts)).translate(_NUMBERS)
+    blank = np.frombuffer(text, np.uint8) == ord(" ")
+    begins = np.flatnonzero(blank[:-1] & ~blank[1:]) + 1
+    offsets = np.append(begins, len(text)).astype(np.int32)  # each with the blanks behind it
+    return pc.ascii_trim_whitespace(pa.StringArray.from_buffers(len(begins), pa.py_buffer(offsets), pa.py_buffer(text)))
 
 
 def skeletons(texts: Sequence[bytes]) -> list[bytes]:
