@@ -517,11 +517,8 @@ def _numbers(metric: str, value: object, unit: str, host: str | None) -> list[Wa
     """Return one row for a number, or one labelled row per entry of a list or an object."""
     if isinstance(value, _SEVERAL):
         entries = value.items() if isinstance(value, dict) else enumerate(value)
-        return [
-            (host, str(label), metric, unit, number)
-            for label, entry in entries
-            if (number := _finite(entry)) is not None
-        ]
+        found = ((label, _finite(entry)) for label, entry in entries)
+        return [(host, str(label), metric, unit, number) for label, number in found if number is not None]
     number = _finite(value)
     return [] if number is None else [(host, None, metric, unit, number)]
 
