@@ -24,9 +24,9 @@ test-fast: .venv/.ready-dev ## check what a save can break, in a minute: lint, t
 	@$(MAKE) --no-print-directory lint
 	@$(BIN)/python -m pytest -q -m "not (slow or browser or s3 or spark)"
 
-fuzz: .venv/.ready-dev ## give 200,000 damaged files to all readers; OPTIONS='--seed N --cases N' for others
+fuzz: .venv/.ready-dev ## give 3,000 damaged files to every reader; OPTIONS='-k perfdhcp --hypothesis-seed N', FUZZ_EXAMPLES=N for others
 	@echo "==> Fuzzing the readers"
-	@$(BIN)/python tests/fuzz/fuzz.py $(OPTIONS)
+	@FUZZ_EXAMPLES=$(or $(FUZZ_EXAMPLES),3000) $(BIN)/python -m pytest -q -n 2 tests/fuzz/test_fuzz.py $(OPTIONS)
 
 torture: .venv/.ready-dev ## kill 320 commands at random instants; OPTIONS='--seed N --kills N' for others
 	@echo "==> Killing (some 20 minutes)"
