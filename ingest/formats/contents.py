@@ -161,7 +161,10 @@ def cut(text: str, readers: Iterable[TextReader], line: int = 1) -> list[Piece]:
             alike = [each for each in doubtful if each.owners >= claim.owners]
             begins.append(((alike or [claim])[0].place, claim.owners))
             doubtful = []
-        doubtful = [] if len(claim.owners) == 1 else [*doubtful, claim]
+        if len(claim.owners) == 1:
+            doubtful = []
+        else:
+            doubtful.append(claim)
     if not begins:
         return []
     ends = [*(place for place, _ in begins[1:]), len(text)]

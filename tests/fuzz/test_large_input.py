@@ -18,6 +18,7 @@ CAPTURES = ROOT / "tests" / "captures"
 
 PERFDHCP = (ROOT / "examples/kea-2.2-ha/runs/v4_st_memfile_hot-standby/rep1/rate740.txt").read_bytes()
 DNSPERF = (CAPTURES / "dns/tools/dnsperf/mysql-once/dnsperf.out").read_bytes()
+QUERYPERF = (CAPTURES / "dns/tools/queryperf/documented/queryperf.out").read_bytes()
 NFVBENCH = (CAPTURES / "spirent/nfvbench_ndr.json").read_bytes().rstrip().removesuffix(b"}") + b', "x": '
 VIEW = (CAPTURES / "spirent/stc_gui_DetailedStreamResults.csv").read_bytes()
 DATABASE = (CAPTURES / "spirent/EotResultDb_2012-05-14_10-20-30.db").read_bytes()
@@ -92,6 +93,7 @@ FILES = {
     "10 GB behind a database": ("a.gz", lambda: packed(DATABASE, mb(b"a"), 10_000), 0, "more than 32 MiB"),
     "100,000,000 blank lines": ("a.gz", lambda: packed(PERFDHCP, mb(b"\n"), 100), 0, "more than 1000000 lines"),
     "a hundred thousand runs": ("a.gz", lambda: packed(b"Running: perfdhcp -r 1\n" * 100_000), 0, "99000 more parts"),
+    "a line of several tools 200,000 times": ("a.txt", lambda: QUERYPERF + b"Statistics:\n" * 200_000, 1, ""),
     "a status line for 300,000 half seconds": ("a.gz", lambda: packed(STATUS * 300_000), 1, ""),
     "a configuration of 60 MB": ("kea.conf", lambda: KEA + b'"' + b"a" * 60 * MB + b'"}}', 0, "more than 8 MiB"),
     "a configuration of many objects": ("kea.conf", lambda: KEA + b"[" + b"{}," * 2_000_000 + b"{}]}}", 0, "[]"),
