@@ -26,10 +26,11 @@
         seen.painting = true
     }
 
-    // A run that changes nothing, after one that the visitor waited for, only looks for a new publication.
+    // A run that changes nothing, after one that the visitor waited for, only looks for a new publication. Of a short
+    // run, an observer that was kept waiting sees the end alone.
     function run(running) {
         if (running && !seen.running) seen.begun = performance.now()
-        else if (!running && seen.running)
+        else if (!running)
             frame(now => { if (!seen.ended || seen.changed > seen.begun) seen.ended = now })
         seen.running = running
     }
