@@ -26,11 +26,10 @@
         seen.painting = true
     }
 
-    // A run that changes nothing, after one that the visitor waited for, only looks for a new publication. Of a short
-    // run, an observer that was kept waiting sees the end alone.
+    // A run that changes nothing, after one that the visitor waited for, only looks for a new publication.
     function run(running) {
         if (running && !seen.running) seen.begun = performance.now()
-        else if (!running)
+        else if (!running && seen.running)
             frame(now => { if (!seen.ended || seen.changed > seen.begun) seen.ended = now })
         seen.running = running
     }
@@ -76,7 +75,8 @@
         return new Promise((found, fail) => {
             const look = () => {
                 const last = Math.max(seen.changed, seen.ended)
-                const done = seen.painted && seen.ended && !seen.running
+                // React does not show a run that begins and ends between two of its frames; what it changed is seen.
+                const done = seen.painted && (seen.ended || seen.changed) && !seen.running
                 if (done && performance.now() - last > QUIET_MS) found({ ...seen, last })
                 else if (performance.now() > end) fail(new Error(`not at rest: ${JSON.stringify(seen)}`))
                 else setTimeout(look, 50)
