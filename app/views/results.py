@@ -164,7 +164,7 @@ def _answer(identity: Identity, goal: str | None, is_published: bool, chosen: tu
 def _panels(found: pd.DataFrame, table: pa.Table, warehouse: Warehouse) -> list[Panel]:
     found = found.assign(protocol=found["protocol"].replace(wording.NOT_STATED, ""))
     own = found[found["origin"] == "measured"]
-    # Published figures are a reference for one's own; those of other protocols are on the page Published.
+    # Published figures are a reference for one's own; those of other protocols are in Runs.
     kinds = (own if len(own) else found).groupby(["protocol", "rate_unit"])["runs"].agg(["sum", "size"])
     order = kinds.sort_values(["sum", "size"], ascending=False, kind="stable").index[:MOST_PANELS]
     parts = []

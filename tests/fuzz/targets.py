@@ -10,7 +10,6 @@ import ast
 import inspect
 import math
 import sys
-from collections import Counter
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -23,7 +22,7 @@ from dropline.ingest.context import Context, ServerConfigs, SidecarError, gather
 from dropline.ingest.files import HEAD_BYTES, Found, Kind, Scope
 from dropline.ingest.formats import READERS, Reject, Report, contents
 from dropline.ingest.machines import SOURCES, FactError
-from dropline.ingest.rows import Content, Outcome, campaign_row, context_file, output, tables, unfit
+from dropline.ingest.rows import Content, Outcome, campaign_row, context_file, output, tables
 from dropline.ingest.servers import ConfigError
 from dropline.ingest.telemetry import TELEMETRY_READERS, Sample
 
@@ -33,9 +32,6 @@ if TYPE_CHECKING:
 
     from dropline.ingest.formats import Reader
     from dropline.ingest.telemetry import TelemetryReader
-
-Tally = Counter[str]
-"""What an input came to: `parts` (reports, samples, rows), `rejects`, `unfit` (files with a value for no column)."""
 
 _SCOPE: Final = Scope(Path("/campaign"), "campaign")
 _TRIAL: Final = "v4_mt4_memfile/rep1/rate100.txt"
@@ -47,7 +43,7 @@ class Target(NamedTuple):
     """A reader: its name, what is asked of it, and the words it looks for."""
 
     name: str
-    check: Callable[[str, bytes], Tally]
+    check: Callable[[str, bytes], None]
     words: tuple[bytes, ...]
 
 
@@ -89,24 +85,23 @@ def _words(module: Any) -> tuple[bytes, ...]:
     return tuple(sorted(word for word in words if 0 < len(word) <= _LONGEST_WORD))
 
 
-def _check_recognition(name: str, data: bytes) -> Tally:
+def _check_recognition(name: str, data: bytes) -> None:
     """Ask everybody whose file this is, whatever the bytes."""
     item = _item(name)
     files.recognise(item, data[:HEAD_BYTES])
     if item.kind is Kind.OUTPUT and item.reader and not item.reader.sniff(data[:HEAD_BYTES]):
         _check_reader(item.reader, name, data)  # it stands behind a prefix
-    return Tally(parts=len(owners(name, data)))
+    owners(name, data)
 
 
-def _check_reader(reader: Reader, name: str, data: bytes) -> Tally:
+def _check_reader(reader: Reader, name: str, data: bytes) -> None:
     parts = list(contents.parse(reader, data))
     assert parts or not data, "nothing was found, and nobody is told"
-    tally = _tally(parts, Report)
-    tally["unfit"] = _store(output(_item(name, reader), "campaign", _content(data), Context(), parts))
-    return tally
+    _require_each(parts, Report)
+    _store(output(_item(name, reader), "campaign", _content(data), Context(), parts))
 
 
-def _check_telemetry(reader: TelemetryReader, name: str, data: bytes) -> Tally:
+def _check_telemetry(reader: TelemetryReader, name: str, data: bytes) -> None:
     parts = list(reader.parse(data))
     assert parts or not data, "nothing was found, and nobody is told"
     samples = [part for part in parts if isinstance(part, Sample)]
@@ -114,26 +109,27 @@ def _check_telemetry(reader: TelemetryReader, name: str, data: bytes) -> Tally:
     assert all(sample.at is None or sample.at.tzinfo for sample in samples)
     pa.array([sample.at for sample in samples], schema.TIME)
     _require_fit("observations", [sample._asdict() for sample in samples], besides={"at"})
-    return _tally(parts, Sample)
+    _require_each(parts, Sample)
 
 
-def _check_figures(name: str, data: bytes) -> Tally:
+def _check_figures(name: str, data: bytes) -> None:
     parts = list(figures.parse(data))
     assert parts or not data, "nothing was found, and nobody is told"
     _require_fit("figures", [part for part in parts if not isinstance(part, Reject)])
-    return _tally(parts, dict)
+    _require_each(parts, dict)
 
 
-def _check_server(module: ModuleType, name: str, data: bytes) -> Tally:
+def _check_server(module: ModuleType, name: str, data: bytes) -> None:
     try:
         row = module.parse(data)
     except ConfigError as error:
-        return _tally([Reject(error.line or 1, str(error), error.hint)], Report)
+        _require_each([Reject(error.line or 1, str(error), error.hint)], Report)
+        return
     row |= {"campaign": "campaign", "source_path": name, "source_sha256": _SHA256}
-    return _stored(name, "server_configs", row, data)
+    stored(name, "server_configs", row, data)
 
 
-def _check_facts(kind: str, name: str, data: bytes) -> Tally:
+def _check_facts(kind: str, name: str, data: bytes) -> None:
     source = SOURCES[kind]
     assert source.parse
     try:
@@ -142,62 +138,59 @@ def _check_facts(kind: str, name: str, data: bytes) -> Tally:
         assert str(error)
     host, rejects = machines.host({name: data})
     assert all(reject.reason.startswith(f"{name}:") for reject in rejects)
-    return _tally(rejects, Report) + _stored(name, "hosts", {**host, "campaign": "campaign", "source_path": "."}, data)
+    _require_each(rejects, Report)
+    stored(name, "hosts", {**host, "campaign": "campaign", "source_path": "."}, data)
 
 
-def _check_campaign(name: str, data: bytes) -> Tally:
+def _check_campaign(name: str, data: bytes) -> None:
     try:
         found = Campaign.parse(data, name)
     except CampaignError as error:
         assert str(error).startswith(name)
-        return Tally(rejects=1)
+        return
     found.path_values(_TRIAL)
     found.ignores(_TRIAL)
-    return _stored(name, "campaigns", campaign_row("campaign", found), data)
+    stored(name, "campaigns", campaign_row("campaign", found), data)
 
 
-def _check_sidecar(name: str, data: bytes) -> Tally:
+def _check_sidecar(name: str, data: bytes) -> None:
     try:
         said = read_sidecar(data)
     except SidecarError as error:
-        return _tally([Reject(error.line, str(error), "repair it")], Report)
+        _require_each([Reject(error.line, str(error), "repair it")], Report)
+        return
     joined = gather(_TRIAL, str(_SCOPE.folder), None, ServerConfigs(), (name, said))
-    trial = output(_item(_TRIAL), "campaign", _content(data), joined, [Report(1, {"completed": True})])
-    return Tally(parts=1, unfit=_store(trial))
+    _store(output(_item(_TRIAL), "campaign", _content(data), joined, [Report(1, {"completed": True})]))
 
 
-def _tally(parts: Iterable[object], kind: type) -> Tally:
-    tally = Tally()
+def _require_each(parts: Iterable[object], kind: type) -> None:
     for part in parts:
         if isinstance(part, Reject):
             assert part.line >= 1
             assert part.reason.strip()
             assert part.hint.strip()
-            tally["rejects"] += 1
         else:
             assert isinstance(part, kind), f"{type(part).__name__} is neither {kind.__name__} nor Reject"
-            tally["parts"] += 1
-    return tally
 
 
-def _stored(name: str, table: str, row: Mapping[str, Any], data: bytes) -> Tally:
-    outcome = context_file(_item(name), "campaign", _content(data), "text", {table: [dict(row)]})
-    return Tally(parts=1, unfit=_store(outcome))
+def stored(name: str, table: str, row: Mapping[str, Any], data: bytes) -> None:
+    """Make the Arrow tables of a file that gives one row."""
+    _store(context_file(_item(name), "campaign", _content(data), "text", {table: [dict(row)]}))
 
 
-def _store(outcome: Outcome) -> bool:
-    """Make the Arrow tables of an outcome as an ingest does; return whether a value fits no column."""
+def _store(outcome: Outcome) -> None:
+    """Make the Arrow tables of an outcome as an ingest does."""
     for name, rows in outcome.rows.items():
         _require_known(name, rows)
     try:
-        found, is_unfit = tables([outcome]), False
+        found = tables([outcome])
     except (ValueError, TypeError, OverflowError) as error:
-        found, is_unfit = tables([unfit(outcome, error)]), True
+        message = "a value fits no column"
+        raise AssertionError(message) from error
     for name, table in found.items():
         # Parquet refuses these while the batch is being written, when nobody can say any more whose they are.
         lacking = [field.name for field in table.schema if not field.nullable and table[field.name].null_count]
         assert not lacking, f"{name} lacks {lacking}"
-    return is_unfit
 
 
 def _require_fit(table: str, rows: list[dict[str, Any]], besides: Iterable[str] = ()) -> None:
