@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     import duckdb
+    import pyarrow as pa
 
     from dropline.app.warehouse import Warehouse
     from dropline.inference.recovery import Course
@@ -390,15 +391,20 @@ class Answer:
         return course(self.inputs, self.loads, self.measured_lps, self.goodput)
 
     @cached_property
-    def configurations(self) -> list[dict[str, Any]] | None:
-        """All configurations with the columns FIGURES, most head-room first; None without a warehouse."""
+    def candidates(self) -> pa.Table | None:
+        """All configurations, most head-room first, in the columns of `planner_configurations.sql`.
+
+        None without a warehouse.
+        """
         from dropline.app.queries import ask
 
-        if self.known is None:
-            return None
         need = {"needed_lps": self.loads["needed_lps"], "protocol": self.protocol}
-        rows: list[dict[str, Any]] = ask(self.known, "planner_configurations", **need).select(FIGURES).to_pylist()
-        return rows
+        return ask(self.known, "planner_configurations", **need) if self.known else None
+
+    @cached_property
+    def configurations(self) -> list[dict[str, Any]] | None:
+        """The candidates as rows of FIGURES."""
+        return None if self.candidates is None else self.candidates.select(FIGURES).to_pylist()
 
 
 def answer(
@@ -450,28 +456,39 @@ def measured_like(known: Warehouse | None, inputs: Mapping[str, float], like: st
 
 def headline(found: Answer) -> list[str]:
     """Return the answer in sentences: the need, its parts, and the configurations that meet it."""
-    loads, rows = found.loads, found.configurations or []
+    import pyarrow.compute as pc
+
+    loads, known = found.loads, found.candidates
     parts = [f"{wording.factor(loads[name])} {LOADS[name][0].lower()}" for name in PARTS if loads[name]]
     allowed = ", and the allowances" if loads["needed_lps"] > loads["peak_lps"] else ""
     said = [
         f"You need {wording.number(loads['needed_lps'])} leases/s in the busiest minute: {', '.join(parts)}{allowed}."
     ]
-    enough = [row for row in rows if row["missing_lps"] == 0]
-    own = [row for row in enough if row["origin"] == "measured"]
-    if rows and not enough:
-        closest = min(rows, key=lambda row: row["missing_lps"])
+    if not known:
+        return said
+    enough = known.filter(pc.equal(known["missing_lps"], 0))
+    own = enough.filter(pc.equal(enough["origin"], "measured"))
+    if not enough:
+        closest = _least(known, "missing_lps")
         said.append(
-            f"None of {len(rows)} known {found.protocol} configurations is fast enough; the closest is "
+            f"None of {len(known)} known {found.protocol} configurations is fast enough; the closest is "
             f"{closest['configuration']}, {wording.number(closest['missing_lps'])} leases/s short."
         )
-    elif rows:
-        last = min(own or enough, key=lambda row: row["headroom_ratio"])
+    else:
+        last = _least(own or enough, "headroom_ratio")
         which = "Of those measured here" if own else "Of those published"
         said.append(
-            f"{len(enough)} of {len(rows)} known {found.protocol} configurations are fast enough. {which}, the slowest "
-            f"is {last['configuration']}, with {wording.factor(last['headroom_ratio'])} times the need."
+            f"{len(enough)} of {len(known)} known {found.protocol} configurations are fast enough. {which}, the "
+            f"slowest is {last['configuration']}, with {wording.factor(last['headroom_ratio'])} times the need."
         )
     return said
+
+
+def _least(table: pa.Table, name: str) -> dict[str, Any]:
+    """Return the first row with the lowest value of a column."""
+    import pyarrow.compute as pc
+
+    return dict(table.slice(pc.index(table[name], pc.min(table[name])).as_py(), 1).to_pylist()[0])
 
 
 def demand(found: Answer) -> list[tuple[float, float]]:

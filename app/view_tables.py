@@ -85,8 +85,8 @@ def short(labels: Mapping[str, str], chosen: Sequence[str]) -> dict[str, str]:
 
 
 def _shared(texts: Sequence[Sequence[str]]) -> int:
-    """Return the number of leading words that all texts share."""
-    return len(list(takewhile(lambda column: len(set(column)) == 1, zip(*texts, strict=False))))
+    """Return the number of leading words that all texts share: the first and the last in order share no others."""
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(min(texts), max(texts), strict=False))))
 
 
 def what_differs(found: pd.DataFrame, facts: pa.Table) -> str:

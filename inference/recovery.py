@@ -267,15 +267,19 @@ def simulate(
     if not (server.capacity_lps >= 0 and server.queue >= 0):
         message = f"capacity {server.capacity_lps:g} leases/s, queue {server.queue:g}: expected neither below zero"
         raise ValueError(message)
-    first = np.stack((starting, renewing), axis=1)
-    begins = [0, timers.renewal % len(timers.waits)]
+    renewing = renewing.copy()
     offered, requested, renewed = (
         slice(timers.request),
         slice(timers.request, timers.renewal),
         slice(timers.renewal, None),
     )
-    costs = np.empty(len(timers.waits))
-    costs[offered], costs[requested], costs[renewed] = server.offer_cost, server.request_cost, server.renewal_cost
+    # their product with clients by attempt: how many, what they cost, how many ask for an offer, how many renew
+    weights = np.zeros((4, len(timers.waits)))
+    weights[0] = 1
+    weights[1, offered], weights[1, requested] = server.offer_cost, server.request_cost
+    weights[1, renewed] = server.renewal_cost
+    weights[2, offered] = weights[3, renewed] = 1
+    first_renewal = timers.renewal % len(timers.waits)
     further = server.requesting * server.request_cost  # what an offer costs more as soon as it is made
     means = np.array([wait.mean for wait in timers.waits])
     calendar = np.zeros((len(timers.waits), edges.size)) if overdue is None else overdue.copy()
@@ -285,29 +289,28 @@ def simulate(
     start = float(backing_off.sum())
     renew_s, leaving = again or (0.0, 0.0)
     to_renew = -np.cumsum(leaving)  # those served so far are added, those counted are taken off
-    for period, length in enumerate(np.diff(edges)):
+    for period, length in enumerate(np.diff(edges).tolist()):
         due = calendar[:, period].copy()
         backing_off -= due
-        repeated = due.sum()
-        np.add.at(due, begins, first[period])
-        asked = float(costs @ (queued + due) + further * (queued + due)[offered].sum())
-        able = length * server.answers(asked / length)
-        queued_cost = float(costs @ queued)
-        kept = queued * max(0.0, 1 - able / queued_cost) if queued_cost > able else 0 * queued
-        offers = server.requesting * (queued - kept)[offered].sum()
-        served = (queued - kept).sum() - offers
-        if offers:
-            due[timers.request] += offers
-        share = _served_share(max(0.0, able - queued_cost), float(costs @ due), further * due[offered].sum())
-        offers = server.requesting * share * due[offered].sum()
-        if offers:
-            due[timers.request] += offers
-        sent = due.sum()
-        served += share * sent - offers
+        repeated = float(due.sum())
+        due[0] += starting[period]
+        due[first_renewal] += renewing[period]
+        in_queue, queued_cost, queued_offers, _ = (weights @ queued).tolist()
+        sent, cost, due_offers, _ = (weights @ due).tolist()
+        able = length * server.answers((queued_cost + cost + further * (queued_offers + due_offers)) / length)
+        done = able / queued_cost if queued_cost > able else 1.0
+        offers = server.requesting * done * queued_offers
+        served = done * in_queue - offers
+        share = _served_share(max(0.0, able - queued_cost), cost + offers * server.request_cost, further * due_offers)
+        offers_now = server.requesting * share * due_offers
+        if offers + offers_now:
+            due[timers.request] += offers + offers_now
+        sent += offers + offers_now
+        served += share * sent - offers_now
+        left = (1 - share) * sent
+        taken = min(left, max(0.0, server.queue - (1 - done) * in_queue))
         dropped = due * (1 - share)
-        left = dropped.sum()
-        taken = min(left, max(0.0, server.queue - kept.sum()))
-        queued = kept + dropped * (taken / left if left else 0.0)
+        queued = (1 - done) * queued + dropped * (taken / left if left else 0.0)
         if left > taken:
             dropped *= (left - taken) / left
             # in a long period a client sends more than once
@@ -318,15 +321,15 @@ def simulate(
                 begin, shares = _repeats(edges, period, wait.low, wait.high)
                 calendar[wait.then, begin : begin + shares.size] += dropped[attempt] * shares
                 backing_off[wait.then] += dropped[attempt]
-        valid = (queued + backing_off)[renewed].sum()
         if again:
             to_renew[period:] += served
             renewals = max(0.0, float(to_renew[period]))
             to_renew -= renewals
             begin, shares = _repeats(edges, period, renew_s, renew_s)
-            first[begin : begin + shares.size, 1] += renewals * shares[: len(first) - begin]
-        counts[:, period] = served, (queued + backing_off).sum(), valid, sent, repeated
-    return Course(edges, start, first.sum(axis=1), *counts)
+            renewing[begin : begin + shares.size] += renewals * shares[: len(renewing) - begin]
+        waiting, _, _, valid = (weights @ (queued + backing_off)).tolist()
+        counts[:, period] = served, waiting, valid, sent, repeated
+    return Course(edges, start, starting + renewing, *counts)
 
 
 def _served_share(able: float, cost: float, further: float) -> float:
@@ -398,18 +401,17 @@ def _repeats(edges: Array, period: int, low: float, high: float) -> tuple[int, A
     A client sent at any moment of the period, and waits any time from `low` to `high`.
     """
     begin, length = edges[period], edges[period + 1] - edges[period]
-    first = max(period + 1, int(np.searchsorted(edges, begin + low, side="right")) - 1)
-    last = int(np.searchsorted(edges, begin + length + high))
+    first = max(period + 1, int(edges.searchsorted(begin + low, side="right")) - 1)
+    last = int(edges.searchsorted(begin + length + high))
     if first >= edges.size - 1:
         return edges.size - 1, np.ones(1)
-    since = np.maximum(edges[first + 1 : last + 1] - begin - low, 0.0)
+    since = np.maximum(edges[first + 1 : last + 1] - [[begin + low], [begin + length + low]], 0.0)
     if high > low:
         # the integral of the probability that the wait is shorter
-        spread = high - low
-        until = np.minimum(since, spread) ** 2 / (2 * spread) + np.maximum(since - spread, 0.0)
-        before = np.maximum(since - length, 0.0)
-        until -= np.minimum(before, spread) ** 2 / (2 * spread) + np.maximum(before - spread, 0.0)
-        shorter = until / length
-    else:
-        shorter = np.minimum(since / length, 1.0)
-    return first, np.diff(np.concatenate(([0.0], shorter, [] if last < edges.size else [1.0])))
+        within = np.minimum(since, high - low)
+        since += within * (within / (2 * (high - low)) - 1)
+    shares = (since[0] - since[1]) / length
+    if last >= edges.size:
+        shares = np.append(shares, 1.0)
+    shares[1:] -= shares[:-1].copy()
+    return first, shares

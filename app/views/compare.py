@@ -54,45 +54,63 @@ def main() -> None:
         most=MOST,
         placeholder=f"choose two to {MOST}; the others are compared with the first",
     )
-    answer = st.container()
-    units = queries.ask(warehouse, "rate_units", configuration_ids=chosen)["rate_unit"].to_pylist()
-    goals = {goal["loss_goal"]: goal for goal in queries.loss_goals(warehouse, units)}
-    limit = _choose_limit(goals)
-    if not chosen:
-        st.info("Choose the configurations to compare.", icon=":material/compare_arrows:")
-        return
     labels = labels | view_tables.short(labels, chosen)
-    with query_log.recorded() as asked:
-        frame = view_tables.capacities(_of_limit(warehouse, "capacities", chosen, limit), labels)
-    rated = [each for each in reversed(chosen) if each in set(frame["configuration_id"])]
-    verdicts = comparing.verdicts(warehouse, limit.goal, rated).to_pandas() if limit.goal and len(rated) > 1 else None
     facts = queries.ask(warehouse, "factors", configuration_ids=chosen)
     differing = {
         each: queries.ask(warehouse, "compare_differences", one=chosen[0], other=each).to_pandas()
         for each in chosen[1:]
     }
-    with answer:
-        for other, differences in differing.items():
-            said = _difference(frame, verdicts, labels, chosen[0], other)
-            st.markdown(f"{said} {wording.plain(view_tables.what_differs(differences, facts))}")
-        campaigns = {each["campaign"]: each["campaign_says"] for each in facts.to_pylist()}
-        for campaign, says in campaigns.items():
-            if len(campaigns) > 1 and says:
-                st.caption(wording.plain(f"{campaign}: {says}"))
-    st.space(widgets.TOOLS_PIXELS)
-    _say_what_has_no_figure(chosen, frame, labels, limit)
-    known = {each["configuration_id"]: each["backend"] for each in facts.to_pylist()}
-    backends = {labels[each]: known[each] for each in chosen}
-    _draw_capacities(warehouse, frame, limit, backends, asked)
-    _draw_ramps(warehouse, chosen, labels, frame, limit, goals, backends)
-    if verdicts is not None:
-        _show_evidence(warehouse, verdicts, labels)
+    _compare(warehouse, chosen, labels, facts, differing, query_log.Part.of_page())
     if differing:
         _show_differences(labels, chosen[0], differing)
-    with st.expander("Everything known about them", expanded=not differing):
-        known = view_tables.differences(facts, labels, chosen)
-        tinted = list(known["Differs"] != "")
-        widgets.table(known, alt="Facts about the configurations", key="facts", height="content", tinted=tinted)
+    if chosen:
+        with st.expander("Everything known about them", expanded=not differing):
+            known = view_tables.differences(facts, labels, chosen)
+            tinted = list(known["Differs"] != "")
+            widgets.table(known, alt="Facts about the configurations", key="facts", height="content", tinted=tinted)
+
+
+@st.fragment  # another limit changes nothing below it
+def _compare(
+    warehouse: Warehouse,
+    chosen: list[str],
+    labels: Mapping[str, str],
+    facts: pa.Table,
+    differing: Mapping[str, pd.DataFrame],
+    part: query_log.Part,
+) -> None:
+    """Let the visitor choose a limit, and compare the configurations at it; the answer stands above the fields."""
+    answer = st.container()
+    with part.recorded():
+        units = queries.ask(warehouse, "rate_units", configuration_ids=chosen)["rate_unit"].to_pylist()
+        goals = {goal["loss_goal"]: goal for goal in queries.loss_goals(warehouse, units)}
+        limit = _choose_limit(goals)
+        if not chosen:
+            st.info("Choose the configurations to compare.", icon=":material/compare_arrows:")
+            return
+        with query_log.recorded() as asked:
+            frame = view_tables.capacities(_of_limit(warehouse, "capacities", chosen, limit), labels)
+        rated = [each for each in reversed(chosen) if each in set(frame["configuration_id"])]
+        verdicts = None
+        if limit.goal and len(rated) > 1:
+            verdicts = comparing.verdicts(warehouse, limit.goal, rated).to_pandas()
+        with answer:
+            for other, differences in differing.items():
+                said = _difference(frame, verdicts, labels, chosen[0], other)
+                st.markdown(f"{said} {wording.plain(view_tables.what_differs(differences, facts))}")
+            campaigns = {each["campaign"]: each["campaign_says"] for each in facts.to_pylist()}
+            for campaign, says in campaigns.items():
+                if len(campaigns) > 1 and says:
+                    st.caption(wording.plain(f"{campaign}: {says}"))
+        st.space(widgets.TOOLS_PIXELS)
+        _say_what_has_no_figure(chosen, frame, labels, limit)
+        known = {each["configuration_id"]: each["backend"] for each in facts.to_pylist()}
+        backends = {labels[each]: known[each] for each in chosen}
+        _draw_capacities(warehouse, frame, limit, backends, asked)
+        _draw_ramps(warehouse, chosen, labels, frame, limit, goals, backends)
+        if verdicts is not None:
+            _show_evidence(warehouse, verdicts, labels)
+    widgets.renew_sql(part)
 
 
 def _begin(warehouse: Warehouse) -> None:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     import altair as alt
     import duckdb
-    import pyarrow as pa
 
     from dropline.app.warehouse import Warehouse
 
@@ -66,15 +65,13 @@ def main() -> None:
     if needed <= 0:
         st.info("Enter the number of clients, or of new clients, to see which servers can serve them.")
         return
-    need = {"needed_lps": needed, "protocol": found.protocol}
-    known = queries.ask(warehouse, "planner_configurations", **need) if warehouse else None
-    drawn = _against_capacities(found, known)
+    drawn = _against_capacities(found)
     widgets.chart(drawn, "demand", [planner.sql(found.inputs)])
     _offer(found, drawn)
     _show_parts(found)
     _show_influences(found)
     _show_course(found)
-    _show_configurations(warehouse, known, found)
+    _show_configurations(found)
 
 
 @st.cache_resource(show_spinner=False)
@@ -276,10 +273,11 @@ def _show_totals(needed: Mapping[str, float]) -> None:
         st.metric("Messages per second", wording.number(needed["peak_messages_per_s"]), border=True, help=MESSAGES)
 
 
-def _against_capacities(found: planner.Answer, known: pa.Table | None) -> alt.LayerChart:
+def _against_capacities(found: planner.Answer) -> alt.LayerChart:
     """Return the chart of the need after the event against a few capacities, measured ones before published ones."""
     steps = pd.DataFrame(planner.demand(found), columns=list(demand.STEPS))
     rates: list[dict[str, Any]] = []
+    known = found.candidates
     if known is not None:
         rated = known.select(["configuration_id", "configuration", "origin"]).to_pandas()
         rated["rate"] = view_tables.rates(known).to_pandas()
@@ -402,9 +400,10 @@ def _show_course(found: planner.Answer) -> None:
         widgets.chart(recovery.requests(drawn, f"{100 * share:.0f} % of the requests are retries"), "requests", asked)
 
 
-def _show_configurations(warehouse: Warehouse | None, known: pa.Table | None, found: planner.Answer) -> None:
+def _show_configurations(found: planner.Answer) -> None:
     st.header("Which configurations are fast enough")
-    if warehouse is None or known is None:
+    known = found.candidates
+    if found.known is None or known is None:
         st.info("There is no warehouse yet. Type `dropline up examples` to make one.", icon=":material/database_off:")
         return
     meets = pc.fill_null(pc.equal(known["missing_lps"], 0), fill_value=False)
@@ -415,7 +414,7 @@ def _show_configurations(warehouse: Warehouse | None, known: pa.Table | None, fo
         "bracket, or a published figure, divided by the need. Probability: that one more run reaches the need, given "
         "the spread of the runs. Laboratory figures are a maximum."
     )
-    labels = queries.labels(warehouse)
+    labels = queries.labels(found.known)
     for name, part in {"Enough": enough, "Too slow": short}.items():
         if len(part):
             st.markdown(f"**{name}** ({len(part)}{f', the first {MOST_ROWS}' if len(part) > MOST_ROWS else ''})")
