@@ -84,7 +84,7 @@ def short(labels: Mapping[str, str], chosen: Sequence[str]) -> dict[str, str]:
     return {each: text if useful else labels[each] for each, text in zip(chosen, cut, strict=True)}
 
 
-def _shared(texts: Sequence[Sequence[str]]) -> int:
+def _shared(texts: Sequence[list[str]]) -> int:
     """Return the number of leading words that all texts share: the first and the last in order share no others."""
     return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(min(texts), max(texts), strict=False))))
 

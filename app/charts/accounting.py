@@ -40,11 +40,8 @@ def requests(parts: pd.DataFrame, what: str, finding: str, detail: str) -> alt.L
             alt.Tooltip("share_ratio:Q", title="Share of those sent", format=".2%"),
         ],
     )
-    colour = alt.condition(
-        f"datum.place === '{ANSWERED}'",
-        alt.value(theme.SERIES_COLOURS["received"]),
-        alt.value(theme.SERIES_COLOURS["drops"]),
-    )
+    answered = {"test": f"datum.place === '{ANSWERED}'", "value": theme.SERIES_COLOURS["received"]}
+    colour = alt.ColorValue(theme.SERIES_COLOURS["drops"], condition=answered)
     return theme.titled(
         (
             base.mark_bar(size=16, cornerRadiusEnd=2).encode(color=colour),

@@ -56,15 +56,14 @@ def pauses(intervals: pd.DataFrame) -> pd.DataFrame:
     A database checkpoint causes such pauses, while the generator goes on.
     """
     answers = intervals[intervals["series"] == "received"].sort_values("t_s")
-    begins = answers["t_s"].shift(fill_value=0.0)
-    is_low = answers["packets_per_s"] < 0.5 * answers["packets_per_s"].median()
-    stretch = (~is_low).cumsum()  # low neighbours share a number
-    return (
-        answers.assign(begin_s=begins, stretch=stretch)[is_low]
-        .groupby("stretch")
-        .agg(begin_s=("begin_s", "min"), end_s=("t_s", "max"))
-        .reset_index(drop=True)
-    )
+    times, rates = answers["t_s"].tolist(), answers["packets_per_s"].tolist()
+    least = 0.5 * answers["packets_per_s"].median()
+    found: list[tuple[float, float]] = []
+    for begin_s, end_s, rate in zip([0.0, *times], times, rates, strict=False):
+        if rate < least:
+            is_next = found and found[-1][1] == begin_s
+            found.append((found.pop()[0] if is_next else begin_s, end_s))
+    return pd.DataFrame(found, columns=["begin_s", "end_s"], dtype=float)
 
 
 def shades(pauses: pd.DataFrame | None) -> list[Any]:

@@ -32,7 +32,7 @@ def thread_scaling(points: pd.DataFrame, backend: str | None, unit: str, finding
     dots = base.mark_point(size=90, filled=True, color=colour).encode(
         x=x,
         y=alt.Y("rate:Q", title=f"Capacity ({unit})", axis=theme.value_axis()),
-        shape=alt.condition("datum.is_above_cores", alt.value("triangle-up"), alt.value("circle")),
+        shape=alt.ShapeValue("circle", condition={"test": "datum.is_above_cores", "value": "triangle-up"}),
         tooltip=[
             alt.Tooltip("threads:Q", title="Threads"),
             alt.Tooltip("rate:Q", title=f"Capacity ({unit})", format=",.0f"),

@@ -51,7 +51,7 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str) -> alt.La
             scale=alt.Scale(domain=list(KINDS), range=["circle", "triangle-down", "triangle-up", "diamond"]),
             legend=alt.Legend(orient="top", title=None, values=kinds) if kinds != ["run"] else None,
         ),
-        opacity=alt.condition("datum.kind == 'run'", alt.value(0.9), alt.value(0.45)),
+        opacity=alt.OpacityValue(0.45, condition={"test": "datum.kind == 'run'", "value": 0.9}),
         tooltip=tooltip,
     )
     crossings = base.mark_rule(color=colour, opacity=0.35).encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))

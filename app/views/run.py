@@ -352,7 +352,10 @@ def _heading(column: str) -> str:
 
 
 def _show_sources(trial: pd.Series[Any]) -> None:
-    with st.expander("Where its values come from"):
+    place = st.expander("Where its values come from", on_change="rerun", key="said")
+    if not place.open:
+        return
+    with place:
         sources = dict(trial["context_sources"]) if wording.is_known(trial["context_sources"]) else {}
         widgets.table(
             pd.DataFrame(
