@@ -204,7 +204,7 @@ def renew_sql(part: query_log.Part) -> None:
 
 def reserved(pixels: int, *, horizontal: bool = False) -> DeltaGenerator:
     """Return a container of this minimum height even while empty, so that nothing below jumps."""
-    row = st.container(horizontal=True, gap=None)
+    row = st.container(horizontal=True, horizontal_alignment="right", gap=None)  # the space stays where it is
     held = row.container(horizontal=horizontal)
     row.container(width=1).space(pixels)
     return held

@@ -47,13 +47,15 @@ def main() -> None:
     warehouse = widgets.warehouse_or_stop()
     labels = queries.labels(warehouse)
     _begin(warehouse)
-    chosen = widgets.choose_many(
-        "Configurations",
-        "configurations",
-        widgets.narrowed("configurations", "configurations", labels),
-        most=MOST,
-        placeholder=f"choose two to {MOST}; the others are compared with the first",
-    )
+    options = widgets.narrowed("configurations", "configurations", labels)
+    with widgets.reserved(widgets.FIELD_PIXELS):
+        chosen = widgets.choose_many(
+            "Configurations",
+            "configurations",
+            options,
+            most=MOST,
+            placeholder=f"choose two to {MOST}; the others are compared with the first",
+        )
     labels = labels | view_tables.short(labels, chosen)
     facts = queries.ask(warehouse, "factors", configuration_ids=chosen)
     differing = {
@@ -164,7 +166,8 @@ def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
         if goal is not None and goal["loss_limit"] is not None:
             _take(goal)
 
-    left, middle, right = st.columns([2, 1, 2], vertical_alignment="bottom")
+    with widgets.reserved(widgets.FIELD_PIXELS):
+        left, middle, right = st.columns([2, 1, 2], vertical_alignment="bottom")
     with left:
         goal = widgets.choose_one("Loss goal", "goal", {**texts, OWN: OWN}, on_change=apply_goal) or first["loss_goal"]
     unlimited = goal in goals and goals[goal]["loss_limit"] is None
