@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final, Literal, Required, TypedDict, Unpack
 
 import streamlit as st
@@ -235,7 +236,7 @@ def chart(
     """
     with st.container(gap="xxsmall", key=f"chart-{key}"):
         height: Any = drawn.height if isinstance(drawn.height, int) else "content"
-        with reserved(theme.room(drawn)):
+        with nullcontext() if height != "content" else reserved(theme.room(drawn)):
             spec = dict(kept or drawn.with_frames())  # Streamlit takes the data out of it
             st.vega_lite_chart(None, spec, width="stretch", height=height, key=key, on_select=on_select or "ignore")
         downloads.row(drawn, key, asked)

@@ -195,9 +195,7 @@ def _lines(text: str, width: int) -> list[str]:
 
 
 def room(chart: alt.LayerChart) -> int:
-    """Estimate the height of a chart from `titled` on a wide screen, in pixels."""
-    if isinstance(chart.height, int):
-        return chart.height
+    """Estimate the height of a chart from `titled` with a row for each name, on a wide screen, in pixels."""
     rows = max((_rows(part, chart.data) for part in chart.layer), default=0)
     return _TITLE_ROOM + _DETAIL_LINE * len(chart.title.subtitle) + ROW_HEIGHT * rows + _AXIS_ROOM
 
