@@ -100,6 +100,8 @@ def headline(best: Row, *, alone: bool) -> str:
     sign = {"≥": "at least ", ">": "more than ", "≤": "at most ", "≈": "about "}.get(
         wording.figure_sign(best["status"], best["qualifier"]), ""
     )
+    if best["interval_kind"] == "confidence" and best["ci_low"] < best["rate"]:
+        sign = "about "  # another run may give less
     rate = wording.number(wording.about(best["rate"], best["ci_low"], best["ci_high"]))
     return f"{', '.join(filter(None, of))}: {sign}{rate} {best['rate_unit']}"
 

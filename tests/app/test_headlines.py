@@ -44,6 +44,7 @@ def test_a_set_up_is_named_by_what_not_all_share(rows, names):
     ("row", "said"),
     [
         ({}, "Kea 2.2, DHCPv4, memfile: at least 12,180 leases/s"),
+        ({"ci_low": 11_500}, "Kea 2.2, DHCPv4, memfile: about 12,200 leases/s"),
         ({"status": "never_exceeded", "ci_high": None}, "Kea 2.2, DHCPv4, memfile: at least 12,178 leases/s"),
         ({"status": "published", "origin": "published", "qualifier": "approx"}, "Kea 2.2, DHCPv4, memfile: about "),
         ({"product": None, "product_version": None, "name": "dnsperf-1"}, "DHCPv4, dnsperf-1: at least 12,180"),
