@@ -113,14 +113,6 @@ def test_all_faults_are_told_at_once():
     assert len(str(caught.value).splitlines()) == 2
 
 
-@given(st.binary(max_size=300))
-def test_any_bytes_are_read_or_explained(data):
-    try:
-        Campaign.parse(b"campaign: a\n" + data)
-    except CampaignError as error:
-        assert "campaign.yaml" in str(error)
-
-
 CAPTURES = "{protocol}_{threading}_{backend}_{ha_mode}/rep{repetition}/rate{offered_rate}.txt"
 MATCHES = [
     (

@@ -3,7 +3,6 @@
 import csv
 import gzip
 import io
-import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,12 +14,10 @@ from hypothesis import strategies as st
 from dropline.ingest import figures, formats
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.text import MAX_REJECTS
-from dropline.ingest.schema import FIGURES
 
 ROOT = Path(__file__).parents[2]
 SEEDS = ROOT / "seeds"
 EXAMPLE = ROOT / "tests" / "captures" / "figures" / "figures.csv"
-CALLERS_COLUMNS = {"batch", "campaign", "source_path", "source_sha256"}
 HEADER = "source_id,location,metric,value,unit"
 ROW = "acme,table 1,queries_per_second,100,queries/s"
 
@@ -108,13 +105,6 @@ def test_the_words_are_those_of_the_models():
     with (SEEDS / "capacity_metrics.csv").open(encoding="utf-8", newline="") as file:
         units = {row["metric"]: row["rate_unit"] for row in csv.DictReader(file)}
     assert {metric: accepted[0] for metric, accepted in figures.UNITS.items()} == units
-
-
-def test_rows_fit_the_lake():
-    rows = [*figures_of(EXAMPLE.read_bytes()), *figures_of(one("figure_id", "f1"))]
-    assert all(row.keys() <= set(FIGURES.names) - CALLERS_COLUMNS for row in rows)
-    fields = [field for field in FIGURES if field.name not in CALLERS_COLUMNS]
-    pa.Table.from_pylist(rows, schema=pa.schema(fields)).validate(full=True)
 
 
 def spreadsheet(text, delimiter):
@@ -332,39 +322,6 @@ def test_a_damaged_gzip_keeps_what_could_be_read():
     assert sum(isinstance(part, dict) for part in parts) > 100
     assert isinstance(parts[-1], Reject)
     assert "gzip file is damaged" in parts[-1].reason
-
-
-CORPUS = [
-    EXAMPLE.read_bytes(),
-    b"\n".join((SEEDS / "reported_figures.csv").read_bytes().split(b"\n")[:8]),
-    parquet({name: [name, "1"] for name in HEADER.split(",")}),
-]
-BYTES = st.sampled_from(list(b',;\t"\r\n\x00\xff1.e-'))
-
-
-@settings(max_examples=150, deadline=None)
-@given(
-    data=st.sampled_from(CORPUS),
-    cut=st.integers(0, 3000),
-    at=st.integers(0, 3000),
-    inserted=st.lists(BYTES, max_size=6).map(bytes),
-    replaced=st.integers(0, 6),
-    twice=st.booleans(),
-)
-def test_a_damaged_table_is_accounted_for(data, cut, at, inserted, replaced, twice):
-    damaged = (data[:at] + inserted + data[at + replaced :])[: cut or None] * (1 + twice)
-    figures.recognise(damaged)
-    parts = list(figures.parse(damaged))
-    assert parts or not re.search(rb"\n.*[^\s,;]", damaged.partition(b"\n")[2])
-    rows = [part for part in parts if isinstance(part, dict)]
-    assert len({row["figure_id"] for row in rows}) == len(rows)
-    fields = [field for field in FIGURES if field.name not in CALLERS_COLUMNS]
-    pa.Table.from_pylist(rows, schema=pa.schema(fields)).validate(full=True)
-    for part in parts:
-        if isinstance(part, Reject):
-            assert part.line >= 1
-            assert part.reason
-            assert part.hint
 
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
