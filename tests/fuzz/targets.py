@@ -98,7 +98,12 @@ def _check_recognition(name: str, data: bytes) -> None:
 
 
 def _check_reader(reader: Reader, name: str, data: bytes) -> None:
-    promised(contents.parse(reader, data), data, name, reader)
+    found = promised(contents.parse(reader, data), data, name, reader)
+    told = list(contents.explain(reader, data))
+    numbers = [number for number, _, _ in told]
+    assert numbers == sorted(numbers)
+    assert all(text and kind for _, text, kind in told)
+    assert not told or {report.line for report in found} <= {*numbers}
 
 
 def _check_telemetry(reader: TelemetryReader, _: str, data: bytes) -> None:

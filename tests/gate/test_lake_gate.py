@@ -295,18 +295,14 @@ def test_the_findings_files_hold_what_the_models_read(batch, home):
     assert rows == [{"finding": "threads_below_one", "severity": "warning", **keys, "detail": detail}]
 
 
-def test_a_repaired_file_heals_the_gate(batch, home):
+def test_the_newest_version_of_a_file_is_judged_by_itself(batch, home):
     batch().trial("t1", {"trial": {"malformed": -1}}).trial("t2").commit(home.lake)
     assert [f.trial_id for f in check_lake(home.lake, home.quality)] == ["t1"]
     batch().trial("t1").commit(home.lake)
     assert check_lake(home.lake, home.quality) == []
-
-
-def test_a_file_that_a_newer_batch_breaks_is_found(batch, home):
-    batch().trial("t1").commit(home.lake)
-    assert check_lake(home.lake, home.quality) == []
-    newer = batch().trial("t1", {"trial": {"malformed": -1}}).commit(home.lake)
-    assert [f.batch for f in check_lake(home.lake, home.quality)] == [newer]
+    newest = batch().trial("t1", {"second": {"stdev_delay_ms": 14.0}}).commit(home.lake)
+    found = check_lake(home.lake, home.quality)
+    assert [(each.finding, each.batch) for each in found] == [("stdev_exceeds_half_range", newest)]
 
 
 def test_a_batch_is_checked_once_and_again_when_the_suites_change(batch, home, monkeypatch):
@@ -369,13 +365,6 @@ def test_gate_json_counts_expectations_by_suite(batch, home):
     assert trials["findings"] == {"negative_count": 1, "threads_below_one": 2}
     assert trials["severity"] == "critical"
     assert {one["failures"] for one in results[1:]} == {0}
-
-
-def test_a_trial_that_stands_in_two_batches_is_judged_in_each_by_itself(batch, home):
-    batch().trial("t1", {"trial": {"threads": 0}}).commit(home.lake)
-    newer = batch().trial("t1", {"second": {"stdev_delay_ms": 14.0}}).commit(home.lake)
-    found = check_lake(home.lake, home.quality)
-    assert [(each.finding, each.batch) for each in found] == [("stdev_exceeds_half_range", newer)]
 
 
 def test_a_batch_that_lacks_columns_of_today_is_checked_by_what_it_has(batch, home):

@@ -30,23 +30,6 @@ def reasons(summary):
     return {row["source_path"]: row["reason"] for row in summary.rejects}
 
 
-def test_the_examples_give_no_reject_and_agree_with_themselves(lake):
-    summary = ingest([ROOT / "examples" / name for name in ("kea-2.2-backends", "kea-2.2-ha")], lake)
-    assert summary.rejects == []
-    assert summary.campaigns == ["kea-2.2-backends", "kea-2.2-ha"]
-    assert summary.trials == len(list(ROOT.glob("examples/*/runs/*/rep*/rate*.txt"))) > 300
-    trials = rows(lake, "trials")
-    assert {conflict for trial in trials for conflict in trial["conflicts"]} == set()
-    assert all(trial["completed"] and trial["host_id"] for trial in trials)
-    configs = {row["server_config_id"] for row in rows(lake, "server_configs")}
-    assert {trial["server_config_id"] for trial in trials} <= configs
-    assert {row["host_id"] for row in rows(lake, "hosts")} == {trial["host_id"] for trial in trials}
-    folders = Counter(trial["context_path"] for trial in trials)
-    assert folders["runs/v4_st_memfile_none"] == 63
-    threading = {(t["context_path"].split("_")[1], t["threading"], t["threads"]) for t in trials}
-    assert threading == {("st", "single", 1), ("mt4", "multi", 4)}
-
-
 def test_a_trial_carries_what_stands_around_it(tree, lake):
     ingest([tree], lake)
     (trial,) = rows(lake, "trials", source_path=OUTPUT)

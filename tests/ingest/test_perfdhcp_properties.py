@@ -85,14 +85,6 @@ def test_a_usual_report_with_one_edit_is_told_as_its_lines_are():
     assert 0 < sum(map(told, edits)) < len(edits) // 10
 
 
-@given(st.sampled_from(USUAL), st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 200), tokens), max_size=3))
-@settings(max_examples=200)
-def test_a_usual_report_with_several_edits_is_told_as_its_lines_are(data, edits):
-    for start, length, text in edits:
-        data = data[:start] + text + data[start + length :]
-    told(data)
-
-
 @given(damaged())
 def test_what_is_told_by_columns_is_what_its_lines_tell(data):
     told(data)

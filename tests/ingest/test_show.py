@@ -6,12 +6,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from dropline.ingest.campaign import CampaignError
 from dropline.ingest.files import IntakeError
-from dropline.ingest.formats import Reject, perfdhcp
+from dropline.ingest.formats import perfdhcp
 from dropline.ingest.loader import ingest
 from dropline.ingest.show import show
 
@@ -219,33 +217,6 @@ def test_a_broken_campaign_yaml_is_refused(tree):
     (tree / "campaign.yaml").write_text("campaign: A B\n")
     with pytest.raises(CampaignError, match=r"campaign\.yaml, line 1"):
         show(tree / OUTPUT)
-
-
-CAPTURES = [path.read_bytes() for path in sorted(ODD.glob("[01]*.txt")) if path.stat().st_size < 4000]
-damaged = st.builds(
-    lambda one, two, start, end, junk: one[:start] + junk + two[end:],
-    st.sampled_from(CAPTURES),
-    st.sampled_from(CAPTURES),
-    st.integers(0, 4000),
-    st.integers(0, 4000),
-    st.binary(max_size=30),
-)
-
-
-@given(damaged | st.binary(max_size=500))
-@settings(max_examples=200, deadline=None)
-def test_lines_of_any_input_are_told_as_the_reader_takes_them(data):
-    told = list(perfdhcp.explain(data))
-    parts = list(perfdhcp.parse(data))
-    numbers = [number for number, _, _ in told]
-    assert numbers == sorted(numbers)
-    assert all(text and kind for _, text, kind in told)
-    reports = [part for part in parts if not isinstance(part, Reject)]
-    # The last line of an exchange may have lost its number and is then not understood, but it is told.
-    ends = [text for _, text, _ in told if text.startswith("collected packets:")]
-    assert len(ends) + sum("no delays" in kind for _, _, kind in told) >= sum(len(r.exchanges) for r in reports)
-    for report in reports:
-        assert report.line in numbers
 
 
 def test_lines_of_a_dns_tool_are_told_with_the_columns_that_they_give():
