@@ -3,8 +3,6 @@
 import json
 import random
 import shutil
-import subprocess
-import sys
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -318,24 +316,6 @@ def test_a_batch_is_checked_once_and_again_when_the_suites_change(batch, home, m
     monkeypatch.setattr(gate, "LAKE", fewer)
     check_lake(home.lake, home.quality, progress=told.append)
     assert told == [f"checking {suite.name}" for suite in fewer]
-
-
-def test_nothing_new_means_that_great_expectations_is_not_even_imported(batch, home):
-    batch().trial("t1", {"trial": {"threads": 0}}).commit(home.lake)
-    check_lake(home.lake, home.quality)
-    program = (
-        "import sys; from pathlib import Path; from dropline.expectations import check_lake;"
-        "found = check_lake(Path(sys.argv[1]), Path(sys.argv[2]));"
-        "assert 'great_expectations' not in sys.modules; print(len(found))"
-    )
-    said = subprocess.run(
-        [sys.executable, "-c", program, home.lake, home.quality],
-        cwd=Path(gate.__file__).parents[1],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert said.stdout.strip() == "1"
 
 
 def test_a_torn_findings_file_is_written_again(batch, home):

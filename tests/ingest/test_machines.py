@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dropline.ingest import machines
-from dropline.ingest.machines import SOURCES, FactError, hardware, software
+from dropline.ingest.machines import SOURCES, FactError, software
 from dropline.ingest.schema import HOSTS
 
 HARDWARE = Path(__file__).parent.parent / "captures" / "perfdhcp" / "hardware"
@@ -28,20 +28,6 @@ def parsed(kind, data):
     parse = SOURCES[kind].parse
     assert parse
     return parse(data)
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"Running: perfdhcp -4 -r 100 10.0.0.1\nScenario: basic.\n",
-        b'{"argv": ["perfdhcp"], "rc": 0}',
-        b'{"Dhcp4": {}}',
-        b"rate,sent,received\n1,2,3\n",
-        b"",
-    ],
-)
-def test_other_files_of_a_benchmark_are_no_machine_facts(data):
-    assert machines.recognise("rep1/rate7000.txt", data) is None
 
 
 def test_identity_is_that_of_the_machine_not_of_the_moment():
@@ -114,12 +100,6 @@ def test_ethtool_and_lspci_do_without_lshw():
     assert rejects == []
     assert row["nic_model"] == "Intel Corporation E810-C"
     assert (row["nic_driver"], row["nic_speed_mbps"]) == ("ice", 25_000.0)
-
-
-def test_dmidecode_without_smbios_is_normal():
-    assert hardware.dmidecode(CAPTURED["dmidecode.txt"]) == {}
-    without = {name: data for name, data in CAPTURED.items() if not name.startswith("dmidecode")}
-    assert machines.host(without) == machines.host(CAPTURED)
 
 
 @pytest.mark.parametrize(
