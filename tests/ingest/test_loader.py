@@ -14,12 +14,10 @@ from dropline.ingest.campaign import CampaignError
 from dropline.ingest.files import IntakeError
 from dropline.ingest.formats import perfdhcp
 from dropline.ingest.loader import ingest
+from tests.ingest.conftest import OUTPUT, SIDECAR
 from tests.lakes import rows
 
 ROOT = Path(__file__).parents[2]
-CAPTURES = ROOT / "tests" / "captures" / "perfdhcp"
-OUTPUT = "runs/v4_st_memfile_hot-standby/rep1/rate740.txt"
-SIDECAR = OUTPUT.replace(".txt", ".json")
 
 
 def counts(summary):

@@ -22,6 +22,7 @@ TOKENS = (
     *(b"Running: perfdhcp -4 -r 1 -p 1\n", b"***Statistics for: REQUEST-ACK***\n", b": ", b"\n", b" ", b"-", b"/0"),
     *(b"sent: 1/1; received: 1/1; drops: 0/0\n", b"5,5,5,5,0,0,0,0\n", b"^C", b"\r", b"\0", b"\xe9"),
     *(b"ERROR: running perfdhcp: x\n", b"Failed to receive DHCP packet: ", b"\x1b[", b"-nan", b"Running: perfdhcp"),
+    *(b"0", b"7", b"00", b"00000000000000000000", b".", b"/1", b"e-05", b" -D 1", b" -i", b"RELEASE"),
     *(b"99999999999999999999", b"***Leases for REQUEST-ACK***\n", b"a,10.0.0.1,\n", b"***Rate statistics***\n"),
 )
 captures = st.sampled_from(CAPTURES)

@@ -16,14 +16,10 @@ from dropline.ingest.loader import ingest
 from dropline.ingest.records import Records
 from dropline.ingest.reparsing import rejects, rejects_text, reparse
 from dropline.ingest.servers import kea
+from tests.ingest.conftest import CAMPAIGN, CONFIGURATION, EXAMPLE, OUTPUT
 from tests.lakes import leftovers, rows
 
-ROOT = Path(__file__).parents[2]
-EXAMPLE = ROOT / "examples" / "kea-2.2-ha"
-CAPTURES = ROOT / "tests" / "captures" / "perfdhcp"
-OUTPUT = "runs/v4_st_memfile_hot-standby/rep1/rate740.txt"
-CONFIG = "configs/v4_st_memfile_hot-standby_ha1.json"
-CAMPAIGN = "kea-2.2-ha"
+CAPTURES = Path(__file__).parents[1] / "captures" / "perfdhcp"
 
 
 def current(lake, table):
@@ -199,7 +195,7 @@ def test_a_better_reader_of_configurations_changes_the_trials_that_they_explain(
     configs = {path.name for path in (tree / "configs").iterdir() if b"Dhcp" in path.read_bytes()}
     written = {row["source_path"] for row in rows(lake, "server_configs", batch=told.batch)}
     assert written <= {f"configs/{name}" for name in configs}
-    assert CONFIG in written
+    assert CONFIGURATION in written
     trials = rows(lake, "trials", batch=told.batch)
     assert [trial["packet_queue_size"] for trial in trials] == [77] * 7
 
@@ -238,7 +234,7 @@ def test_a_batch_of_reread_files_does_not_mix_up_what_came_apart(bare, tree, lak
 def test_what_another_ingest_brought_is_not_joined(bare, tree, lake):
     """Another campaign's kea.conf is not the one that a sidecar names, even though none was delivered."""
     sidecar = bare / "rep1" / "rate740.json"
-    sidecar.write_text(json.dumps(json.loads(sidecar.read_text()) | {"config": CONFIG, "config_sha256": None}))
+    sidecar.write_text(json.dumps(json.loads(sidecar.read_text()) | {"config": CONFIGURATION, "config_sha256": None}))
     ingest([bare], lake)
     ingest([tree], lake)
     assert reparse(lake).changes == []
@@ -250,7 +246,7 @@ def test_a_configuration_or_machine_that_was_renamed_since_is_still_one(tree, la
     for sidecar in (tree / "runs").rglob("*.json"):
         sidecar.unlink()
     run = tree / "runs" / "v4_st_memfile_hot-standby"
-    shutil.move(tree / CONFIG, run / "kea.conf")
+    shutil.move(tree / CONFIGURATION, run / "kea.conf")
     ingest([tree], lake)
     (run / "kea.conf").rename(run / "kea-dhcp4.conf")
     (tree / "machine").rename(tree / "host")

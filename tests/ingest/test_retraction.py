@@ -10,9 +10,7 @@ from dropline.ingest.schema import TABLES
 from dropline.ingest.show import show
 from dropline.ingest.verification import verify
 from dropline.paths import Home
-
-CAMPAIGN = "kea-2.2-ha"
-TRIAL = "runs/v4_st_memfile_hot-standby/rep1/rate740.txt"
+from tests.ingest.conftest import CAMPAIGN, OUTPUT
 
 
 @pytest.fixture
@@ -51,7 +49,7 @@ def test_a_forgotten_campaign_counts_no_longer_and_comes_back_as_it_was(held, tr
     assert ingest([tree], held).batch is None
 
 
-@pytest.mark.parametrize(("name", "trials"), [(TRIAL, 6), ("runs/v4_st_memfile_hot-standby/rep1", 0), ("runs/", 0)])
+@pytest.mark.parametrize(("name", "trials"), [(OUTPUT, 6), ("runs/v4_st_memfile_hot-standby/rep1", 0), ("runs/", 0)])
 def test_a_file_or_a_folder_is_forgotten_alone(name, trials, held):
     forget(held, f"{CAMPAIGN}/{name}")
     assert len(counting(held)) == trials
@@ -61,7 +59,7 @@ def test_a_file_or_a_folder_is_forgotten_alone(name, trials, held):
 def test_an_ingest_brings_back_what_was_forgotten(held, tree):
     before = everything(held)
     forget(held, CAMPAIGN)
-    assert show(tree / TRIAL, held).known == "knew this file; it was forgotten"
+    assert show(tree / OUTPUT, held).known == "knew this file; it was forgotten"
     summary = ingest([tree], held)
     assert (summary.ingested, summary.superseded) == (summary.seen, 0)
     assert everything(held) == before

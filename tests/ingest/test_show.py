@@ -12,13 +12,11 @@ from dropline.ingest.files import IntakeError
 from dropline.ingest.formats import perfdhcp
 from dropline.ingest.loader import ingest
 from dropline.ingest.show import show
+from tests.ingest.conftest import CONFIGURATION, EXAMPLE, OUTPUT, SIDECAR
 
 ODD = Path(__file__).parents[1] / "captures" / "perfdhcp" / "odd"
-OUTPUT = "runs/v4_st_memfile_hot-standby/rep1/rate740.txt"
 FOLDER = Path(__file__).parents[1] / "captures"
-POWERDNS = Path(__file__).parents[2] / "examples" / "powerdns-4.7"
-SIDECAR = OUTPUT.replace(".txt", ".json")
-CONFIG = "configs/v4_st_memfile_hot-standby_ha1.json"
+POWERDNS = EXAMPLE.parent / "powerdns-4.7"
 
 
 def kinds(explanation):
@@ -55,8 +53,8 @@ def test_every_line_of_a_good_file_is_told(tree):
 def test_every_value_is_told_with_the_sidecar_configuration_or_machine_it_comes_from(tree):
     (trial,) = show(tree / OUTPUT).trials
     said = sources(trial.values)
-    assert said["ha_mode"] == ("hot-standby", f"server configuration {CONFIG}")
-    assert said["server_config_id"][1] == f"server configuration {CONFIG}"
+    assert said["ha_mode"] == ("hot-standby", f"server configuration {CONFIGURATION}")
+    assert said["server_config_id"][1] == f"server configuration {CONFIGURATION}"
     assert said["testbed"] == ("kea-netns-2core", f"sidecar {SIDECAR}")
     assert said["offered_rate"] == (740, "text")
     assert said["host_id"][1] == "machine facts machine"
@@ -73,7 +71,7 @@ def test_sources_that_disagree_are_told(tree):
 
 def test_a_campaign_without_a_description_is_the_folder_that_is_named(bare):
     output = bare / "rep1" / "rate740.txt"
-    shutil.copy(Path(__file__).parents[2] / "examples" / "kea-2.2-ha" / CONFIG, bare / "rep1" / "kea.conf")
+    shutil.copy(EXAMPLE / CONFIGURATION, bare / "rep1" / "kea.conf")
     sidecar = output.with_suffix(".json")
     said = {k: v for k, v in json.loads(sidecar.read_text()).items() if not k.startswith("config")}
     sidecar.write_text(json.dumps(said))
@@ -121,7 +119,7 @@ def test_a_line_that_nobody_knows_is_told_as_such(tree):
 @pytest.mark.parametrize(
     ("path", "kind", "why"),
     [
-        (CONFIG, "a server configuration of ISC Kea", 'line 2: "Dhcp4": {'),
+        (CONFIGURATION, "a server configuration of ISC Kea", 'line 2: "Dhcp4": {'),
         ("machine/lscpu.json", "machine facts: lscpu", 'line 2: "lscpu": ['),
         ("machine/hostname.txt", "machine facts: hostname", "its name hostname.txt"),
         ("campaign.yaml", "a campaign's description", "its name is campaign.yaml"),

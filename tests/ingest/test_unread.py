@@ -11,9 +11,8 @@ import pytest
 
 from dropline.ingest import change_detection
 from dropline.ingest.loader import ingest
+from tests.ingest.conftest import CONFIGURATION, OUTPUT
 
-OUTPUT = "runs/v4_st_memfile_hot-standby/rep1/rate740.txt"
-CONFIGURATION = "configs/v4_st_memfile_hot-standby_ha1.json"
 HOUR_S = 3600
 
 
