@@ -12,7 +12,6 @@ from dropline.ingest.synonyms import normalise
 CAPTURES = Path(__file__).parent.parent / "captures"
 KEA = CAPTURES / "perfdhcp" / "configs" / "v4_st_mysql_none.json"
 POWERDNS = CAPTURES / "dns" / "server" / "pdns-lmdb.conf"
-AUTHORITATIVE, RECURSOR = "PowerDNS Authoritative Server", "PowerDNS Recursor"
 
 
 @pytest.mark.parametrize(
@@ -100,30 +99,6 @@ def test_depth_that_only_the_parser_can_bear_is_no_crash(depth):
         assert kea.parse(data)["protocol"] == "DHCPv4"
     except ConfigError as error:
         assert "nested too deeply" in str(error)
-
-
-@pytest.mark.parametrize(
-    ("text", "product", "version"),
-    [
-        ("PowerDNS Authoritative 4.7.3-2 (Debian)", AUTHORITATIVE, "4.7.3"),
-        ("PowerDNS Authoritative Server 4.9.0-beta1", AUTHORITATIVE, "4.9.0-beta1"),
-        ("PowerDNS Recursor 5.1.2", RECURSOR, "5.1.2"),
-        ("Kea 2.2.0", "ISC Kea", "2.2.0"),
-        ("kea-dhcp4 2.7.0-git", "ISC Kea", "2.7.0-git"),
-        ("BIND 9.18.24-1~deb12u1 (Extended Support Version)", "ISC BIND 9", "9.18.24"),
-        ("bind-9.16.1-P2", "ISC BIND 9", "9.16.1-P2"),
-        ("NSD 4.8", "NSD", "4.8"),
-        ("Knot DNS 3.3", "Knot DNS", "3.3"),
-        ("BIND 9", "ISC BIND 9", None),
-        ("pdns-recursor", RECURSOR, None),
-        ("PowerDNS", "PowerDNS", None),  # may be the one server or the other
-        ("Kemp LoadMaster 7.2.1", "Kemp LoadMaster 7.2.1", None),  # where its version begins is not known
-        ("Kea 2.5.0foo", "Kea 2.5.0foo", None),
-    ],
-)
-def test_a_product_is_known_with_its_version(text, product, version):
-    expected = {"product": product} | ({"product_version": version} if version else {})
-    assert normalise("product", text) == expected
 
 
 @pytest.mark.parametrize(
