@@ -131,23 +131,6 @@ def test_parquet_that_holds_no_figures_is_refused(data, reason):
     assert reason in rejects_of(data)[0].reason
 
 
-@pytest.mark.parametrize(
-    "head",
-    [
-        b"",
-        b"\n\n",
-        b"metric,value,unit\n",  # of which source?
-        b"source_id,location,unit\n",
-        b"t_s,metric,value\n1,qsize,5\n",
-        b"Running: perfdhcp -4 -r 100 10.0.0.1",
-        b'{"source_id": 1, "metric": 2, "value": 3}',
-        b"\x00\xff" * 100,
-    ],
-)
-def test_other_tables_are_no_figures(head):
-    assert not figures.recognise(head)
-
-
 def test_no_capture_of_another_kind_is_taken_for_figures():
     for file in (ROOT / "tests" / "captures").rglob("*"):
         if file.is_file() and file.parent != EXAMPLE.parent:

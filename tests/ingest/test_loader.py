@@ -14,7 +14,7 @@ from dropline.ingest.campaign import CampaignError
 from dropline.ingest.files import IntakeError
 from dropline.ingest.formats import perfdhcp
 from dropline.ingest.loader import ingest
-from tests.ingest.conftest import OUTPUT, SIDECAR
+from tests.ingest.conftest import CAMPAIGN, CONFIGURATION, OUTPUT, SIDECAR
 from tests.lakes import rows
 
 ROOT = Path(__file__).parents[2]
@@ -31,17 +31,11 @@ def reasons(summary):
 def test_a_trial_carries_what_stands_around_it(tree, lake):
     ingest([tree], lake)
     (trial,) = rows(lake, "trials", source_path=OUTPUT)
-    assert trial["campaign"] == "kea-2.2-ha"
-    assert (trial["testbed"], trial["repetition"], trial["offered_rate"]) == (
-        "kea-netns-2core",
-        1,
-        740,
-    )
+    assert (trial["campaign"], trial["testbed"], trial["repetition"]) == (CAMPAIGN, "kea-netns-2core", 1)
     sources = dict(trial["context_sources"])
-    assert sources["ha_mode"] == "server configuration configs/v4_st_memfile_hot-standby_ha1.json"
-    assert sources["testbed"] == f"sidecar {SIDECAR}"
+    assert sources["ha_mode"] == f"server configuration {CONFIGURATION}"
     (config,) = rows(lake, "server_configs", server_config_id=trial["server_config_id"])
-    assert config["source_path"] == "configs/v4_st_memfile_hot-standby_ha1.json"
+    assert config["source_path"] == CONFIGURATION
     observed = rows(lake, "observations", "trial_id", "metric", trial_id=trial["trial_id"])
     assert {"perfdhcp_cpu_s", "leases_in_db_after"} <= {row["metric"] for row in observed}
     assert [row["exchange"] for row in rows(lake, "exchanges", trial_id=trial["trial_id"])] == [

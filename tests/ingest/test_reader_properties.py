@@ -143,6 +143,12 @@ def test_a_text_that_was_appended_to_gives_what_each_part_gives_alone(pair, draw
     assert check(reader, first + second) == check(reader, first) + check(reader, second)
 
 
+@pytest.mark.parametrize("wrong", [b"-5", b"1e308", b"9" * 400, b"NaN", b"", b"0", b"-0.0", b"1e-320"])
+def test_all_numbers_may_be_huge_negative_or_none(wrong):
+    for reader, data in texts():
+        check(reader, re.sub(rb"(?<=[:,= ])\d+(?:\.\d+)?", wrong, data))
+
+
 @pytest.mark.parametrize("reader", (*DNS, *TELEMETRY_READERS), ids=lambda reader: reader.NAME)
 def test_hostile_text_takes_linear_time(reader):
     head = next(data for other, data in texts() if other is reader)
