@@ -124,6 +124,7 @@ def test_parquet_gives_the_same_figures_with_the_number_of_their_rows():
         (b"PAR1" + bytes(100) + b"PAR1", "not readable as Parquet"),
         (parquet({"source_id": ["a"], "value": [[1, 2]]}), "not readable as Parquet with one value in each cell"),
         (parquet({"a": [1], "value": [2]}), "there is no column 'a'"),
+        (parquet({"metric": ["a"], "value": [2]}), "expected the columns source_id (or source_title), location, unit"),
     ],
 )
 def test_parquet_that_holds_no_figures_is_refused(data, reason):
