@@ -11,6 +11,7 @@ from dropline.ingest.show import show
 from dropline.ingest.verification import verify
 from dropline.paths import Home
 from tests.ingest.conftest import CAMPAIGN, OUTPUT
+from tests.lakes import rows
 
 
 @pytest.fixture
@@ -24,11 +25,10 @@ def counting(lake, table="trials"):
     current = {(*key, place.batch) for key, place in lake.places().items()}
     trials = {
         (row["trial_id"], row["batch"]): (row["campaign"], row["source_path"], row["batch"]) in current
-        for row in lake.tables("trials").to_pylist()
+        for row in rows(lake, "trials")
     }
-    rows = lake.tables(table).to_pylist()
     kept = []
-    for row in rows:
+    for row in rows(lake, table):
         own = (row.get("campaign"), row.get("source_path"), row["batch"]) in current
         if own or trials.get((row.get("trial_id"), row["batch"])):
             kept.append({name: value for name, value in row.items() if name != "batch"})
@@ -138,7 +138,7 @@ def test_only_a_purge_removes_for_good(compacted, held, tree, bare):
         compact(held)
     assert held.tables("trials").num_rows == 9
     told = compact(held, purge=True)
-    assert told.purged == len(held.tables("raw_files").filter(_forgotten(held)))
+    assert told.purged == len(rows(held, "raw_files", status="forgotten"))
     assert {row["campaign"] for row in held.tables("trials").to_pylist()} == {"c6"}
     assert held.tables("exchanges").num_rows == 4
     assert held.tables("hosts").num_rows == 0
@@ -146,9 +146,3 @@ def test_only_a_purge_removes_for_good(compacted, held, tree, bare):
         remember(held, CAMPAIGN)
     assert verify(Home(held.root.parent)).faults == []
     assert ingest([tree], held).trials == 7
-
-
-def _forgotten(lake):
-    import pyarrow.compute as pc
-
-    return pc.equal(lake.tables("raw_files")["status"], "forgotten")
