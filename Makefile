@@ -28,9 +28,9 @@ fuzz: .venv/.ready-dev ## give 3,000 damaged files to every reader; OPTIONS='-k 
 	@echo "==> Fuzzing the readers"
 	@FUZZ_EXAMPLES=$(or $(FUZZ_EXAMPLES),3000) $(BIN)/python -m pytest -q -n 2 tests/fuzz/test_fuzz.py $(OPTIONS)
 
-torture: .venv/.ready-dev ## kill 320 commands at random instants; OPTIONS='--seed N --kills N' for others
+torture: .venv/.ready-dev ## kill 320 commands at random instants; TORTURE_KILLS=N, TORTURE_SEED=N for others
 	@echo "==> Killing (some 20 minutes)"
-	@$(BIN)/python tests/torture/torture.py $(OPTIONS)
+	@TORTURE_KILLS=$(or $(TORTURE_KILLS),320) $(BIN)/python -m pytest -q tests/torture/test_torture.py -k any_kill $(OPTIONS)
 
 soak: .venv/.ready-dev ## let 30 visitors use the app for ten minutes while results come in; fails when memory grows
 	@echo "==> Soaking (some 15 minutes)"

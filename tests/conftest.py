@@ -26,8 +26,8 @@ SLOW = {
     "app": "claims_page compare dump escapes explore machines_page planner outages pages quality queries results run "
     "serve soak speedups sql trends try_file versions warehouse",
     "inference": "recovery changes",
-    "ingest": "archives contents crash initial kea lake_backup lake_compaction lake_damage migration parallel "
-    "perfdhcp_properties powerdns reader_properties retraction",
+    "ingest": "archives contents crash initial lake_backup lake_compaction lake_damage migration parallel "
+    "perfdhcp_properties reader_properties retraction servers",
     "measure": "drive gate generator real_servers search",
     "models": "analyses answers claims clients dbt_project dnsblast dnsperf_ramp exposures fairness flat_folder "
     "ingested_figures known_process lease_accounting published_file statistics",

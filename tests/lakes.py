@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 def leftovers(lake: Lake) -> set[str]:
     """Return the folders that no entry of the log in force names."""
     return {path.name for path in (lake.root / "files").iterdir()} - {entry.folder for entry in lake.entries()}
+
+
+def rows(lake: Lake, table: str, *columns: str, **where: Any) -> list[dict[str, Any]]:
+    """Return the rows of a table in which columns have the given values, of all versions."""
+    found = lake.tables(table, columns or None).to_pylist()
+    return [row for row in found if all(row[name] == value for name, value in where.items())]
 
 
 def rewritten(lake: Lake, table: str, change: Callable[[pa.Table], pa.Table], place: int = -1) -> Path:

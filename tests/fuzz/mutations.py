@@ -10,11 +10,11 @@ import gzip
 import json
 import re
 import sqlite3
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from random import Random
 
 MAX_BYTES: Final = 900_000
@@ -61,12 +61,10 @@ class Material(NamedTuple):
 
 def damage(chance: Random, data: bytes, material: Material) -> tuple[bytes, list[str]]:
     """Return damaged `data`, at most MAX_BYTES of it, and the names of what was done."""
-    done: list[str] = []
-    for _ in range(chance.choice((1, 1, 1, 2, 2, 3, 5))):
-        mutate = chance.choices(*_WEIGHTED)[0]
+    mutations = chance.choices(tuple(_MUTATIONS), tuple(_MUTATIONS.values()), k=chance.choice((1, 1, 1, 2, 2, 3, 5)))
+    for mutate in mutations:
         data = mutate(chance, data, material)[:MAX_BYTES]
-        done.append(mutate.__name__)
-    return data, done
+    return data, [mutate.__name__ for mutate in mutations]
 
 
 def cut(chance: Random, data: bytes, _: Material) -> bytes:
@@ -75,24 +73,12 @@ def cut(chance: Random, data: bytes, _: Material) -> bytes:
     return data[:place] if chance.random() < 0.8 else data[place:]
 
 
-def drop(chance: Random, data: bytes, _: Material) -> bytes:
-    """Leave out some lines or bytes."""
+def rearrange(chance: Random, data: bytes, _: Material) -> bytes:
+    """Leave out some lines or bytes, write them again, or put them elsewhere."""
     begin, end = _span(chance, data)
-    return data[:begin] + data[end:]
-
-
-def repeat(chance: Random, data: bytes, _: Material) -> bytes:
-    """Write some lines or bytes again."""
-    begin, end = _span(chance, data)
-    return data[:end] + data[begin:end] * chance.choice((1, 1, 2, 50)) + data[end:]
-
-
-def move(chance: Random, data: bytes, _: Material) -> bytes:
-    """Put some lines or bytes elsewhere."""
-    begin, end = _span(chance, data)
-    rest = data[:begin] + data[end:]
-    place, _end = _span(chance, rest)
-    return rest[:place] + data[begin:end] + rest[place:]
+    piece, rest = data[begin:end], data[:begin] + data[end:]
+    place, times = chance.choice(((0, 0), (begin, 1 + _times(chance, piece)), (_span(chance, rest)[0], 1)))
+    return rest[:place] + piece * times + rest[place:]
 
 
 def flip(chance: Random, data: bytes, _: Material) -> bytes:
@@ -106,24 +92,20 @@ def flip(chance: Random, data: bytes, _: Material) -> bytes:
 def insert(chance: Random, data: bytes, material: Material) -> bytes:
     """Put in noise, something hostile, or a word that readers look for, with or without a line of its own."""
     for _ in range(chance.choice((1, 1, 3))):
-        kind = chance.randrange(3)
-        if kind == 0 or (kind == 1 and not material.words):
-            text = chance.randbytes(chance.randint(1, 20))
-        else:
-            text = chance.choice(material.words if kind == 1 else _HOSTILE)
+        noise = (chance.randbytes(chance.randint(1, 20)),)
+        text = chance.choice(chance.choice((noise, _HOSTILE, material.words or noise)))
         place, _end = _span(chance, data)
-        data = data[:place] + text + chance.choice((b"", b"\n")) + data[place:]
+        data = data[:place] + text * _times(chance, text) + chance.choice((b"", b"\n")) + data[place:]
     return data
 
 
-def figures(chance: Random, data: bytes, _: Material) -> bytes:
-    """Write odd numbers in the place of some numbers."""
-    return _replaced(chance, data, _NUMBER, _NUMBERS)
-
-
 def values(chance: Random, data: bytes, material: Material) -> bytes:
-    """Write odd numbers, hostile text or known words in the place of some words."""
-    return _replaced(chance, data, _VALUE, (*_NUMBERS, *_HOSTILE, *material.words))
+    """Write odd numbers in the place of some numbers, or those, hostile text or known words in that of some words."""
+    pattern, by = chance.choice(((_NUMBER, _NUMBERS), (_VALUE, (*_NUMBERS, *_HOSTILE, *material.words))))
+    found = list(pattern.finditer(data))
+    for match in sorted(chance.sample(found, min(len(found), chance.choice((1, 1, 2, 5)))), key=lambda m: -m.start()):
+        data = data[: match.start()] + chance.choice(by) + data[match.end() :]
+    return data
 
 
 def newlines(chance: Random, data: bytes, _: Material) -> bytes:
@@ -139,23 +121,10 @@ def join(chance: Random, data: bytes, material: Material) -> bytes:
 
 
 def encode(chance: Random, data: bytes, _: Material) -> bytes:
-    """Write the text in another encoding; cp037 is that of mainframes."""
+    """Write the text in another encoding, cp037 is that of mainframes, or compress it."""
+    if chance.random() < 0.5:
+        return gzip.compress(data, compresslevel=1, mtime=0)
     return data.decode("utf-8", "replace").encode(chance.choice(_CODECS), "replace")
-
-
-def pack(chance: Random, data: bytes, material: Material) -> bytes:
-    """Compress with gzip, once or twice, and perhaps damage what comes of it."""
-    packed = gzip.compress(data, compresslevel=1, mtime=0)
-    kind = chance.randrange(6)
-    if kind == 1:
-        return cut(chance, packed, material)
-    if kind == 2:
-        return flip(chance, packed, material)
-    if kind == 3:
-        return packed + chance.choice((b"\0" * 100, material.other, packed[:20], packed))
-    if kind == 4:
-        return gzip.compress(packed, compresslevel=1, mtime=0)
-    return packed
 
 
 def nest(chance: Random, data: bytes, _: Material) -> bytes:
@@ -180,32 +149,16 @@ def retype(chance: Random, data: bytes, material: Material) -> bytes:
     return values(chance, data, material)
 
 
-def swell(chance: Random, data: bytes, material: Material) -> bytes:
-    """Repeat some lines, bytes or a word until the file is large: whoever needs more than linear time shows it."""
-    begin, end = _span(chance, data)
-    piece = chance.choice((data[begin:end], *material.words[:1], chance.choice(_HOSTILE))) or b"\n"
-    room = max(0, chance.choice((50_000, 200_000, MAX_BYTES)) - len(data))
-    return data[:end] + piece * (room // len(piece)) + data[end:]
-
-
 _MUTATIONS: Final[dict[Callable[[Random, bytes, Material], bytes], float]] = {
-    cut: 3,
-    drop: 2,
-    repeat: 2,
-    move: 2,
-    flip: 2,
-    insert: 4,
-    figures: 4,
-    values: 4,
-    newlines: 1,
-    join: 2,
-    encode: 0.5,
-    pack: 0.5,
-    nest: 0.5,
-    retype: 4,
-    swell: 0.1,
+    **{cut: 3, rearrange: 6, flip: 2, insert: 4, values: 8, newlines: 1},
+    **{join: 2, encode: 1, nest: 0.5, retype: 4},
 }
-_WEIGHTED: Final = (tuple(_MUTATIONS), tuple(_MUTATIONS.values()))
+
+
+def _times(chance: Random, piece: bytes) -> int:
+    """Return how often to write a piece: seldom so often that whoever needs more than linear time shows it."""
+    times = chance.choices((1, 2, 50, MAX_BYTES), (85, 8, 6, 1))[0]
+    return min(times, MAX_BYTES // max(len(piece), 1))
 
 
 def _span(chance: Random, data: bytes) -> tuple[int, int]:
@@ -216,13 +169,6 @@ def _span(chance: Random, data: bytes) -> tuple[int, int]:
         return ends[first], ends[min(first + chance.choice((1, 1, 1, 2, 3, 10)), len(ends) - 1)]
     begin = chance.randint(0, len(data))
     return begin, min(begin + chance.choice((1, 2, 8, 64, 512)), len(data))
-
-
-def _replaced(chance: Random, data: bytes, pattern: re.Pattern[bytes], by: Sequence[bytes]) -> bytes:
-    found = list(pattern.finditer(data))
-    for match in sorted(chance.sample(found, min(len(found), chance.choice((1, 1, 2, 5)))), key=lambda m: -m.start()):
-        data = data[: match.start()] + chance.choice(by) + data[match.end() :]
-    return data
 
 
 def _retyped(chance: Random, document: Any) -> Any:

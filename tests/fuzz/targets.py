@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import math
 import sys
+from datetime import UTC
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -21,13 +23,14 @@ from dropline.ingest.campaign import Campaign, CampaignError
 from dropline.ingest.context import Context, ServerConfigs, SidecarError, gather, read_sidecar
 from dropline.ingest.files import HEAD_BYTES, Found, Kind, Scope
 from dropline.ingest.formats import READERS, Reject, Report, contents
+from dropline.ingest.formats.text import LONGEST, MAX_REJECTS
 from dropline.ingest.machines import SOURCES, FactError
 from dropline.ingest.rows import Content, Outcome, campaign_row, context_file, output, tables
 from dropline.ingest.servers import ConfigError
 from dropline.ingest.telemetry import TELEMETRY_READERS, Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import ModuleType
 
     from dropline.ingest.formats import Reader
@@ -95,27 +98,54 @@ def _check_recognition(name: str, data: bytes) -> None:
 
 
 def _check_reader(reader: Reader, name: str, data: bytes) -> None:
-    parts = list(contents.parse(reader, data))
-    assert parts or not data, "nothing was found, and nobody is told"
-    _require_each(parts, Report)
-    _store(output(_item(name, reader), "campaign", _content(data), Context(), parts))
+    found = promised(contents.parse(reader, data), data, name, reader)
+    told = list(contents.explain(reader, data))
+    numbers = [number for number, _, _ in told]
+    assert numbers == sorted(numbers)
+    assert all(text and kind for _, text, kind in told)
+    assert not told or {report.line for report in found} <= {*numbers}
 
 
-def _check_telemetry(reader: TelemetryReader, name: str, data: bytes) -> None:
-    parts = list(reader.parse(data))
+def _check_telemetry(reader: TelemetryReader, _: str, data: bytes) -> None:
+    promised(reader.parse(data), data)
+
+
+def promised(
+    found: Iterable[Report | Sample | Reject], data: bytes, name: str = "output", reader: Reader | None = None
+) -> list[Any]:
+    """Check what the parts of a file promise, up to the Arrow tables, and return those that are no rejects."""
+    parts = list(found)
     assert parts or not data, "nothing was found, and nobody is told"
+    _require_each(parts, (Report, Sample))
+    reports = [part for part in parts if isinstance(part, Report)]
+    for report in reports:
+        json.loads(report.facts.get("details") or "{}", parse_constant=_refuse)
+        assert all(warning.strip() for warning in report.warnings)
+        if report.facts["tool"] == "perfdhcp":
+            assert report.exchanges[0]["position"] == 0
+            assert {row["position"] for row in report.exchanges} <= {0, 1, 2, 3}
+            assert report.facts["sent"] == sum(row["sent"] for row in report.exchanges)
+        else:
+            assert all((report.facts.get(count) or 0) >= 0 for count in ("sent", "received", "dropped", "duration_s"))
     samples = [part for part in parts if isinstance(part, Sample)]
     assert all(math.isfinite(sample.value) for sample in samples)
-    assert all(sample.at is None or sample.at.tzinfo for sample in samples)
-    pa.array([sample.at for sample in samples], schema.TIME)
+    assert all(sample.at is None or sample.at.tzinfo is UTC for sample in samples)
     _require_fit("observations", [sample._asdict() for sample in samples], besides={"at"})
-    _require_each(parts, Sample)
+    if reports:
+        _store(output(_item(name, reader), "campaign", _content(data), Context(), parts))
+    return [part for part in parts if not isinstance(part, Reject)]
 
 
-def _check_figures(name: str, data: bytes) -> None:
+def _refuse(constant: str) -> None:
+    raise AssertionError(f"{constant} is no JSON")
+
+
+def _check_figures(_: str, data: bytes) -> None:
     parts = list(figures.parse(data))
     assert parts or not data, "nothing was found, and nobody is told"
-    _require_fit("figures", [part for part in parts if not isinstance(part, Reject)])
+    rows = [part for part in parts if not isinstance(part, Reject)]
+    _require_fit("figures", rows)
+    assert len({row["figure_id"] for row in rows}) == len(rows)
     _require_each(parts, dict)
 
 
@@ -163,14 +193,17 @@ def _check_sidecar(name: str, data: bytes) -> None:
     _store(output(_item(_TRIAL), "campaign", _content(data), joined, [Report(1, {"completed": True})]))
 
 
-def _require_each(parts: Iterable[object], kind: type) -> None:
+def _require_each(parts: Sequence[object], kind: type | tuple[type, ...]) -> None:
+    rejects = [part for part in parts if isinstance(part, Reject)]
+    assert len(rejects) <= MAX_REJECTS + 1
     for part in parts:
         if isinstance(part, Reject):
             assert part.line >= 1
+            assert len(part.reason) < LONGEST
             assert part.reason.strip()
             assert part.hint.strip()
         else:
-            assert isinstance(part, kind), f"{type(part).__name__} is neither {kind.__name__} nor Reject"
+            assert isinstance(part, kind), f"{type(part).__name__} is neither {kind} nor Reject"
 
 
 def stored(name: str, table: str, row: Mapping[str, Any], data: bytes) -> None:

@@ -111,11 +111,11 @@ def test_what_is_shipped_is_of_these_models(lake, tmp_path):
     assert shipped == digest(ROOT, places(tmp_path, lake)), "models were changed: make compiled"
 
 
-def test_a_build_imports_no_dbt(warehouse_home, tmp_path):
+def test_a_build_without_new_results_imports_neither_dbt_nor_great_expectations(warehouse_home, tmp_path):
     shutil.copytree(warehouse_home, tmp_path / "home", symlinks=True)
     program = (
         "import sys; from dropline import pipeline; from dropline.paths import Home;"
-        "pipeline.build(Home.chosen(sys.argv[1])); print({'dbt'} & {*sys.modules})"
+        "pipeline.build(Home.chosen(sys.argv[1])); print({'dbt', 'great_expectations'} & {*sys.modules})"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, tmp_path / "home"], capture_output=True, text=True, check=True

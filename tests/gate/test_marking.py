@@ -55,7 +55,9 @@ def test_every_table_with_a_quality_is_marked(warehouse):
 def test_a_warning_about_a_configuration_marks_all_of_its_capacities_and_no_other(warehouse):
     chosen = configuration(warehouse)
     before = warehouse.execute(MARKS).fetchall()
-    mark(warehouse, [warning(chosen)])
+    mark(warehouse, [warning(chosen, detail="nothing at isc")])
+    found = "select severity, subject, subject_id, detail, length(finding_id) from quality_findings where finding = ?"
+    assert warehouse.execute(found, ["odd"]).fetchall() == [("warning", "configuration", chosen, "nothing at isc", 32)]
     for was, now in zip(before, warehouse.execute(MARKS).fetchall(), strict=True):
         if was[0] == chosen:
             assert now == (*was[:2], "suspect" if was[2] == "suspect" else "warn", sorted({*was[3], "odd"}))

@@ -41,15 +41,6 @@ def test_the_file_says_when_and_from_what_it_was_built(published_home):
     )
     assert age
     assert (dbt, duck, batches) == ("1.11.16", duckdb.__version__, [])
-    undescribed = "select column_name from duckdb_columns() where table_name = 'build_info' and comment is null"
-    assert rows_of(warehouse, undescribed) == []
-
-
-def test_older_clients_can_read_the_file(published_home):
-    with duckdb.connect() as connection:
-        connection.execute(f"attach '{published_home / 'warehouse.duckdb'}' as w (read_only)")
-        tags = "select tags['storage_version'] from duckdb_databases() where database_name = 'w'"
-        assert connection.execute(tags).fetchall() == [("v1.4.0+",)]
 
 
 def test_a_build_leaves_nothing_but_the_warehouse_and_what_speeds_up_the_next(published_home):
@@ -101,18 +92,6 @@ def test_repair_then_build_publishes_and_readers_of_the_old_file_keep_it(built_h
     by_severity = "select severity, count(*) from quality_findings group by all"
     assert report.findings == dict(rows_of(report.warehouse, by_severity))
     assert list(report.seconds) == ["checksums", "lake gate", "models", "marts gate", "publish"]
-
-
-def test_warnings_about_marts_reach_quality_findings(published_home, tmp_path):
-    database = Path(shutil.copy(published_home / "warehouse.duckdb", tmp_path))
-    who = {"batch": None, "campaign": "c1", "source_path": None, "trial_id": None}
-    finding = Finding("capacity_is_zero", "warning", **who, detail="nothing at isc", configuration_id="k1")
-    pipeline._finish(database, [finding])
-    query = (
-        "select severity, subject, subject_id, campaign, detail, length(finding_id) "
-        "from quality_findings where finding = 'capacity_is_zero'"
-    )
-    assert rows_of(database, query) == [("warning", "configuration", "k1", "c1", "nothing at isc", 32)]
 
 
 def test_a_warning_of_the_marts_gate_marks_the_capacity_that_is_published(built_home, monkeypatch):

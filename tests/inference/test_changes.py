@@ -11,11 +11,9 @@ from benchmarks import changes as simulation
 from dropline.inference.changes import (
     ALPHAS,
     COST_BOUND,
-    PRICES,
     Brackets,
     cumulative_costs,
     noise_scale,
-    prices_of,
     segment,
     shortest_segment,
     split_gains,
@@ -119,14 +117,6 @@ def test_the_chance_of_a_false_alarm_is_alpha_at_every_length(n):
     series = np.random.default_rng(n).standard_normal((600, n))
     alarms = np.mean([bool(trend(10_000 + 200 * values, alpha=0.1).changes) for values in series])
     assert alarms == pytest.approx(0.1, abs=0.04)  # over three standard errors, and the table's own
-
-
-def test_a_price_falls_with_the_alpha_and_stays_between_its_neighbours_in_length():
-    for n in PRICES:
-        assert list(prices_of(n)) == list(PRICES[n])
-        assert all(strict >= lax for strict, lax in pairwise(prices_of(n)))
-    assert all(np.minimum(PRICES[50], PRICES[100]) <= prices_of(70))
-    assert all(prices_of(70) <= np.maximum(PRICES[50], PRICES[100]))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """The course after an event: conservation, closed forms, and a simulation that follows each client."""
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +12,8 @@ from hypothesis import strategies as st
 from dropline.inference.recovery import (
     HOUR,
     Server,
+    Timers,
+    Wait,
     after_outage,
     flow,
     periods,
@@ -18,6 +22,7 @@ from dropline.inference.recovery import (
     timers,
 )
 
+COLD_STARTS = Path(__file__).parents[1] / "captures" / "perfdhcp" / "cold-start"
 DAY = 86400.0
 SECONDS = np.arange(HOUR + 1.0)
 NOBODY = steady(0, SECONDS)
@@ -166,6 +171,35 @@ def followed(version, clients, capacity, queue, seconds):
         if (tick + 1) % ticks == 0:
             waiting[tick // ticks] = np.searchsorted(came, (tick + 1) / ticks) - done
     return waiting, repeated
+
+
+def timers_of_perfdhcp():
+    """What perfdhcp does: 1, 2, 4 ... s after the *first* request, less or more by 1 s, drawn anew every 0.2 s.
+
+    Of these draws the smallest counts: it repeats half a second sooner than the time-out on average.
+    """
+
+    def exchange(first):
+        later = (2.0**attempt for attempt in range(6))
+        waits = [Wait(s - 0.5, s + 0.5, s, first + min(k, 6)) for k, s in enumerate(later, 2)]
+        return [Wait(0.2, 1.2, 0.7, first + 1), *waits]
+
+    return Timers((*exchange(0), *exchange(7)), 7, 14)
+
+
+@pytest.mark.parametrize("number", ["1", "2"])
+def test_clients_of_a_real_kea_repeated_as_often_as_is_simulated(number):
+    """Kea 2.2 with a fiftieth of a processor: its capacity, and perfdhcp's avalanche of six clients for each lease/s.
+
+    The time until the last client has its lease is not judged: it jumps by a whole time-out with the luck of the last.
+    """
+    capacity, cold_start = ((COLD_STARTS / number / f"{name}.txt").read_text() for name in ("capacity", "avalanche"))
+    rate = float(re.search(r"Rate: ([\d.]+) ", capacity)[1])
+    clients, sent = (int(re.search(rf"{what} (\d+)", cold_start)[1]) for what in ("-R", r"sent \+ resent:"))
+    edges = np.concatenate((np.arange(0, 200, 0.2), np.arange(200, 1000, 5)))
+    server = Server(rate, 212_992 / 1280)  # bytes of the receive buffer, and what Linux counts for one request
+    course = simulate(edges, flow(clients, 0, 0, edges), steady(0, edges), server, timers_of_perfdhcp())
+    assert course.sent.sum() == pytest.approx(sent, rel=0.1)
 
 
 def test_an_outage_leaves_each_client_where_its_timers_have_brought_it():

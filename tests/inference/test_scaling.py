@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from benchmarks import scaling as simulation
-from dropline.inference.scaling import Fit, Refusal, above_cores, fit, law, summarise
+from dropline.inference.scaling import Fit, Refusal, fit, law, summarise
 
 COUNTS = [1, 2, 4, 8, 16]
 
@@ -145,11 +145,6 @@ def test_linear_growth_within_noise_is_not_superlinear():
 def test_numbers_outside_their_range_are_errors(counts, measured):
     with pytest.raises(ValueError, match=r"got|give one"):
         fit(counts, measured)
-
-
-def test_thread_counts_above_the_physical_cores():
-    assert above_cores([12, 4, 6, 8, 8], 6) == [8, 12]
-    assert above_cores([12, 4], None) == []
 
 
 def test_the_row_of_a_fit_has_its_figures_and_what_to_keep_in_mind():

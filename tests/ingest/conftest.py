@@ -12,6 +12,10 @@ from tests.buckets import SECRET, ask
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "kea-2.2-ha"
 RUN = "runs/v4_st_memfile_hot-standby"
+OUTPUT = f"{RUN}/rep1/rate740.txt"
+SIDECAR = OUTPUT.replace(".txt", ".json")
+CONFIGURATION = "configs/v4_st_memfile_hot-standby_ha1.json"
+CAMPAIGN = "kea-2.2-ha"
 
 
 @pytest.fixture

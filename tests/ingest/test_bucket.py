@@ -1,9 +1,9 @@
 """Homes on object storage, against an S3 server of this machine: a commit is seen whole, everywhere, and once."""
 
+import itertools
 import json
-import subprocess
-import sys
 from collections import Counter
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -21,40 +21,7 @@ from dropline.paths import Home, NoSuchHome
 from tests.buckets import SECRET, ask
 from tests.commands import dropline
 
-ROOT = Path(__file__).parents[2]
 TRIALS = 7
-
-# Forks a process for every request at which a commit is killed; S3 is not touched before the fork.
-KILLER = """
-import os, signal, sys
-from pathlib import Path
-import obstore
-from dropline.paths import Home
-from dropline.ingest.loader import ingest
-from dropline.ingest.lake import Lake
-
-tree, address, caches = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
-
-def run(step):
-    os.environ["DROPLINE_CACHE"] = str(caches / str(step))
-    home = Home.chosen(f"{address}/{step}")
-    lake = Lake.shared(home.lake, home.address)
-    put, puts = obstore.put, []
-    def counted(*arguments, **options):
-        puts.append(arguments)
-        if len(puts) == step:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return put(*arguments, **options)
-    obstore.put = counted
-    ingest([tree], lake)
-    os._exit(0)
-
-step, status = 1, 1
-while status:
-    _, status = os.waitpid(os.fork() or run(step), 0)
-    step += 1
-print(step - 1)
-"""
 
 
 def lake_of(home):
@@ -122,17 +89,28 @@ def test_a_compaction_gives_way_to_a_faster_one_and_not_to_an_ingest(machine, tr
     assert not verify(third).faults
 
 
-def test_killed_at_any_request_nothing_is_seen_and_the_next_commits(machine, address, tree, tmp_path):
-    command = [sys.executable, "-c", KILLER, str(tree), address, str(tmp_path / "caches")]
-    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=300)
-    steps = int(done.stdout.splitlines()[-1])
-    assert steps > 5
-    for step in (1, steps - 1):  # the first file, and the entry
-        home = Home.chosen(f"{address}/{step}")
-        lake = lake_of(home)
-        assert lake.batches() == []
-        assert ingest([tree], lake).trials == TRIALS
-        assert not verify(home).faults
+def test_cut_off_at_any_request_nothing_is_seen_and_the_next_commits(machine, tree, monkeypatch):
+    home, put, puts = machine("one"), obstore.put, []
+
+    def at_most(most):
+        puts.clear()
+
+        def counted(*arguments, **options):
+            puts.append(arguments)
+            if len(puts) > most:
+                raise KeyboardInterrupt
+            return put(*arguments, **options)
+
+        return counted
+
+    for step in itertools.count():
+        monkeypatch.setattr(obstore, "put", at_most(step))
+        with suppress(KeyboardInterrupt):
+            assert ingest([tree], lake_of(home)).trials == TRIALS
+            break
+        assert lake_of(machine(f"other{step}")).batches() == []
+    assert step > 5
+    assert not verify(machine("third")).faults
 
 
 def test_an_answer_that_was_lost_is_no_reason_to_commit_twice(machine, tree, monkeypatch):

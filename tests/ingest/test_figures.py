@@ -1,9 +1,8 @@
-"""Figures from published documents: what a table of them says, and which rows are none."""
+"""Figures from published documents: forms and limits; what tables say, and which rows are none, is in told.jsonl."""
 
 import csv
 import gzip
 import io
-import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,12 +14,10 @@ from hypothesis import strategies as st
 from dropline.ingest import figures, formats
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.text import MAX_REJECTS
-from dropline.ingest.schema import FIGURES
 
 ROOT = Path(__file__).parents[2]
 SEEDS = ROOT / "seeds"
 EXAMPLE = ROOT / "tests" / "captures" / "figures" / "figures.csv"
-CALLERS_COLUMNS = {"batch", "campaign", "source_path", "source_sha256"}
 HEADER = "source_id,location,metric,value,unit"
 ROW = "acme,table 1,queries_per_second,100,queries/s"
 
@@ -36,42 +33,10 @@ def rejects_of(text):
     return [part for part in parts if isinstance(part, Reject)]
 
 
-def one(column, value):
-    return f"{HEADER},{column}\n{ROW},{value}\n"
-
-
 def parquet(columns):
     buffer = io.BytesIO()
     pq.write_table(pa.table(columns), buffer)
     return buffer.getvalue()
-
-
-def test_the_example_gives_exactly_these_figures():
-    best, second, latency = figures_of(EXAMPLE.read_bytes())
-    assert len(best.pop("figure_id")) == 16
-    assert best == {
-        "line": 2,
-        "source_id": "dns-2025",
-        "source_title": "Name servers and their databases",
-        "source_publisher": "Example Laboratory",
-        "source_date": "2025-03",
-        "source_url": "https://example.org/dns-2025",
-        "location": "table 2, row 1",
-        "product": "PowerDNS Authoritative Server",
-        "product_version": "4.9.1",
-        "protocol": "DNS",
-        "backend": "lmdb",
-        "threading": "multi",
-        "threads": 3,
-        "metric": "queries_per_second",
-        "value": 61200.0,
-        "unit": "queries/s",
-        "loss_limit_ratio": 0.01,
-        "tool": "dnsperf",
-        "evidence_kind": "measured",
-    }
-    assert (second["line"], second["backend"], second["value"]) == (3, "mysql", 15300.0)
-    assert (latency["metric"], latency["value"], latency["unit"]) == ("latency_avg_ms", 1.8, "ms")
 
 
 def test_the_example_of_the_documentation_is_this_one():
@@ -108,13 +73,6 @@ def test_the_words_are_those_of_the_models():
     with (SEEDS / "capacity_metrics.csv").open(encoding="utf-8", newline="") as file:
         units = {row["metric"]: row["rate_unit"] for row in csv.DictReader(file)}
     assert {metric: accepted[0] for metric, accepted in figures.UNITS.items()} == units
-
-
-def test_rows_fit_the_lake():
-    rows = [*figures_of(EXAMPLE.read_bytes()), *figures_of(one("figure_id", "f1"))]
-    assert all(row.keys() <= set(FIGURES.names) - CALLERS_COLUMNS for row in rows)
-    fields = [field for field in FIGURES if field.name not in CALLERS_COLUMNS]
-    pa.Table.from_pylist(rows, schema=pa.schema(fields)).validate(full=True)
 
 
 def spreadsheet(text, delimiter):
@@ -166,164 +124,12 @@ def test_parquet_gives_the_same_figures_with_the_number_of_their_rows():
         (b"PAR1" + bytes(100) + b"PAR1", "not readable as Parquet"),
         (parquet({"source_id": ["a"], "value": [[1, 2]]}), "not readable as Parquet with one value in each cell"),
         (parquet({"a": [1], "value": [2]}), "there is no column 'a'"),
+        (parquet({"metric": ["a"], "value": [2]}), "expected the columns source_id (or source_title), location, unit"),
     ],
 )
 def test_parquet_that_holds_no_figures_is_refused(data, reason):
     assert figures.recognise(data)
     assert reason in rejects_of(data)[0].reason
-
-
-@pytest.mark.parametrize(
-    "head",
-    [
-        b"",
-        b"\n\n",
-        b"metric,value,unit\n",  # of which source?
-        b"source_id,location,unit\n",
-        b"t_s,metric,value\n1,qsize,5\n",
-        b"Running: perfdhcp -4 -r 100 10.0.0.1",
-        b'{"source_id": 1, "metric": 2, "value": 3}',
-        b"\x00\xff" * 100,
-    ],
-)
-def test_other_tables_are_no_figures(head):
-    assert not figures.recognise(head)
-
-
-def test_no_capture_of_another_kind_is_taken_for_figures():
-    for file in (ROOT / "tests" / "captures").rglob("*"):
-        if file.is_file() and file.parent != EXAMPLE.parent:
-            with file.open("rb") as opened:
-                assert not figures.recognise(opened.read(64 * 1024)), file
-
-
-@pytest.mark.parametrize(
-    ("header", "reason", "hint"),
-    [
-        (f"{HEADER},threds", "there is no column 'threds'", "did you mean 'threads'?"),
-        (f"{HEADER},colour", "there is no column 'colour'", "remove it"),
-        (f"{HEADER},,tool", "there is no column ''", "remove it"),
-        (f"{HEADER},unit", "the column 'unit' appears twice", "keep one"),
-        ("source_id,metric,value", "also expected the columns location, unit", "add them"),
-        ("location,metric,value,unit", "also expected the columns source_id (or source_title)", "add them"),
-    ],
-)
-def test_a_header_that_is_not_understood_stops_the_file(header, reason, hint):
-    (part,) = figures.parse(f"{header}\n{ROW},{ROW}\n".encode())
-    assert isinstance(part, Reject)
-    assert (part.line, part.reason) == (1, reason)
-    assert hint in part.hint
-
-
-@pytest.mark.parametrize(
-    ("column", "value", "reason", "hint"),
-    [
-        ("threads", "four", "threads: expected a whole number, found 'four'", "correct the row"),
-        ("threads", "-1", "threads: expected a whole number", "correct the row"),
-        ("repetitions", "1.5", "repetitions: expected a whole number, found '1.5'", "correct the row"),
-        ("ip_version", "5", "ip_version: expected one of 4, 6, found '5'", "correct the row"),
-        ("loss_limit_ratio", "2.5", "expected a ratio from 0 to 1", "write 2.5 % as 0.025"),
-        ("loss_limit_ratio", "2.5 %", "loss_limit_ratio: expected a number, found '2.5 %'", "no unit"),
-        ("duration_s", "-1", "duration_s: expected a number of 0 or more", "correct the row"),
-        ("offered_rate", '"1,000"', "offered_rate: expected a number, found '1,000'", "nothing between thousands"),
-        ("offered_rate", "1e999", "offered_rate: expected a number", "1234.5"),
-        ("offered_rate", "nan", "offered_rate: expected a number", "1234.5"),
-        ("qualifier", "roughly", "qualifier: expected one of exact, approx, at_least", "correct the row"),
-        ("evidence_kind", "guess", "evidence_kind: expected one of measured", "correct the row"),
-        ("quality_flag", "odd", "quality_flag: expected one of ok", "correct the row"),
-        ("threading", "some", "threading: expected one of single, multi, found 'some'", "correct the row"),
-        ("source_url", "javascript:alert(1)", "source_url: expected an address that begins with", "correct the row"),
-        ("note", "x" * 2001, "note: expected at most 2000 characters, found 2001", "correct the row"),
-    ],
-)
-def test_a_value_that_the_column_cannot_hold_rejects_its_row_alone(column, value, reason, hint):
-    parts = list(figures.parse((one(column, value) + f"{ROW},\n").encode()))
-    bad, good = parts
-    assert isinstance(bad, Reject)
-    assert bad.line == 2
-    assert reason in bad.reason
-    assert hint in bad.hint
-    assert isinstance(good, dict)
-    assert good["line"] == 3
-
-
-@pytest.mark.parametrize(
-    ("row", "reason"),
-    [
-        (",table 1,queries_per_second,100,queries/s", "expected a value of source_id, found none"),
-        ("acme, ,queries_per_second,,queries/s", "expected a value of location, value, found none"),
-        ("acme,table 1,queries_per_second,100,kqps", "unit: expected queries/s for queries_per_second, found 'kqps'"),
-        ("acme,table 1,throughput_mbps,100,Gbps", "unit: expected Mbit/s or Mbps for throughput_mbps"),
-        ("acme,table 1,queries_per_second,0,queries/s", "value: expected queries_per_second above 0, found 0"),
-        ("acme,table 1,queries_per_second,100", "expected 5 values as in the header, found 4"),
-        ("acme,table 1, row 2,queries_per_second,100,queries/s", "expected 5 values as in the header, found 6"),
-    ],
-)
-def test_a_row_that_is_no_figure_is_rejected_with_its_line(row, reason):
-    (reject,) = rejects_of(f"{HEADER}\n{ROW}\n\n{row}\n")
-    assert reject.line == 4
-    assert reason in reject.reason
-    assert reject.hint
-
-
-def test_more_runs_cannot_be_left_out_than_there_were():
-    header = f"{HEADER},repetitions,discard_lowest,discard_highest\n"
-    assert figures_of(header + f"{ROW},3,1,1\n")[0]["repetitions"] == 3
-    assert "fewer than repetitions" in rejects_of(header + f"{ROW},2,1,1\n")[0].reason
-
-
-@pytest.mark.parametrize("value", ["-12.5", "+3", ".5", "1e3", "0"])
-def test_a_value_that_is_no_capacity_may_be_any_number(value):
-    (figure,) = figures_of(f"{HEADER}\nacme,table 1,improvement_percent,{value},%\n")
-    assert figure["value"] == float(value)
-
-
-def test_a_source_without_id_has_one_of_its_title():
-    (figure,) = figures_of("source_title,location,metric,value,unit\nThe DNS Report (2025),p. 3,cpu_percent,9,%\n")
-    assert (figure["source_id"], figure["source_title"]) == ("the-dns-report-2025", "The DNS Report (2025)")
-
-
-@pytest.mark.parametrize(
-    ("columns", "values", "expected"),
-    [
-        ("product,product_version", "Kea 2.2.0,2.2.0-6", {"product": "ISC Kea", "product_version": "2.2.0-6"}),
-        ("product_version,product", ",NSD 4.8", {"product": "NSD", "product_version": "4.8"}),
-        ("threading", "mt4", {"threading": "multi", "threads": 4}),
-        ("threading,threads", "mt,8.0", {"threading": "multi", "threads": 8}),
-        ("backend,ha_mode", "MariaDB,hs", {"backend": "mysql", "ha_mode": "hot-standby"}),
-    ],
-)
-def test_words_become_those_of_the_warehouse_and_a_cell_of_its_own_goes_first(columns, values, expected):
-    (figure,) = figures_of(f"{HEADER},{columns}\n{ROW},{values}\n")
-    assert {name: figure[name] for name in expected} == expected
-
-
-def test_a_figure_is_known_by_its_id_or_by_all_that_it_says():
-    (one_note,), (other_note,) = figures_of(one("note", "a")), figures_of(one("note", "b"))
-    assert one_note["figure_id"] != other_note["figure_id"]
-    assert figures_of(one("note", "a"))[0]["figure_id"] == one_note["figure_id"]
-    (again,) = rejects_of(f"{HEADER}\n{ROW}\n{ROW}\n")
-    assert (again.line, again.reason[:28]) == (3, "the figure of line 2 again: ")
-    (again,) = rejects_of(f"{HEADER},figure_id\n{ROW},f1\n{ROW.replace('100', '200')},f1\n")
-    assert again.reason == "the figure of line 2 again: figure_id 'f1'"
-
-
-def test_appended_tables_are_one():
-    second = f"{HEADER}\n{ROW.replace('100', '200')}\n"
-    assert [row["value"] for row in figures_of(f"{HEADER}\n{ROW}\n\ufeff{second}")] == [100.0, 200.0]
-    assert rejects_of(f"{HEADER}\n{ROW}\n{second.replace('unit', 'note', 1)}")[0].line == 3
-
-
-def test_a_quote_that_never_ends_is_named_and_what_stands_before_it_is_kept():
-    parts = list(figures.parse(f'{HEADER}\n{ROW}\nacme,"table 2,queries_per_second,1\n{ROW}\n'.encode()))
-    assert isinstance(parts[0], dict)
-    assert isinstance(parts[1], Reject)
-    assert (parts[1].line, parts[1].reason[:35]) == (3, "not CSV from here to the end of the")
-
-
-def test_bytes_that_are_no_text_are_named_with_their_line():
-    (reject,) = rejects_of(f"{HEADER}\n{ROW}\n".encode() + "acme,Tabelle für".encode("cp1252"))
-    assert (reject.line, reject.reason) == (3, "expected UTF-8, found the byte 0xfc")
 
 
 def test_a_damaged_gzip_keeps_what_could_be_read():
@@ -332,39 +138,6 @@ def test_a_damaged_gzip_keeps_what_could_be_read():
     assert sum(isinstance(part, dict) for part in parts) > 100
     assert isinstance(parts[-1], Reject)
     assert "gzip file is damaged" in parts[-1].reason
-
-
-CORPUS = [
-    EXAMPLE.read_bytes(),
-    b"\n".join((SEEDS / "reported_figures.csv").read_bytes().split(b"\n")[:8]),
-    parquet({name: [name, "1"] for name in HEADER.split(",")}),
-]
-BYTES = st.sampled_from(list(b',;\t"\r\n\x00\xff1.e-'))
-
-
-@settings(max_examples=150, deadline=None)
-@given(
-    data=st.sampled_from(CORPUS),
-    cut=st.integers(0, 3000),
-    at=st.integers(0, 3000),
-    inserted=st.lists(BYTES, max_size=6).map(bytes),
-    replaced=st.integers(0, 6),
-    twice=st.booleans(),
-)
-def test_a_damaged_table_is_accounted_for(data, cut, at, inserted, replaced, twice):
-    damaged = (data[:at] + inserted + data[at + replaced :])[: cut or None] * (1 + twice)
-    figures.recognise(damaged)
-    parts = list(figures.parse(damaged))
-    assert parts or not re.search(rb"\n.*[^\s,;]", damaged.partition(b"\n")[2])
-    rows = [part for part in parts if isinstance(part, dict)]
-    assert len({row["figure_id"] for row in rows}) == len(rows)
-    fields = [field for field in FIGURES if field.name not in CALLERS_COLUMNS]
-    pa.Table.from_pylist(rows, schema=pa.schema(fields)).validate(full=True)
-    for part in parts:
-        if isinstance(part, Reject):
-            assert part.line >= 1
-            assert part.reason
-            assert part.hint
 
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -379,12 +152,6 @@ def test_every_row_of_any_cells_gives_one_figure_or_one_reject(rows, delimiter):
     parts = list(figures.parse(buffer.getvalue().encode()))
     filled = [row for row in rows if any(cell.replace("\ufeff", "").split() for cell in row)]
     assert len(parts) == max(len(filled), 1)
-
-
-def test_a_header_without_rows_is_one_reject():
-    (found,) = figures.parse(b"source_id,location,metric,value,unit\n")
-    assert isinstance(found, Reject)
-    assert found.reason == "the header of a table of figures without rows"
 
 
 def test_of_very_many_unusable_rows_only_the_first_are_told_one_by_one():

@@ -143,17 +143,6 @@ def test_new_files_within_a_campaigns_folder_may_be_a_campaign(results, lake, tm
     assert (again.rejected, len(again.notes)) == (0, 1)
 
 
-def test_a_changed_file_supersedes_its_old_version_and_the_summary_says_so(results, lake):
-    folder = results("results")
-    ingest([folder], lake)
-    (folder / "rate740.txt").write_bytes(output("rate740", 1))
-    summary = ingest([folder], lake)
-    assert summary.text().endswith("; 1 file supersedes an earlier version")
-    for name in RATES:
-        (folder / f"{name}.txt").write_bytes(output(name, 2))
-    assert ingest([folder], lake).text().endswith("; 2 files supersede an earlier version")
-
-
 def test_the_caller_names_a_folder_without_a_campaign_yaml(results, tree, lake):
     ingest([results("results")], lake, campaign="kea-3.0")
     assert current(lake) == {"kea-3.0": 2}

@@ -14,35 +14,15 @@ from tests.lakes import leftovers
 
 
 def raw_files(**sha256_of):
-    rows = [
-        {
-            "campaign": "c",
-            "batch": "",
-            "source_path": path,
-            "size_bytes": 1,
-            "sha256": sha256,
-            "context_sha256": "x",
-            "content": b"1",
-            "status": "trials",
-            "trials": 1,
-        }
-        for path, sha256 in sha256_of.items()
-    ]
+    same = {"campaign": "c", "batch": "", "size_bytes": 1, "context_sha256": "x", "content": b"1", "status": "trials"}
+    rows = [{**same, "source_path": path, "sha256": sha256, "trials": 1} for path, sha256 in sha256_of.items()]
     return pa.Table.from_pylist(rows, schema=TABLES["raw_files"])
 
 
 def trials(**sha256_of):
+    same = {"campaign": "c", "batch": "", "report_index": 0, "tool": "perfdhcp", "completed": True}
     rows = [
-        {
-            "trial_id": f"{path}-{sha256}",
-            "batch": "",
-            "campaign": "c",
-            "source_path": path,
-            "source_sha256": sha256,
-            "report_index": 0,
-            "tool": "perfdhcp",
-            "completed": True,
-        }
+        {**same, "trial_id": f"{path}-{sha256}", "source_path": path, "source_sha256": sha256}
         for path, sha256 in sha256_of.items()
     ]
     return pa.Table.from_pylist(rows, schema=TABLES["trials"])

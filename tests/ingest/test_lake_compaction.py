@@ -1,9 +1,6 @@
-"""Compaction: fewer batches, the same rows; killed, doubled or beside ingests and readers."""
+"""Compaction: fewer batches, the same rows; killed, doubled or beside a reader."""
 
-import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -28,38 +25,12 @@ from dropline.ingest.verification import damaged
 from tests import dying
 from tests.lakes import flip, leftovers, rewritten
 
-ROOT = Path(__file__).parents[2]
 COMPACT = """
 from dropline.ingest.compaction import compact
 from dropline.ingest.lake import Lake
 
 def act(root):
     compact(Lake(root))
-"""
-
-COMMITTER = """
-import sys
-from pathlib import Path
-from test_lake import raw_files, trials
-from dropline.ingest.lake import Lake
-
-for number in range(int(sys.argv[3])):
-    key = {sys.argv[2] + str(number): "1"}
-    Lake(Path(sys.argv[1])).commit({"raw_files": raw_files(**key), "trials": trials(**key)})
-"""
-
-READER = """
-import sys
-from pathlib import Path
-from dropline.ingest.lake import Lake
-
-lake, until, seen, looks = Lake(Path(sys.argv[1])), int(sys.argv[2]), 0, 0
-while seen < until:
-    files, trials = lake.current_files(), lake.tables("trials", ["trial_id"])["trial_id"].to_pylist()
-    assert len(files) >= seen, "what was committed is gone"
-    assert len(set(trials)) == len(trials) >= len(files), "a trial is missing or stands twice"
-    seen, looks = len(files), looks + 1
-print(looks)
 """
 
 
@@ -167,6 +138,19 @@ def test_replaced_batches_stay_until_their_reader_has_ended(lake):
     assert not leftovers(lake)
 
 
+def test_what_is_compacted_while_it_is_read_is_read_to_its_end(lake, monkeypatch):
+    before, opened = lake.tables("trials").num_rows, pq.ParquetFile
+
+    def beside_a_compaction(file):
+        monkeypatch.setattr(pq, "ParquetFile", opened)
+        assert compact(lake).merged == 4
+        return opened(file)
+
+    monkeypatch.setattr(pq, "ParquetFile", beside_a_compaction)
+    assert lake.tables("trials").num_rows == before
+    assert len(lake.entries()) == 1
+
+
 def test_a_reader_needs_no_right_to_write(lake):
     compact(lake)
     for path in (lake.root / "log", lake.root):
@@ -222,28 +206,6 @@ def test_killed_at_any_instant_it_leaves_every_trial_exactly_once(lake, tmp_path
         assert not leftovers(killed)
     # The instants lay on both sides of the rename and of the sweep, or this would say nothing of them.
     assert min(states["not merged"], states["not swept"], states["swept"]) > 0, states
-
-
-def test_beside_two_ingests_and_a_reader_nothing_is_lost_or_doubled(tmp_path):
-    lake, each = Lake.create(tmp_path / "lake"), 12
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{Path(__file__).parent}"}
-
-    def start(script, *arguments):
-        command = [sys.executable, "-c", script, str(lake.root), *map(str, arguments)]
-        return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
-
-    running = [start(READER, 2 * each), start(COMMITTER, "one", each), start(COMMITTER, "two", each)]
-    merged = 0
-    while any(process.poll() is None for process in running):
-        merged += compact(lake).merged
-    assert [process.returncode for process in running] == [0, 0, 0]
-    assert int(running[0].stdout.read()) > 1
-    assert merged > 0
-    compact(lake)
-    assert len(lake.entries()) == 1
-    assert not leftovers(lake)
-    counted = Counter(lake.tables("trials", ["trial_id"])["trial_id"].to_pylist())
-    assert counted == Counter(f"{who}{number}-1" for who in ("one", "two") for number in range(each))
 
 
 def test_of_two_compactions_at_once_one_gives_way(lake, monkeypatch):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dropline.ingest import machines
-from dropline.ingest.machines import SOURCES, FactError, hardware, software
+from dropline.ingest.machines import SOURCES, FactError
 from dropline.ingest.schema import HOSTS
 
 HARDWARE = Path(__file__).parent.parent / "captures" / "perfdhcp" / "hardware"
@@ -28,20 +28,6 @@ def parsed(kind, data):
     parse = SOURCES[kind].parse
     assert parse
     return parse(data)
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"Running: perfdhcp -4 -r 100 10.0.0.1\nScenario: basic.\n",
-        b'{"argv": ["perfdhcp"], "rc": 0}',
-        b'{"Dhcp4": {}}',
-        b"rate,sent,received\n1,2,3\n",
-        b"",
-    ],
-)
-def test_other_files_of_a_benchmark_are_no_machine_facts(data):
-    assert machines.recognise("rep1/rate7000.txt", data) is None
 
 
 def test_identity_is_that_of_the_machine_not_of_the_moment():
@@ -114,49 +100,6 @@ def test_ethtool_and_lspci_do_without_lshw():
     assert rejects == []
     assert row["nic_model"] == "Intel Corporation E810-C"
     assert (row["nic_driver"], row["nic_speed_mbps"]) == ("ice", 25_000.0)
-
-
-def test_dmidecode_without_smbios_is_normal():
-    assert hardware.dmidecode(CAPTURED["dmidecode.txt"]) == {}
-    without = {name: data for name, data in CAPTURED.items() if not name.startswith("dmidecode")}
-    assert machines.host(without) == machines.host(CAPTURED)
-
-
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [
-        (CAPTURED["perfdhcp-v.txt"], {"perfdhcp": "2.2.0"}),
-        (b"2.6.1\n", {"perfdhcp": "2.6.1"}),
-        (b"3.0.0 (3.0.0 (tarball))\n", {"perfdhcp": "3.0.0"}),
-    ],
-)
-def test_perfdhcp_tells_its_version_in_two_ways(data, expected):
-    assert software.perfdhcp_version(data)["packages"] == expected
-
-
-def test_one_line_facts():
-    assert parsed("virtualisation", b"none\n") == {"virtualisation": "none"}
-    assert software.governor(b"powersave\npowersave\nperformance\n") == {"governors": ["performance", "powersave"]}
-    limits = (
-        b"/sys/fs/cgroup/system.slice/kea-dhcp4-server.service/cpu.max:200000 100000\n"
-        b"/sys/fs/cgroup/system.slice/kea-dhcp4-server.service/memory.max:536870912\n"
-        b"/sys/fs/cgroup/system.slice/cpu.max:max 100000\n"
-    )
-    assert machines.recognise("facts", limits) == "cgroup"
-    assert parsed("cgroup", limits)["cgroup_limits"] == {
-        "/sys/fs/cgroup/system.slice/kea-dhcp4-server.service/cpu.max": "200000 100000",
-        "/sys/fs/cgroup/system.slice/kea-dhcp4-server.service/memory.max": "536870912",
-        "/sys/fs/cgroup/system.slice/cpu.max": "max 100000",
-    }
-    line = software.command_line(b"quiet rd.iscsi.password=Sw0rdfish ro\n")
-    assert line == {"kernel_command_line": "quiet *** ro"}
-
-
-def test_os_release_of_another_quoting_is_known_by_its_name():
-    rocky = b'# comment\r\nNAME=\'Rocky Linux\'\r\nVERSION_ID="9.3"\r\nHOME_URL="broken\r\n'
-    assert software.os_release(rocky)["os_version"] == "9.3"
-    assert machines.recognise("x", rocky) is None  # neither ID nor the name of the file
-    assert machines.recognise("os-release", rocky) == "os_release"
 
 
 def test_failed_commands_are_absent_facts_and_no_faults():

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from dropline.ingest.lake import Lake
-from dropline.ingest.migration import migrate
 from dropline.ingest.reparsing import reparse
 from dropline.ingest.verification import verify
 from dropline.paths import Home
@@ -44,25 +43,16 @@ def assert_whole(home):
     return lake
 
 
-def test_every_batch_becomes_an_entry_and_life_goes_on(home):
-    migrate(home.lake)
+def test_every_batch_becomes_an_entry_when_anybody_opens_it_and_life_goes_on(home):
+    assert "3 batches" in dropline("status", home=home.root).stdout
     assert not (home.lake / "batches").exists()
     lake = assert_whole(home)
     assert lake.commit({"trials": lake.tables("trials").slice(0, 1)}).startswith("00000004-")
     assert {(place.origin, place.batch) for place in lake.places().values()} == {
         (batch, batch) for batch in lake.batches()[:3]
     }
-
-
-def test_what_was_read_then_can_be_read_again(home):
-    told = reparse(Lake.create(home.lake))
-    assert (told.files, told.without_bytes) == (9, 0)
-    assert told.lost == []
-    assert Lake(home.lake).tables("trials").num_rows >= 3
-
-
-def test_the_command_line_opens_it(home):
-    assert "3 batches" in dropline("status", home=home.root).stdout
+    told = reparse(lake)
+    assert (told.files, told.without_bytes, told.lost) == (9, 0, [])
 
 
 def test_killed_at_any_instant_it_is_completed_by_the_next(home, tmp_path):

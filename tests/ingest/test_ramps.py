@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_perfdhcp_properties import TOKENS
 
 from dropline.ingest import loader, machines, ramps
 from dropline.ingest.formats.perfdhcp_forms import START
@@ -21,25 +22,7 @@ from dropline.ingest.schema import TABLES
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 RUN = EXAMPLES / "kea-2.2-ha" / "runs" / "v4_st_memfile_hot-standby"
-TOKENS = st.sampled_from(
-    (
-        b"0",
-        b"7",
-        b"00",
-        b".",
-        b"-",
-        b"\n",
-        b"/1",
-        b"99999999999999999999",
-        b"00000000000000000000",
-        b" -D 1",
-        b" -i",
-        b"e-05",
-        b"RELEASE",
-        b"^C",
-    )
-)
-EDITS = st.lists(st.tuples(st.integers(0, 2000), st.integers(0, 8), TOKENS), max_size=3)
+EDITS = st.lists(st.tuples(st.integers(0, 2000), st.integers(0, 8), st.sampled_from(TOKENS)), max_size=3)
 ODD = st.sampled_from(
     (None, True, 0, 1, -1, 0.5, 2**40, 2**70, 1e300, "", "7", "%s", "Zürich", "2026-11-20T13:10:45Z", [], ["a"], {})
 )

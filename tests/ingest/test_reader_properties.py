@@ -1,30 +1,21 @@
 """What holds for any input of any reader of a registry, however it was cut, mixed or damaged."""
 
 import gzip
-import json
-import math
 import re
 import time
-from datetime import UTC
 from functools import cache
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dropline.ingest import schema
-from dropline.ingest.formats import READERS, Reject, Report, perfdhcp, testcenter_results
-from dropline.ingest.formats.text import MAX_REJECTS, instant, real
+from dropline.ingest.formats import READERS, Report, perfdhcp, testcenter_results
 from dropline.ingest.telemetry import TELEMETRY_READERS, Sample
+from tests.fuzz.targets import promised
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 LARGEST = 32_000  # bytes of a capture that is damaged
-SECONDS = 5
-NOON_S = 1795176000
-OBSERVATION = {"metric", "label", "t_s", "value", "unit"}
-KEYS = {"trial_id", "batch"}
 FOREIGN = b"~ nothing that a generator prints ~"
 SEEDS = Path(__file__).parents[1] / "fuzz" / "seeds"  # what no capture is at hand of
 ALL = (*READERS, *TELEMETRY_READERS)
@@ -58,7 +49,6 @@ def some(wanted):
     return st.deferred(lambda: st.sampled_from([pair for pair in texts() if wanted(*pair)]))
 
 
-readers = st.sampled_from(ALL)
 known = some(lambda *_: True)
 of_tables = some(lambda reader, _: reader in READERS and reader not in OF_TEXT)
 of_no_lines = some(lambda reader, _: reader not in OF_TEXT)
@@ -66,58 +56,10 @@ reports = st.deferred(lambda: st.sampled_from([(reader, data) for reader in DNS 
 
 
 def check(reader, data):
-    """Read `data` in time, check what every part promises, and return the parts that are no rejects."""
-    before = time.process_time()
-    parts = list(reader.parse(data))
-    assert time.process_time() - before < SECONDS
-    found = [part for part in parts if not isinstance(part, Reject)]
-    rejects = [part for part in parts if isinstance(part, Reject)]
-    assert parts
-    for reject in rejects:
-        assert reject.line >= 1
-        assert reject.reason.encode()
-        assert reject.hint
-    for part in found:
-        check_sample(part) if isinstance(part, Sample) else check_report(reader, part)
-    if reader in TELEMETRY_READERS:
-        assert found or len(rejects) == 1
-        assert len(rejects) <= MAX_REJECTS + 1
-        assert all(len(reject.reason) < 500 for reject in rejects)
+    """Read `data`, check what every part promises, and return the parts that are no rejects."""
+    found = promised(reader.parse(data), data)
+    assert all(part.metric for part in found if isinstance(part, Sample))
     return found
-
-
-def check_sample(sample):
-    assert sample.at is None or sample.at.tzinfo is UTC
-    assert isinstance(sample.value, float)
-    assert math.isfinite(sample.value)
-    assert sample.metric
-    assert all(text is None or text.encode() for text in sample[1:2] + sample[3:])
-
-
-def check_report(reader, part):
-    facts = part.facts
-    assert part.line >= 1
-    assert isinstance(facts["completed"], bool)
-    assert isinstance(json.loads(facts.get("details") or "{}", parse_constant=pytest.fail), dict)
-    assert all(row.keys() == OBSERVATION for row in part.observations)
-    assert all(warning.strip() for warning in part.warnings)
-    pa.array(part.warnings, schema.TEXT)
-    tables = (schema.TRIALS, schema.EXCHANGES, schema.INTERVALS, schema.OBSERVATIONS)
-    for rows, table in zip(([facts], part.exchanges, part.intervals, part.observations), tables, strict=True):
-        fields = pa.schema([table.field(name) for name in (rows[0] if rows else ())])
-        assert pa.Table.from_pylist(rows, schema=fields).num_rows == len(rows)
-    if reader is perfdhcp:
-        assert part.exchanges[0]["position"] == 0
-        assert {row["position"] for row in part.exchanges} <= {0, 1, 2, 3}
-        assert facts["sent"] == sum(row["sent"] for row in part.exchanges)
-        assert all(row.keys() == set(schema.EXCHANGES.names) - KEYS for row in part.exchanges)
-        assert all(row.keys() == set(schema.INTERVALS.names) - KEYS for row in part.intervals)
-    elif reader in DNS:
-        assert facts["tool"] == reader.NAME
-        assert (facts["protocol"], facts["rate_unit"], facts["scenario"]) == ("DNS", "queries/s", None)
-    else:
-        assert all(facts[name] is None or facts[name] >= 0 for name in ("sent", "received", "dropped", "duration_s"))
-        assert any(facts[name] is not None for name in ("sent", "received", "achieved_rate"))
 
 
 @pytest.mark.parametrize("reader", ALL, ids=lambda reader: reader.NAME)
@@ -134,13 +76,6 @@ def test_captures_of_every_reader_are_accounted_for_in_any_wrapping(reader):
             assert check(reader, each) == found
         *_, fault = reader.parse(gzip.compress(data + b"\n" * 100)[:-4])
         assert "damaged" in fault.reason or not found
-
-
-@given(readers, st.binary(max_size=1000) | st.text(max_size=500).map(str.encode))
-@settings(max_examples=500, deadline=None)
-def test_any_bytes_are_accounted_for(reader, data):
-    reader.sniff(data)
-    check(reader, data)
 
 
 @given(known, st.integers(0, LARGEST))
@@ -208,24 +143,10 @@ def test_a_text_that_was_appended_to_gives_what_each_part_gives_alone(pair, draw
     assert check(reader, first + second) == check(reader, first) + check(reader, second)
 
 
-@given(known, st.data())
-@settings(max_examples=300, deadline=None)
-def test_any_number_may_be_huge_negative_or_none(pair, draw):
-    reader, text = pair
-    for _ in range(draw.draw(st.integers(1, 4))):
-        matches = list(re.finditer(rb"\d+(?:\.\d+)?", text))
-        match = draw.draw(st.sampled_from(matches or [re.match(b"", text)]))
-        wrong = draw.draw(st.sampled_from([b"-5", b"1e308", b"9" * 400, b"NaN", b"", b"0", b"-0.0", b"1e-320"]))
-        text = text[: match.start()] + wrong + text[match.end() :]
-    check(reader, text)
-
-
-@given(st.one_of(st.floats(), st.integers(), st.text(max_size=40), st.none(), st.booleans()))
-@settings(max_examples=300)
-def test_numbers_and_instants_of_anything_never_raise(value):
-    number, at = real(value), instant(value)
-    assert number is None or math.isfinite(number)
-    assert at is None or at.tzinfo is UTC
+@pytest.mark.parametrize("wrong", [b"-5", b"1e308", b"9" * 400, b"NaN", b"", b"0", b"-0.0", b"1e-320"])
+def test_all_numbers_may_be_huge_negative_or_none(wrong):
+    for reader, data in texts():
+        check(reader, re.sub(rb"(?<=[:,= ])\d+(?:\.\d+)?", wrong, data))
 
 
 @pytest.mark.parametrize("reader", (*DNS, *TELEMETRY_READERS), ids=lambda reader: reader.NAME)

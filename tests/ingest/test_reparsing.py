@@ -16,37 +16,10 @@ from dropline.ingest.loader import ingest
 from dropline.ingest.records import Records
 from dropline.ingest.reparsing import rejects, rejects_text, reparse
 from dropline.ingest.servers import kea
-from tests.dying import killed
-from tests.lakes import leftovers
+from tests.ingest.conftest import CAMPAIGN, CONFIGURATION, EXAMPLE, OUTPUT
+from tests.lakes import leftovers, rows
 
-ROOT = Path(__file__).parents[2]
-EXAMPLE = ROOT / "examples" / "kea-2.2-ha"
-CAPTURES = ROOT / "tests" / "captures" / "perfdhcp"
-OUTPUT = "runs/v4_st_memfile_hot-standby/rep1/rate740.txt"
-CONFIG = "configs/v4_st_memfile_hot-standby_ha1.json"
-CAMPAIGN = "kea-2.2-ha"
-REPARSE = """
-from dropline.ingest.formats import perfdhcp
-from dropline.ingest.lake import Lake
-from dropline.ingest.reparsing import reparse
-
-parse = perfdhcp.parse
-
-def parse_better(data):
-    for report in parse(data):
-        report.facts["sent"] += 1
-        yield report
-
-perfdhcp.parse = parse_better
-
-def act(root):
-    reparse(Lake(root))
-"""
-
-
-def rows(lake, table, **where):
-    found = lake.tables(table).to_pylist()
-    return [row for row in found if all(row[name] == value for name, value in where.items())]
+CAPTURES = Path(__file__).parents[1] / "captures" / "perfdhcp"
 
 
 def current(lake, table):
@@ -82,18 +55,11 @@ def with_machine(folder):
     return folder
 
 
-@pytest.mark.parametrize("calls", ["tree", "bare", "bare with a machine", "captures", "one by one", "together"])
+@pytest.mark.parametrize("calls", ["one by one", "together"])
 def test_unchanged_readers_change_nothing(calls, tree, bare, lake):
-    trees = {
-        "tree": [[tree]],
-        "bare": [[bare]],
-        "bare with a machine": [[with_machine(bare)], [tree]] if calls.startswith("bare with") else [],
-        "captures": [[CAPTURES]],
-        "one by one": [[tree / "runs"], [tree / "configs"], [bare], [tree]],
-        "together": [[tree, with_machine(bare), CAPTURES], [CAPTURES / "odd"]] if calls == "together" else [],
-    }
-    for paths in trees[calls]:
-        ingest(paths, lake)
+    paths = [tree, with_machine(bare), CAPTURES]
+    for call in [paths] if calls == "together" else [[path] for path in (tree / "runs", tree / "configs", *paths)]:
+        ingest(call, lake)
     batches = lake.batches()
     told = reparse(lake)
     assert (told.batch, told.changes) == (None, [])
@@ -103,9 +69,11 @@ def test_unchanged_readers_change_nothing(calls, tree, bare, lake):
     assert not leftovers(lake)
 
 
-def test_an_empty_lake_has_no_history(tmp_path):
-    assert reparse(Lake(tmp_path / "none")).text() == "0 files read again; nothing changes"
-    assert not (tmp_path / "none").exists()
+def test_an_empty_lake_has_no_history_and_no_rejects(tmp_path):
+    none = Lake(tmp_path / "none")
+    assert reparse(none).text() == "0 files read again; nothing changes"
+    assert rejects_text(rejects(none)) == "nothing is rejected"
+    assert not none.root.exists()
 
 
 def test_a_better_reader_turns_a_reject_into_trials_with_all_that_stands_around_them(tree, lake, monkeypatch):
@@ -153,7 +121,9 @@ def test_a_changed_value_is_counted_and_supersedes(tree, lake, monkeypatch):
     ingest([tree], lake)
     (before,) = rows(lake, "trials", source_path=OUTPUT)
     read_otherwise(monkeypatch, count_one_more)
-    told = reparse(lake)
+    steps = []
+    told = reparse(lake, progress=lambda *step: steps.append(step[:2]))
+    assert steps == [(number, told.files) for number in range(told.files)]
     assert f"changed  {CAMPAIGN}: {OUTPUT}: 1 trial changed" in told.text()
     assert told.changes[0].counts == Counter(trials_changed=1)
     trials = current(lake, "trials")
@@ -200,10 +170,8 @@ def test_a_new_reader_finds_trials_in_what_nobody_knew_with_its_sidecar_and_mach
     assert ingest([bare], lake).trials == 0
 
 
-@pytest.mark.parametrize("folders", ["tree", "bare", "captures", "all at once"])
-def test_a_reader_that_comes_later_finds_what_an_ingest_finds_today(folders, tree, bare, lake, monkeypatch):
-    with_machine(bare)
-    paths = {"tree": [tree], "bare": [bare], "captures": [CAPTURES], "all at once": [tree, bare, CAPTURES]}[folders]
+def test_a_reader_that_comes_later_finds_what_an_ingest_finds_today(tree, bare, lake, monkeypatch):
+    paths = [tree, with_machine(bare), CAPTURES]
     today = Lake.create(lake.root.with_name("today"))
     ingest(paths, today)
     with monkeypatch.context() as patch:
@@ -227,7 +195,7 @@ def test_a_better_reader_of_configurations_changes_the_trials_that_they_explain(
     configs = {path.name for path in (tree / "configs").iterdir() if b"Dhcp" in path.read_bytes()}
     written = {row["source_path"] for row in rows(lake, "server_configs", batch=told.batch)}
     assert written <= {f"configs/{name}" for name in configs}
-    assert CONFIG in written
+    assert CONFIGURATION in written
     trials = rows(lake, "trials", batch=told.batch)
     assert [trial["packet_queue_size"] for trial in trials] == [77] * 7
 
@@ -266,7 +234,7 @@ def test_a_batch_of_reread_files_does_not_mix_up_what_came_apart(bare, tree, lak
 def test_what_another_ingest_brought_is_not_joined(bare, tree, lake):
     """Another campaign's kea.conf is not the one that a sidecar names, even though none was delivered."""
     sidecar = bare / "rep1" / "rate740.json"
-    sidecar.write_text(json.dumps(json.loads(sidecar.read_text()) | {"config": CONFIG, "config_sha256": None}))
+    sidecar.write_text(json.dumps(json.loads(sidecar.read_text()) | {"config": CONFIGURATION, "config_sha256": None}))
     ingest([bare], lake)
     ingest([tree], lake)
     assert reparse(lake).changes == []
@@ -278,7 +246,7 @@ def test_a_configuration_or_machine_that_was_renamed_since_is_still_one(tree, la
     for sidecar in (tree / "runs").rglob("*.json"):
         sidecar.unlink()
     run = tree / "runs" / "v4_st_memfile_hot-standby"
-    shutil.move(tree / CONFIG, run / "kea.conf")
+    shutil.move(tree / CONFIGURATION, run / "kea.conf")
     ingest([tree], lake)
     (run / "kea.conf").rename(run / "kea-dhcp4.conf")
     (tree / "machine").rename(tree / "host")
@@ -303,17 +271,6 @@ def test_files_whose_bytes_were_never_had_stay_as_they_are(bare, lake, monkeypat
     assert rows(lake, "trials", batch=told.batch)[0]["warnings"][-1].startswith("sidecar rep1/rate740.json cannot")
 
 
-def test_a_value_that_no_column_can_hold_costs_its_file_and_no_other(bare, lake, monkeypatch):
-    ingest([bare], lake)
-    read_otherwise(monkeypatch, lambda data, part: part.facts.update(sent=2**70 if b"-r 740" in data else 7) or part)
-    told = reparse(lake)
-    assert [(change.source_path, change.now) for change in told.changes] == [
-        ("rep1/rate1050.txt", "trials"),
-        ("rep1/rate740.txt", "rejected"),
-    ]
-    assert [row["sent"] for row in current(lake, "trials")] == [7]
-
-
 def test_a_kept_campaign_yaml_that_is_not_understood_any_more_stops_before_anything_is_written(tree, lake, monkeypatch):
     ingest([tree], lake)
     monkeypatch.setattr("dropline.ingest.campaign.MAX_BYTES", 10)
@@ -336,25 +293,6 @@ def test_contents_are_read_by_row_group_and_never_held_all_at_once(tree, lake, m
     assert max(asked.values()) <= 3, "once to recognise, once to read, and once more where a sidecar lies elsewhere"
 
 
-def test_progress_tells_of_every_file_and_an_interrupt_leaves_nothing(tree, lake, monkeypatch):
-    ingest([tree], lake)
-    read_otherwise(monkeypatch, change_clients)
-    monkeypatch.setattr("dropline.ingest.loader.MOST_FILES", 1)
-    batches, told = lake.batches(), []
-
-    def interrupt(done, total, path):
-        told.append((done, total))
-        if done == total - 1:
-            assert leftovers(lake), "something was staged already"
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        reparse(lake, progress=interrupt)
-    assert told == [(n, len(told)) for n in range(len(told))]
-    assert lake.batches() == batches
-    assert not leftovers(lake)
-
-
 def test_a_version_that_an_ingest_brings_meanwhile_is_not_superseded_by_old_bytes(tree, lake, monkeypatch):
     ingest([tree], lake)
     read_otherwise(monkeypatch, change_clients)
@@ -372,48 +310,6 @@ def test_a_version_that_an_ingest_brings_meanwhile_is_not_superseded_by_old_byte
     trials = current(lake, "trials")
     assert len(trials) == len({trial["trial_id"] for trial in trials}) == 7
     assert "left to another process" in told.text()
-
-
-def test_a_reparse_that_another_has_done_meanwhile_writes_nothing(bare, lake, monkeypatch):
-    ingest([bare], lake)
-    read_otherwise(monkeypatch, change_clients)
-    other = []
-    told = reparse(lake, progress=lambda done, total, _: other or other.append(reparse(lake)))
-    assert (told.batch, told.overtaken, told.changes) == (None, 2, [])
-    assert lake.batches()[-1] == other[0].batch
-    assert told.text().endswith("nothing changes")
-    assert len(lake.batches()) == 2
-
-
-def test_a_reparse_and_an_ingest_of_other_files_both_commit(tree, bare, lake, monkeypatch):
-    ingest([tree], lake)
-    read_otherwise(monkeypatch, count_one_more)
-    monkeypatch.setattr("dropline.ingest.loader.MOST_FILES", 1)
-    told = reparse(lake, progress=lambda done, total, _: ingest([bare], lake) if done == total - 1 else None)
-    assert [name[:8] for name in lake.batches()] == ["00000001", "00000002", "00000003"]
-    assert (told.batch, told.overtaken) == (lake.batches()[-1], 0)
-    assert {row["batch"] for row in rows(lake, "exchanges") if row["batch"] > lake.batches()[1]} == {told.batch}
-    assert len(current(lake, "trials")) == 9
-
-
-def test_killed_at_any_instant_it_loses_nothing_and_leaves_nothing_half_visible(tree, lake, tmp_path):
-    """Its reader finds one packet more than that of the ingest did."""
-    ingest([tree], lake)
-    before = Counter(row["sent"] for row in current(lake, "trials"))
-    after = Counter({sent + 1: count for sent, count in before.items()})
-    seen = Counter()
-    for root in killed(REPARSE, lake.root, tmp_path / "copies", 16):
-        lake = Lake(root)
-        trials = current(lake, "trials")
-        state = "committed" if len(lake.batches()) > 1 else "not committed"
-        seen[state] += 1
-        assert Counter(trial["sent"] for trial in trials) == (after if state == "committed" else before)
-        exchanges = Counter((row["trial_id"], row["batch"]) for row in rows(lake, "exchanges"))
-        assert all(exchanges[trial["trial_id"], trial["batch"]] == 2 for trial in trials)
-        lake.commit({})  # the next writer sweeps
-        assert not leftovers(lake)
-    # The instants lay on both sides of the commit, or this would say nothing of it.
-    assert min(seen["committed"], seen["not committed"]) > 0, seen
 
 
 def test_rejects_are_those_of_current_versions_in_order(bare, lake):
@@ -434,8 +330,3 @@ def test_rejects_are_those_of_current_versions_in_order(bare, lake):
     assert "\n    -> check that it is complete" in text
     assert text.endswith("\n2 rejects in 2 files")
     assert "\x1b" not in text
-
-
-def test_without_rejects_the_list_is_empty(tmp_path):
-    found = rejects(Lake(tmp_path / "none"))
-    assert (found.num_rows, rejects_text(found)) == (0, "nothing is rejected")

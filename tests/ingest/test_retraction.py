@@ -10,9 +10,8 @@ from dropline.ingest.schema import TABLES
 from dropline.ingest.show import show
 from dropline.ingest.verification import verify
 from dropline.paths import Home
-
-CAMPAIGN = "kea-2.2-ha"
-TRIAL = "runs/v4_st_memfile_hot-standby/rep1/rate740.txt"
+from tests.ingest.conftest import CAMPAIGN, OUTPUT
+from tests.lakes import rows
 
 
 @pytest.fixture
@@ -26,11 +25,10 @@ def counting(lake, table="trials"):
     current = {(*key, place.batch) for key, place in lake.places().items()}
     trials = {
         (row["trial_id"], row["batch"]): (row["campaign"], row["source_path"], row["batch"]) in current
-        for row in lake.tables("trials").to_pylist()
+        for row in rows(lake, "trials")
     }
-    rows = lake.tables(table).to_pylist()
     kept = []
-    for row in rows:
+    for row in rows(lake, table):
         own = (row.get("campaign"), row.get("source_path"), row["batch"]) in current
         if own or trials.get((row.get("trial_id"), row["batch"])):
             kept.append({name: value for name, value in row.items() if name != "batch"})
@@ -51,7 +49,7 @@ def test_a_forgotten_campaign_counts_no_longer_and_comes_back_as_it_was(held, tr
     assert ingest([tree], held).batch is None
 
 
-@pytest.mark.parametrize(("name", "trials"), [(TRIAL, 6), ("runs/v4_st_memfile_hot-standby/rep1", 0), ("runs/", 0)])
+@pytest.mark.parametrize(("name", "trials"), [(OUTPUT, 6), ("runs/v4_st_memfile_hot-standby/rep1", 0), ("runs/", 0)])
 def test_a_file_or_a_folder_is_forgotten_alone(name, trials, held):
     forget(held, f"{CAMPAIGN}/{name}")
     assert len(counting(held)) == trials
@@ -61,7 +59,7 @@ def test_a_file_or_a_folder_is_forgotten_alone(name, trials, held):
 def test_an_ingest_brings_back_what_was_forgotten(held, tree):
     before = everything(held)
     forget(held, CAMPAIGN)
-    assert show(tree / TRIAL, held).known == "knew this file; it was forgotten"
+    assert show(tree / OUTPUT, held).known == "knew this file; it was forgotten"
     summary = ingest([tree], held)
     assert (summary.ingested, summary.superseded) == (summary.seen, 0)
     assert everything(held) == before
@@ -140,7 +138,7 @@ def test_only_a_purge_removes_for_good(compacted, held, tree, bare):
         compact(held)
     assert held.tables("trials").num_rows == 9
     told = compact(held, purge=True)
-    assert told.purged == len(held.tables("raw_files").filter(_forgotten(held)))
+    assert told.purged == len(rows(held, "raw_files", status="forgotten"))
     assert {row["campaign"] for row in held.tables("trials").to_pylist()} == {"c6"}
     assert held.tables("exchanges").num_rows == 4
     assert held.tables("hosts").num_rows == 0
@@ -148,9 +146,3 @@ def test_only_a_purge_removes_for_good(compacted, held, tree, bare):
         remember(held, CAMPAIGN)
     assert verify(Home(held.root.parent)).faults == []
     assert ingest([tree], held).trials == 7
-
-
-def _forgotten(lake):
-    import pyarrow.compute as pc
-
-    return pc.equal(lake.tables("raw_files")["status"], "forgotten")

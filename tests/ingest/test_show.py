@@ -6,21 +6,17 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from dropline.ingest.campaign import CampaignError
 from dropline.ingest.files import IntakeError
-from dropline.ingest.formats import Reject, perfdhcp
+from dropline.ingest.formats import perfdhcp
 from dropline.ingest.loader import ingest
 from dropline.ingest.show import show
+from tests.ingest.conftest import CONFIGURATION, EXAMPLE, OUTPUT, SIDECAR
 
 ODD = Path(__file__).parents[1] / "captures" / "perfdhcp" / "odd"
-OUTPUT = "runs/v4_st_memfile_hot-standby/rep1/rate740.txt"
 FOLDER = Path(__file__).parents[1] / "captures"
-POWERDNS = Path(__file__).parents[2] / "examples" / "powerdns-4.7"
-SIDECAR = OUTPUT.replace(".txt", ".json")
-CONFIG = "configs/v4_st_memfile_hot-standby_ha1.json"
+POWERDNS = EXAMPLE.parent / "powerdns-4.7"
 
 
 def kinds(explanation):
@@ -57,8 +53,8 @@ def test_every_line_of_a_good_file_is_told(tree):
 def test_every_value_is_told_with_the_sidecar_configuration_or_machine_it_comes_from(tree):
     (trial,) = show(tree / OUTPUT).trials
     said = sources(trial.values)
-    assert said["ha_mode"] == ("hot-standby", f"server configuration {CONFIG}")
-    assert said["server_config_id"][1] == f"server configuration {CONFIG}"
+    assert said["ha_mode"] == ("hot-standby", f"server configuration {CONFIGURATION}")
+    assert said["server_config_id"][1] == f"server configuration {CONFIGURATION}"
     assert said["testbed"] == ("kea-netns-2core", f"sidecar {SIDECAR}")
     assert said["offered_rate"] == (740, "text")
     assert said["host_id"][1] == "machine facts machine"
@@ -75,7 +71,7 @@ def test_sources_that_disagree_are_told(tree):
 
 def test_a_campaign_without_a_description_is_the_folder_that_is_named(bare):
     output = bare / "rep1" / "rate740.txt"
-    shutil.copy(Path(__file__).parents[2] / "examples" / "kea-2.2-ha" / CONFIG, bare / "rep1" / "kea.conf")
+    shutil.copy(EXAMPLE / CONFIGURATION, bare / "rep1" / "kea.conf")
     sidecar = output.with_suffix(".json")
     said = {k: v for k, v in json.loads(sidecar.read_text()).items() if not k.startswith("config")}
     sidecar.write_text(json.dumps(said))
@@ -123,7 +119,7 @@ def test_a_line_that_nobody_knows_is_told_as_such(tree):
 @pytest.mark.parametrize(
     ("path", "kind", "why"),
     [
-        (CONFIG, "a server configuration of ISC Kea", 'line 2: "Dhcp4": {'),
+        (CONFIGURATION, "a server configuration of ISC Kea", 'line 2: "Dhcp4": {'),
         ("machine/lscpu.json", "machine facts: lscpu", 'line 2: "lscpu": ['),
         ("machine/hostname.txt", "machine facts: hostname", "its name hostname.txt"),
         ("campaign.yaml", "a campaign's description", "its name is campaign.yaml"),
@@ -219,33 +215,6 @@ def test_a_broken_campaign_yaml_is_refused(tree):
     (tree / "campaign.yaml").write_text("campaign: A B\n")
     with pytest.raises(CampaignError, match=r"campaign\.yaml, line 1"):
         show(tree / OUTPUT)
-
-
-CAPTURES = [path.read_bytes() for path in sorted(ODD.glob("[01]*.txt")) if path.stat().st_size < 4000]
-damaged = st.builds(
-    lambda one, two, start, end, junk: one[:start] + junk + two[end:],
-    st.sampled_from(CAPTURES),
-    st.sampled_from(CAPTURES),
-    st.integers(0, 4000),
-    st.integers(0, 4000),
-    st.binary(max_size=30),
-)
-
-
-@given(damaged | st.binary(max_size=500))
-@settings(max_examples=200, deadline=None)
-def test_lines_of_any_input_are_told_as_the_reader_takes_them(data):
-    told = list(perfdhcp.explain(data))
-    parts = list(perfdhcp.parse(data))
-    numbers = [number for number, _, _ in told]
-    assert numbers == sorted(numbers)
-    assert all(text and kind for _, text, kind in told)
-    reports = [part for part in parts if not isinstance(part, Reject)]
-    # The last line of an exchange may have lost its number and is then not understood, but it is told.
-    ends = [text for _, text, _ in told if text.startswith("collected packets:")]
-    assert len(ends) + sum("no delays" in kind for _, _, kind in told) >= sum(len(r.exchanges) for r in reports)
-    for report in reports:
-        assert report.line in numbers
 
 
 def test_lines_of_a_dns_tool_are_told_with_the_columns_that_they_give():

@@ -14,14 +14,11 @@ import pytest
 from dropline.ingest.formats import (
     Reject,
     Report,
-    cyberflood_polls,
     testcenter_periodic,
     testcenter_results,
-    testcenter_views,
 )
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "spirent"
-THIRD_PARTY = Path(__file__).parents[3].joinpath("shared", "raw", "spirent", "third-party")
 
 
 def read(name):
@@ -173,27 +170,3 @@ def test_file_cut_after_some_of_its_ports_has_the_loss_of_the_analyzer_or_none(c
     lone = kept[: kept.index("Analyzer_Results")] + kept[kept.index("RxStream_Results") :]
     found = [part for part in testcenter_periodic.parse(lone.encode()) if isinstance(part, Report)]
     assert half == "" or [(part.facts["received"], part.facts["dropped"]) for part in found] == [(None, None)]
-
-
-# --- Captures that may not be copied ---------------------------------------------------------------------------------
-
-needs_third_party = pytest.mark.skipif(
-    not THIRD_PARTY.is_dir(), reason="captures under licences that forbid copying are not here"
-)
-
-
-@needs_third_party
-def test_poll_of_a_run_that_was_going_on():
-    (report,) = reports(cyberflood_polls, (THIRD_PARTY / "cyberflood_netsecopen_statistics.json").read_bytes())
-    assert (report.facts["sent"], report.facts["received"], report.facts["dropped"]) == (233538, 233527, 0)
-    assert report.facts["achieved_rate"] == 52680.0
-    assert report.facts["completed"] is False
-    cpu = {row["label"]: row["value"] for row in report.observations if row["metric"] == "generator_cpu"}
-    assert cpu == pytest.approx({"client": 69.933333333, "server": 56.433333333})
-
-
-@needs_third_party
-def test_printed_view_of_traffic_that_never_ran_is_rejected():
-    data = (THIRD_PARTY / "itest_StreamBlockResults_Basic_Counters_1.txt").read_bytes()
-    assert testcenter_views.sniff(data)
-    assert "nothing was sent" in reject(testcenter_views, data).reason

@@ -52,22 +52,6 @@ def test_sections_of_sadf_stay_in_the_order_of_the_file():
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        '"Time","a"\n',
-        '"Time","a"\n0.5,1\n1.0,2\n',
-        f"time,a\n{NOON_S}000,1\n",
-        f"name,timestamp\nup,{NOON_S}\n",
-        f"Time\n{NOON_S}000\n",
-        f"name,name,timestamp,value\nup,up,{NOON_S},1\n",
-        "Seconds Elapsed,Value\n1,2\n",
-    ],
-)
-def test_other_tables_with_a_time_are_not_claimed(text):
-    assert recognise(text.encode()) is None
-
-
-@pytest.mark.parametrize(
     ("value", "at"),
     [
         (NOON_S, NOON),
@@ -97,9 +81,3 @@ def test_more_text_than_memory_can_hold_is_one_reject(monkeypatch):
     monkeypatch.setattr(samples, "MAX_TEXT_BYTES", 2 * 1024**2)
     data = gzip.compress(b"# HELP a b\n" + b"a 1\n" * 10**6)
     assert reject(data).reason == "more than 2 MiB of text"
-
-
-@pytest.mark.parametrize("text", ['{"Dhcp4": {"subnet4": []}}', '[ { "result": 1, "text": "unable to forward" } ]'])
-def test_other_json_of_kea_is_none_of_its_statistics(text):
-    watcher = recognise(text.encode())
-    assert watcher is None or watcher.NAME != "kea"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dropline.ingest import formats, machines, servers, telemetry, unsupported
+from dropline.ingest import figures, formats, machines, servers, telemetry, unsupported
 from dropline.ingest.files import HEAD_BYTES
 from dropline.ingest.formats import Reject
 from dropline.ingest.machines import SOURCES, FactError
@@ -40,6 +40,8 @@ def told(name):
     found |= {
         each.NAME: short([*samples(each.parse(data))]) for each in telemetry.TELEMETRY_READERS if each.sniff(head)
     }
+    if figures.recognise(head):
+        found["figures"] = [*map(figure, figures.parse(data))]
     if server := servers.recognise(head):
         try:
             row = {column: value for column, value in server.parse(data).items() if value is not None}
@@ -76,6 +78,10 @@ def part(one):
         **{name: [*map(dict, rows)] for name in ("exchanges", "intervals") if (rows := getattr(one, name))},
         **series((row["metric"], row["label"], row["unit"], row["t_s"], row["value"]) for row in one.observations),
     }
+
+
+def figure(one):
+    return part(one) if isinstance(one, Reject) else {name: value for name, value in one.items() if value is not None}
 
 
 def samples(parts):

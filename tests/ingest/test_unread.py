@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from dropline.ingest import change_detection
 from dropline.ingest.loader import ingest
+from tests.ingest.conftest import CONFIGURATION, OUTPUT
 
-OUTPUT = "runs/v4_st_memfile_hot-standby/rep1/rate740.txt"
-CONFIGURATION = "configs/v4_st_memfile_hot-standby_ha1.json"
 HOUR_S = 3600
 
 
@@ -110,7 +110,9 @@ def test_of_files_that_are_gone_those_matter_that_explained_others(tree, lake, o
     assert ingest([tree], lake).trials == 1
 
 
-def test_counters_of_a_scope_that_changed_do_not_make_others_be_read(tree, lake, opened, tmp_path):
+def test_counters_of_a_scope_that_changed_do_not_make_others_be_read(tree, lake, opened, tmp_path, monkeypatch):
+    monkeypatch.setattr(change_detection, "_CAMPAIGNS", 1)  # the lake is asked for one at a time
+    monkeypatch.setattr(change_detection, "_OPEN_FILES", 1)
     other = tmp_path / "other"
     shutil.copytree(tree, other)
     (other / "campaign.yaml").write_text("campaign: other\n")
@@ -189,17 +191,3 @@ def test_a_folder_that_is_read_takes_no_place_of_one_that_is_not(tree, bare, lak
     summary = ingest([tree, bare], lake)
     assert {row["source_path"] for row in summary.rejects} == {OUTPUT, OUTPUT.replace(".txt", ".json")}
     assert all(row["reason"].startswith("another file of this ingest") for row in summary.rejects)
-
-
-def test_a_lake_of_many_campaigns_is_asked_for_one_at_a_time(tree, lake, tmp_path, monkeypatch):
-    from dropline.ingest import change_detection
-
-    monkeypatch.setattr(change_detection, "_CAMPAIGNS", 1)
-    monkeypatch.setattr(change_detection, "_OPEN_FILES", 1)
-    for name in "abc":
-        shutil.copytree(tree, tmp_path / "many" / name)
-        (tmp_path / "many" / name / "campaign.yaml").write_text(f"campaign: {name}\n")
-    age(tmp_path)
-    first = ingest([tmp_path / "many"], lake)
-    assert counts(ingest([tmp_path / "many"], lake)) == (first.seen, 0, first.seen, 0)
-    assert ingest([tmp_path / "many"], lake, reread=True).batch is None

@@ -21,8 +21,6 @@ def main() -> None:
         print(STATUS.format(sent, received, min(pps, int(received / elapsed_s)), 100 * received / sent), end="")
         sys.stdout.flush()
 
-    with (lab / "calls").open("a") as calls:
-        calls.write(f"{pps}\n")
     wait_ms = ctypes.c_int((2**64 - 1) // pps * 1000).value
     most = int((lab / "most").read_text()) if (lab / "most").exists() else pps
     if wait_ms > 0 or pps > most:

@@ -47,8 +47,6 @@ def main() -> None:
     folder, words = Path(__file__).parent, sys.argv[1:]
     offered, period = (int(words[words.index(option) + 1]) for option in ("-r", "-p"))
     knee = float((folder / "knee").read_text())
-    with (folder / "calls").open("a") as calls:
-        calls.write(f"{offered}\n")
     burst = folder / "burst"  # the rate at which a neighbour takes half of the server, once
     if burst.exists() and burst.read_text() == str(offered):
         burst.unlink()

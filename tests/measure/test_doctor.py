@@ -36,8 +36,12 @@ def plan(trial_s=10, **more):
     return Plan.model_validate(said | {"trial_s": trial_s})
 
 
-def test_a_good_bench_has_no_findings(monkeypatch):
+@pytest.fixture(autouse=True)
+def good(monkeypatch):
     monkeypatch.setattr(doctor, "_read", lambda host, path: GOOD[path])
+
+
+def test_a_good_bench_has_no_findings():
     assert doctor.examine(plan(), Path()) == []
 
 
@@ -67,14 +71,12 @@ def test_each_flaw_of_a_machine_is_told_with_its_machine(monkeypatch, path, text
         (plan(generator={"arguments": []}), "perfdhcp has no -R"),
     ],
 )
-def test_each_flaw_of_a_plan_is_told(monkeypatch, flawed, found):
-    monkeypatch.setattr(doctor, "_read", lambda host, path: GOOD[path])
+def test_each_flaw_of_a_plan_is_told(flawed, found):
     assert [each.what for each in doctor.examine(flawed, Path())] == [found]
 
 
 @pytest.mark.parametrize(("prefix", "shared"), [("taskset -c 1", 1), ("ip netns exec a taskset -c 1", 0)])
 def test_what_dnsblast_cannot_know_is_told(monkeypatch, prefix, shared):
-    monkeypatch.setattr(doctor, "_read", lambda host, path: GOOD[path])
     monkeypatch.setattr("shutil.which", lambda program, path: program)
     here = {"tool": "dnsblast", "host": None, "arguments": [], "prefix": prefix}
     told = [each.what for each in doctor.examine(plan(generator=here, server={"host": None}), Path())]
@@ -93,8 +95,7 @@ def test_what_dnsblast_cannot_know_is_told(monkeypatch, prefix, shared):
         ({"a": "launch=lmdb\ncache-ttl=20", "b": "launch=gmysql\ncache-ttl=20"}, []),
     ],
 )
-def test_configurations_that_a_build_cannot_tell_apart_are_told(monkeypatch, tmp_path, files, found):
-    monkeypatch.setattr(doctor, "_read", lambda host, path: GOOD[path])
+def test_configurations_that_a_build_cannot_tell_apart_are_told(tmp_path, files, found):
     for name, text in files.items():
         (tmp_path / f"{name}.conf").write_text(text)
     asked = plan().model_dump(by_alias=True)

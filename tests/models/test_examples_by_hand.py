@@ -82,5 +82,6 @@ def test_every_trial_of_the_examples_is_there_once_with_its_context(sql):
     ]
     assert sql(
         """select count(*) from trials where product is null or product_version is null or backend is null
-        or threading is null or ha_mode is null or repetition is null or host_id is null or server_config_id is null"""
+        or threading is null or ha_mode is null or repetition is null or host_id is null or server_config_id is null
+        or not completed or len(conflicts) > 0"""
     ) == [(0,)]

@@ -1,4 +1,4 @@
-"""A full disk, a limit on the size of files, a home that may not be written: said in words, and nothing is lost."""
+"""Files that cannot grow, a home that may not be written: said in words, and nothing is lost."""
 
 import os
 import resource
@@ -22,23 +22,6 @@ MAY_MOUNT = (
     if shutil.which("unshare")
     else False
 )
-needs_mounts = pytest.mark.skipif(not MAY_MOUNT, reason="this machine does not let us mount")
-
-FULL_DISK = """
-mount -t tmpfs -o size=24m tmpfs "$1"
-cp -r "$4" "$1/home"
-used() { "$2" -c 'import sys; from pathlib import Path; from dropline.ingest.lake import Lake
-print(Lake(Path(sys.argv[1])).tables("trials").num_rows)' "$1/home/lake"; }
-before=$(used "$@")
-dd if=/dev/zero of="$1/ballast" bs=1k count=1000000 2>/dev/null || true
-truncate -s -60k "$1/ballast"
-if "$2" -m dropline --home "$1/home" ingest "$3" 2>"$1.err"; then echo "it fitted"; exit 3; fi
-test "$(used "$@")" = "$before"
-rm "$1/ballast"
-"$2" -m dropline --home "$1/home" ingest "$3" >/dev/null
-test "$(used "$@")" -gt "$before"
-test "$(ls "$1/home/lake/files" | wc -l)" = 2
-"""
 
 READ_ONLY = """
 mount --bind "$1" "$1"
@@ -78,25 +61,12 @@ def test_what_cannot_be_written_is_said_and_leaves_the_home_as_it_was(home, rest
     assert failed.returncode == 1, failed.stdout
     assert "Traceback" not in failed.stderr
     assert "File too large" in failed.stderr
+    assert "Make room" in failed.stderr or rest == ("build",)  # DuckDB says why, but not what to do
     assert Lake(home.lake).batches() == before
     assert not home.warehouse.exists()
     done = subprocess.run(command(home.root, *rest), cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert not leftovers(Lake(home.lake))
-
-
-@needs_mounts
-def test_a_full_disk_loses_nothing_and_the_next_ingest_works(home, tmp_path):
-    (disk := tmp_path / "disk").mkdir()
-    arguments = [str(disk), sys.executable, str(EXAMPLES / "kea-2.2-backends"), str(home.root)]
-    done = subprocess.run(
-        [*IN_A_NAMESPACE, FULL_DISK, "sh", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=120
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    said = Path(f"{disk}.err").read_text()
-    assert "No space left on device" in said
-    assert "Make room" in said
-    assert "Traceback" not in said
 
 
 @pytest.mark.skipif(not MAY_MOUNT and os.getuid() == 0, reason="root may write anywhere, and cannot mount here")
