@@ -51,9 +51,6 @@ def test_a_set_up_is_named_by_what_not_all_share(rows, names):
 )
 def test_the_headline_names_product_set_up_and_figure(row, said):
     assert headlines.headline(KEA | {"name": "memfile"} | row, alone=False).startswith(said)
-
-
-def test_a_set_up_that_stands_alone_is_named_by_its_product():
     assert headlines.headline(KEA | {"name": "Kea"}, alone=True) == "2.2, DHCPv4: at least 12,180 leases/s"
 
 
