@@ -102,21 +102,6 @@ def test_wrong_use_is_answered_in_words(tmp_path, options, complaint):
     assert complaint in answer.stderr
 
 
-def test_an_outage_parts_clients_by_what_their_timers_have_reached(blank):
-    """T1 1 h, T2 1.75 h, lease 2 h; by hand for 1 client per second that reaches T1."""
-    clients = {"clients": 3600, "lease_s": 7200}
-    for outage_s, renewing, rebinding, starting in (
-        (1800, 1800, 0, 0),
-        (3600, 2700, 900, 0),
-        (5400, 900, 900, 1800),
-        (86400, 0, 0, 3600),
-    ):
-        loads = planner.lps_needed(blank, clients | {"outage_s": outage_s})
-        found = [loads[name] for name in ("renewing_clients", "rebinding_clients", "starting_clients")]
-        assert found == pytest.approx([renewing, rebinding, starting])
-        assert loads["recovery_lps"] == pytest.approx(starting / 600), "the others have a lease"
-
-
 @pytest.mark.parametrize("outage_s", [600, 5400, 86400])
 def test_the_simulated_course_begins_with_the_clients_that_sql_counts(blank, outage_s):
     inputs = {
@@ -134,15 +119,6 @@ def test_what_is_needed_keeps_everybody_from_waiting_in_a_boot_wave(blank, allow
     assert not planner.course(inputs, loads, loads["needed_lps"]).waiting.max() > 1e-6
     # while half of the clients boot, only the other half renews: 6 + 2 of the 6 + 4 leases a second
     assert planner.course(inputs, loads, 0.7 * loads["needed_lps"]).waiting.max() > 100
-
-
-def test_the_longest_useful_queue_is_answered_before_the_first_client_repeats(blank):
-    """RFC 2131 4.1: 4 s less 1 s; RFC 8415 18.2.1: 1 s and more."""
-    queue = [
-        planner.lps_needed(blank, {"down_clients": 6000, "ip_version": version})["useful_queue_requests"]
-        for version in (4, 6)
-    ]
-    assert queue == [30, 10]
 
 
 def test_influences_are_ordered_keep_within_limits_and_leave_out_what_hardly_matters(blank):

@@ -126,10 +126,6 @@ def visitor(chromium, address):
         yield watched
 
 
-def test_the_main_control_of_every_page_is_named():
-    assert set(CONTROLS) == set(PAGES)
-
-
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_can_be_used_by_everybody(visitor, addresses, name):
     troubles = []
@@ -218,41 +214,3 @@ def difference(seen, known):
 def inked(picture):
     grey = np.asarray(picture, np.float32)
     return np.asarray(Image.fromarray(np.abs(grey - np.median(grey))).resize(FIELDS, Image.Resampling.BOX))
-
-
-def test_a_page_without_its_charts_or_tables_is_noticed():
-    for file in KNOWN.glob("*.png"):
-        known = Image.open(file)
-        ground = int(np.median(np.asarray(known)))
-        assert difference(known, known) == 0
-        assert difference(Image.new("L", known.size, ground), known) == 1
-        if file.name.startswith(("claims", "explore", "planner", "quality", "results", "run", "sql", "trends")):
-            cut = known.copy()
-            cut.paste(ground, (0, known.height // 3, *known.size))
-            assert difference(cut, known) > MOST_UNLIKE, file.name
-
-
-def test_a_comparison_can_be_made_without_a_mouse(visitor, pair):
-    page = visitor.page
-    page.set_viewport_size({"width": WIDTHS[0], "height": 900})
-    visitor.go()
-    assert reached_by_tab(page, Control("link", "Compare"))
-    page.keyboard.press("Enter")
-    page.get_by_role("heading", name="Compare", exact=True).wait_for()
-    visitor.settle()
-    assert reached_by_tab(page, CONTROLS["compare"])
-    for _ in pair:
-        page.keyboard.press("Backspace")
-    for label in pair:
-        page.keyboard.type(label)
-        page.keyboard.press("ArrowDown")
-        page.keyboard.press("Enter")
-    page.keyboard.press("Escape")
-    page.get_by_text("only the threading differs").wait_for()
-    visitor.settle()
-    assert page.url.count("configurations=") == 2
-    assert reached_by_tab(page, Control("spinbutton", "Limit (%)"))
-    page.keyboard.press("Control+A")
-    page.keyboard.type("1")
-    page.keyboard.press("Enter")
-    visitor.chart("red: the limit of 1 %").wait_for()
