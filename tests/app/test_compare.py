@@ -1,14 +1,19 @@
 """The page that compares: any limit of loss, verdicts on pairs, and what else differs."""
 
+from pathlib import Path
+
 import pandas as pd
 import pyarrow as pa
 import pytest
+import yaml
 
 from dropline.app import queries, view_tables
 from dropline.app.charts import theme
 from dropline.app.queries import compare as comparing
 from tests.app.shown import charts, rows
 from tests.homes import changed
+
+DIFFERING = yaml.safe_load(Path(__file__).with_name("differing.yml").read_text("utf-8"))
 
 
 @pytest.fixture(scope="session")
@@ -135,41 +140,10 @@ def test_a_second_version_is_what_a_visit_begins_with(open_page, warehouse_home,
     assert app.multiselect("configurations").value == pair
 
 
-BACKEND, HA = (("configuration", item, "unfair", True) for item in ("backend", "ha_mode"))
-
-
-@pytest.mark.parametrize(
-    ("differing", "expected"),
-    [
-        ([], "Same hardware; no setting differs."),
-        ([BACKEND], "Same hardware; only the backend differs."),
-        (
-            [("configuration", each, "unfair", True) for each in ("threading", "threads")],
-            "Same hardware; only the threading differs.",
-        ),
-        (
-            [BACKEND, HA],
-            "Same hardware; 2 settings differ at once (backend, ha mode), so the ratio shows no single effect.",
-        ),
-        (
-            [("hardware", "cpu_cores", "unfair", False), ("method", "period", "unfair", False)],
-            "Other hardware (cpu cores); no setting differs. Not fair: period.",
-        ),
-        (
-            [HA, ("campaign", "campaign", "minor", False)],
-            "Same hardware, but measured in another campaign; only the ha mode differs.",
-        ),
-        (
-            [("hardware", "cpu_cores", "unknown", False)],
-            "The hardware of one side is not stated; no setting differs.",
-        ),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
+@pytest.mark.parametrize(("differing", "expected"), DIFFERING)
 def test_what_differs_is_said_in_one_sentence(differing, expected):
-    found = pd.DataFrame(differing, columns=["aspect", "item", "grade", "is_factor"]).assign(
-        is_asked=lambda each: each["is_factor"]
-    )
+    columns = ["aspect", "item", "grade", "is_factor", "is_asked"]
+    found = pd.DataFrame(differing, columns=columns)
     assert view_tables.what_differs(found, pa.table({"cpu_model": ["Xeon", "Xeon"]})) == expected
 
 

@@ -21,15 +21,6 @@ if TYPE_CHECKING:
 
 HERE = "http://127.0.0.1:8501"
 PUBLIC = "https://bench.example"
-HEADERS = (
-    "content-security-policy",
-    "x-content-type-options",
-    "x-frame-options",
-    "referrer-policy",
-    "permissions-policy",
-    "cross-origin-opener-policy",
-    "cross-origin-resource-policy",
-)
 
 
 async def streamlit(scope: Scope, receive: Receive, send: Send) -> None:
@@ -90,7 +81,7 @@ def test_another_name_is_refused_so_that_no_page_can_rebind_its_own(host, path):
     answer = client(LOCAL).get(path, headers={"Host": host})
     assert answer.status_code == 421
     assert "data" not in answer.text
-    assert all(name in answer.headers for name in HEADERS)
+    assert "content-security-policy" in answer.headers, "with which the others come: test_serve"
     with (
         pytest.raises(WebSocketDisconnect),
         client(LOCAL).websocket_connect("/_stcore/stream", headers={"Host": host, "Origin": f"http://{host}"}),
@@ -138,7 +129,7 @@ def test_what_may_hold_data_wants_an_identity_that_has_not_ended(path):
     asking = client(SIGNED, PUBLIC)
     answer = asking.get(PUBLIC + path)
     assert (answer.status_code, answer.text) == (401, "Sign in first.")
-    assert all(name in answer.headers for name in HEADERS)
+    assert "content-security-policy" in answer.headers, "with which the others come: test_serve"
     assert asking.get(PUBLIC + path, headers={"Cookie": f"until={time.time() + 60}"}).text == "data"
 
 

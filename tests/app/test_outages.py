@@ -11,11 +11,6 @@ from dropline.app import planner
 HOUR, DAY = 3600.0, 86400.0
 
 
-@pytest.fixture(scope="module")
-def blank():
-    return planner.blank()
-
-
 def next_attempt(version, now, waited, t1, t2, end):
     """When a client asks again that was not answered at `now`, in seconds of its lease, and how long it waits for that.
 
@@ -147,12 +142,20 @@ def test_loads_are_what_comes_out_by_hand(blank, inputs, expected):
     [
         {"clients": 86400, "renewal_cost_ratio": 0.5},  # two clients a second, at one lease a second
         {"clients": 54000, "ip_version": 6, "leases_per_client": 2, "boot_ratio": 0.5},
+        # while half of the clients boot, only the other half renews: 6 + 2 of the 6 + 4 leases a second
+        {"clients": 7200, "lease_s": 3600, "boot_ratio": 0.5, "relay_ratio": 0.5},
+        {"clients": 7200, "lease_s": 3600, "boot_ratio": 0.5, "ha_ratio": 0.5},
+        {"clients": 7200, "lease_s": 3600, "boot_ratio": 0.5, "utilisation_ratio": 0.5},
     ],
 )
-def test_who_has_what_is_needed_repeats_nothing(blank, inputs):
+def test_with_what_is_needed_nobody_waits_or_repeats_and_with_less_many_do(blank, inputs):
     loads = planner.lps_needed(blank, inputs)
-    assert not planner.course(inputs, loads, loads["needed_lps"]).repeated.any()
-    assert planner.course(inputs, loads, 0.9 * loads["needed_lps"]).repeated.any()
+    enough = planner.course(inputs, loads, loads["needed_lps"])
+    assert not enough.repeated.any()
+    assert not enough.waiting.max() > 1e-6
+    short = planner.course(inputs, loads, 0.7 * loads["needed_lps"])
+    assert short.repeated.any()
+    assert short.waiting.max() > 100
 
 
 @pytest.mark.parametrize("parameter", planner.PARAMETERS, ids=lambda parameter: parameter.name)

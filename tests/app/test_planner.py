@@ -52,11 +52,6 @@ CASES = {
 }
 
 
-@pytest.fixture(scope="module")
-def blank():
-    return planner.blank()
-
-
 def asked(home, *arguments):
     """What the command line answers."""
     return CliRunner().invoke(cli.app, ["--home", str(home), "needs", *arguments])
@@ -110,15 +105,6 @@ def test_the_simulated_course_begins_with_the_clients_that_sql_counts(blank, out
     loads = planner.lps_needed(blank, inputs)
     counted = loads["renewing_clients"] + loads["rebinding_clients"] + loads["starting_clients"]
     assert planner.course(inputs, loads, 100).overdue == pytest.approx(counted)
-
-
-@pytest.mark.parametrize("allowance", ["relay_ratio", "ha_ratio", "utilisation_ratio"])
-def test_what_is_needed_keeps_everybody_from_waiting_in_a_boot_wave(blank, allowance):
-    inputs = {"clients": 7200, "lease_s": 3600, "boot_ratio": 0.5, allowance: 0.5}
-    loads = planner.lps_needed(blank, inputs)
-    assert not planner.course(inputs, loads, loads["needed_lps"]).waiting.max() > 1e-6
-    # while half of the clients boot, only the other half renews: 6 + 2 of the 6 + 4 leases a second
-    assert planner.course(inputs, loads, 0.7 * loads["needed_lps"]).waiting.max() > 100
 
 
 def test_influences_are_ordered_keep_within_limits_and_leave_out_what_hardly_matters(blank):

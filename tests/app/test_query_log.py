@@ -31,6 +31,14 @@ def test_the_sql_behind_a_page_runs_as_pasted(open_page, warehouse_home, page):
         assert warehouse.query(question).num_columns > 0
 
 
+def test_who_collects_around_others_has_their_questions_too():
+    with query_log.recorded() as page:
+        query_log.note("select page")
+        with query_log.recorded() as chart:
+            query_log.note("select chart")
+    assert (list(page), list(chart)) == (["select page", "select chart"], ["select chart"])
+
+
 def test_a_part_that_runs_again_alone_replaces_its_queries_behind_the_page():
     query_log.note("select outside")
     with query_log.recorded() as page:

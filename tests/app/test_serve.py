@@ -143,6 +143,7 @@ HEADERS = {
     "x-frame-options": "DENY",
     "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
     "server": None,  # nor what it is served by
 }
 
