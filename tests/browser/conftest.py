@@ -219,12 +219,6 @@ def strange_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def strange_address(serve_home: Callable[[Path], str], strange_home: Path) -> str:
-    """The app over the strange files."""
-    return serve_home(strange_home)
-
-
-@pytest.fixture(scope="session")
 def strange(strange_home: Path) -> Warehouse:
     """The warehouse of the strange files."""
     return Warehouse.open(strange_home / "warehouse.duckdb")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -17,29 +16,22 @@ from axe_playwright_python.sync_playwright import Axe
 from conftest import PAGES, watch
 from PIL import Image
 
-
-class Control(NamedTuple):
-    """What a page is first of all for: a role and a name."""
-
-    role: str
-    name: str
-
-
+# What a page is first of all for: a role and a name.
 CONTROLS = {
-    "results": Control("combobox", "Loss goal"),
-    "explore": Control("searchbox", "Search"),
-    "compare": Control("combobox", "Configurations"),
-    "run": Control("combobox", "Configuration"),
-    "versions": Control("combobox", "Loss goal"),
-    "speedups": Control("tab", "Threads"),
-    "trends": Control("combobox", "Series"),
-    "planner": Control("textbox", "Clients"),
-    "machines": Control("tab", "Hosts"),
-    "measuring": Control("link", "See the results"),
-    "claims": Control("combobox", "Source"),
-    "quality": Control("tab", "Findings"),
-    "sql": Control("textbox", "One SELECT (DuckDB's SQL)"),
-    "try_file": Control("button", "Upload"),
+    "results": ("combobox", "Loss goal"),
+    "explore": ("searchbox", "Search"),
+    "compare": ("combobox", "Configurations"),
+    "run": ("combobox", "Configuration"),
+    "versions": ("combobox", "Loss goal"),
+    "speedups": ("tab", "Threads"),
+    "trends": ("combobox", "Series"),
+    "planner": ("textbox", "Clients"),
+    "machines": ("tab", "Hosts"),
+    "measuring": ("link", "See the results"),
+    "claims": ("combobox", "Source"),
+    "quality": ("tab", "Findings"),
+    "sql": ("textbox", "One SELECT (DuckDB's SQL)"),
+    "try_file": ("button", "Upload"),
 }
 MOST_TABS = 40  # key presses from the top of a page to its main control; a third of them is the navigation
 WIDTHS = (1440, 390)  # pixels
@@ -134,7 +126,7 @@ def test_a_page_can_be_used_by_everybody(visitor, addresses, name):
     page.emulate_media(color_scheme=SCHEMES[0])
     visitor.go(addresses[name])
     assert page.get_by_test_id("stException").count() == 0
-    assert reached_by_tab(page, CONTROLS[name]), f"{CONTROLS[name]} is not reached by {MOST_TABS} tabs"
+    assert reached_by_tab(page, *CONTROLS[name]), f"{CONTROLS[name]} is not reached by {MOST_TABS} tabs"
     page.evaluate("document.activeElement.blur()")  # no picture of a cursor
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
@@ -146,9 +138,9 @@ def test_a_page_can_be_used_by_everybody(visitor, addresses, name):
     assert troubles == []
 
 
-def reached_by_tab(page, control):
+def reached_by_tab(page, role, name):
     """Say whether the Tab key leads from the top of the page to a control."""
-    aim = page.get_by_role(control.role, name=control.name, exact=True).first
+    aim = page.get_by_role(role, name=name, exact=True).first
     aim.wait_for()
     for _ in range(MOST_TABS):
         page.keyboard.press("Tab")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from conftest import watch, written_sql
-from test_accessibility import SCHEMES, Control, reached_by_tab, violations
+from test_accessibility import SCHEMES, reached_by_tab, violations
 from test_sql_page import offered
 
 from dropline.app import wording
@@ -21,7 +21,7 @@ class Hand:
 
     def to(self, role, name, text=None):
         """Go to a control; press it, or write a text into it in place of what it holds."""
-        assert reached_by_tab(self.page, Control(role, name)), f"no Tab leads to the {role} {name!r}"
+        assert reached_by_tab(self.page, role, name), f"no Tab leads to the {role} {name!r}"
         self.steps += 1
         if text is None:
             self.page.keyboard.press("Enter")
@@ -167,7 +167,7 @@ def a_join_typed_with_completion(hand, warehouse):
     hand.to_page("SQL", "SQL")
     asked = "select count(*) as n from trial_exchanges e join trials t using (trial_id)"
     hand.page.wait_for_selector(".monaco-editor .view-line")
-    assert reached_by_tab(hand.page, Control("textbox", "One SELECT (DuckDB's SQL)"))
+    assert reached_by_tab(hand.page, "textbox", "One SELECT (DuckDB's SQL)")
     hand.page.keyboard.press("Control+A")
     hand.page.keyboard.type("select count(*) as n from trial_ex", delay=20)
     offered(hand.page, "trial_exchanges")
