@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 import typer
 from typer.testing import CliRunner
 
@@ -98,21 +99,21 @@ def test_a_rejected_file_is_named_with_reason_and_advice_and_gives_exit_code_1(t
     assert again.code == 0, again.stderr
 
 
-def test_wrong_use_gives_exit_code_2(tmp_path):
-    assert dropline("ingest", str(tmp_path / "nowhere")).code == 2
-    assert dropline("sql", "select 1", "--format", "xml", home=tmp_path).code == 2
-
-
-def test_a_missing_warehouse_says_what_to_type(tmp_path):
-    asked = dropline("sql", "select 1", home=tmp_path)
-    assert asked.code == 1
-    assert "dropline up" in asked.stderr
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("ingest", "nowhere"), 2, "nowhere"),
+        (("sql", "select 1", "--format", "xml"), 2, "xml"),
+        (("export", "out", "--format", "xml"), 2, "xml"),
+        (("sql", "select 1"), 1, "dropline up"),
+    ],
+)
+def test_wrong_use_gives_exit_code_2_and_a_missing_warehouse_1_with_what_to_type(tmp_path, words, code, said):
+    asked = dropline(*words, home=tmp_path)
+    assert asked.code == code
+    assert said in asked.stderr
     assert "Traceback" not in asked.stderr
-
-
-def test_sql_that_is_refused_says_why(warehouse_home):
-    asked = dropline("sql", "drop table trials", home=warehouse_home)
-    assert (asked.code, asked.stderr.startswith("dropline: Expected one SELECT")) == (1, True)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_results_leave_in_every_format(warehouse_home, tmp_path):
@@ -121,6 +122,8 @@ def test_results_leave_in_every_format(warehouse_home, tmp_path):
     assert dropline("sql", query, "-f", "csv", home=warehouse_home).stdout == '"protocol","lps"\n"DHCPv6",37956\n'
     markdown = dropline("sql", "-", "-f", "markdown", home=warehouse_home, stdin=query).stdout
     assert markdown == "| protocol | lps |\n| --- | --- |\n| DHCPv6 | 37956 |\n"
+    refused = dropline("sql", "drop table trials", home=warehouse_home)
+    assert (refused.code, refused.stderr.startswith("dropline: Expected one SELECT")) == (1, True)
     file = tmp_path / "out.parquet"
     assert dropline("sql", query, "-f", "parquet", "-o", str(file), home=warehouse_home).code == 0
     assert pq.read_table(file).to_pylist() == [{"protocol": "DHCPv6", "lps": 37956.0}]

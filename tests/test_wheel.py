@@ -42,12 +42,6 @@ def installed(wheel, tmp_path_factory):
     return folder / "bin"
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def page(port, shown):
     """The status of the dashboard's page, once it answers."""
     deadline = time.monotonic() + 300
@@ -60,32 +54,25 @@ def page(port, shown):
     pytest.fail(f"the dashboard does not answer on port {port}")
 
 
-def test_there_is_one_import_name_and_the_examples_are_small(wheel):
+def test_there_is_one_import_name_with_the_plans_to_begin_with_and_small_examples(wheel):
     with ZipFile(wheel) as archive:
-        names = {name.partition("/")[0] for name in archive.namelist()}
-        assert "dropline/compiled.json" in archive.namelist()
+        names = archive.namelist()
         packed = sum(each.compress_size for each in archive.infolist() if "/examples/" in each.filename)
-    assert {name for name in names if not name.endswith(".dist-info")} == {"dropline"}
+    roots = {name.partition("/")[0] for name in names}
+    assert {root for root in roots if not root.endswith(".dist-info")} == {"dropline"}
     assert 0 < packed < 2_000_000
-
-
-def test_the_plans_to_begin_with_are_in_the_wheel(wheel):
-    with ZipFile(wheel) as archive:
-        packed = {name for name in archive.namelist() if name.startswith("dropline/measure/plans/")}
-    kept = (path for path in (ROOT / "measure/plans").rglob("*") if path.is_file())
-    assert packed == {f"dropline/{path.relative_to(ROOT).as_posix()}" for path in kept} != set()
+    assert "dropline/compiled.json" in names
+    plans = {f"dropline/{path.relative_to(ROOT)}" for path in (ROOT / "measure/plans").rglob("*") if path.is_file()}
+    assert {name for name in names if name.startswith("dropline/measure/plans/")} == plans != set()
 
 
 def test_from_elsewhere_it_ingests_builds_answers_and_shows(installed, tmp_path):
-    home, port = tmp_path / "home", free_port()
-    where = subprocess.run(
-        [installed / "python", "-c", "import dropline; print(dropline.__file__)"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert Path(where.stdout.strip()).is_relative_to(installed.parent)
+    home = tmp_path / "home"
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    where = [installed / "python", "-c", "import dropline; print(dropline.__file__, end='')"]
+    assert Path(subprocess.check_output(where, cwd=tmp_path, text=True)).is_relative_to(installed.parent)
     program = [installed / "dropline", "--home", home]
     environment = {name: value for name, value in os.environ.items() if name != "DROPLINE_HOME"}
     shown = subprocess.Popen([*program, "up", "--no-browser", "--port", str(port)], cwd=tmp_path, env=environment)
@@ -93,8 +80,7 @@ def test_from_elsewhere_it_ingests_builds_answers_and_shows(installed, tmp_path)
         assert page(port, shown) == 200
         query = "select count(*) > 300 as enough from trials"
         asked = [*program, "sql", query, "--format", "csv"]
-        answer = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=True)
-        assert answer.stdout.split()[-1] == "true"
+        assert subprocess.check_output(asked, cwd=tmp_path, text=True).split()[-1] == "true"
     finally:
         shown.terminate()
         shown.wait(30)

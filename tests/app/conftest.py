@@ -9,11 +9,14 @@ import pytest
 from altair.utils import schemapi
 from streamlit.testing.v1 import AppTest
 
+from dropline.app import planner
 from dropline.app.charts import theme  # noqa: F401 - it stops Altair's validation of charts
 from dropline.app.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import duckdb
 
 schemapi.enable_debug_mode()
 
@@ -42,3 +45,9 @@ def open_page(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
 def warehouse(warehouse_home: Path) -> Warehouse:
     """The warehouse of the bundled examples."""
     return Warehouse.open(warehouse_home / "warehouse.duckdb")
+
+
+@pytest.fixture(scope="session")
+def blank() -> duckdb.DuckDBPyConnection:
+    """The calculator without a warehouse."""
+    return planner.blank()

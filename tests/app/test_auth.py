@@ -41,7 +41,7 @@ def written(tmp_path, monkeypatch):
 @pytest.fixture
 def guarded(written):
     found = auth.configured(written())
-    assert found is not None
+    assert "4711" not in repr(found), "the secret is not printed"
     return found
 
 
@@ -101,18 +101,6 @@ def test_an_identity_ends_when_its_provider_says_so(guarded, exp):
         guarded.person(claims("bob@example.org", exp=exp), NOW)
 
 
-def test_a_claim_may_lie_within_others(written):
-    found = auth.configured(written(FILE + 'claim = "realm_access.roles"\n'))
-    assert found is not None
-    assert found.person(claims(realm_access={"roles": ["readers"]}), NOW).role == "viewer"
-    with pytest.raises(NotAdmitted):
-        found.person(claims(realm_access=["readers"]), NOW)
-
-
-def test_without_a_configuration_there_is_no_sign_in(written):
-    assert auth.configured(written(None)) is None
-
-
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
@@ -126,6 +114,7 @@ def test_without_a_configuration_there_is_no_sign_in(written):
         ("viewers =", "viewer =", r"\[access\] viewer: Extra inputs are not permitted"),
         ("[access]", "[acess]", r"\[acess\]: Extra inputs are not permitted"),
         ("[auth]", "[auth", r"is not valid TOML"),
+        (FILE.partition("[access]")[2], "", "nobody could sign in"),
     ],
 )
 def test_a_mistake_is_named_with_its_file_and_key(written, before, after, said):
@@ -135,19 +124,23 @@ def test_a_mistake_is_named_with_its_file_and_key(written, before, after, said):
     assert "4711" not in str(refused.value)
 
 
-def test_somebody_has_to_be_let_in(written):
-    with pytest.raises(Misconfigured, match="nobody could sign in"):
-        auth.configured(written(FILE.partition("[access]")[0]))
-
-
 @pytest.mark.parametrize("mode", [0o604, 0o644, 0o660, 0o602])
 def test_a_secret_that_others_may_read_is_not_used(written, mode):
     with pytest.raises(Misconfigured, match=r"Type `chmod 600 .*secrets\.toml`"):
         auth.configured(written(mode=mode))
 
 
+def test_a_claim_may_lie_within_others(written):
+    found = auth.configured(written(FILE + 'claim = "realm_access.roles"\n'))
+    assert found.person(claims(realm_access={"roles": ["readers"]}), NOW).role == "viewer"
+    with pytest.raises(NotAdmitted):
+        found.person(claims(realm_access=["readers"]), NOW)
+
+
 def test_a_file_that_is_named_must_be_there(written, monkeypatch):
     home = written(None)
+    assert auth.configured(home) is None, "there is no sign-in"
+    auth.configured.cache_clear()
     monkeypatch.setenv(auth.FILE, str(home.root / "elsewhere.toml"))
     with pytest.raises(Misconfigured, match=r"elsewhere\.toml cannot be read \(No such file"):
         auth.configured(home)
@@ -164,18 +157,12 @@ def test_variables_alone_are_enough_and_go_before_the_file(written, monkeypatch)
         monkeypatch.setenv(f"DROPLINE_OIDC_{name}", value)
     monkeypatch.setenv("DROPLINE_EDITORS", "carl@example.org, crew")
     found = auth.configured(written(None))
-    assert found is not None
     assert (found.access.editors, found.access.viewers) == (["carl@example.org", "crew"], [])
     assert found.origin == "http://localhost:8501"
     auth.configured.cache_clear()
     found = auth.configured(written())
-    assert found is not None
     assert found.auth.client_id == "other"
     assert "readers" in found.access.viewers, "what no variable says comes from the file"
-
-
-def test_the_secret_is_not_in_what_is_printed_of_it(guarded):
-    assert "4711" not in repr(guarded)
 
 
 def test_the_key_of_the_cookies_is_made_once_for_our_user_only(tmp_path):
@@ -183,6 +170,8 @@ def test_the_key_of_the_cookies_is_made_once_for_our_user_only(tmp_path):
     assert len(key) == 64
     assert (tmp_path / "cookie-secret").stat().st_mode & 0o777 == 0o600
     assert auth.cookie_secret(Home(tmp_path)) == key
+    with pytest.raises(Misconfigured, match=r"cookie-secret cannot be created \(No such file"):
+        auth.cookie_secret(Home(tmp_path / "missing"))
 
 
 @pytest.mark.parametrize(("text", "mode"), [("", 0o600), ("short", 0o600), ("a" * 64, 0o644)])
@@ -192,16 +181,3 @@ def test_a_weak_key_of_cookies_is_refused(tmp_path, text, mode):
     file.chmod(mode)
     with pytest.raises(Misconfigured, match=r"cookie-secret is too short, or others may read it\. Remove it"):
         auth.cookie_secret(Home(tmp_path))
-
-
-def test_sign_in_needs_a_home_that_may_be_written_to(tmp_path):
-    with pytest.raises(Misconfigured, match=r"cookie-secret cannot be created \(No such file"):
-        auth.cookie_secret(Home(tmp_path / "missing"))
-
-
-def test_no_page_is_drawn_before_somebody_signs_in(written, open_page):
-    app = open_page(written().root, "sql", sql="select 1")
-    assert [each.value for each in app.title] == ["Dropline"]
-    assert [each.value for each in app.text] == ["Sign in to see the measurements."]
-    assert [each.label for each in app.button] == ["Sign in"]
-    assert len(app.main.children) == 3

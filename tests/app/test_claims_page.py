@@ -1,11 +1,9 @@
 """The page of claims: what is said, what the figures give, and the way to the figures."""
 
-import json
-
 import pytest
-from test_pages import rows, said
 
 from dropline.app import queries
+from tests.app.shown import links, rows
 
 
 def listed(app):
@@ -25,15 +23,6 @@ def test_every_claim_is_listed_with_what_the_figures_give(open_page, published_h
     assert claims.loc["C05", "Figures give"] == "-"
 
 
-def test_the_chart_counts_the_verdicts_and_says_it_in_words(open_page, published_home):
-    app = open_page(published_home, "claims")
-    chart = json.loads(app.get("vega_lite_chart")[0].proto.spec)
-    claims = listed(app)
-    held = (claims["Rule"] == "✓ holds").sum()
-    assert app.header[0].value == f"{held} of 48 hold; rule and maintainers agree on 34"  # docs/explanation
-    assert chart["description"].startswith("Claims by the verdict of the rule.")
-
-
 @pytest.mark.parametrize(
     ("address", "expected"),
     [
@@ -42,47 +31,11 @@ def test_the_chart_counts_the_verdicts_and_says_it_in_words(open_page, published
         ({"source": "isc-kb-kea-2.0", "verdict": "▲ understated"}, {"C02"}),
         ({"verdict": "≡ only restates itself"}, {"C07", "C17"}),
         ({"source": "isc-kb-kea-2.0", "reviewed": ["◐ partly", "✓ holds"]}, {"C01", "C03"}),
+        ({"sensitive": "true"}, {"C01", "C29"}),
     ],
 )
 def test_filters_come_from_the_address(open_page, published_home, address, expected):
     assert set(listed(open_page(published_home, "claims", **address)).index) == expected
-
-
-def test_where_rule_and_maintainers_differ_can_be_seen_alone(open_page, published_home):
-    app = open_page(published_home, "claims")
-    app.toggle("differing").set_value(True).run()
-    claims = listed(app)
-    assert len(claims) == 14  # docs/explanation/claims.md
-    assert not claims["Maintainers"].str.startswith("✓ holds").where(claims["Rule"] == "✓ holds", False).any()
-
-
-def test_where_the_tolerance_decides_can_be_seen_alone(open_page, published_home):
-    app = open_page(published_home, "claims", sensitive="true")
-    claims = listed(app)
-    assert list(claims[["At 5 %", "Rule", "At 15 %"]].itertuples(name=None)) == [
-        ("C01", "✖ does not hold", "◐ partly", "◐ partly"),
-        ("C29", "◐ partly", "✓ holds", "✓ holds"),
-    ]
-
-
-def test_a_claim_names_the_tolerance_of_the_rule_and_who_reviewed_it(open_page, published_home):
-    shown = said(open_page(published_home, "claims", claim="C29"))
-    assert "**Its tolerance:** 10 % of the claimed number; at 5 %: ◐ partly; at 15 %: ✓ holds" in shown.replace(
-        "\\", ""
-    )
-    assert "**Verdict of the maintainers:** ✓ holds" in shown
-    assert "Its tolerance" not in said(open_page(published_home, "claims", claim="C07"))
-
-
-def test_a_claim_in_the_address_shows_its_arithmetic_and_its_figures(open_page, published_home):
-    app = open_page(published_home, "claims", claim="C02")
-    assert "lowest 3.11 = 7441 / 2396\nhighest 18.03 = 10370 / 575" in said(app)
-    assert "1 of 12 agree, 6 above, 5 below" in said(app)
-    figures = rows(app, "Figure")
-    assert len(figures) == 24
-    assert {2396, 7441, 575, 10370} <= set(figures["Value"])
-    links = {link.proto.label: link.proto.query_string for link in app.get("page_link")}
-    assert links["Compare the first 12 of 24 configurations"].count("configurations=") == 12
 
 
 def test_each_rate_behind_a_claim_leads_to_its_own_capacity(warehouse):
@@ -100,8 +53,19 @@ def test_each_rate_behind_a_claim_leads_to_its_own_capacity(warehouse):
                 assert figure["configuration_id"] is None
 
 
-def test_the_way_to_compare_names_configurations_as_that_page_does(open_page, published_home, warehouse):
-    figures = queries.ask(warehouse, "claims_figures", claim_id="C14").to_pylist()
-    labels = [queries.labels(warehouse)[figure["configuration_id"]] for figure in figures]
-    app = open_page(published_home, "compare", configurations=labels)
-    assert not [each for each in app.warning if "not in this warehouse" in each.value]
+def test_where_rule_and_maintainers_differ_can_be_seen_alone(open_page, published_home):
+    app = open_page(published_home, "claims")
+    app.toggle("differing").set_value(True).run()
+    claims = listed(app)
+    assert len(claims) == 14  # docs/explanation/claims.md
+    assert not ((claims["Maintainers"] == "✓ holds") & (claims["Rule"] == "✓ holds")).any()
+
+
+def test_a_claim_in_the_address_shows_its_figures_and_leads_to_their_comparison(open_page, published_home):
+    app = open_page(published_home, "claims", claim="C02")
+    figures = rows(app, "Figure")
+    assert len(figures) == 24
+    assert {2396, 7441, 575, 10370} <= set(figures["Value"])
+    way = links(app)["Compare the first 12 of 24 configurations"]
+    compared = open_page(published_home, way.page, **way.choices)
+    assert len(compared.multiselect("configurations").value) == 12

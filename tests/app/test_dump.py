@@ -47,7 +47,7 @@ def test_every_table_comes_out_as_parquet_with_types_and_nulls(warehouse, tmp_pa
         assert str(written.to_pylist()) == str(warehouse.query(f"from {table}").to_pylist())
 
 
-def test_in_csv_nested_values_are_json_and_no_value_differs_from_empty_text(warehouse, tmp_path):
+def test_in_csv_nested_values_are_json_no_value_differs_from_empty_text_and_columns_are_described(warehouse, tmp_path):
     with appearing(tmp_path / "out") as made:
         dump(warehouse.identity.path, made, "csv")
     file = tmp_path / "out" / "tables" / "trials.csv"
@@ -58,11 +58,6 @@ def test_in_csv_nested_values_are_json_and_no_value_differs_from_empty_text(ware
     assert (json.loads(second["tags"]), second["facts"], third["tags"]) == ([], "", "")
     assert file.read_text("utf-8").splitlines()[-2].startswith('"",')
     assert file.read_text("utf-8").splitlines()[-1].startswith(",")
-
-
-def test_the_columns_are_described_beside_the_tables(warehouse, tmp_path):
-    with appearing(tmp_path / "out") as made:
-        dump(warehouse.identity.path, made, "csv")
     with (tmp_path / "out" / COLUMNS).open(encoding="utf-8", newline="") as opened:
         rows = {(row["table_name"], row["column_name"]): row for row in csv.DictReader(opened)}
     assert rows["trials", "rate"]["description"] == "Leases per second."
@@ -72,14 +67,11 @@ def test_the_columns_are_described_beside_the_tables(warehouse, tmp_path):
     assert "raw/" not in readme
 
 
-def test_an_export_that_fails_leaves_nothing(tmp_path):
+def test_an_export_that_fails_leaves_nothing_and_none_overwrites(tmp_path):
     with pytest.raises(KeyboardInterrupt), appearing(tmp_path / "out") as made:
         (made / "half").touch()
         raise KeyboardInterrupt
     assert list(tmp_path.iterdir()) == []
-
-
-def test_what_is_there_is_never_overwritten(tmp_path):
     (tmp_path / "mine").touch()
     for folder in (tmp_path, tmp_path / "mine"):
         with pytest.raises(ExportFailed, match="already exists"), appearing(folder):
@@ -95,8 +87,3 @@ def test_the_command_line_writes_every_mart_and_the_raw_files(warehouse_home, tm
     assert marts <= {file.stem for file in (tmp_path / "out" / "tables").iterdir()}
     rendered = next((tmp_path / "out" / "raw").glob("*/campaign.yaml"))
     assert rendered.read_bytes() in {file.read_bytes() for file in (ROOT / "examples").glob("*/campaign.yaml")}
-
-
-def test_an_unknown_format_is_wrong_use(tmp_path):
-    assert dropline("export", tmp_path / "out", "-f", "xml", home=tmp_path).code == 2
-    assert not (tmp_path / "out").exists()

@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from dropline.measure import progress
 from dropline.measure.drive import Seen
 from dropline.measure.plan import Plan
@@ -23,41 +21,20 @@ TRIALS = (
 )
 
 
-@pytest.fixture
-def home(tmp_path):
-    return Home(tmp_path / "home")
-
-
-def test_without_a_measurement_the_page_says_how_to_begin_one(open_page, home):
-    page = open_page(home.root, "measuring")
-    assert "Nothing is being measured" in page.info[0].value
-    assert page.code[0].value == "dropline measure PLAN --into HOME"
-
-
-def test_a_measurement_is_followed_trial_by_trial(open_page, home):
+def test_a_measurement_is_followed_trial_by_trial_and_told_apart_from_a_killed_one(open_page, tmp_path):
+    home = Home(tmp_path)
     with progress.shown(PLAN, home.root / "lab", home) as see:
         assert "is starting" in open_page(home.root, "measuring").markdown[0].value
         for seen in TRIALS:
             see(seen)
         page = open_page(home.root, "measuring")
+        file = home.root / "measuring.json"
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"pid": 2**22 + 1}))
+        assert "was stopped. Run the same command again" in open_page(home.root, "measuring").markdown[0].value
     assert page.markdown[0].value == (
         "**lab**: 1 of 5 runs are done. single, run 1, tried 900/s and lost 5.00%. About 4 min left."
     )
     (chart,) = page.get("vega_lite_chart")
     assert '"loses too much"' in chart.proto.spec
-    assert page.dataframe[0].value.to_dict("list") == {
-        "Configuration": ["single"],
-        "Run": [1],
-        "Loss goal": ["isc"],
-        "Passes at": [800],
-        "Exceeds at": [900],
-    }
+    assert page.dataframe[0].value.to_dict("split")["data"] == [["single", 1, "isc", 800, 900]]
     assert progress.current(home.root) is None
-
-
-def test_a_killed_measurement_is_told_apart_from_one_that_runs(open_page, home):
-    with progress.shown(PLAN, home.root / "lab", home) as see:
-        see(TRIALS[0])
-        file = home.root / "measuring.json"
-        file.write_text(json.dumps(json.loads(file.read_text()) | {"pid": 2**22 + 1}))
-        assert "was stopped. Run the same command again" in open_page(home.root, "measuring").markdown[0].value

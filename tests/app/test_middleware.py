@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,15 +21,6 @@ if TYPE_CHECKING:
 
 HERE = "http://127.0.0.1:8501"
 PUBLIC = "https://bench.example"
-HEADERS = (
-    "content-security-policy",
-    "x-content-type-options",
-    "x-frame-options",
-    "referrer-policy",
-    "permissions-policy",
-    "cross-origin-opener-policy",
-    "cross-origin-resource-policy",
-)
 
 
 async def streamlit(scope: Scope, receive: Receive, send: Send) -> None:
@@ -59,11 +51,22 @@ LOCAL = serve.policy("127.0.0.1", (), None)
 SIGNED = Policy(frozenset({"bench.example"}), origin=PUBLIC, until=until)
 
 
+OPEN_TO_ALL = serve.policy("::", ("Bench.Lan",), None)
+
+
 @pytest.mark.parametrize(
-    "host", ["127.0.0.1:8501", "127.0.0.1", "localhost:8501", "localhost:1", "LOCALHOST.", "[::1]:8501"]
+    ("policy", "hosts"),
+    [
+        (LOCAL, ("127.0.0.1:8501", "127.0.0.1", "localhost:8501", "localhost:1", "LOCALHOST.", "[::1]:8501")),
+        (OPEN_TO_ALL, ("192.0.2.7:8501", "[2001:db8::1]", "bench.lan")),
+    ],
+    ids=["this machine", "beyond it"],
 )
-def test_this_machine_is_addressed_by_its_own_names(host):
-    assert client(LOCAL).get("/", headers={"Host": host}).status_code == 200
+def test_a_machine_is_addressed_by_its_own_names(policy, hosts):
+    assert {host: client(policy).get("/", headers={"Host": host}).status_code for host in hosts} == dict.fromkeys(
+        hosts, 200
+    )
+    assert client(policy).get("/", headers={"Host": "evil.example"}).status_code == 421
 
 
 @pytest.mark.parametrize(
@@ -78,7 +81,7 @@ def test_another_name_is_refused_so_that_no_page_can_rebind_its_own(host, path):
     answer = client(LOCAL).get(path, headers={"Host": host})
     assert answer.status_code == 421
     assert "data" not in answer.text
-    assert all(name in answer.headers for name in HEADERS)
+    assert "content-security-policy" in answer.headers, "with which the others come: test_serve"
     with (
         pytest.raises(WebSocketDisconnect),
         client(LOCAL).websocket_connect("/_stcore/stream", headers={"Host": host, "Origin": f"http://{host}"}),
@@ -86,37 +89,18 @@ def test_another_name_is_refused_so_that_no_page_can_rebind_its_own(host, path):
         pass
 
 
-def test_beyond_this_machine_an_ip_address_or_a_name_that_was_given_is_right():
-    open_to_all = serve.policy("::", ("Bench.Lan",), None)
-    for host, status in (("192.0.2.7:8501", 200), ("[2001:db8::1]", 200), ("bench.lan", 200), ("evil.example", 421)):
-        assert client(open_to_all).get("/", headers={"Host": host}).status_code == status, host
+FOREIGN = ("http://localhost:3000", "http://127.0.0.1:3000", "http://127.0.0.1", "http://evil.example", "null", "")
 
 
-@pytest.mark.parametrize(
-    ("origin", "welcome"),
-    [
-        (HERE, True),
-        ("http://localhost:3000", False),
-        ("http://127.0.0.1:3000", False),
-        ("http://127.0.0.1", False),
-        ("http://evil.example", False),
-        ("null", False),
-        ("", False),
-        ("file://127.0.0.1:8501", False),
-        (None, False),
-    ],
-)
-def test_only_pages_of_this_app_send_something(origin, welcome):
+@pytest.mark.parametrize("origin", [HERE, *FOREIGN, "file://127.0.0.1:8501", None])
+def test_only_pages_of_this_app_send_something(origin):
     sent = {"Host": "127.0.0.1:8501"} | ({} if origin is None else {"Origin": origin})
     for method in ("PUT", "POST", "DELETE", "PATCH"):
         answer = client(LOCAL).request(method, "/_stcore/upload_file/session/file", headers=sent)
-        assert answer.status_code == (200 if welcome else 403), method
-    if welcome:
+        assert answer.status_code == (200 if origin == HERE else 403), method
+    with nullcontext() if origin == HERE else pytest.raises(WebSocketDisconnect):  # noqa: SIM117
         with client(LOCAL).websocket_connect("/_stcore/stream", headers=sent) as websocket:
             assert websocket.receive_text() == "data"
-    else:
-        with pytest.raises(WebSocketDisconnect), client(LOCAL).websocket_connect("/_stcore/stream", headers=sent):
-            pass
 
 
 def test_behind_a_proxy_that_changes_the_host_the_public_origin_counts():
@@ -137,28 +121,21 @@ def test_behind_a_proxy_that_changes_the_host_the_public_origin_counts():
     "path",
     [
         *("/media/abc.csv", "//media/abc.csv", "/_stcore/metrics", "/_stcore/upload_file/a/b", "/component/x/y.html"),
-        *(
-            "/_stcore/bidi-components/x",
-            "/_stcore/script-health-check",
-            "/_stcore/what-comes-next",
-            "/_stcore//metrics",
-        ),
+        *("/_stcore/bidi-components/x", "/_stcore/script-health-check", "/_stcore/what-comes-next"),
+        "/_stcore//metrics",
     ],
 )
 def test_what_may_hold_data_wants_an_identity_that_has_not_ended(path):
     asking = client(SIGNED, PUBLIC)
     answer = asking.get(PUBLIC + path)
     assert (answer.status_code, answer.text) == (401, "Sign in first.")
-    assert all(name in answer.headers for name in HEADERS)
+    assert "content-security-policy" in answer.headers, "with which the others come: test_serve"
     assert asking.get(PUBLIC + path, headers={"Cookie": f"until={time.time() + 60}"}).text == "data"
 
 
-@pytest.mark.parametrize("path", ["/", "/explore", "/static/js/index.js", "/_stcore/health", "/auth/login"])
-def test_the_page_that_asks_to_sign_in_is_open(path):
-    assert client(SIGNED, PUBLIC).get(path).status_code == 200
-
-
-def test_the_api_that_drives_pages_without_a_browser_is_never_there():
+def test_the_page_that_asks_to_sign_in_is_open_and_the_api_that_needs_no_browser_never_there():
+    for path in ("/", "/explore", "/static/js/index.js", "/_stcore/health", "/auth/login"):
+        assert client(SIGNED, PUBLIC).get(path).status_code == 200, path
     for path in ("/_stcore/agent/interact", "/_stcore/agent/openapi.json", "/_stcore//agent/mcp"):
         assert client(LOCAL).post(path, headers={"Origin": HERE}).status_code == 404
         assert client(LOCAL).get(path).status_code == 404
@@ -199,13 +176,10 @@ def test_nobody_is_led_elsewhere_after_signing_in(place):
     assert answer.headers["location"] == "/"
 
 
-def test_cookies_stay_off_unencrypted_connections_behind_tls():
+def test_cookies_stay_off_unencrypted_connections_behind_tls_and_downloads_out_of_caches():
     for policy, base, secure in ((SIGNED, PUBLIC, True), (LOCAL, HERE, False)):
         found = client(policy, base).get("/oauth2callback").headers["set-cookie"]
         assert ("Secure" in found) is secure
-
-
-def test_a_download_is_kept_by_no_cache():
     assert client(LOCAL).get("/media/x.csv").headers["cache-control"] == "private, no-store"
 
 

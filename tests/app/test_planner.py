@@ -4,14 +4,14 @@ import csv
 import html
 import json
 import re
-from contextlib import nullcontext
+from itertools import product
 
 import duckdb
+import jinja2
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from test_pages import charts, said
 from typer.testing import CliRunner
 
 from dropline import cli
@@ -20,61 +20,36 @@ from dropline.app.charts import recovery
 from dropline.app.charts.demand import CAPACITIES, against_capacities
 from dropline.app.queries import ask
 from dropline.app.warehouse import Warehouse
+from tests.app.shown import rows, said
+from tests.homes import changed
 
-# Options of `dropline needs`, the same inputs, and the leases per second that they need, by hand.
-CASES = [
-    ("--clients 86400 --lease 24h", {"clients": 86400, "lease_s": 86400}, 2),
-    ("--arriving 20000 --arrival-window 8h", {"arriving_clients": 20000, "arrival_window_s": 28800}, 20000 / 28800),
-    ("--clients 350000 --lease 2h", {"clients": 350000, "lease_s": 7200}, 350000 / 3600),
-    ("--clients 350000 --lease 60", {"clients": 350000, "lease_s": 60}, 350000 / 30),
-    ("--clients 3600 --lease 2h --t1 0.25", {"clients": 3600, "lease_s": 7200, "t1_ratio": 0.25}, 2),
-    (
-        "--clients 3600 --lease 1h --renewing 0.75 --t2 0.8",
-        {"clients": 3600, "lease_s": 3600, "renewing_ratio": 0.75, "t2_ratio": 0.8},
-        0.75 * 2 + 0.25,
-    ),
-    ("--clients 7200 --lease 4h --moves 0.5", {"clients": 7200, "lease_s": 14400, "moves_per_client_h": 0.5}, 2),
-    (
-        "--clients 1000 --lease 1000 --boot 0.9 --boot-window 5m",
-        {"clients": 1000, "lease_s": 1000, "boot_ratio": 0.9, "boot_window_s": 300},
-        2 + 3,
-    ),
-    ("--down 50000 --recovery 5000", {"down_clients": 50000, "recovery_s": 5000}, 10),
-    (
-        # each second one client that missed T1 asks again after 1350 s, for as long as the outage lasted; 1/s are due
-        "--clients 3600 --lease 2h --outage 1m --recovery 10m",
-        {"clients": 3600, "lease_s": 7200, "outage_s": 60, "recovery_s": 600},
-        1 + 1,
-    ),
-    ("--clients 1M --lease 4000 --ip-version 6", {"clients": 1_000_000, "lease_s": 4000, "ip_version": 6}, 800),
-    (
-        "--clients 1M --lease 4000 --ip-version 6 --preferred 80%",
-        {"clients": 1_000_000, "lease_s": 4000, "ip_version": 6, "preferred_ratio": 0.8},
-        625,
-    ),
-    (
-        "--down 6000 --leases-per-client 2 --remembering 0.5 --renewal-cost 0.4",
-        {"down_clients": 6000, "leases_per_client": 2, "remembering_ratio": 0.5, "renewal_cost_ratio": 0.4},
-        10 * 2 * (0.5 + 0.5 * 0.4),
-    ),
-    (
-        "--clients 86400 --relay-ratio 0.8 --ha-ratio 0.5 --utilisation 0.25 --first-timeout 2 --longest-timeout 30",
-        {
-            "clients": 86400, "relay_ratio": 0.8, "ha_ratio": 0.5, "utilisation_ratio": 0.25,
-            "first_timeout_s": 2, "longest_timeout_s": 30,
-        },
-        2 / 0.1,
-    ),
-]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def blank():
-    return planner.blank()
-
-
-def descriptions(app):
-    return [chart["description"] for chart in charts(app)]
+# Options of `dropline needs`, and the leases per second that they need, by hand.
+CASES = {
+    "--clients 86400 --lease 24h": 2,
+    "--arriving 20000 --arrival-window 8h": 20000 / 28800,
+    "--clients 350000 --lease 2h": 350000 / 3600,
+    "--clients 350000 --lease 60": 350000 / 30,
+    "--clients 3600 --lease 2h --t1 0.25": 2,
+    "--clients 3600 --lease 1h --renewing 0.75 --t2 0.8": 0.75 * 2 + 0.25,
+    "--clients 7200 --lease 4h --moves 0.5": 2,
+    "--clients 1000 --lease 1000 --boot 0.9 --boot-window 5m": 2 + 3,
+    "--down 50000 --recovery 5000": 10,
+    # each second one client that missed T1 asks again after 1350 s, for as long as the outage lasted; 1/s are due
+    "--clients 3600 --lease 2h --outage 1m --recovery 10m": 1 + 1,
+    "--clients 1M --lease 4000 --ip-version 6": 800,
+    "--clients 1M --lease 4000 --ip-version 6 --preferred 80%": 625,
+    "--down 6000 --leases-per-client 2 --remembering 0.5 --renewal-cost 0.4": 10 * 2 * (0.5 + 0.5 * 0.4),
+    "--clients 86400 --relay-ratio 0.8 --ha-ratio 0.5 --utilisation 0.25": 2 / 0.1,
+    "--clients 86400 --first-timeout 2 --longest-timeout 30": 2,
+    "--preset day-lease": 2,
+    "--preset office-day": 20000 / 28800,
+    "--preset public-wifi": (4200 / 900 + 1800 / 1800 + 6000 / 3600 + 3000 / 3600) / 0.5,
+    "--preset subscribers-2h": 350_000 / 3600,
+    "--preset subscribers-2h --clients 720000": 200,
+    "--preset subscribers-1min": 350_000 / 30,
+    "--preset power-cut": 12000 / 302_400 + 20,
+    "--preset cold-start": 9.26,
+}
 
 
 def asked(home, *arguments):
@@ -82,44 +57,28 @@ def asked(home, *arguments):
     return CliRunner().invoke(cli.app, ["--home", str(home), "needs", *arguments])
 
 
-@pytest.mark.parametrize(("options", "inputs", "needed"), CASES, ids=[options for options, *_ in CASES])
-def test_sql_and_the_command_line_give_the_same_numbers(warehouse_home, warehouse, options, inputs, needed):
-    [by_sql] = warehouse.query(planner.sql(inputs)).to_pylist()
-    assert by_sql["needed_lps"] == pytest.approx(needed)
+@pytest.mark.parametrize(("options", "needed"), CASES.items(), ids=CASES)
+def test_sql_and_the_command_line_give_the_same_numbers(warehouse_home, warehouse, options, needed):
     told = json.loads(asked(warehouse_home, *options.split(), "--format", "json").stdout)
-    assert told["loads"] == by_sql
+    [by_sql] = warehouse.query(planner.sql(told["inputs"])).to_pylist()
+    for name, load in told["loads"].items():  # SQL reads 0.8 as a decimal number
+        assert by_sql[name] == (load if load is None else pytest.approx(load, rel=1e-12))
+    assert told["loads"]["needed_lps"] == pytest.approx(needed, rel=0.0005)
 
 
-@pytest.mark.parametrize(("options", "inputs", "needed"), CASES[5::4], ids=[options for options, *_ in CASES[5::4]])
-def test_the_page_gives_the_same_numbers(open_page, warehouse_home, options, inputs, needed):
-    page = open_page(warehouse_home, "planner", **{name: f"{value:g}" for name, value in inputs.items()})
-    assert page.metric[0].value == wording.number(needed)
-    assert page.code[0].value == planner.sql(inputs)
+@pytest.mark.parametrize("options", list(CASES)[5:16:4])
+def test_the_page_gives_the_same_numbers(open_page, warehouse_home, warehouse, options):
+    told = json.loads(asked(warehouse_home, *options.split(), "--format", "json").stdout)
+    given = {name: value for name, value in told["inputs"].items() if value != planner.BY_NAME[name].default}
+    page = open_page(warehouse_home, "planner", **{name: f"{value:g}" for name, value in given.items()})
+    assert page.metric[0].value == wording.number(CASES[options])
+    assert warehouse.query(page.code[0].value).to_pylist() == [told["loads"]]
 
 
-@pytest.mark.parametrize(
-    ("preset", "needed"),
-    [
-        ("day-lease", 2),
-        ("office-day", 0.69),
-        ("public-wifi", 16.33),  # (4200/900 + 1800/1800 + 6000/3600 + 3000/3600) / 0.5
-        ("subscribers-2h", 97.22),
-        ("subscribers-1min", 11_666.67),
-        ("power-cut", 20.04),
-        ("cold-start", 9.26),
-    ],
-)
-def test_a_preset_comes_out_as_its_source_says(published_home, preset, needed):
-    told = json.loads(asked(published_home, "--preset", preset, "--format", "json").stdout)
-    assert told["loads"]["needed_lps"] == pytest.approx(needed, abs=0.005)
-
-
-def test_presets_are_listed_with_their_sources_and_an_option_overrides_them(tmp_path):
+def test_without_a_warehouse_presets_are_listed_and_no_configurations_named(tmp_path):
     listed = asked(tmp_path, "--preset", "list").stdout
     assert [line.split()[0] for line in listed.splitlines()] == list(planner.PRESETS)
-    told = asked(tmp_path, "--preset", "subscribers-2h", "--clients", "720000", "--format", "json").stdout
-    assert json.loads(told)["loads"]["needed_lps"] == pytest.approx(200)
-    assert json.loads(told)["configurations"] is None
+    assert json.loads(asked(tmp_path, "--clients", "1", "--format", "json").stdout)["configurations"] is None
 
 
 @pytest.mark.parametrize(
@@ -138,21 +97,6 @@ def test_wrong_use_is_answered_in_words(tmp_path, options, complaint):
     assert complaint in answer.stderr
 
 
-def test_an_outage_parts_clients_by_what_their_timers_have_reached(blank):
-    """T1 1 h, T2 1.75 h, lease 2 h; by hand for 1 client per second that reaches T1."""
-    clients = {"clients": 3600, "lease_s": 7200}
-    for outage_s, renewing, rebinding, starting in (
-        (1800, 1800, 0, 0),
-        (3600, 2700, 900, 0),
-        (5400, 900, 900, 1800),
-        (86400, 0, 0, 3600),
-    ):
-        loads = planner.lps_needed(blank, clients | {"outage_s": outage_s})
-        found = [loads[name] for name in ("renewing_clients", "rebinding_clients", "starting_clients")]
-        assert found == pytest.approx([renewing, rebinding, starting])
-        assert loads["recovery_lps"] == pytest.approx(starting / 600), "the others have a lease"
-
-
 @pytest.mark.parametrize("outage_s", [600, 5400, 86400])
 def test_the_simulated_course_begins_with_the_clients_that_sql_counts(blank, outage_s):
     inputs = {
@@ -161,24 +105,6 @@ def test_the_simulated_course_begins_with_the_clients_that_sql_counts(blank, out
     loads = planner.lps_needed(blank, inputs)
     counted = loads["renewing_clients"] + loads["rebinding_clients"] + loads["starting_clients"]
     assert planner.course(inputs, loads, 100).overdue == pytest.approx(counted)
-
-
-@pytest.mark.parametrize("allowance", ["relay_ratio", "ha_ratio", "utilisation_ratio"])
-def test_what_is_needed_keeps_everybody_from_waiting_in_a_boot_wave(blank, allowance):
-    inputs = {"clients": 7200, "lease_s": 3600, "boot_ratio": 0.5, allowance: 0.5}
-    loads = planner.lps_needed(blank, inputs)
-    assert not planner.course(inputs, loads, loads["needed_lps"]).waiting.max() > 1e-6
-    # while half of the clients boot, only the other half renews: 6 + 2 of the 6 + 4 leases a second
-    assert planner.course(inputs, loads, 0.7 * loads["needed_lps"]).waiting.max() > 100
-
-
-def test_the_longest_useful_queue_is_answered_before_the_first_client_repeats(blank):
-    """RFC 2131 4.1: 4 s less 1 s; RFC 8415 18.2.1: 1 s and more."""
-    queue = [
-        planner.lps_needed(blank, {"down_clients": 6000, "ip_version": version})["useful_queue_requests"]
-        for version in (4, 6)
-    ]
-    assert queue == [30, 10]
 
 
 def test_influences_are_ordered_keep_within_limits_and_leave_out_what_hardly_matters(blank):
@@ -195,47 +121,31 @@ def test_influences_are_ordered_keep_within_limits_and_leave_out_what_hardly_mat
     assert by_name["renewing_ratio"][4:] == pytest.approx((4 * 0.9, 4)), "who does not renew comes half as often"
 
 
-def meeting(rows, required):
+def meeting(required, rows):
     """What `configurations_meeting` says of (lps, ci_low, best figure, its stdev, runs, interval_kind)."""
-    import jinja2
-
+    known = ["lps", "ci_low", "lps_interpolated", "lps_interpolated_stdev", "runs_without_outliers", "interval_kind"]
+    others = "ci_high status configuration origin campaign protocol backend threading threads ha_mode quality"
+    leases_per_second = pd.DataFrame(rows, columns=known).assign(**dict.fromkeys(others.split()))
+    leases_per_second["runs_without_outliers"] = leases_per_second["runs_without_outliers"].astype("Int64")
+    leases_per_second["configuration_id"] = [f"{number:04}" for number in range(len(rows))]
     functions = jinja2.Environment().from_string(planner.FUNCTIONS.read_text("utf-8")).module  # noqa: S701
     database = duckdb.connect()
-    database.execute("""
-        create table leases_per_second (
-            lps double, ci_low double, ci_high double, lps_interpolated double, lps_interpolated_stdev double,
-            runs_without_outliers bigint, interval_kind varchar, status varchar, configuration varchar, origin varchar,
-            campaign varchar, protocol varchar, backend varchar, threading varchar, threads integer, ha_mode varchar,
-            quality varchar, configuration_id varchar
-        )""")
-    for number, row in enumerate(rows):
-        database.execute(
-            "insert into leases_per_second by name select $1 as lps, $2 as ci_low, $3 as lps_interpolated, "
-            "$4 as lps_interpolated_stdev, $5 as runs_without_outliers, $6 as interval_kind, $7 as configuration_id",
-            [*row, f"{number:04}"],
-        )
+    database.register("leases_per_second", leases_per_second)
     database.execute(functions.configurations_meeting_function())
-    cursor = database.execute(
-        "from configurations_meeting($1, also_missing := true) order by configuration_id", [required]
-    )
-    names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    asked = "from configurations_meeting($1, also_missing := true) order by configuration_id"
+    return database.execute(asked, [required]).df().to_dict("records")
 
 
 def test_the_probability_is_students_prediction_of_one_more_run():
-    cases = [
-        (mean, stdev, runs)
-        for mean in (80.0, 99.0, 100.0, 101.0, 300.0)
-        for stdev in (0.1, 5.0, 400.0)
-        for runs in (2, 3, 4, 5, 9, 10, 30, 201)
-    ]
-    rows = meeting([(mean, None, mean, stdev, runs, "confidence") for mean, stdev, runs in cases], 100)
+    cases = [*product((80.0, 99.0, 100.0, 101.0, 300.0), (0.1, 5.0, 400.0), (2, 3, 4, 5, 9, 10, 30, 201))]
+    found = meeting(100, [(mean, None, mean, stdev, runs, "confidence") for mean, stdev, runs in cases])
     expected = [stats.t.sf((100 - m) / (s * np.sqrt(1 + 1 / n)), n - 1) for m, s, n in cases]
-    assert [row["meeting_probability"] for row in rows] == pytest.approx(expected, abs=1e-12)
+    assert [row["meeting_probability"] for row in found] == pytest.approx(expected, abs=1e-12)
 
 
 def test_without_spread_there_is_no_probability_and_what_is_missing_is_said():
-    published, once, alike, bound, short, unknown = meeting(
+    *enough, short, unknown = meeting(
+        100,
         [
             (150, None, None, None, None, "none"),
             (150, 140, 150, None, 1, "bracket"),
@@ -244,11 +154,9 @@ def test_without_spread_there_is_no_probability_and_what_is_missing_is_said():
             (105, 90, 105, 5.0, 5, "confidence"),
             (None, 0, None, None, 1, "bracket"),
         ],
-        100,
     )
-    for row in (published, once, alike, bound):
-        assert row["meeting_probability"] is None
-        assert (row["headroom_ratio"] >= 1.4, row["missing_lps"]) == (True, 0)
+    assert pd.isna([row["meeting_probability"] for row in enough]).all()
+    assert all(row["headroom_ratio"] >= 1.4 and row["missing_lps"] == 0 for row in enough)
     assert short["meeting_probability"] == pytest.approx(stats.t.cdf(5 / (5 * 1.2**0.5), 4))
     assert (short["headroom_ratio"], short["missing_lps"]) == (0.9, 10), "the lower end of the interval counts"
     assert unknown["missing_lps"] == 100, "nothing is sure of a run that failed at its first step"
@@ -277,15 +185,6 @@ def test_the_command_line_says_who_meets_the_need_and_who_misses_it_by_how_much(
     assert said.startswith("For down_clients 1,200,000, recovery_s 100; everything else at its default.")
 
 
-def test_the_page_shows_the_parts_what_matters_most_and_what_comes_after(open_page, published_home):
-    page = open_page(published_home, "planner", preset="Regional power cut, 12,000 clients", measured_lps="40")
-    demand, matters, waiting, requests = descriptions(page)
-    assert demand.startswith("20 leases per second are needed. Red: what the plan needs; green: ")
-    assert matters.startswith("Recover within (s) matters most: 25 to 17 leases/s. From 480 to 720")
-    assert waiting.startswith("All have a lease after ")
-    assert "% of the requests are retries" in requests
-
-
 def unfolded(page):
     """Open the assumptions, whose fields exist only then."""
     page.session_state["more"] = True
@@ -301,22 +200,25 @@ def test_assumptions_count_alike_whether_they_are_drawn_or_not(open_page, publis
     assert page.number_input
 
 
-def test_who_meets_the_need_sees_no_waiting(open_page, published_home):
-    calm = open_page(published_home, "planner", clients="86400")
-    assert "nobody waits and nobody retries" in said(calm).replace("\\", "")
-    assert len(descriptions(calm)) == 2
-    unfolded(calm).number_input("measured_lps").set_value(1.0).run()
-    assert not calm.exception
-    assert "not everybody has a lease after 24 h" in said(calm)
+def test_a_preset_sets_all_inputs(open_page, published_home):
+    app = open_page(published_home, "planner", arriving_clients="500", boot_ratio="0.5")
+    app.selectbox("preset").set_value("86,400 clients, one-day lease").run()
+    assert app.metric[0].value == "2"
+    assert planner.PRESETS["day-lease"].source.split(":")[0] in said(app)
+    assert app.text_input("arriving_clients").value == "0"
 
 
-def test_the_probability_and_what_is_missing_stand_beside_the_head_room(open_page, warehouse_home):
+def test_configurations_are_parted_by_the_need_and_the_ip_version(open_page, warehouse_home):
     page = open_page(warehouse_home, "planner", down_clients="3000000")
     enough, slow = [each.value for each in page.dataframe if "Head-room" in each.value.columns]
-    assert "Short by" not in enough
+    assert enough["Head-room"].min() >= 1 > slow["Head-room"].max()
+    assert enough["Configuration"].str.contains("DHCPv4").all()
     assert enough["Probability"].dropna().between(0, 100).all()
     assert enough["Probability"].notna().any()
+    assert "Short by" not in enough
     assert (slow["Short by"].dropna() > 0).all()
+    unfolded(page).segmented_control("ip_version").set_value(6).run()
+    assert rows(page, "Head-room")["Configuration"].str.contains("DHCPv6").all()
 
 
 @pytest.mark.parametrize("measured_lps", [2, 40, 1000])
@@ -335,46 +237,22 @@ def test_the_course_is_drawn_to_the_end_of_the_lease_in_few_points_that_keep_the
     assert "per second" in str(recovery.requests(drawn, "x").to_dict()["layer"][0]["encoding"]["y"]["title"])
 
 
-def test_the_page_tells_of_an_echo_and_of_a_return_hours_later_though_nobody_is_without_a_lease(
-    open_page, published_home
-):
-    echo = open_page(published_home, "planner", clients="350000", lease_s="7200", down_clients="350000")
-    assert "6.0 times the steady load" in said(echo).replace("\\", "")
-    assert descriptions(echo)[-1].startswith("0 % of the requests are retries")
-    outage = open_page(published_home, "planner", clients="1000000", outage_s="3600")
-    assert outage.metric[0].value == "48"
-    assert "3.5 h after the outage" in said(outage).replace("\\", "")
-    assert descriptions(outage)[-2].startswith("Nobody is without a lease; at most 83,333 wait")
-
-
-def test_the_page_opens_with_an_event_and_answers_it_in_a_sentence(open_page, published_home):
-    page = open_page(published_home, "planner")
-    assert page.selectbox("preset").value == "power-cut"
-    assert page.text_input("down_clients").value == "12k"
-    assert "You need 20 leases/s in the busiest minute: " in said(page).replace("\\", "")
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "text"),
-    [
-        ("lease_s", 86400, "24 h"),
-        ("lease_s", 604800, "7 d"),
-        ("recovery_s", 300, "5 min"),
-        ("outage_s", 0, "0"),
-        ("recovery_s", 90.5, "90.5 s"),
-        ("clients", 350_000, "350k"),
-        ("clients", 86_400, "86,400"),
-        ("boot_ratio", 0.9, "0.9"),
-    ],
-)
-def test_inputs_are_written_as_people_do_and_read_the_same(name, value, text):
-    assert planner.written(name, value) == text
-    assert planner.parsed(name, text) == value
+WRITTEN = [
+    ("lease_s", "24 h", 86400),
+    ("lease_s", "7 d", 604800),
+    ("recovery_s", "5 min", 300),
+    ("outage_s", "0", 0),
+    ("recovery_s", "90.5 s", 90.5),
+    ("clients", "350k", 350_000),
+    ("clients", "86,400", 86_400),
+    ("boot_ratio", "0.9", 0.9),
+]
 
 
 @pytest.mark.parametrize(
     ("name", "text", "value"),
     [
+        *WRITTEN,
         ("clients", "1.5M", 1_500_000),
         ("clients", "350000", 350_000),
         ("boot_ratio", "90%", 0.9),
@@ -382,23 +260,17 @@ def test_inputs_are_written_as_people_do_and_read_the_same(name, value, text):
         ("lease_s", "90m", 5400),
         ("lease_s", "1h 30min", 5400),
         ("lease_s", "3600", 3600),
-        ("clients", "1d", None),
-        ("lease_s", "1h30", None),
-        ("boot_ratio", "", None),
     ],
 )
-def test_other_spellings_are_read_too_or_answered_with_an_example(name, text, value):
-    with nullcontext() if value else pytest.raises(ValueError, match="write for example"):
-        assert planner.parsed(name, text) == pytest.approx(value)
+def test_inputs_are_read_as_people_write_them_and_written_so_that_they_are_read_the_same(name, text, value):
+    assert planner.parsed(name, text) == pytest.approx(value)
+    assert (name, planner.written(name, value), value) in WRITTEN or (name, text, value) not in WRITTEN
 
 
-def test_the_page_takes_what_people_type_and_keeps_it_in_the_address(open_page, published_home):
-    page = open_page(
-        published_home, "planner", clients="350k", lease_s="2 h", down_clients="50,000", recovery_s="10 min"
-    )
-    assert page.metric[0].value == "181"
-    page.text_input("clients").set_value("many").run()
-    assert "'many' is not a number; write for example 350000, 350k" in page.error[0].value.replace("\\", "")
+@pytest.mark.parametrize(("name", "text"), [("clients", "1d"), ("lease_s", "1h30"), ("boot_ratio", "")])
+def test_what_is_no_input_is_answered_with_an_example(name, text):
+    with pytest.raises(ValueError, match="write for example"):
+        planner.parsed(name, text)
 
 
 def test_the_load_over_time_is_the_need_at_its_highest(blank):
@@ -432,13 +304,6 @@ def test_a_name_is_neither_markup_nor_a_link_on_the_printed_plan(blank):
     assert cell
     assert html.unescape(cell[1]) == name
     assert not re.search(r"<(b|a|img)\b|href", page)
-
-
-def test_the_page_answers_values_out_of_order_with_an_error(open_page, published_home):
-    page = open_page(published_home, "planner", clients="1000", t1_ratio="0.9", t2_ratio="0.5")
-    assert not page.exception
-    assert "expected t1\\_ratio to be no larger" in page.error[0].value
-    assert not page.metric
 
 
 def test_a_measured_ratio_of_high_availability_can_be_taken(open_page, published_home):
@@ -485,30 +350,25 @@ def test_a_measured_set_up_is_taken_with_what_it_answers_beyond_its_capacity(war
     page.session_state["more"] = False
     page.run()  # folded again, it still behaves like it
     assert not page.exception
-    assert f"With {found[hot].lps:,.2f} measured leases/s" in said(page).replace("\\", "")
+    assert f"With {found[hot].lps:,.2f} measured leases/s" in said(page)
 
 
 def test_the_cost_of_a_renewal_comes_from_ramps_with_and_without_renewals(open_page, warehouse_home, tmp_path):
     """The multithreaded server, as if it were the single-threaded one that also renews (perfdhcp -f)."""
-    home = tmp_path / "home"
-    home.mkdir()
-    file = home / "warehouse.duckdb"
-    file.write_bytes((warehouse_home / "warehouse.duckdb").read_bytes())
     plain, beside = (f"ISC Kea 2.2.0 DHCPv4 memfile {each}" for each in ("single", "multi x4"))
-    with duckdb.connect(str(file)) as database:
-        database.execute(
-            "insert into trial_exchanges by name select trial_exchanges.* "
-            "replace ('REQUEST-ACK (renewal)' as exchange, 3 as position, "
-            "cast(2000 * trials.test_period_s as bigint) as received) "
-            "from trial_exchanges inner join trials on trial_exchanges.trial_id = trials.trial_id "
-            "where trials.configuration = $1 and trial_exchanges.exchange = 'DISCOVER-OFFER'",
-            [beside],
-        )
-        database.execute("update capacity set threading = 'single', threads = null where threading = 'multi'")
-        database.execute("update capacity set threads = null")
-        rows = database.execute("select configuration, lps from leases_per_second where origin = 'measured'").fetchall()
-    lps = dict(rows)
-    known = Warehouse.open(file)
+    home = changed(
+        *(warehouse_home, tmp_path),
+        "insert into trial_exchanges by name select trial_exchanges.* "
+        "replace ('REQUEST-ACK (renewal)' as exchange, 3 as position, "
+        "cast(2000 * trials.test_period_s as bigint) as received) "
+        "from trial_exchanges inner join trials on trial_exchanges.trial_id = trials.trial_id "
+        "where trials.configuration = $beside and trial_exchanges.exchange = 'DISCOVER-OFFER'",
+        "update capacity set threading = 'single', threads = null where threading = 'multi' or threads > 0",
+        beside=beside,
+    )
+    known = Warehouse.open(home / "warehouse.duckdb")
+    rates = known.query("select configuration, lps from leases_per_second where origin = 'measured'").to_pylist()
+    lps = {row["configuration"]: row["lps"] for row in rates}
     [pair] = ask(known, "planner_renewal_costs", protocol="DHCPv4").to_pylist()
     assert pair["renewals_per_s"] == pytest.approx(2000, rel=0.001)
     assert pair["ratio"] == pytest.approx((lps[plain] - lps[beside]) / 2000, rel=0.001)
@@ -516,6 +376,5 @@ def test_the_cost_of_a_renewal_comes_from_ramps_with_and_without_renewals(open_p
     box = page.selectbox("measured-renewal-4")
     assert "beside 2,000 renewals/s" in box.options[0]
     box.select(box.options[0]).run()
-    assert not page.exception
     assert float(page.text_input("renewal_cost_ratio").value) == round(pair["ratio"], 3)
     assert float(page.metric[0].value) == pytest.approx(2 * pair["ratio"], rel=0.01)

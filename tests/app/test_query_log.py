@@ -20,15 +20,6 @@ def test_parameters_become_literals_where_they_are_parameters(sql, params, text)
     assert query_log.pasteable(sql, params) == text
 
 
-def test_nothing_is_collected_outside_of_a_page():
-    query_log.note("select 1")
-    with query_log.recorded() as questions:
-        query_log.note("select 1")
-        query_log.note("select 1")
-    query_log.note("select 2")
-    assert list(questions) == ["select 1"]
-
-
 @pytest.mark.parametrize(
     "page", ["results", "explore", "compare", "run", "speedups", "trends", "claims", "quality", "machines"]
 )
@@ -40,8 +31,18 @@ def test_the_sql_behind_a_page_runs_as_pasted(open_page, warehouse_home, page):
         assert warehouse.query(question).num_columns > 0
 
 
-def test_a_part_that_runs_again_alone_replaces_its_queries_behind_the_page():
+def test_who_collects_around_others_has_their_questions_too():
     with query_log.recorded() as page:
+        query_log.note("select page")
+        with query_log.recorded() as chart:
+            query_log.note("select chart")
+    assert (list(page), list(chart)) == (["select page", "select chart"], ["select chart"])
+
+
+def test_a_part_that_runs_again_alone_replaces_its_queries_behind_the_page():
+    query_log.note("select outside")
+    with query_log.recorded() as page:
+        query_log.note("select runs")
         query_log.note("select runs")
         part = query_log.Part.of_page()
         with part.recorded():

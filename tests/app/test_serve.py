@@ -17,25 +17,15 @@ from dropline.app.uploads import ALLOWED
 from dropline.paths import Home
 
 
-@pytest.fixture
-def taken_port():
+def test_a_taken_port_names_the_option_and_a_free_one_is_left_free():
     with socket.socket() as listener:
         listener.bind((serve.ADDRESS, 0))
+        port = listener.getsockname()[1]
         listener.listen()
-        yield listener.getsockname()[1]
-
-
-def test_a_taken_port_names_the_option(taken_port):
-    with pytest.raises(serve.PortTaken, match=rf"Port {taken_port} on 127\.0\.0\.1 .*`--port {taken_port + 1}`"):
-        serve.claim(taken_port)
-
-
-def test_a_free_port_is_left_free():
-    with socket.socket() as probe:
-        probe.bind((serve.ADDRESS, 0))
-        free = probe.getsockname()[1]
-    serve.claim(free)
-    serve.claim(free)
+        with pytest.raises(serve.PortTaken, match=rf"Port {port} on 127\.0\.0\.1 .*`--port {port + 1}`"):
+            serve.claim(port)
+    serve.claim(port)
+    serve.claim(port)
 
 
 def test_nothing_secret_is_among_the_arguments():
@@ -56,11 +46,12 @@ def handed(monkeypatch):
     return handed
 
 
-def test_serving_hands_over_the_home_and_leaves_this_process(handed, tmp_path):
-    serve.serve(Home(tmp_path), 8600, open_browser=False)
+@pytest.mark.parametrize("address", ["127.0.0.1", "localhost", "::1", "127.8.9.10"])
+def test_serving_this_machine_hands_over_the_home_and_needs_no_sign_in(handed, tmp_path, address):
+    serve.serve(Home(tmp_path), 8600, open_browser=False, address=address)
     assert handed["DROPLINE_HOME"] == str(tmp_path)
     assert ALLOWED not in handed
-    serve.serve(Home(tmp_path), 8600, open_browser=False, allow_upload=True)
+    serve.serve(Home(tmp_path), 8600, open_browser=False, address=address, allow_upload=True)
     assert handed[ALLOWED] == "1"
 
 
@@ -70,12 +61,6 @@ def test_nobody_else_is_let_in_unasked(handed, tmp_path, address):
         serve.serve(Home(tmp_path), 8600, open_browser=False, address=address)
     assert not handed
     serve.serve(Home(tmp_path), 8600, open_browser=False, address=address, no_sign_in=True)
-    assert handed
-
-
-@pytest.mark.parametrize("address", ["127.0.0.1", "localhost", "::1", "127.8.9.10"])
-def test_this_machine_needs_no_sign_in(handed, tmp_path, address):
-    serve.serve(Home(tmp_path), 8600, open_browser=False, address=address)
     assert handed
 
 
@@ -138,39 +123,40 @@ def ask(port, method, path, body=None, **headers):
     return answer
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "status"),
-    [
-        ("GET", "/", 200),
-        ("HEAD", "/", 200),
-        ("GET", "/planner", 200),
-        ("GET", "/_stcore/health", 200),
-        ("GET", "/_stcore/host-config", 200),
-        ("GET", "/_stcore/metrics", 200),
-        ("OPTIONS", "/_stcore/upload_file/a/b", 204),
-        ("GET", "/static/nothing.js", 200),  # the page itself, which says that there is nothing
-        ("GET", "/media/nothing.csv", 404),
-        ("GET", "/component/nothing", 404),
-        ("GET", "/_stcore/agent/openapi.json", 404),
-        ("GET", "/auth/login", 302),
-        ("GET", "/oauth2callback?error=x", 302),
-        ("GET", "//evil.example/%2e%2e", 400),
-        ("PUT", "/_stcore/upload_file/a/b", 403),
-        ("POST", "/", 403),
-    ],
-)
-def test_every_kind_of_answer_has_the_headers(running, method, path, status):
-    answer = ask(running[0], method, path)
+STATUSES = {
+    "GET /": 200,
+    "HEAD /": 200,
+    "GET /planner": 200,
+    "GET /_stcore/health": 200,
+    "GET /_stcore/metrics": 200,
+    "OPTIONS /_stcore/upload_file/a/b": 204,
+    "GET /static/nothing.js": 200,  # the page itself, which says that there is nothing
+    "GET /media/nothing.csv": 404,
+    "GET /component/nothing": 404,
+    "GET /_stcore/agent/openapi.json": 404,
+    "GET /auth/login": 302,
+    "GET //evil.example/%2e%2e": 400,
+    "PUT /_stcore/upload_file/a/b": 403,
+}
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "server": None,  # nor what it is served by
+}
+
+
+@pytest.mark.parametrize(("asked", "status"), STATUSES.items())
+def test_every_kind_of_answer_has_the_headers(running, asked, status):
+    answer = ask(running[0], *asked.split())
     assert answer.status == status
+    assert {name: answer.headers[name] for name in HEADERS} == HEADERS
     policy = answer.headers["content-security-policy"]
     assert policy.startswith("default-src 'none'; script-src 'self' ")
     assert "frame-ancestors 'none'" in policy
-    assert answer.headers["x-content-type-options"] == "nosniff"
-    assert answer.headers["x-frame-options"] == "DENY"
-    assert answer.headers["referrer-policy"] == "same-origin"
     assert "camera=()" in answer.headers["permissions-policy"]
-    assert answer.headers["cross-origin-opener-policy"] == "same-origin"
-    assert "server" not in answer.headers, "nor what it is served by"
 
 
 def test_a_file_that_is_too_large_is_refused_whatever_its_header_says(running):
@@ -178,7 +164,9 @@ def test_a_file_that_is_too_large_is_refused_whatever_its_header_says(running):
 
     async def upload():
         async with soak.visiting(port) as visitor:
-            (opened, *_) = [each for each in await visitor.open("try_file", "") if each.HasField("new_session")]
+            messages = await visitor.open("try_file", "")
+            assert any(b"Add results" in each.SerializeToString() for each in messages), "the page asked for"
+            (opened, *_) = [each for each in messages if each.HasField("new_session")]
             path = f"/_stcore/upload_file/{opened.new_session.initialize.session_id}/file"
             token = soak.forgery_token(port)
             own = {"Origin": f"http://{serve.ADDRESS}:{port}", "Content-Type": "multipart/form-data; boundary=x"}
@@ -198,11 +186,3 @@ def test_a_file_that_is_too_large_is_refused_whatever_its_header_says(running):
 def multipart(size):
     head = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'
     return head + b"a" * size + b"\r\n--x--\r\n"
-
-
-def test_the_page_of_the_protocol_asks_for_the_page_by_its_name(running):
-    async def open_page():
-        async with soak.visiting(running[0]) as visitor:
-            return b"".join(each.SerializeToString() for each in await visitor.open("try_file", ""))
-
-    assert b"Add results" in asyncio.run(open_page())

@@ -4,14 +4,14 @@ import json
 
 import pandas as pd
 import pyarrow as pa
-import pytest
 
 from dropline.app import sql_console
 from dropline.app.charts import quick, theme
 from dropline.app.queries import sql
 from dropline.app.warehouse import Answer
+from tests.app.shown import descriptions
 
-COUNTED = "select backend, count(*) as n from capacity group by all order by all"
+ODD = "select 1 as a, 2 as a, interval 1 day as i, {'b': 1} as s, [1] as l, null as n, 'x'::blob as b, 1::hugeint h"
 
 
 def answer(app):
@@ -24,16 +24,23 @@ def shown(app):
     return dict(json.loads(app.get("bidi_component")[0].proto.json))
 
 
-def test_a_question_in_the_address_is_answered(open_page, published_home):
-    app = open_page(published_home, "sql", sql="select 6 * 7 as answer")
-    assert list(answer(app)["answer"]) == [42]
-    assert shown(app)["text"] == "select 6 * 7 as answer"
+def test_a_question_in_the_address_is_answered_with_names_and_kinds_that_no_file_can_hold(open_page, published_home):
+    app = open_page(published_home, "sql", sql=ODD)
+    assert len(set(answer(app).columns)) == 8
+    assert list(answer(app)["h"]) == [1]
+    assert shown(app)["text"] == ODD
+    assert shown(open_page(published_home, "sql"))["text"].startswith("select configuration, lps")
 
 
-def test_without_a_question_the_page_says_how_to_ask_one(open_page, published_home):
-    app = open_page(published_home, "sql")
-    assert "pick a worked one" in app.info[0].value
-    assert shown(app)["text"].startswith("select configuration, lps")
+def test_rows_that_are_cut_are_told(open_page, published_home, monkeypatch):
+    monkeypatch.setattr(sql_console, "ask", lambda path, text: Answer(pa.table({"a": [1, 2]}), cut=True))
+    assert "There are more rows" in open_page(published_home, "sql", sql="select 'cut here'").warning[0].value
+
+
+def test_the_chart_takes_the_columns_of_the_address(open_page, published_home):
+    counted = "select backend, count(*) as n from capacity group by all order by all"
+    [drawn] = descriptions(open_page(published_home, "sql", sql=counted, x="backend", y="n", colour="backend"))
+    assert drawn.startswith("n over backend: n = ")
 
 
 def test_every_worked_question_has_a_picture(open_page, published_home):
@@ -53,40 +60,6 @@ def test_a_question_too_long_for_an_address_is_answered_but_not_put_there(open_p
     assert any("too long for the address" in each.value for each in app.caption)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("drop table trials", "Expected one SELECT, found DROP"),
-        ("from read_text('/etc/passwd')", "read_text() is not among the functions"),
-        ("select nothing", "Binder Error"),
-        ("<script>alert(1)</script>", "Parser Error"),
-    ],
-)
-def test_what_is_refused_says_why_and_draws_nothing(open_page, published_home, text, said):
-    app = open_page(published_home, "sql", sql=text)
-    assert said in app.code[0].value
-    assert "not answered" in app.error[0].value
-    assert not app.get("vega_lite_chart")
-
-
-def test_rows_that_are_cut_are_told(open_page, published_home, monkeypatch):
-    cut = Answer(pa.table({"a": [1, 2]}), cut=True)
-    monkeypatch.setattr(sql_console, "ask", lambda path, text: cut)
-    app = open_page(published_home, "sql", sql="select 'cut here'")
-    assert "There are more rows" in app.warning[0].value
-
-
-def test_an_answer_without_rows_says_what_to_do(open_page, published_home):
-    app = open_page(published_home, "sql", sql="select 1 as a where false")
-    assert "no row matches" in app.info[0].value
-
-
-def test_names_and_kinds_that_no_file_can_hold_are_shown(open_page, published_home):
-    odd = "select 1 as a, 2 as a, interval 1 day as i, {'b': 1} as s, [1] as l, null as n, 'x'::blob as b, 1::hugeint h"
-    app = open_page(published_home, "sql", sql=odd)
-    assert len(set(answer(app).columns)) == 8
-
-
 def test_the_editor_knows_tables_columns_and_functions_with_their_meaning(open_page, published_home, warehouse):
     known = shown(open_page(published_home, "sql"))
     assert {"tables": known["tables"], "functions": known["functions"]} == sql.schema(warehouse)
@@ -97,13 +70,6 @@ def test_the_editor_knows_tables_columns_and_functions_with_their_meaning(open_p
     own = {call.partition("(")[0] for call, _, _, is_own in known["functions"] if is_own}
     assert own >= {"compare", "lps_needed"}
     assert "quantile_cont()" in {call for call, *_ in known["functions"]}
-
-
-def test_the_chart_takes_the_columns_of_the_address(open_page, published_home):
-    app = open_page(published_home, "sql", sql=COUNTED, x="backend", y="n", colour="backend")
-    (spec,) = [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
-    assert spec["description"].startswith("n over backend: n = ")
-    assert not app.warning
 
 
 def test_a_chart_says_what_it_leaves_out_and_keeps_the_colours_of_backends():
@@ -118,10 +84,3 @@ def test_a_chart_says_what_it_leaves_out_and_keeps_the_colours_of_backends():
     }
     many = pd.DataFrame({"x": ["a"] * (quick.MOST_POINTS + 1), "y": 1.0})
     assert "the first 5,000 of 5,001 rows" in quick.points(many, "x", "y").to_dict()["description"]
-
-
-def test_examples_are_plain_sql_with_a_question_each():
-    assert len(sql.examples()) == len(list(sql.ANALYSES.glob("*.sql"))) >= 7
-    for name, text in sql.examples().items():
-        assert "{{" not in text
-        assert len(name) > 20

@@ -1,6 +1,6 @@
 """The one door to the DuckDB file: read-only, locked, current, and clear when it cannot open."""
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import duckdb
 import pytest
@@ -24,12 +24,9 @@ def path(tmp_path):
     return path
 
 
-def test_a_missing_warehouse_says_what_to_type(tmp_path):
+def test_a_warehouse_that_is_missing_or_none_is_named_with_what_to_type(tmp_path):
     with pytest.raises(WarehouseMissing, match=r"nothing\.duckdb.*`dropline up examples`"):
         Warehouse.open(tmp_path / "nothing.duckdb")
-
-
-def test_a_file_that_is_no_warehouse_is_named(tmp_path):
     path = tmp_path / "warehouse.duckdb"
     path.write_bytes(b"not a database at all, but long enough to have a header" * 100)
     with pytest.raises(WarehouseUnreadable, match=r"warehouse\.duckdb cannot be opened"):
@@ -50,18 +47,10 @@ def test_readers_of_an_old_publication_keep_it_while_new_ones_see_the_new(path):
 
 
 def test_several_threads_ask_at_once(path):
-    warehouse = Warehouse.open(path)
-    answers = []
-
-    def ask():
-        answers.append(warehouse.query("select sum(range) as total from range(100000)")["total"][0].as_py())
-
-    threads = [threading.Thread(target=ask) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert answers == [4999950000] * 8
+    question = "select sum(range) as total from range(100000)"
+    with ThreadPoolExecutor(8) as pool:
+        answers = pool.map(Warehouse.open(path).query, [question] * 8)
+    assert [answer["total"][0].as_py() for answer in answers] == [4999950000] * 8
 
 
 @pytest.mark.parametrize(
@@ -96,35 +85,23 @@ def test_anything_but_one_select_over_the_warehouse_is_refused(path, sql, monkey
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 
-@pytest.mark.parametrize(
-    "sql", ["from figures", "with a as (select 1) select * from a", "describe figures", "show tables"]
-)
-def test_every_way_to_read_is_answered(path, sql):
-    assert Warehouse.open(path).query(sql).num_rows == 1
+def test_every_way_to_read_is_answered(path):
+    for sql in ("from figures", "with a as (select 1) select * from a", "describe figures", "show tables"):
+        assert Warehouse.open(path).query(sql).num_rows == 1
 
 
-def test_a_question_asked_again_is_answered_from_memory_and_noted(warehouse_home):
-    warehouse = Warehouse.open(warehouse_home / "warehouse.duckdb", remembered_bytes=2**20)
-    sql = "select count(*) as runs from runs where rate_unit = $unit"
-    first = warehouse.query(sql, {"unit": "leases/s"})
+def test_a_question_asked_again_is_answered_from_memory_and_noted_until_that_takes_too_much_room(path):
+    forgetful = Warehouse.open(path)
+    assert forgetful.query("select 1") is not forgetful.query("select 1"), "unless asked for"
+    warehouse = Warehouse.open(path, remembered_bytes=1000)
+    sql = "select value from figures where value = $value"
+    first = warehouse.query(sql, {"value": 1})
     with query_log.recorded() as questions:
-        assert warehouse.query(sql, {"unit": "leases/s"}) is first
-    assert list(questions) == ["select count(*) as runs from runs where rate_unit = 'leases/s'"]
-    assert warehouse.query(sql, {"unit": "queries/s"}) is not first
-
-
-def test_answers_are_forgotten_when_they_take_too_much_room(warehouse_home, warehouse):
-    assert warehouse.query("select 1") is not warehouse.query("select 1"), "nothing is remembered unless asked for"
-    remembering = Warehouse.open(warehouse_home / "warehouse.duckdb", remembered_bytes=1000)
-    first = remembering.query("select 1")
-    assert remembering.query("select 1") is first
-    remembering.query("select * from range(1000)")
-    assert remembering.query("select 1") is not first
-
-
-def test_what_is_refused_is_neither_kept_nor_noted(warehouse_home):
-    warehouse = Warehouse.open(warehouse_home / "warehouse.duckdb", remembered_bytes=2**20)
-    for _ in range(2):
-        with query_log.recorded() as questions, pytest.raises(QueryRefused):
-            warehouse.query("drop table runs")
-        assert not questions
+        assert warehouse.query(sql, {"value": 1}) is first
+        assert warehouse.query(sql, {"value": 2}) is not first
+        for _ in range(2):
+            with pytest.raises(QueryRefused):  # neither kept nor noted
+                warehouse.query("drop table figures")
+    assert list(questions) == [f"select value from figures where value = {value}" for value in (1, 2)]
+    warehouse.query("select * from range(1000)")
+    assert warehouse.query(sql, {"value": 1}) is not first

@@ -7,28 +7,24 @@ import json
 import os
 import re
 import shutil
-import socket
-import subprocess
-import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import pytest
 
-from dropline.app import planner, queries
-from dropline.app.serve import ADDRESS, ROOT, command, environment
+from benchmarks import soak
+from dropline.app import planner
+from dropline.app.serve import ADDRESS, ROOT
 from dropline.app.warehouse import Warehouse
-from dropline.paths import Home
 from tests.homes import built
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, WebSocket
+    from playwright.sync_api import Browser, Locator, Page
 
 # Markup for HTML and Markdown, what Streamlit makes of it, control characters, and text that turns its direction.
 STRANGE = (
@@ -46,6 +42,7 @@ FIGURE = {
     **dict.fromkeys(("source_id", "source_title", "source_publisher", "location", "backend", "testbed"), STRANGE),
     **dict.fromkeys(("product_version", "scenario", "scenario_detail", "tool", "note"), STRANGE),
 }
+PAIR = [f"ISC Kea 2.2.0 DHCPv4 memfile {threads} (kea-2.2-backends)" for threads in ("multi x4", "single")]
 # The pages by the name in their address, as app/main.py lists them.
 PAGES = re.findall(r'VIEWS / "(\w+)\.py"', (ROOT / "app" / "main.py").read_text("utf-8"))
 EXAMPLE = ROOT / "examples" / "kea-2.2-backends"
@@ -102,27 +99,25 @@ class Watched:
         return self.page.locator(f"[aria-label*={json.dumps(said, ensure_ascii=False)}]").first
 
 
-def _listen(message: ConsoleMessage, watched: Watched) -> None:
-    if message.type == "error":
-        watched.troubles.append(f"console: {message.text}")
-
-
-def _ask(request: Request | WebSocket, watched: Watched) -> None:
-    origin = watched.address.removeprefix("http")
-    if not request.url.startswith((f"http{origin}/", f"ws{origin}/", "data:", f"blob:http{origin}/")):
-        watched.troubles.append(f"left the machine: {request.url}")
-
-
 @contextmanager
 def watch(chromium: Browser, address: str, **options: Any) -> Iterator[Watched]:
-    """Open a browser session; it fails in the end if a request left the app or an error reached the console."""
+    """Open a browser session; it fails in the end if a request left the app or an error reached the console.
+
+    The address is that of an app, or of a folder.
+    """
     context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}} | options)
     page = context.new_page()
     watched = Watched(page, address)
-    page.on("console", partial(_listen, watched=watched))
-    page.on("pageerror", lambda error: watched.troubles.append(f"script: {error}"))
-    page.on("request", partial(_ask, watched=watched))
-    page.on("websocket", partial(_ask, watched=watched))
+    own = (address, address.replace("http:", "ws:"), f"blob:{address}", "data:")
+
+    def trouble(what: str, *, is_one: bool = True) -> None:
+        if is_one:
+            watched.troubles.append(what)
+
+    page.on("console", lambda said: trouble(f"console: {said.text}", is_one=said.type == "error"))
+    page.on("pageerror", lambda error: trouble(f"script: {error}"))
+    page.on("request", lambda asked: trouble(f"left: {asked.url}", is_one=not asked.url.startswith(own)))
+    page.on("websocket", lambda asked: trouble(f"left: {asked.url}", is_one=not asked.url.startswith(own)))
     try:
         yield watched
     finally:
@@ -165,34 +160,15 @@ def chromium() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def serve_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path], str]]:
     """Return a function that serves a home and gives the address."""
-    running: list[subprocess.Popen[bytes]] = []
     logs = tmp_path_factory.mktemp("streamlit")
+    with ExitStack() as running:
 
-    def start(home: Path) -> str:
-        with socket.socket() as probe:
-            probe.bind((ADDRESS, 0))
-            port = probe.getsockname()[1]
-        log = logs / f"{port}.log"
-        with log.open("wb") as out:
-            server = subprocess.Popen(
-                command(port, open_browser=False), cwd=ROOT, env=environment(Home(home)), stdout=out, stderr=out
-            )
-        running.append(server)
-        for _ in range(300):
-            if server.poll() is not None:
-                pytest.fail(f"the app ended: {log.read_text()}")
-            try:
-                socket.create_connection((ADDRESS, port), 1).close()
-            except OSError:
-                time.sleep(0.1)
-            else:
-                return f"http://{ADDRESS}:{port}"
-        return pytest.fail(f"the app did not start within 30 s: {log.read_text()}")
+        def start(home: Path) -> str:
+            log = logs / f"{len(list(logs.iterdir()))}.log"
+            port, _ = running.enter_context(soak.served(home, log))
+            return f"http://{ADDRESS}:{port}"
 
-    yield start
-    for server in running:
-        server.terminate()
-        server.wait(10)
+        yield start
 
 
 @pytest.fixture(scope="session")
@@ -215,25 +191,14 @@ def warehouse(warehouse_home: Path) -> Warehouse:
 
 
 @pytest.fixture(scope="session")
-def pair(warehouse: Warehouse) -> list[str]:
-    """The labels of memfile without HA, multi- and single-threaded."""
-    rows = warehouse.query("""
-        select configuration_id from configurations
-        where origin = 'measured' and protocol = 'DHCPv4' and backend = 'memfile' and ha_mode = 'none'
-        order by threading
-        """).to_pylist()
-    return [queries.labels(warehouse)[row["configuration_id"]] for row in rows]
-
-
-@pytest.fixture(scope="session")
-def addresses(warehouse: Warehouse, pair: list[str]) -> dict[str, str]:
+def addresses(warehouse: Warehouse) -> dict[str, str]:
     """The path of every page, with choices that make it show all that it has."""
     finding = warehouse.query("select finding_id from quality_findings where subject = 'trial' order by all limit 1")
     return {
         "results": "",
         "explore": "explore?origin=measured",
-        "compare": "compare?" + urlencode({"configurations": pair}, doseq=True),
-        "run": "run?" + urlencode({"configuration": pair[0]}),
+        "compare": "compare?" + urlencode({"configurations": PAIR}, doseq=True),
+        "run": "run?" + urlencode({"configuration": PAIR[0]}),
         "versions": "versions",
         "speedups": "speedups",
         "trends": "trends",
@@ -251,12 +216,6 @@ def addresses(warehouse: Warehouse, pair: list[str]) -> dict[str, str]:
 def strange_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home of files in which every text that somebody else writes tries to be markup; some files are refused."""
     return built(tmp_path_factory.mktemp("strange"), strange_files(tmp_path_factory.mktemp("strange-files"))).root
-
-
-@pytest.fixture(scope="session")
-def strange_address(serve_home: Callable[[Path], str], strange_home: Path) -> str:
-    """The app over the strange files."""
-    return serve_home(strange_home)
 
 
 @pytest.fixture(scope="session")
@@ -289,12 +248,10 @@ def strange_files(root: Path) -> Path:
             "user-context": {STRANGE: STRANGE},
         }
         (campaign / "configs" / file.name).write_text(json.dumps(settings), "utf-8")
-    (campaign / "machine").mkdir()
-    for name in ("hostname.txt", "meminfo.txt", "ip-link.json"):
-        shutil.copy(EXAMPLE / "machine" / name, campaign / "machine")
-    processor = (EXAMPLE / "machine" / "lscpu.json").read_text("utf-8")
-    strange_processor = processor.replace("Intel(R) Xeon(R) Processor", json.dumps(STRANGE)[1:-1])
-    (campaign / "machine" / "lscpu.json").write_text(strange_processor, "utf-8")
+    shutil.copytree(EXAMPLE / "machine", campaign / "machine")
+    lscpu = campaign / "machine" / "lscpu.json"
+    processor = json.dumps(STRANGE)[1:-1]
+    lscpu.write_text(lscpu.read_text("utf-8").replace("Intel(R) Xeon(R) Processor", processor), "utf-8")
     (campaign / "machine" / "os-release.txt").write_text(f'PRETTY_NAME="{STRANGE}"\nNAME="{STRANGE}"\n', "utf-8")
     described = {
         "campaign": "evil",

@@ -1,6 +1,7 @@
 """The report opened from disk, as somebody does who got it by mail."""
 
 import pytest
+from conftest import watch
 
 import report
 from dropline.app.warehouse import Warehouse
@@ -10,18 +11,13 @@ from dropline.app.warehouse import Warehouse
 def test_it_opens_without_errors_fits_and_prints(chromium, warehouse_home, tmp_path, width, scheme):
     file = tmp_path / "report.html"
     file.write_text(report.make(Warehouse.open(warehouse_home / "warehouse.duckdb")), "utf-8")
-    context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": 900}, offline=True)
-    page = context.new_page()
-    troubles = []
-    page.on("console", lambda message: troubles.append(message.text))
-    page.on("pageerror", lambda error: troubles.append(str(error)))
-    page.on("request", lambda asked: None if asked.url == file.as_uri() else troubles.append(asked.url))
-    page.goto(file.as_uri())
-    assert page.evaluate("document.documentElement.scrollWidth") <= width, "only tables scroll sideways"
-    assert page.get_by_role("img").count() == 36
-    assert page.get_by_role("table", name="ISC Kea 2.2.0 DHCPv4, leases/s").get_by_text("12,178").is_visible()
-    page.get_by_role("link", name="Findings").click()
-    assert page.get_by_role("heading", name="Findings", exact=True).is_visible()
-    assert page.pdf().startswith(b"%PDF")
-    context.close()
-    assert troubles == []
+    viewport = {"width": width, "height": 900}
+    with watch(chromium, file.as_uri(), color_scheme=scheme, viewport=viewport, offline=True) as watched:
+        page = watched.page
+        page.goto(file.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, "only tables scroll sideways"
+        assert page.get_by_role("img").count() == 36
+        assert page.get_by_role("table", name="ISC Kea 2.2.0 DHCPv4, leases/s").get_by_text("12,178").is_visible()
+        page.get_by_role("link", name="Findings").click()
+        assert page.get_by_role("heading", name="Findings", exact=True).is_visible()
+        assert page.pdf().startswith(b"%PDF")

@@ -7,7 +7,6 @@ import http.client
 import re
 import socket
 import subprocess
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -77,21 +76,17 @@ def guarded_app(home, warehouse, lasting):
             ask = "Ada, ada@example.org"
             """
         )
-        given = environment(Home(home)) | {"DROPLINE_ALLOW_UPLOADS": "1"}
-        with app.log.open("wb") as out:
-            program = command(app.port, open_browser=False)
-            server = subprocess.Popen(program, cwd=ROOT, env=given, stdout=out, stderr=out)
-        try:
-            for _ in range(300):
-                try:
-                    app.get("/_stcore/health")
-                    break
-                except OSError:
-                    time.sleep(0.1)
-            yield app
-        finally:
-            server.terminate()
-            server.wait(10)
+        program, given = command(app.port, open_browser=False), environment(Home(home))
+        given["DROPLINE_ALLOW_UPLOADS"] = "1"
+        with (
+            app.log.open("wb") as out,
+            subprocess.Popen(program, cwd=ROOT, env=given, stdout=out, stderr=out) as server,
+        ):
+            soak.wait_for(app.port)
+            try:
+                yield app
+            finally:
+                server.terminate()
     said = app.log.read_text()
     assert "Traceback" not in said
     assert SECRET not in said

@@ -2,6 +2,7 @@
 
 import pyarrow.parquet as pq
 import pytest
+from conftest import watch
 
 from dropline.app import site
 from dropline.paths import Home
@@ -32,80 +33,56 @@ def figures(page):
 
 
 def test_every_page_opens_from_disk_without_network_and_says_what_sql_says(chromium, folder, warehouse):
-    context = chromium.new_context(viewport={"width": 1280, "height": 900}, offline=True)
-    page = context.new_page()
-    troubles = []
-    page.on("console", lambda said: troubles.append(said.text) if said.type == "error" else None)
-    page.on("pageerror", lambda error: troubles.append(str(error)))
-    page.on("request", lambda asked: None if asked.url.startswith(("file://", "data:")) else troubles.append(asked.url))
+    with watch(chromium, folder.as_uri(), offline=True) as watched:
+        page = watched.page
+        page.goto((folder / "index.html").as_uri())
+        shown = figures(page)
+        for row in warehouse.query("""
+            select lps from leases_per_second
+            where origin = 'measured' and protocol = 'DHCPv4' and status = 'bracketed' order by lps desc limit 2
+            """).to_pylist():
+            assert any(text.startswith(f"{round(row['lps'], -1):,.0f}") for text in shown)
 
-    page.goto((folder / "index.html").as_uri())
-    shown = figures(page)
-    for row in warehouse.query("""
-        select lps from leases_per_second
-        where origin = 'measured' and protocol = 'DHCPv4' and status = 'bracketed' order by lps desc limit 2
-        """).to_pylist():
-        assert any(text.startswith(f"{round(row['lps'], -1):,.0f}") for text in shown)
+        page.get_by_role("link", name="Pairs").click()
+        assert "Several threads compared with one" not in figures(page)
+        (slowest,) = warehouse.query("""
+            select min(coalesce(ratio_interpolated, ratio)) as ratio from ratios
+            where factor = 'ha_mode' and origin = 'measured' and loss_goal = 'isc' and rate_unit = 'leases/s'
+            """)["ratio"].to_pylist()
+        assert page.get_by_role("cell", name=f"{slowest:.3g}", exact=True).count()
 
-    page.get_by_role("link", name="Pairs").click()
-    assert "Several threads compared with one" not in figures(page)
-    (slowest,) = warehouse.query("""
-        select min(coalesce(ratio_interpolated, ratio)) as ratio from ratios
-        where factor = 'ha_mode' and origin = 'measured' and loss_goal = 'isc' and rate_unit = 'leases/s'
-        """)["ratio"].to_pylist()
-    assert page.get_by_role("cell", name=f"{slowest:.3g}", exact=True).count()
+        page.get_by_role("link", name="Trends").click()
+        figures(page)
+        assert page.get_by_role("heading", level=2).count() == site.MOST_SERIES
 
-    page.get_by_role("link", name="Trends").click()
-    figures(page)
-    assert page.get_by_role("heading", level=2).count() == site.MOST_SERIES
+        page.get_by_role("link", name="Published").click()
+        figures(page)
+        (claims,) = warehouse.query("select count(*) as n from claims")["n"].to_pylist()
+        assert page.get_by_role("table").last.locator("tbody tr").count() == claims
 
-    page.get_by_role("link", name="Published").click()
-    figures(page)
-    (claims,) = warehouse.query("select count(*) as n from claims")["n"].to_pylist()
-    assert page.get_by_role("table").last.locator("tbody tr").count() == claims
-
-    page.get_by_role("link", name="Report").click()
-    assert page.get_by_role("heading", level=1).inner_text().startswith("Benchmark report")
-    context.close()
-    assert troubles == []
+        page.get_by_role("link", name="Report").click()
+        assert page.get_by_role("heading", level=1).inner_text().startswith("Benchmark report")
 
 
-def test_the_data_of_each_chart_and_table_lies_beside_it(chromium, folder, warehouse):
-    page = chromium.new_page()
+def test_beside_each_chart_lie_its_query_and_its_data_and_a_phone_scrolls_down_only(chromium, folder, warehouse):
+    page = chromium.new_page(viewport={"width": 390, "height": 800})
     linked = set()
     for file in folder.glob("*.html"):
         page.goto(file.as_uri())
         linked |= {str(each.get_attribute("href")) for each in page.locator("a[href^='data/']").all()}
-    page.close()
-    assert linked == {f"data/{each.name}" for each in (folder / "data").iterdir()}
-    best = warehouse.query(
-        "select max(lps) as lps from leases_per_second where origin = 'measured' and protocol = 'DHCPv4'"
-    )
-    assert (
-        max(filter(None, pq.read_table(folder / "data/index-1.parquet")["rate"].to_pylist())) == best["lps"][0].as_py()
-    )
-
-
-def test_below_each_chart_stands_its_query(chromium, folder, warehouse):
-    page = chromium.new_page()
-    for file in folder.glob("*.html"):
-        if file.stem == "report":
-            continue
-        page.goto(file.as_uri())
-        behind = page.locator("details:has(summary:text-is('SQL'))")
-        assert behind.count() == page.locator(".chart").count() > 0, file.name
-        for question in behind.first.locator("code").all_text_contents():
-            assert warehouse.query(question).num_columns > 0
-    page.close()
-
-
-def test_a_phone_scrolls_down_only(chromium, folder):
-    page = chromium.new_page(viewport={"width": 390, "height": 800})
-    for file in folder.glob("*.html"):
-        page.goto(file.as_uri())
+        if file.stem != "report":
+            behind = page.locator("details:has(summary:text-is('SQL'))")
+            assert behind.count() == page.locator(".chart").count() > 0, file.name
+            for question in behind.first.locator("code").all_text_contents():
+                assert warehouse.query(question).num_columns > 0
         page.wait_for_timeout(300)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, file.name
     page.close()
+    assert linked == {f"data/{each.name}" for each in (folder / "data").iterdir()}
+    [best] = warehouse.query(
+        "select max(lps) as lps from leases_per_second where origin = 'measured' and protocol = 'DHCPv4'"
+    )["lps"].to_pylist()
+    assert max(filter(None, pq.read_table(folder / "data/index-1.parquet")["rate"].to_pylist())) == best
 
 
 def test_what_files_say_stays_text(chromium, strange_home, tmp_path):
