@@ -11,7 +11,6 @@ from dropline.app import queries, view_tables
 from dropline.app.charts import theme
 from dropline.app.queries import compare as comparing
 from tests.app.shown import charts, rows
-from tests.homes import changed
 
 DIFFERING = yaml.safe_load(Path(__file__).with_name("differing.yml").read_text("utf-8"))
 
@@ -124,20 +123,6 @@ def test_more_pairs_need_more_evidence(warehouse, ids):
     assert (pairs["verdict"].str.startswith("probably ") == alone & ~claimed).all()
     assert tested["ratio"].between(tested["ci_low"], tested["ci_high"]).all(), "no ratio outside its own interval"
     assert (pairs.loc[pairs["p_value"].isna(), "verdict"] == "not testable").all()
-
-
-def test_a_second_version_is_what_a_visit_begins_with(open_page, warehouse_home, pair, tmp_path):
-    single, multi = pair
-    home = changed(
-        *(warehouse_home, tmp_path, "update trends set product_version = '2.4.0' where configuration_id = $multi"),
-        "update trends set place = place + 100, series_id = (select any_value(series_id) from trends as others "
-        "where configuration_id = $single and others.loss_goal = trends.loss_goal) where configuration_id = $multi",
-        single=single,
-        multi=multi,
-    )
-    app = open_page(home, "compare")
-    assert any("the newest version against the one before" in each.value for each in app.caption)
-    assert app.multiselect("configurations").value == pair
 
 
 @pytest.mark.parametrize(("differing", "expected"), DIFFERING)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dropline.app import headlines, wording
+from dropline.app import headlines, queries, wording
 from dropline.app.queries import compare
 from dropline.app.warehouse import Warehouse
 from tests.app.shown import links
@@ -53,3 +53,13 @@ def test_the_home_page_says_what_the_newest_version_changed_and_leads_there(open
     app = open_page(two_versions)
     assert app.header[0].value.replace("\\", "").startswith("ISC Kea 2.4.0 against 2.2.0: ")
     assert "Set-up by set-up" in links(app)
+
+
+def test_a_comparison_begins_with_the_newest_version_against_the_one_before(open_page, two_versions, warehouse):
+    app = open_page(two_versions, "compare")
+    assert "the newest version against the one before" in app.caption[0].value
+    chosen = app.multiselect("configurations").value
+    facts = queries.ask(warehouse, "factors", configuration_ids=chosen).to_pylist()
+    threading = {row["configuration_id"]: row["threading"] for row in facts}
+    assert [threading[each] for each in chosen] == ["single", "multi"]
+    assert len({(row["protocol"], row["backend"]) for row in facts}) == 1
