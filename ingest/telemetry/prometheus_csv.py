@@ -92,7 +92,7 @@ def _head(cells: list[str]) -> _Head | None:
     # A table of one query has its labels as columns; a lone Value column is a series of that name.
     if distinct and value == len(names) - 1 > 1:
         return _Head(cells, time, value)
-    return _Head(cells, 0, None, series=tuple(series(cell) or (cell, None, None) for cell in cells[1:]))
+    return _Head(cells, 0, None, series=tuple(series(cell) or (cell or UNNAMED, None, None) for cell in cells[1:]))
 
 
 def _row(line: int, at: datetime, head: _Head, cells: list[str]) -> Found:
