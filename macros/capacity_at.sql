@@ -14,15 +14,27 @@ with_excess as (
 
 ),
 
+-- groups, not windows: they need no sorting
+first_exceeding as (
+
+    select
+        run_id,
+        loss_goal,
+        min(offered_rate) as first_exceeding_rate
+    from with_excess
+    where loss_ratio > loss_limit or coalesce(is_unsustained, false)
+    group by run_id, loss_goal
+
+),
+
 with_first_exceeding as (
 
     select
-        *,
-        min(offered_rate) filter (where loss_ratio > loss_limit or coalesce(is_unsustained, false))
-            over (partition by run_id, loss_goal) as first_exceeding_rate,
-        lead(offered_rate) over (partition by run_id, loss_goal order by offered_rate) as next_rate,
-        lead(excess) over (partition by run_id, loss_goal order by offered_rate) as next_excess
+        with_excess.*,
+        first_exceeding.first_exceeding_rate
     from with_excess
+    left join first_exceeding
+        on with_excess.run_id = first_exceeding.run_id and with_excess.loss_goal = first_exceeding.loss_goal
 
 ),
 
@@ -40,8 +52,10 @@ bracketed as (
         {{ value_at_highest('loss_ratio', 'offered_rate') }} filter (where passes) as last_passing_loss,
         {{ value_at_highest('is_generator_limited', 'offered_rate') }} filter (where passes) as is_last_passing_limited,
         any_value(loss_ratio) filter (where offered_rate = first_exceeding_rate) as first_exceeding_loss,
-        any_value(offered_rate - excess * (next_rate - offered_rate) / nullif(next_excess - excess, 0))
-            filter (where offered_rate = first_exceeding_rate) as first_excess_rate,
+        any_value(excess) filter (where offered_rate = first_exceeding_rate) as first_excess,
+        min(offered_rate) filter (where offered_rate > first_exceeding_rate) as next_rate,
+        min(offered_rate) filter (where offered_rate > first_exceeding_rate and excess is not null) as next_known_rate,
+        {{ value_at_lowest('excess', 'offered_rate') }} filter (where offered_rate > first_exceeding_rate) as next_excess,
         coalesce(any_value(is_pace_lost) filter (where offered_rate = first_exceeding_rate), false)
             as is_first_exceeding_pace_lost,
         coalesce(
@@ -64,6 +78,12 @@ with_status as (
         -- goodput at the ends of the bracket: the loss there would be the limit
         (1 - loss_limit) * last_passing_rate as bracket_low,
         (1 - loss_limit) * first_exceeding_rate as bracket_high,
+        case
+            when next_rate = next_known_rate
+                then
+                    first_exceeding_rate
+                    - first_excess * (next_rate - first_exceeding_rate) / nullif(next_excess - first_excess, 0)
+        end as first_excess_rate,
         case
             when last_passing_rate is null then 'exceeded_at_first_step'
             when is_last_passing_limited then 'generator_limited'
@@ -138,7 +158,8 @@ run_capacities as (
     select
         {{ all_but(
             'with_crossing',
-            'first_excess_rate, share_low, share_by_logarithm, share_of_line, share_by_line, share_high'
+            'first_excess, next_rate, next_known_rate, next_excess, first_excess_rate, '
+            ~ 'share_low, share_by_logarithm, share_of_line, share_by_line, share_high'
         ) }},
         case when status = 'bracketed' then (crossing_low + crossing_high) / 2 end as rate_interpolated
     from with_crossing

@@ -26,21 +26,21 @@ numbered_pairs as (
 
 ),
 
-sides as (
+facts_a as (
 
     select
         numbered_pairs.pair_number,
-        facts.*,
-        facts.value as value_a,
-        null as value_b
+        facts.*
     from numbered_pairs
     inner join configuration_facts as facts on numbered_pairs.configuration_id_a = facts.configuration_id
-    union all
+
+),
+
+facts_b as (
+
     select
         numbered_pairs.pair_number,
-        facts.*,
-        null as value_a,
-        facts.value as value_b
+        facts.*
     from numbered_pairs
     inner join configuration_facts as facts on numbered_pairs.configuration_id_b = facts.configuration_id
 
@@ -49,17 +49,20 @@ sides as (
 items as (
 
     select
-        pair_number,
-        aspect,
-        item,
-        max(value_a) as value_a,
-        max(value_b) as value_b,
-        any_value(may_be_absent) as may_be_absent,
-        any_value(grade) as grade,
-        any_value(goes_with) as goes_with,
-        any_value(why) as why
-    from sides
-    group by pair_number, aspect, item
+        coalesce(facts_a.pair_number, facts_b.pair_number) as pair_number,
+        coalesce(facts_a.aspect, facts_b.aspect) as aspect,
+        coalesce(facts_a.item, facts_b.item) as item,
+        facts_a.value as value_a,
+        facts_b.value as value_b,
+        coalesce(facts_a.may_be_absent, facts_b.may_be_absent) as may_be_absent,
+        coalesce(facts_a.grade, facts_b.grade) as grade,
+        coalesce(facts_a.goes_with, facts_b.goes_with) as goes_with,
+        coalesce(facts_a.why, facts_b.why) as why
+    from facts_a
+    full outer join facts_b
+        on facts_a.pair_number = facts_b.pair_number
+            and facts_a.aspect = facts_b.aspect
+            and facts_a.item = facts_b.item
 
 ),
 

@@ -12,6 +12,13 @@ runs as (
 
 ),
 
+steps_of_several_trials as (
+
+    select * from {{ ref('int_steps') }}
+    where trials > 1
+
+),
+
 run_capacity as (
 
     select * from {{ ref('int_run_capacity') }}
@@ -70,16 +77,19 @@ gate_findings as (
 trials_at_one_rate as (
 
     select
-        run_id,
-        offered_rate,
-        min(loss_worst_exchange) as lowest_loss,
-        max(loss_worst_exchange) as highest_loss,
-        {{ value_at_lowest('requests_sent', 'loss_worst_exchange') }} as sent_at_lowest,
-        {{ value_at_highest('requests_sent', 'loss_worst_exchange') }} as sent_at_highest,
-        count(server_config_id) = count(*) and count(distinct server_config_id) = 1 as has_one_server_config
+        trials.run_id,
+        trials.offered_rate,
+        min(trials.loss_worst_exchange) as lowest_loss,
+        max(trials.loss_worst_exchange) as highest_loss,
+        {{ value_at_lowest('trials.requests_sent', 'trials.loss_worst_exchange') }} as sent_at_lowest,
+        {{ value_at_highest('trials.requests_sent', 'trials.loss_worst_exchange') }} as sent_at_highest,
+        count(trials.server_config_id) = count(*) and count(distinct trials.server_config_id) = 1
+            as has_one_server_config
     from trials
-    where completed and offered_rate is not null and loss_worst_exchange is not null and duplicate_of is null
-    group by run_id, offered_rate
+    inner join steps_of_several_trials as steps
+        on trials.run_id = steps.run_id and trials.offered_rate = steps.offered_rate
+    where trials.completed and trials.loss_worst_exchange is not null and trials.duplicate_of is null
+    group by trials.run_id, trials.offered_rate
     having count(*) > 1
 
 ),

@@ -235,27 +235,27 @@ with_runs as (
 
 ),
 
-with_pool as (
+-- of the few runs with a trial before which the server kept its leases: to sort all runs would take much longer
+unwiped_runs as (
 
     select
         with_runs.trial_id,
-        with_runs.run_id,
-        with_runs.unnamed_folder,
-        with_runs.duplicate_of,
-        case
-            when with_runs.server_wiped = false
-                then sum(exchange_totals.completed_exchanges) over (
-                        partition by with_runs.run_id
-                        order by
-                            with_runs.started_at nulls last,
-                            with_runs.offered_rate nulls last,
-                            with_runs.trial_id
-                        rows unbounded preceding
-                    )
-            else exchange_totals.completed_exchanges
-        end as exchanges_since_wiped
+        sum(exchange_totals.completed_exchanges) over (
+            partition by with_runs.run_id
+            order by
+                with_runs.started_at nulls last,
+                with_runs.offered_rate nulls last,
+                with_runs.trial_id
+            rows unbounded preceding
+        ) as exchanges_so_far
     from with_runs
     left join exchange_totals on with_runs.trial_id = exchange_totals.trial_id
+    where
+        with_runs.run_id in (
+            select kept.run_id
+            from with_runs as kept
+            where kept.server_wiped = false
+        )
 
 ),
 
@@ -263,12 +263,15 @@ joined as (
 
     select
         trials.*,
-        with_pool.run_id,
-        with_pool.unnamed_folder,
-        with_pool.duplicate_of,
-        -- an offer is no lease
-        case when coalesce(trials.rate_unit <> 'exchanges/s', true) then with_pool.exchanges_since_wiped end
-            as exchanges_since_wiped,
+        with_runs.run_id,
+        with_runs.unnamed_folder,
+        with_runs.duplicate_of,
+        case
+            -- an offer is no lease
+            when trials.rate_unit = 'exchanges/s' then null
+            when trials.server_wiped = false then unwiped_runs.exchanges_so_far
+            else exchange_totals.completed_exchanges
+        end as exchanges_since_wiped,
         observed.leases_held as leases_granted,
         accounting.answered,
         accounting.ratio_printed,
@@ -307,7 +310,8 @@ joined as (
         -- perfdhcp's rate is answers over wall time, so the two of them tell when a limit ended the trial early
         exchange_totals.last_received / nullif(trials.achieved_rate, 0) as elapsed_s
     from trials
-    inner join with_pool on trials.trial_id = with_pool.trial_id
+    inner join with_runs on trials.trial_id = with_runs.trial_id
+    left join unwiped_runs on trials.trial_id = unwiped_runs.trial_id
     left join exchange_totals on trials.trial_id = exchange_totals.trial_id
     left join observed on trials.trial_id = observed.trial_id
     left join accounting on trials.trial_id = accounting.trial_id
