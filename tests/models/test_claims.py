@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import yaml
 
 SEED = Path(__file__).parents[2] / "seeds" / "reported_claims.csv"
 with SEED.open(encoding="utf-8", newline="") as file:
@@ -74,37 +75,10 @@ def test_rule_and_maintainers_agree_but_for_the_claims_named_here(judged):
 
 
 @pytest.mark.parametrize(
-    ("claim_id", "verdict", "arithmetic"),
-    [
-        ("C01", "partly", "1 of 6 agree, 4 above, 1 below: lowest 1.62 = 18977 / 11686; highest 2.79 = 37956 / 13612"),
-        (
-            "C02",
-            "understated",
-            "1 of 12 agree, 6 above, 5 below: lowest 3.11 = 7441 / 2396; highest 18.03 = 10370 / 575",
-        ),
-        ("C04", "contradicted_in_source", "1 (results part, line 38); 2 (set-up part)"),
-        ("C07", "tautology", "7 (runs_kept)"),
-        (
-            "C10",
-            "partly",
-            "1 of 14 agree, 9 above, 4 below: lowest 29.33 = 100 * 220 / 750; highest 169.43 = 100 * 9981 / 5891",
-        ),
-        ("C13", "contradicted_in_source", "10 (the manual); 11 = 1 (before) + 10 (1000 % more)"),
-        ("C15", "holds", "294.4 = 2944 * 300 (offered_rate) / 3000"),
-        ("C29", "holds", "2 of 2 agree, 0 above, 0 below: 7.5 = ~7500 / ~1000; 6.67 = 10000 / 1500"),
-        ("C38", "partly", "1 of 3 agree, 0 above, 2 below: <3000; ~2700; ~2850"),
-        (
-            "C39",
-            "does_not_hold",
-            "0 of 2 agree, 1 above, 1 below: -8.16 = 100 * (~900 / ~980 - 1); 5.56 = 100 * (~2850 / ~2700 - 1)",
-        ),
-        ("C42", "partly", "6 of 8 agree, 0 above, 2 below: lowest ~900; highest 1000 (line rate, in words)"),
-        ("C43", "not_checkable", ""),
-    ],
+    ("claim_id", "said"), yaml.safe_load(Path(__file__).with_name("arithmetic.yml").read_text("utf-8")).items()
 )
-def test_a_person_can_follow_the_arithmetic(judged, claim_id, verdict, arithmetic):
-    claim = judged[claim_id]
-    assert (claim.verdict, claim.arithmetic) == (verdict, arithmetic)
+def test_a_person_can_follow_the_arithmetic(judged, claim_id, said):
+    assert [judged[claim_id].verdict, judged[claim_id].arithmetic] == said
 
 
 def test_what_hangs_on_the_tolerance_of_a_tenth_is_on_record(sql):
