@@ -465,11 +465,8 @@ def sql(
         _fail(f"--format {form} is binary: name a file with --output", 2)
     text = sys.stdin.read() if query == "-" else query
     rows = Warehouse.open(context.obj.warehouse).query(text)
-    if output:
-        with output.open("wb") as file:
-            write(rows, form, file)
-    else:
-        write(rows, form, sys.stdout.buffer)
+    with output.open("wb") if output else nullcontext(sys.stdout.buffer) as file:
+        write(rows, form, file)
 
 
 @app.command()

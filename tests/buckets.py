@@ -1,11 +1,8 @@
 """What the tests need of an S3 server of this machine."""
 
-from __future__ import annotations
-
 import http.client
-from typing import Final
 
-SECRET: Final = "this-is-the-secret-key"  # noqa: S105 - of nothing
+SECRET = "this-is-the-secret-key"  # noqa: S105 - of nothing
 
 
 def ask(server: str, method: str, path: str, body: str = "") -> None:

@@ -1,17 +1,13 @@
 """The command line, run within the process of a test: starting another takes longer than most commands."""
 
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 from unittest.mock import patch
 
 from typer.testing import CliRunner
 
 from dropline import cli
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class Said(NamedTuple):

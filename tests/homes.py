@@ -1,10 +1,10 @@
 """Homes that tests build, and questions to their warehouses."""
 
-from __future__ import annotations
-
 import shutil
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -13,11 +13,7 @@ from dropline.ingest.lake import Lake
 from dropline.ingest.loader import ingest
 from dropline.paths import Home
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    Ask = Callable[..., list[tuple[Any, ...]]]
+Ask = Callable[..., list[tuple[Any, ...]]]
 
 
 def built(root: Path, *folders: Path, rejects: int | None = None) -> Home:
