@@ -86,9 +86,11 @@ from dropline.ingest.loader import ingest
 file = Path(sys.argv[1])
 done = ingest([file], Lake.create(file.parent / "lake"))
 reasons = str([row["reason"] for row in done.rejects[-3:]])
-used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-seconds = sum(each.ru_utime + each.ru_stime for each in used)
-print(json.dumps([done.seen, done.trials, reasons, seconds, max(each.ru_maxrss for each in used) / 1024]))
+own, workers = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+seconds = sum(each.ru_utime + each.ru_stime for each in (own, workers))
+status = Path("/proc/self/status").read_text()  # own.ru_maxrss begins with the memory of the process that started this
+peak_kib = max(int(status.partition("VmHWM:")[2].split()[0]), workers.ru_maxrss)
+print(json.dumps([done.seen, done.trials, reasons, seconds, peak_kib / 1024]))
 """
 
 
