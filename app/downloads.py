@@ -1,4 +1,4 @@
-"""Downloads below a chart: its data as CSV and Parquet, its image as SVG, and the SQL behind it.
+"""Menu below a chart: its data as CSV and Parquet, its image as SVG, and the SQL behind it.
 
 The chart's own tool bar gives the image as PNG.
 """
@@ -30,28 +30,26 @@ _FORMS: Final = {
 _WIDTH: Final = 640  # pixels of an image, without its labels
 
 
-def row(drawn: alt.LayerChart, key: str, asked: Collection[str]) -> None:
-    """Offer what a chart draws, below it; nothing is written before it is asked for."""
+def menu(drawn: alt.LayerChart, key: str, asked: Collection[str]) -> None:
+    """Offer what a chart draws, in a menu below it; nothing is written before it is asked for."""
     name = re.sub(r"[^a-z0-9]+", "-", key.lower()).strip("-")
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        for form, (label, mime) in _FORMS.items():
-            st.download_button(
-                label,
-                partial(written, drawn, form),
-                file_name=f"dropline-{name}.{form}",
-                mime=mime,
-                key=f"{key}-{form}",
-                help=f"{'The image' if form == 'svg' else 'The data of the chart'}, as {label}",
-                type="tertiary",
-                icon=":material/download:",
-                on_click="ignore",
-            )
-        if asked:
-            with st.popover("SQL behind this", type="tertiary", icon=":material/database:"):
-                for question in asked:
-                    sql(question)
-                    if len(quote(question)) <= LONGEST_LINK:
-                        st.page_link("views/sql.py", label="Open in SQL", query_params={"sql": question})
+    with st.popover("Data and SQL", type="tertiary", icon=":material/download:"):
+        with st.container(horizontal=True, gap="small"):
+            for form, (label, mime) in _FORMS.items():
+                st.download_button(
+                    label,
+                    partial(written, drawn, form),
+                    file_name=f"dropline-{name}.{form}",
+                    mime=mime,
+                    key=f"{key}-{form}",
+                    help=f"{'The image' if form == 'svg' else 'The data of the chart'}, as {label}",
+                    icon=":material/download:",
+                    on_click="ignore",
+                )
+        for question in asked:
+            sql(question)
+            if len(quote(question)) <= LONGEST_LINK:
+                st.page_link("views/sql.py", label="Open in SQL", query_params={"sql": question})
 
 
 def sql(question: str) -> None:

@@ -167,4 +167,4 @@ def _lead_on_from_one(warehouse: Warehouse, labels: dict[str, str], one: pd.Seri
         links.to_speedups(each["factor"], one["campaign"], f"Speed-ups: {wording.FACTORS[each['factor']]}")
 
 
-main()
+widgets.page(main)

@@ -253,4 +253,4 @@ def _show_users(warehouse: Warehouse, kind: Kind, chosen: str, label: str, name:
     links.to_compare(texts, [user["configuration_id"]], "Open the configuration")
 
 
-main()
+widgets.page(main)

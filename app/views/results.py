@@ -357,4 +357,4 @@ def _foot(warehouse: Warehouse, totals: Mapping[str, int]) -> None:
     st.caption(" · ".join(said))
 
 
-main()
+widgets.page(main)

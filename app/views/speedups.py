@@ -173,4 +173,4 @@ def _finding(family: pd.Series) -> str:
     return f"{family['family']}: one more thread changes the rate by {100 * family['next_gain_ratio']:+.1f} %"
 
 
-main()
+widgets.page(main)

@@ -123,4 +123,4 @@ def _finding(points: pd.DataFrame) -> str:
     return f"{last['shown_change']} from run {last['place']} on{reason}{tail}"
 
 
-main()
+widgets.page(main)

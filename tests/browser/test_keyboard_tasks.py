@@ -155,10 +155,10 @@ def what_a_raw_file_is_and_where_it_stands(hand, warehouse):
 def the_sql_and_the_csv_of_a_chart(hand, warehouse):
     names = rows(warehouse, "select count(*) as n from capacity where origin = 'measured' and loss_goal = 'isc'")
     hand.watched.go()
+    hand.to("button", "Data and SQL")
     with hand.page.expect_download() as downloading:
         hand.to("button", "CSV")
     assert 0 < len(downloading.value.path().read_text("utf-8").splitlines()) - 1 <= names[0]["n"]
-    hand.to("button", "SQL behind this")
     hand.reads("from capacity")
 
 

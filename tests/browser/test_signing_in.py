@@ -195,6 +195,7 @@ def test_without_an_identity_no_door_gives_data(context, guarded):
     assert b"kea" not in found.lower()
     assert SECRET.encode() not in found
     page = sign_in(context, guarded, "vera", "/planner?clients=4711")
+    page.get_by_role("button", name="Data and SQL").first.click(timeout=30_000)
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV", exact=True).first.click(timeout=30_000)
     media = download.value.url.removeprefix(guarded.address)
