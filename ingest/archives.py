@@ -11,7 +11,6 @@ import gzip
 import io
 import lzma
 import os
-import re
 import stat
 import struct
 import tarfile
@@ -32,7 +31,6 @@ MOST_RATIO: Final = 200  # unpacked to packed size; text output of generators re
 _RATIO_FROM: Final = 16 * 1024 * 1024
 _LONGEST_READ: Final = 1024 * 1024
 _DIRECTORY_BYTES: Final = 200 * MOST_MEMBERS  # the zip central directory
-_NAMED: Final = re.compile(r".+\.(?:tar|tar\.gz|tgz|zip)", re.IGNORECASE | re.DOTALL)
 _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _BLOCK: Final = 512
 _DAMAGES: Final = (
@@ -66,11 +64,6 @@ class Member(NamedTuple):
     size: int
     held: Any = None
     rule: str | None = None
-
-
-def is_named(name: str) -> bool:
-    """Return whether a file has the name of a tar or zip archive."""
-    return _NAMED.fullmatch(name) is not None
 
 
 def is_tar(data: bytes) -> bool:

@@ -520,7 +520,8 @@ class _Walker:
 
     def unpacked(self, path: str, place: str, levels: int) -> _Folder | Reject | None:
         """Return the folder of an extracted archive, or a reject; None if the file is not an archive."""
-        if not self._room or not archives.is_named(path.rpartition("/")[2]):
+        name = path.rpartition("/")[2]
+        if not self._room or without_archive(name) in {"", name}:
             return None
         if levels > archives.MOST_LEVELS:
             return Reject(1, f"an archive within {levels - 1} others", "unpack the outer ones, and ingest the folder")

@@ -193,7 +193,8 @@ def ingest(
             for name, rows in part.tables:
                 batch.add(name, _introduce(rows, introduced) if name == "campaigns" else rows)
         summary.retired = len(retired)
-        tombstones(batch, retired)
+        if retired:
+            tombstones(batch, retired)
         for renamed in identities.renamed:
             move(lake, batch, renamed.old, renamed.new, renamed.there)
         summary.commit(batch)
