@@ -9,6 +9,7 @@ import json
 from itertools import groupby
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from dropline.ingest import figures, formats, machines, servers, telemetry, unsupported
@@ -75,8 +76,9 @@ def part(one):
     said = {**one.facts, **json.loads(one.facts.get("details") or "{}"), "details": None, "warnings": one.warnings}
     return {
         **{name: value for name, value in said.items() if value not in (None, [])},
-        **{name: [*map(dict, rows)] for name in ("exchanges", "intervals") if (rows := getattr(one, name))},
-        **series((row["metric"], row["label"], row["unit"], row["t_s"], row["value"]) for row in one.observations),
+        **({"exchanges": one.exchanges} if one.exchanges else {}),
+        **({"intervals": pa.table(one.intervals).to_pylist()} if one.intervals.get("position") else {}),
+        **series((each.metric, each.label, each.unit, each.t_s, each.value) for each in one.observations),
     }
 
 
