@@ -92,6 +92,8 @@ Claim = tuple[str, Any, str]
 """A value that one source gives for a column: (column, value, source)."""
 WATCHED: Final = ("host", "label", "metric", "unit", "value")  # of schema.OBSERVATIONS, in the order of `_digested`
 Watched = tuple[str | None, str | None, str, str, float]
+Labels = tuple[tuple[str | None, ...], ...]
+"""All columns of some observations but the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,8 @@ class Context:
 
     def sha256(self) -> str:
         """Return the digest of the context; a different digest makes a new version of the file."""
-        observations = labels_form(self.observations) % tuple([value for *_, value in self.observations])
+        labels = tuple([row[:-1] for row in self.observations])
+        observations = labels_form(labels) % tuple([value for *_, value in self.observations])
         return hashlib.sha256((self.digest_form() % {"observations": observations}).encode()).hexdigest()
 
     def digest_form(self, source: str | None = None, columns: Collection[str] = ()) -> str:
@@ -535,17 +538,12 @@ def _around(own: tuple[tuple[str, Any], ...], *more: object) -> str:
     return _DIGESTED.encode(rest)[1:]
 
 
-@lru_cache(maxsize=4096)
-def _labelled(host: str | None, label: str | None, metric: str, unit: str) -> str:
-    """Return the beginning of an observation as JSON; the label is left out if there is none."""
-    named = f'"label":{quoted(label)},' if label is not None else ""
-    owner = quoted(host) if host is not None else "null"
-    return f'{{"host":{owner},{named}"metric":{quoted(metric)},"unit":{quoted(unit)},"value":'
-
-
-def labels_form(rows: Iterable[Watched]) -> str:
-    """Return a %-format of the digested JSON of observations, for others that differ only in their values."""
-    return ",".join([f"{_literal(_labelled(host, label, metric, unit))}%r}}" for host, label, metric, unit, _ in rows])
+@lru_cache(maxsize=1024)
+def labels_form(labels: Labels) -> str:
+    """Return a %-format of the digested JSON of observations, for all that differ only in their values."""
+    rows = [dict(zip(WATCHED, each, strict=False)) for each in labels]
+    said = [_DIGESTED.encode({k: v for k, v in row.items() if k != "label" or v is not None}) for row in rows]
+    return ",".join([f'{_literal(text[:-1])},"value":%r}}' for text in said])
 
 
 def _literal(text: str) -> str:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from dropline.errors import DroplineError
 from dropline.ingest import archives, figures, formats, machines, servers, telemetry
 from dropline.ingest.campaign import FILE_NAME, SIDECARS, Campaign, CampaignError, slug
-from dropline.ingest.formats import Reject, contents, perfdhcp_forms, prefixes
+from dropline.ingest.formats import Reject, contents, perfdhcp, perfdhcp_forms, prefixes
 from dropline.ingest.formats.text import is_gzip, unpack
 from dropline.ingest.names import without_archive
 
@@ -227,39 +227,21 @@ def look(items: Iterable[Found], keep_bytes: int = 0) -> None:
 
 
 def _recognise(heads: Sequence[tuple[Found, bytes]]) -> None:
-    heads = _without_usual(heads)
-    in_question = formats.in_question([head for _, head in heads], _IN_JSON)
+    """Recognise usual reports of perfdhcp by their form, all other files by asking the readers."""
+    usual = [each for each in heads if perfdhcp_forms.may_have_a_form(each[1]) and each[0].name != FILE_NAME]
+    for (item, _), skeleton in zip(usual, perfdhcp_forms.skeletons([head for _, head in usual]), strict=True):
+        if form := perfdhcp_forms.form_of(skeleton):
+            item.kind, item.reader, item.form = Kind.OUTPUT, perfdhcp, form
+            item.fact = machines.recognise(item.name, perfdhcp_forms.START)
+    others = [each for each in heads if each[0].form is None]
+    in_question = formats.in_question([head for _, head in others], _IN_JSON)
     alike: dict[tuple[str, bytes], Found] = {}  # campaigns of one testbed bring the same facts and configurations
-    for (item, head), asked in zip(heads, in_question, strict=True):
+    for (item, head), asked in zip(others, in_question, strict=True):
         before = alike.setdefault((item.name, head), item)
         if before is item:
             recognise(item, head, asked=asked)
         else:
             item.nature = before.nature
-
-
-def _without_usual(heads: Sequence[tuple[Found, bytes]]) -> list[tuple[Found, bytes]]:
-    """Recognise the usual reports of perfdhcp, the first of each form by its head; return the other files."""
-    others: list[tuple[Found, bytes]] = []
-    usual: list[tuple[Found, bytes]] = []
-    for each in heads:
-        (usual if perfdhcp_forms.may_have_a_form(each[1]) and each[0].name != FILE_NAME else others).append(each)
-    first: dict[Form, Found] = {}
-    facts: dict[str, str | None] = {}
-    for (item, head), skeleton in zip(usual, perfdhcp_forms.skeletons([head for _, head in usual]), strict=True):
-        form = perfdhcp_forms.form_of(skeleton)
-        if form is None:
-            others.append((item, head))
-            continue
-        if form not in first:
-            recognise(item, head)
-            first[form] = item
-        if item.name not in facts:
-            facts[item.name] = machines.recognise(item.name, perfdhcp_forms.START)
-        item.kind, item.reader, item.fact = first[form].kind, first[form].reader, facts[item.name]
-        if item.kind is Kind.OUTPUT:
-            item.form = form
-    return others
 
 
 def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:

@@ -68,6 +68,7 @@ class Place(NamedTuple):
     format: str
     status: str
     scope: str | None  # the campaign of its folder, null in batches of older versions
+    size_bytes: int
 
 
 class Lake:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dropline.ingest import figures, machines, unsupported
 from dropline.ingest.campaign import slug
@@ -43,6 +43,7 @@ from dropline.ingest.servers import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from dropline.ingest.change_detection import Known
     from dropline.ingest.formats import Row
     from dropline.ingest.lake import Key, Version
 
@@ -54,23 +55,9 @@ _UNRECOGNISED: Final = (
     "check that it is complete; if it is not a result, list it under `ignore:` in campaign.yaml",
 )
 _UNWRAP: Final = "remove what comes before the lines of the tool; if it is not a result, list it under `ignore:`"
-EXPLAINING: Final = (Kind.CAMPAIGN, Kind.SERVER, Kind.MACHINE)
-
-
-def explains_first(item: Found) -> int:
-    """Return a sort key that puts context files before outputs."""
-    return EXPLAINING.index(item.kind) if item.kind in EXPLAINING else len(EXPLAINING)
-
 
 Read = Callable[[Found, int], tuple[bytes, int]]
 """Returns the bytes of a file, up to a limit, and its mtime in us; raises Unreadable."""
-
-
-class Versions(Protocol):
-    """The versions in the lake: a mapping or a Known."""
-
-    def get(self, key: Key, /) -> Version | None:
-        """Return the current version of a file, or None."""
 
 
 class _Machine(NamedTuple):
@@ -168,11 +155,12 @@ class Resolver:
         self,
         found: Iterable[Found],
         read: Read = whole,
-        known: Versions | None = None,
+        known: Known | None = None,
         configs: Iterable[ServerConfig] | None = None,
     ) -> None:
         self._files = by_scope(found)
-        self._bytes, self._known, self._configs = read, {} if known is None else known, configs
+        self._bytes, self._configs = read, configs
+        self._known: Known | dict[Key, Version] = known or {}
         self._neighbours = lru_cache(maxsize=_HELD)(lambda place: Neighbours(self._files[place]))
         self._machine = lru_cache(maxsize=_HELD)(self._load_machine)
         self._host_id = lru_cache(maxsize=_HELD)(self._load_host_id)

@@ -51,6 +51,7 @@ class Kept:
         for (campaign, path), place in self._places.items():
             scope = self._scope(campaign, place)
             item = Found(scope.folder / path, scope, path)
+            item.size = place.size_bytes
             if scope.campaign and scope.campaign.ignores(path):
                 continue
             # Only the newer version is on disk: its sidecar has moved it to another campaign.
