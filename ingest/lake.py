@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 from dropline.ingest import log
 from dropline.ingest.log import Entry
 from dropline.ingest.migration import migrate
-from dropline.ingest.parquet import TableFile, belonging, fsync, keyed, naming, replacing, row_groups, widened
+from dropline.ingest.parquet import TableFile, belonging, fsync, keyed, naming, plain, replacing, row_groups, widened
 from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Place(NamedTuple):
     origin: str  # the batch that first stored it; `batch` may be a reparse
     row_group: int
     row: int
-    modified_at: datetime | None
+    modified_us: int | None
     sha256: str  # empty if the bytes could not be read
     format: str
     status: str
@@ -176,7 +176,7 @@ class Lake:
 
     def places(self) -> dict[Key, Place]:
         """Return where the newest version of every file is stored, in storage order, without reading contents."""
-        columns = ["campaign", "source_path", "batch", *Place._fields[5:]]
+        columns = ["campaign", "source_path", "batch", "modified_at", *Place._fields[6:]]
         places: dict[Key, Place] = {}
         with self.reading():
             for file in self.files("raw_files"):
@@ -185,7 +185,7 @@ class Lake:
                         rows = parquet.read_row_group(group, columns=columns)
                         absent = pa.nulls(rows.num_rows)
                         held = (rows[c] if c in rows.column_names else absent for c in columns)
-                        for row, found in enumerate(zip(*(column.to_pylist() for column in held), strict=True)):
+                        for row, found in enumerate(zip(*map(plain, held), strict=True)):
                             key, batch = found[:2], found[2]
                             before = places.pop(key, None)
                             origin = before.origin if before and batch.endswith(REREAD) else batch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -117,6 +117,13 @@ def row_groups(file: Path, table: str) -> Iterator[pa.Table]:
     with naming(file), pq.ParquetFile(file) as parquet:
         for group in range(parquet.num_row_groups):
             yield widened(parquet.read_row_group(group), TABLES[table])
+
+
+def plain(column: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """Return the values of a column as Python objects; times as numbers, in their unit since 1970."""
+    times = pa.types.is_timestamp(column.type)
+    values: list[Any] = (column.cast(pa.int64()) if times else column).to_pylist()
+    return values
 
 
 def widened(rows: pa.Table, schema: pa.Schema) -> pa.Table:

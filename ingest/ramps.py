@@ -90,7 +90,7 @@ class _Group:
 
     row: Row
     form: str
-    source: str | None
+    source: str
     columns: list[str]
     sources: list[str | None]
 
@@ -112,7 +112,7 @@ class Trial(NamedTuple):
     item: Found
     content: Content
     sidecar: _Sidecar
-    source: str | None
+    source: str  # what values of the sidecar name as theirs, empty if there is none
     campaign: str
     id: str
     context_sha256: str
@@ -175,7 +175,7 @@ class Ramps:
         if keys is None or not (fields or around.name(item).is_plain):
             raise _Other
         sidecar = self._sidecar(around, item, content)
-        source = f"{SIDECAR_OF}{sidecar.item.path}" if sidecar.item else None
+        source = f"{SIDECAR_OF}{sidecar.item.path}" if sidecar.item else ""
         rate = figures.facts[number][_RATE]
         if rate is None or not 0 < rate < _MAX_RATE or rate in _numbers_in(item.folder):
             raise _Other
@@ -207,20 +207,7 @@ class Ramps:
         context = sha256((group.form % _written(own, source, labels, values)).encode()).hexdigest()
         own_id = trial_id(campaign, item.path, content.sha256, 0)
         return Trial(
-            form,
-            figures,
-            number,
-            item,
-            content,
-            sidecar,
-            source,
-            campaign,
-            own_id,
-            context,
-            own,
-            group,
-            labels,
-            values,
+            form, figures, number, item, content, sidecar, source, campaign, own_id, context, own, group, labels, values
         )
 
     def _sidecar(self, around: Neighbours, item: Found, content: Content) -> _Sidecar:
@@ -243,7 +230,7 @@ class Ramps:
         self,
         item: Found,
         content: Content,
-        source: str | None,
+        source: str,
         own: Row,
         facts: Row,
         values: list[float],
@@ -261,7 +248,7 @@ class Ramps:
             or any(row.get(column) != own.get(column) for column in _TIMES)
         ):
             return None
-        form = context.digest_form(source or "", own)
+        form = context.digest_form(source, own)
         if sha256((form % _written(own, source, labels, values)).encode()).hexdigest() != context.sha256():
             return None
         said = row["context_sources"]
@@ -332,11 +319,11 @@ def _repetition(in_path: str, said: Sequence[object]) -> int:
     return repetition
 
 
-def _written(own: Row, source: str | None, labels: Labels, values: Sequence[float]) -> dict[str, str]:
+def _written(own: Row, source: str, labels: Labels, values: Sequence[float]) -> dict[str, str]:
     """Return the JSON of a trial's own values, as a context is digested."""
     return {
         "observations": labels_form(labels) % tuple(values),
-        "source": quoted(source or ""),
+        "source": quoted(source),
         "offered_rate": repr(own["offered_rate"]),
         "started_at": f'"{own.get("started_at")}"',
         "ended_at": f'"{own.get("ended_at")}"',
@@ -376,13 +363,14 @@ def _trials(trials: Sequence[Trial]) -> pa.Table:
     columns: dict[str, list[Any]] = {name: [] for name in TABLES["trials"].names if name != "batch"}
     lengths, keys, sources = [], [], []
     for group, those in by_group.items():
+        conflicts = group.row["conflicts"]
         own: dict[str, list[Any]] = {
             "trial_id": [trial.id for trial in those],
             "campaign": [trial.campaign for trial in those],
             "source_path": [trial.item.path for trial in those],
             "source_sha256": [trial.content.sha256 for trial in those],
             **{name: [trial.own[name] for trial in those] for name in those[0].own if name in _OF_ROW},
-            "conflicts": [_of_sidecar(group, trial) for trial in those],
+            "conflicts": [[text.replace(group.source, trial.source) for text in conflicts] for trial in those],
             **{name: [trial.figures.facts[trial.number][at] for trial in those] for at, name in enumerate(FACTS)},
         }
         if "repetition" in own:  # then they come from several folders
@@ -399,14 +387,6 @@ def _trials(trials: Sequence[Trial]) -> pa.Table:
     ends = np.cumsum([0, *lengths]).astype(np.int32)
     maps = pa.MapArray.from_arrays(pa.array(ends), pa.array(keys, told.key_type), pa.array(sources, told.item_type))
     return table("trials", {**columns, "context_sources": maps})
-
-
-def _of_sidecar(group: _Group, trial: Trial) -> list[str]:
-    """Return the conflicts of a trial, which name its own sidecar."""
-    conflicts: list[str] = group.row["conflicts"]
-    if conflicts and group.source and trial.source:
-        return [text.replace(group.source, trial.source) for text in conflicts]
-    return conflicts
 
 
 def _figures(form: Form, figures: Figures, trials: Sequence[Trial]) -> Iterator[tuple[str, pa.Table]]:

@@ -340,7 +340,7 @@ def _add_trial(
     outcome.rows.setdefault("trials", []).append(trial)
     source = {"campaign": raw["campaign"], "source_path": raw["source_path"]}
     of_trial = {**source, "trial_id": own_id}
-    outcome.rows.setdefault("exchanges", []).extend(row | of_trial for row in report.exchanges)
+    outcome.rows.setdefault("exchanges", []).extend({**row, "trial_id": own_id} for row in report.exchanges)
     outcome.series += (
         Series("intervals", report.intervals, of_trial),
         Series.of("observations", Observation._fields, report.observations, of_trial),

@@ -82,5 +82,5 @@ def _write(file: Path, content: pa.BinaryScalar, place: Place) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("xb") as opened:  # fails if the file system considers two names equal
         opened.write(content.as_buffer())
-    if place.modified_at:
-        os.utime(file, (place.modified_at.timestamp(),) * 2)
+    if place.modified_us:
+        os.utime(file, ns=(place.modified_us * 1000,) * 2)

@@ -60,6 +60,14 @@ class Reject:
     hint: str
 
 
+class Rejected(Exception):
+    """A file that is rejected as a whole."""
+
+    def __init__(self, reason: str, hint: str, line: int = 1) -> None:
+        super().__init__(reason)
+        self.reject = Reject(line, reason, hint)
+
+
 Parts = Iterator[Report | Reject]
 Sniff = Callable[[bytes], bool]
 Parse = Callable[[bytes], Parts]

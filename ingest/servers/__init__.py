@@ -1,7 +1,7 @@
 """Server configurations: how each kind is recognised, and the result of its module.
 
 A module has `PRODUCT`, `sniff(head) -> bool` and `parse(data) -> Row`: a row of `schema.SERVER_CONFIGS` without the
-columns that only the caller knows (batch, campaign, source_path, source_sha256). `parse` raises only ConfigError, if
+columns that only the caller knows (batch, campaign, source_path, source_sha256). `parse` raises only Rejected, if
 the configuration is unusable. A module that also knows configurations of other programs names them by `describe(head)
 -> str | None`.
 """
@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import begins_like_json
 from dropline.ingest.servers import kea, powerdns
-from dropline.ingest.servers.plain import ConfigError
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["FORMATS", "IN_JSON", "ConfigError", "describe", "recognise"]
+__all__ = ["FORMATS", "IN_JSON", "describe", "recognise"]
 
 _MODULES: Final[tuple[ModuleType, ...]] = (kea, powerdns)
 IN_JSON: Final = kea.IN_JSON

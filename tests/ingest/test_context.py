@@ -15,11 +15,11 @@ from dropline.ingest.context import (
     Context,
     ServerConfig,
     ServerConfigs,
-    SidecarError,
     context_path,
     gather,
     read_sidecar,
 )
+from dropline.ingest.formats import Rejected
 from dropline.ingest.schema import OBSERVATIONS, TRIALS
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "kea-2.2-ha"
@@ -316,9 +316,9 @@ def test_a_sidecar_of_another_output_is_told():
     ],
 )
 def test_a_broken_sidecar_is_refused_with_its_line(data, line):
-    with pytest.raises(SidecarError) as caught:
+    with pytest.raises(Rejected) as caught:
         read_sidecar(data)
-    assert caught.value.line == line
+    assert caught.value.reject.line == line
     assert "JSON" in str(caught.value)
 
 

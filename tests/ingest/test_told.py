@@ -14,9 +14,8 @@ import pytest
 
 from dropline.ingest import figures, formats, machines, servers, telemetry, unsupported
 from dropline.ingest.files import HEAD_BYTES
-from dropline.ingest.formats import Reject
+from dropline.ingest.formats import Reject, Rejected
 from dropline.ingest.machines import SOURCES, FactError
-from dropline.ingest.servers import ConfigError
 
 TESTS = Path(__file__).parents[1]
 TOLD = Path(__file__).parent / "told.jsonl"
@@ -47,8 +46,8 @@ def told(name):
         try:
             row = {column: value for column, value in server.parse(data).items() if value is not None}
             found["server"] = row | {"settings": json.loads(row["settings"]) if "made" in name else "those of the file"}
-        except ConfigError as error:
-            found["server"] = error.line, str(error), error.hint
+        except Rejected as error:
+            found["server"] = part(error.reject)
     if what := servers.describe(head):
         found["described"] = what
     kind = machines.recognise(name, head)
