@@ -11,7 +11,6 @@ import gzip
 import io
 import lzma
 import os
-import re
 import stat
 import struct
 import tarfile
@@ -19,6 +18,7 @@ import zipfile
 import zlib
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
+from dropline.ingest.formats import Rejected
 from dropline.ingest.formats.text import is_gzip
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ MOST_RATIO: Final = 200  # unpacked to packed size; text output of generators re
 _RATIO_FROM: Final = 16 * 1024 * 1024
 _LONGEST_READ: Final = 1024 * 1024
 _DIRECTORY_BYTES: Final = 200 * MOST_MEMBERS  # the zip central directory
-_NAMED: Final = re.compile(r".+\.(?:tar|tar\.gz|tgz|zip)", re.IGNORECASE | re.DOTALL)
 _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _BLOCK: Final = 512
 _DAMAGES: Final = (
@@ -51,14 +50,6 @@ _DAMAGED: Final = "copy it again from where it was made, or unpack what can be s
 _SPLIT: Final = "unpack it yourself and ingest the folder, or make several archives of it"
 
 
-class ArchiveError(Exception):
-    """An archive that is rejected as a whole, with the reason and what to do about it."""
-
-    def __init__(self, reason: str, hint: str) -> None:
-        super().__init__(reason)
-        self.hint = hint
-
-
 class Member(NamedTuple):
     """One member of an archive: its path and size, what `held` reads, and why it is skipped, if it is."""
 
@@ -66,11 +57,6 @@ class Member(NamedTuple):
     size: int
     held: Any = None
     rule: str | None = None
-
-
-def is_named(name: str) -> bool:
-    """Return whether a file has the name of a tar or zip archive."""
-    return _NAMED.fullmatch(name) is not None
 
 
 def is_tar(data: bytes) -> bool:
@@ -88,7 +74,7 @@ def unpack(file: str, folder: Path, max_bytes: int) -> list[tuple[str, str]] | N
     """Extract an archive into the empty `folder`; return the path and the rule of every member left out.
 
     Returns None if the file is not an archive, whatever its name. A member larger than `max_bytes` is created with its
-    size but without contents. Raises ArchiveError if the archive is damaged or exceeds the limits.
+    size but without contents. Raises Rejected if the archive is damaged or exceeds the limits.
     """
     opened = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(opened, "rb") as raw:  # noqa: PTH123 -- a descriptor
@@ -111,15 +97,15 @@ def unpack(file: str, folder: Path, max_bytes: int) -> list[tuple[str, str]] | N
             return _write(members, folder, max_bytes, status)
         except NotImplementedError as error:
             reason = f"an archive packed in an unsupported way: {error}"
-            raise ArchiveError(reason, _UNPACK) from None
+            raise Rejected(reason, _UNPACK) from None
         except RuntimeError as error:  # how zipfile reports a password
             reason = f"an archive that cannot be read: {error}"
-            raise ArchiveError(reason, _UNPACK) from None
+            raise Rejected(reason, _UNPACK) from None
         except _DAMAGES as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             reason = f"a damaged or cut archive: {error}"
-            raise ArchiveError(reason, _DAMAGED) from None
+            raise Rejected(reason, _DAMAGED) from None
 
 
 def _write(members: Iterator[Member], folder: Path, max_bytes: int, status: os.stat_result) -> list[tuple[str, str]]:
@@ -130,7 +116,7 @@ def _write(members: Iterator[Member], folder: Path, max_bytes: int, status: os.s
         size += member.size
         if count > MOST_MEMBERS:
             reason = f"an archive of more than {MOST_MEMBERS} members"
-            raise ArchiveError(reason, _SPLIT)
+            raise Rejected(reason, _SPLIT)
         _require_size(size, status.st_size)
         parts = [part for part in member.path.split("/") if part not in {"", "."}]
         if rule := member.rule or _fault(member.path, parts):
@@ -175,10 +161,10 @@ def _copy(source: IO[bytes], target: IO[bytes], size: int) -> None:
 def _require_size(size: int, packed: int) -> None:
     if size > MOST_BYTES:
         reason = f"an archive of more than {MOST_BYTES // 1024**2} MiB unpacked"
-        raise ArchiveError(reason, _SPLIT)
+        raise Rejected(reason, _SPLIT)
     if size > _RATIO_FROM and size > MOST_RATIO * packed:
         reason = f"an archive that unpacks to more than {MOST_RATIO} times its size"
-        raise ArchiveError(reason, _SPLIT)
+        raise Rejected(reason, _SPLIT)
 
 
 def _of_zip(raw: IO[bytes]) -> Iterator[Member]:
@@ -200,7 +186,7 @@ def _require_short_directory(raw: IO[bytes]) -> None:
         (size,) = struct.unpack_from("<L", tail, end + 12)
         if size > _DIRECTORY_BYTES:
             reason = f"an archive of more than {MOST_MEMBERS} members"
-            raise ArchiveError(reason, _SPLIT)
+            raise Rejected(reason, _SPLIT)
     raw.seek(0)
 
 

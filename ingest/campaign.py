@@ -33,7 +33,6 @@ from dropline.ingest.synonyms import CLOSED, WHOLE_NUMBERS, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
 
 FILE_NAME: Final = "campaign.yaml"
 MAX_BYTES: Final = 256 * 1024
@@ -324,12 +323,6 @@ class Campaign(_Strict):
             fnmatchcase(path, glob + "*" if glob.endswith("/") else glob) or fnmatchcase(name, glob)
             for glob in self.ignore
         )
-
-    @classmethod
-    def load(cls, path: Path) -> Campaign:
-        """Read a campaign.yaml; raise CampaignError if it is unusable."""
-        with path.open("rb") as file:
-            return cls.parse(file.read(MAX_BYTES + 1), str(path))
 
     @classmethod
     def parse(cls, data: bytes, where: str = FILE_NAME) -> Campaign:

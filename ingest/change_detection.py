@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from dropline.ingest.context import ServerConfig
 from dropline.ingest.lake import FORGOTTEN, Version
-from dropline.ingest.parquet import naming
+from dropline.ingest.parquet import naming, plain
 from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Known:
                 held = self._read(file, group, _NAMES)
                 held = held.group_by(_NAMES, use_threads=False).aggregate([])
                 self._groups.append((file, group, {*held["campaign"].to_pylist()}))
-                for campaign, scope, place, status in zip(*map(_plain, held.select(_NAMES)), strict=True):
+                for campaign, scope, place, status in zip(*map(plain, held.select(_NAMES)), strict=True):
                     self._note(campaign, scope, place, status)
 
     def _note(self, campaign: str, scope: str, place: str | None, status: str) -> None:
@@ -156,7 +156,7 @@ class Known:
                 continue
             rows = self._read(file, group, _COLUMNS)
             rows = rows.filter(pc.equal(rows["campaign"], campaign))
-            for _, path, scope, batch, *more in zip(*map(_plain, rows), strict=True):
+            for _, path, scope, batch, *more in zip(*map(plain, rows), strict=True):
                 held = Held._make((scope, batch, *more, _began_us(batch)))
                 before = current.get(path)
                 if before and before.sha256 == held.sha256:
@@ -180,12 +180,6 @@ _COLUMNS: Final = (
     *("campaign", "source_path"),
     *("scope", "batch", "size_bytes", "modified_at", "format", *Version._fields),  # in the order of Held
 )
-
-
-def _plain(column: pa.ChunkedArray) -> list[Any]:
-    times = pa.types.is_timestamp(column.type)
-    values: list[Any] = (column.cast(pa.int64()) if times else column).to_pylist()
-    return values
 
 
 @lru_cache(maxsize=1024)

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.campaign import FIELDS
+from dropline.ingest.formats import Rejected
 from dropline.ingest.formats.perfdhcp_options import told_by_command
 from dropline.ingest.names import Name, split, without_archive
 from dropline.ingest.schema import CONFIGURATION
@@ -80,18 +81,12 @@ quoted: Final = json.encoder.encode_basestring_ascii
 _DIGESTED: Final = json.JSONEncoder(sort_keys=True, default=str, separators=(",", ":"), check_circular=False)
 
 
-class SidecarError(ValueError):
-    """A sidecar that is not a JSON object; `line` says where, the text why."""
-
-    def __init__(self, line: int, why: str) -> None:
-        super().__init__(why)
-        self.line = line
-
-
 Claim = tuple[str, Any, str]
 """A value that one source gives for a column: (column, value, source)."""
 WATCHED: Final = ("host", "label", "metric", "unit", "value")  # of schema.OBSERVATIONS, in the order of `_digested`
 Watched = tuple[str | None, str | None, str, str, float]
+Labels = tuple[tuple[str | None, ...], ...]
+"""All columns of some observations but the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +126,8 @@ class Context:
 
     def sha256(self) -> str:
         """Return the digest of the context; a different digest makes a new version of the file."""
-        observations = labels_form(self.observations) % tuple([value for *_, value in self.observations])
+        labels = tuple([row[:-1] for row in self.observations])
+        observations = labels_form(labels) % tuple([value for *_, value in self.observations])
         return hashlib.sha256((self.digest_form() % {"observations": observations}).encode()).hexdigest()
 
     def digest_form(self, source: str | None = None, columns: Collection[str] = ()) -> str:
@@ -144,7 +140,10 @@ class Context:
             f"{'%(source)s' if by == source else _literal(_digested(by))}]"
             for column, value, by in self.claims
         ]
-        rest = _literal(_around(tuple(self.own.items()), self.shared, self.name or None, self.level))
+        others: list[object] = [self.own, self.shared]
+        if self.name or self.level is not None:
+            others += [self.name, self.level]
+        rest = _literal(_DIGESTED.encode(others)[1:])
         return f"[[{','.join(claims)}],{_literal(_digested(self.warnings))},[%(observations)s],{rest}"
 
     def resolve(
@@ -352,16 +351,19 @@ def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:
 
 
 def read_sidecar(data: bytes) -> Row:
-    """Parse a sidecar: one JSON object. Raises SidecarError with the line for anything else."""
+    """Parse a sidecar: one JSON object. Raises Rejected for anything else."""
+    line = 1
     try:
         contents = _SIDECAR.decode(data.removeprefix(codecs.BOM_UTF8).decode())
     except json.JSONDecodeError as error:
-        raise SidecarError(error.lineno, f"not readable as JSON: {error.msg}") from None
+        line, why = error.lineno, f"not readable as JSON: {error.msg}"
     except (ValueError, RecursionError) as error:
-        raise SidecarError(1, f"not readable as JSON: {error}") from None
-    if not isinstance(contents, dict):
-        raise SidecarError(1, f"expected a JSON object, found a {type(contents).__name__}")
-    return contents
+        why = f"not readable as JSON: {error}"
+    else:
+        if isinstance(contents, dict):
+            return contents
+        why = f"expected a JSON object, found a {type(contents).__name__}"
+    raise Rejected(why, "repair it, or remove it, and ingest again", line)
 
 
 def context_path(path: str, known: Mapping[str, Any], counted: int | None = None) -> str:
@@ -528,24 +530,11 @@ _digested: Final = lru_cache(maxsize=16_384, typed=True)(_DIGESTED.encode)
 
 
 @lru_cache(maxsize=1024)
-def _around(own: tuple[tuple[str, Any], ...], *more: object) -> str:
-    """Return the end of the digested JSON: what `gather` found besides claims and observations."""
-    shared, name, level = more
-    rest = [dict(own), shared] if name is None and level is None else [dict(own), shared, name, level]
-    return _DIGESTED.encode(rest)[1:]
-
-
-@lru_cache(maxsize=4096)
-def _labelled(host: str | None, label: str | None, metric: str, unit: str) -> str:
-    """Return the beginning of an observation as JSON; the label is left out if there is none."""
-    named = f'"label":{quoted(label)},' if label is not None else ""
-    owner = quoted(host) if host is not None else "null"
-    return f'{{"host":{owner},{named}"metric":{quoted(metric)},"unit":{quoted(unit)},"value":'
-
-
-def labels_form(rows: Iterable[Watched]) -> str:
-    """Return a %-format of the digested JSON of observations, for others that differ only in their values."""
-    return ",".join([f"{_literal(_labelled(host, label, metric, unit))}%r}}" for host, label, metric, unit, _ in rows])
+def labels_form(labels: Labels) -> str:
+    """Return a %-format of the digested JSON of observations, for all that differ only in their values."""
+    rows = [dict(zip(WATCHED, each, strict=False)) for each in labels]
+    said = [_DIGESTED.encode({k: v for k, v in row.items() if k != "label" or v is not None}) for row in rows]
+    return ",".join([f'{_literal(text[:-1])},"value":%r}}' for text in said])
 
 
 def _literal(text: str) -> str:

@@ -9,6 +9,7 @@ import shutil
 import stat
 import sys
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from dropline.errors import DroplineError
 from dropline.ingest import archives, figures, formats, machines, servers, telemetry
 from dropline.ingest.campaign import FILE_NAME, SIDECARS, Campaign, CampaignError, slug
-from dropline.ingest.formats import Reject, contents, perfdhcp_forms, prefixes
+from dropline.ingest.formats import Reject, Rejected, contents, perfdhcp, perfdhcp_forms, prefixes
 from dropline.ingest.formats.text import is_gzip, unpack
 from dropline.ingest.names import without_archive
 
@@ -57,12 +58,8 @@ class IntakeError(DroplineError):
     """A call that cannot be carried out at all, with what to do instead."""
 
 
-class Unreadable(Exception):
+class Unreadable(Rejected):
     """A file whose bytes cannot be read."""
-
-    def __init__(self, reason: str, hint: str) -> None:
-        super().__init__(reason)
-        self.reject = Reject(1, reason, hint)
 
 
 class Kind(StrEnum):
@@ -115,51 +112,32 @@ class Refused(NamedTuple):
     files: int
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Found:
-    """One file; the strings of its path, folder and name are shared with other files.
+    """One file; the strings of its folder and name are shared with other files."""
 
-    Attributes:
-        folder: relative to the scope's folder, with forward slashes, always valid text; `.` for the scope itself.
-        name: the last part of the path.
-        elsewhere: the path on disk, if it is not scope and path.
-        size: in bytes; with the mtime in us, as the directory entry gives them; 0 if not looked up.
-        reject: why the file is rejected, if it is UNREADABLE or empty.
-        reader: the reader of an OUTPUT; `server` and `watcher` likewise.
-        fact: the kind of machine fact in it, if known.
-        is_regular: whether the walk saw a regular file.
-        sidecar: of an output, or of a file that may not be one, after `adopt`.
-        form: of the report in it, if that is a usual one of perfdhcp.
-        held: its bytes and mtime in us, if they are kept from `look` until it is parsed.
+    scope: Scope
+    folder: str  # relative to the scope's folder, with forward slashes, always valid text; `.` for the scope itself
+    name: str
+    elsewhere: str | None = None  # the path on disk, if it is not scope and path
+    reject: Reject | None = None  # why it is rejected, if it is UNREADABLE or empty
+    kind: Kind = Kind.UNREADABLE
+    reader: Reader | None = None  # of an OUTPUT; `server` and `watcher` likewise
+    server: ModuleType | None = None
+    watcher: TelemetryReader | None = None
+    fact: str | None = None  # the kind of machine fact in it, if known
+    size: int = 0  # in bytes; with the mtime in us, as the directory entry gives them; 0 if not looked up
+    modified_us: int = 0
+    sidecar: Found | None = None  # of an output, or of a file that may not be one, after `adopt`
+    form: Form | None = None  # of the report in it, if that is a usual one of perfdhcp
+    held: tuple[bytes, int] | None = None  # its bytes and mtime in us, if they are kept from `look` until it is parsed
 
-    """
-
-    __slots__ = (
-        *("scope", "folder", "name", "elsewhere", "size", "modified_us"),
-        *("kind", "reject", "reader", "server", "watcher", "fact", "sidecar", "form", "held", "is_regular"),
-    )
-
-    def __init__(
-        self,
-        place: str | Path,
-        scope: Scope,
-        path: str,
-        kind: Kind = Kind.UNREADABLE,
-        *,
-        reject: Reject | None = None,
-        reader: Reader | None = None,
-    ) -> None:
+    @classmethod
+    def at(cls, place: str | Path, scope: Scope, path: str, reject: Reject | None = None) -> Found:
+        """Return the file with a path relative to the scope's folder; `place` is its path on disk."""
         folder, _, name = path.rpartition("/")
-        self.scope, self.folder, self.name = scope, sys.intern(folder or "."), sys.intern(name)
-        self.elsewhere = None if str(place) == f"{scope.place}/{path}" else str(place)
-        self.size = self.modified_us = 0
-        self.kind, self.reject, self.reader = kind, reject, reader
-        self.server: ModuleType | None = None
-        self.watcher: TelemetryReader | None = None
-        self.fact: str | None = None
-        self.is_regular = False
-        self.sidecar: Found | None = None
-        self.form: Form | None = None
-        self.held: tuple[bytes, int] | None = None
+        elsewhere = None if str(place) == f"{scope.place}/{path}" else str(place)
+        return cls(scope, sys.intern(folder or "."), sys.intern(name), elsewhere, reject)
 
     @property
     def nature(self) -> Nature:
@@ -211,7 +189,7 @@ def look(items: Iterable[Found], keep_bytes: int = 0) -> None:
         if item.reject:
             continue
         try:
-            head, modified_us = read(item.where, MAX_BYTES, HEAD_BYTES, seen=item.is_regular)
+            head, modified_us = read(item.where, MAX_BYTES, HEAD_BYTES)
         except Unreadable as error:
             item.reject = error.reject
             continue
@@ -227,39 +205,21 @@ def look(items: Iterable[Found], keep_bytes: int = 0) -> None:
 
 
 def _recognise(heads: Sequence[tuple[Found, bytes]]) -> None:
-    heads = _without_usual(heads)
-    in_question = formats.in_question([head for _, head in heads], _IN_JSON)
+    """Recognise usual reports of perfdhcp by their form, all other files by asking the readers."""
+    usual = [each for each in heads if perfdhcp_forms.may_have_a_form(each[1]) and each[0].name != FILE_NAME]
+    for (item, _), skeleton in zip(usual, perfdhcp_forms.skeletons([head for _, head in usual]), strict=True):
+        if form := perfdhcp_forms.form_of(skeleton):
+            item.kind, item.reader, item.form = Kind.OUTPUT, perfdhcp, form
+            item.fact = machines.recognise(item.name, perfdhcp_forms.START)
+    others = [each for each in heads if each[0].form is None]
+    in_question = formats.in_question([head for _, head in others], _IN_JSON)
     alike: dict[tuple[str, bytes], Found] = {}  # campaigns of one testbed bring the same facts and configurations
-    for (item, head), asked in zip(heads, in_question, strict=True):
+    for (item, head), asked in zip(others, in_question, strict=True):
         before = alike.setdefault((item.name, head), item)
         if before is item:
             recognise(item, head, asked=asked)
         else:
             item.nature = before.nature
-
-
-def _without_usual(heads: Sequence[tuple[Found, bytes]]) -> list[tuple[Found, bytes]]:
-    """Recognise the usual reports of perfdhcp, the first of each form by its head; return the other files."""
-    others: list[tuple[Found, bytes]] = []
-    usual: list[tuple[Found, bytes]] = []
-    for each in heads:
-        (usual if perfdhcp_forms.may_have_a_form(each[1]) and each[0].name != FILE_NAME else others).append(each)
-    first: dict[Form, Found] = {}
-    facts: dict[str, str | None] = {}
-    for (item, head), skeleton in zip(usual, perfdhcp_forms.skeletons([head for _, head in usual]), strict=True):
-        form = perfdhcp_forms.form_of(skeleton)
-        if form is None:
-            others.append((item, head))
-            continue
-        if form not in first:
-            recognise(item, head)
-            first[form] = item
-        if item.name not in facts:
-            facts[item.name] = machines.recognise(item.name, perfdhcp_forms.START)
-        item.kind, item.reader, item.fact = first[form].kind, first[form].reader, facts[item.name]
-        if item.kind is Kind.OUTPUT:
-            item.form = form
-    return others
 
 
 def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
@@ -326,17 +286,13 @@ def whole(item: Found, limit: int) -> tuple[bytes, int]:
     return item.held or read(item.where, min(limit, MAX_BYTES))
 
 
-def read(
-    file: str | Path, max_bytes: int = MAX_BYTES, first: int | None = None, *, seen: bool = False
-) -> tuple[bytes, int]:
+def read(file: str | Path, max_bytes: int = MAX_BYTES, first: int | None = None) -> tuple[bytes, int]:
     """Return the bytes of a regular file (only the `first` ones if given) and its mtime in us.
 
-    Raises Unreadable. Never opens a pipe or a device, never follows a link; `seen` says that it was a regular file just
-    now.
+    Raises Unreadable. Never opens a pipe or a device, never follows a link.
     """
     try:
-        if not seen:
-            _require_regular(os.lstat(file))
+        _require_regular(os.lstat(file))
         opened = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             status = os.fstat(opened)
@@ -432,8 +388,8 @@ def walk(
 
 def _walk_single(folder: Path, names: set[str]) -> list[Found]:
     """Return files that were given one by one, with campaign.yaml and the sidecars beside them."""
-    scope = _scope(folder, folder, (folder / FILE_NAME).is_file()) or Scope(folder, slug(folder.name))
-    beside = {path for name in names for path in sidecar_paths(Found("", scope, name))} | {FILE_NAME}
+    scope = _scope(folder, folder) if (folder / FILE_NAME).is_file() else Scope(folder, slug(folder.name))
+    beside = {path for name in names for path in sidecar_paths(Found(scope, ".", name))} | {FILE_NAME}
     there = sorted(names | {name for name in beside if (folder / name).is_file()})
     return [_found(f"{folder}/{name}", scope) for name in there]
 
@@ -456,7 +412,7 @@ class _Walker:
         """Yield the files below `root`, one list per non-empty scope; `unpacked` is the result of an archive."""
         whole = Scope(root, slug(without_archive(root.name) if unpacked else root.name))
         if isinstance(unpacked, Reject):
-            yield [Found(root, whole, root.name, reject=unpacked)]
+            yield [Found.at(root, whole, root.name, unpacked)]
             return
         scopes = [(whole, unpacked or _Folder(str(root), str(root)))]
         while scopes:
@@ -473,12 +429,11 @@ class _Walker:
                     continue
                 if not scope.campaign or folder != first:
                     named = any(entry.name == FILE_NAME for entry in entries)
-                    here = _scope(Path(folder.path), Path(folder.place), named)
-                    if here and folder == first:
-                        scope = here
-                    elif here:
+                    here = _scope(Path(folder.path), Path(folder.place)) if named else scope
+                    if named and folder != first:
                         scopes.append((here, folder))
                         continue
+                    scope = here
                 every = (self._entry(entry, folder, scope, root, pending) for entry in entries)
                 found += [item for item in every if item]
             if found:
@@ -510,25 +465,23 @@ class _Walker:
             pending.append(unpacked)
             return None
         item.reject = unpacked
-        try:
+        with suppress(OSError):  # reading it reports the error
             status = entry.stat(follow_symlinks=False)
-        except OSError:  # reading it reports the error
-            return item
-        item.size, item.modified_us = status.st_size, status.st_mtime_ns // 1000
-        item.is_regular = stat.S_ISREG(status.st_mode)
+            item.size, item.modified_us = status.st_size, status.st_mtime_ns // 1000
         return item
 
     def unpacked(self, path: str, place: str, levels: int) -> _Folder | Reject | None:
         """Return the folder of an extracted archive, or a reject; None if the file is not an archive."""
-        if not self._room or not archives.is_named(path.rpartition("/")[2]):
+        name = path.rpartition("/")[2]
+        if not self._room or without_archive(name) in {"", name}:
             return None
         if levels > archives.MOST_LEVELS:
             return Reject(1, f"an archive within {levels - 1} others", "unpack the outer ones, and ingest the folder")
         folder = mkdtemp(dir=self._room())
         try:
             left_out = archives.unpack(place, Path(folder), MAX_BYTES)
-        except archives.ArchiveError as error:
-            reject = Reject(1, str(error), error.hint)
+        except Rejected as error:
+            reject = error.reject
         except OSError as error:
             hint = "check the file, its permissions, and the space on the disk"
             reject = Reject(1, f"cannot be unpacked: {error.strerror}", hint)
@@ -564,9 +517,8 @@ def _link_reject(link: Path, root: Path) -> Reject | None:
     return None
 
 
-def _scope(folder: Path, place: Path, has_campaign: bool) -> Scope | None:
-    if not has_campaign:
-        return None
+def _scope(folder: Path, place: Path) -> Scope:
+    """Return the scope of a folder with a campaign.yaml."""
     try:
         campaign = Campaign.parse(read(place / FILE_NAME)[0], str(folder / FILE_NAME))
     except Unreadable as error:
@@ -580,7 +532,7 @@ def _found(file: str, scope: Scope, place: str = "", reject: Reject | None = Non
     path = file.removeprefix(scope.place).lstrip("/") or "."
     if not path.isascii():
         path = os.fsencode(path).decode("utf-8", "backslashreplace")
-    return Found(place or file, scope, path, reject=reject)
+    return Found.at(place or file, scope, path, reject)
 
 
 def _is_usable(items: Sequence[Found], owners: dict[str, Path], refused: list[Refused] | None) -> bool:

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dropline.ingest.campaign import slug
-from dropline.ingest.files import IntakeError, Refused, Scope, Unreadable, read
+from dropline.ingest.files import IntakeError, Refused, Unreadable, read
 from dropline.ingest.formats import Reject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from dropline.ingest.change_detection import Held, Known
-    from dropline.ingest.files import Found
+    from dropline.ingest.change_detection import Known
+    from dropline.ingest.files import Found, Scope
 
 _SAMPLED: Final = 20  # files of a folder whose digests are looked up
 
@@ -67,11 +68,9 @@ class Identities:
             name = self._described(scope, items) if scope.campaign else self._bare(scope, items)
             self._taken[name] = scope.folder
             if name != scope.name:
-                own = Scope(scope.folder, name, scope.campaign)
+                own = replace(scope, name=name)
                 for item in items:
-                    where = item.where
                     item.scope = own
-                    item.elsewhere = None if where == f"{own.folder}/{item.path}" else where
             yield items
 
     def _described(self, scope: Scope, items: list[Found]) -> str:
@@ -194,14 +193,9 @@ class Identities:
         """Yield for each result at the same path in a campaign and a folder whether its bytes are equal."""
         held = {path: file for (_, path), file in self._known.of_scope(name).items() if file.status != "context"}
         for item in items:
-            if item.path in held:
-                yield _has(item, held[item.path])
-
-
-def _has(item: Found, held: Held) -> bool:
-    if item.size not in {0, held.size_bytes}:  # 0: not looked up
-        return False
-    return _digest(item) == held.sha256
+            if file := held.get(item.path):
+                # A size of 0 was not looked up.
+                yield item.size in {0, file.size_bytes} and _digest(item) == file.sha256
 
 
 def _digest(item: Found) -> str | None:

@@ -19,7 +19,7 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,13 +28,12 @@ import pyarrow.parquet as pq
 from dropline.ingest import log
 from dropline.ingest.log import Entry
 from dropline.ingest.migration import migrate
-from dropline.ingest.parquet import TableFile, belonging, fsync, keyed, naming, replacing, row_groups, widened
+from dropline.ingest.parquet import TableFile, belonging, fsync, keyed, naming, plain, replacing, row_groups, widened
 from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
-    from types import TracebackType
 
     from dropline.ingest.bucket import Bucket
     from dropline.ingest.log import Part
@@ -64,11 +63,12 @@ class Place(NamedTuple):
     origin: str  # the batch that first stored it; `batch` may be a reparse
     row_group: int
     row: int
-    modified_at: datetime | None
+    modified_us: int | None
     sha256: str  # empty if the bytes could not be read
     format: str
     status: str
     scope: str | None  # the campaign of its folder, null in batches of older versions
+    size_bytes: int
 
 
 class Lake:
@@ -176,7 +176,7 @@ class Lake:
 
     def places(self) -> dict[Key, Place]:
         """Return where the newest version of every file is stored, in storage order, without reading contents."""
-        columns = ["campaign", "source_path", "batch", *Place._fields[5:]]
+        columns = ["campaign", "source_path", "batch", "modified_at", *Place._fields[6:]]
         places: dict[Key, Place] = {}
         with self.reading():
             for file in self.files("raw_files"):
@@ -185,7 +185,7 @@ class Lake:
                         rows = parquet.read_row_group(group, columns=columns)
                         absent = pa.nulls(rows.num_rows)
                         held = (rows[c] if c in rows.column_names else absent for c in columns)
-                        for row, found in enumerate(zip(*(column.to_pylist() for column in held), strict=True)):
+                        for row, found in enumerate(zip(*map(plain, held), strict=True)):
                             key, batch = found[:2], found[2]
                             before = places.pop(key, None)
                             origin = before.origin if before and batch.endswith(REREAD) else batch
@@ -197,14 +197,17 @@ class Lake:
         with naming(file), pq.ParquetFile(file) as parquet:
             return parquet.read_row_group(row_group, columns=["content"])["content"]
 
-    def batch(self, after: str | None = None, *, reread: bool = False) -> Batch:
-        """Begin a batch; it is invisible until `Batch.commit`.
+    @contextmanager
+    def batch(self, after: str | None = None, *, reread: bool = False) -> Iterator[Batch]:
+        """Begin a batch; it is invisible until `Batch.commit`, without which nothing is left of it.
 
         `after` is the newest batch the caller knows, by default the current one: files that others commit later are
         dropped. A `reread` batch has no new bytes: it drops every file that others commit in any version, so that old
         bytes never supersede new ones.
         """
-        return Batch(self, after, reread=reread)
+        lake = Lake.create(self.root)
+        with ExitStack() as stack:
+            yield Batch(lake, stack, (lake.batches() or [""])[-1] if after is None else after, reread=reread)
 
     def commit(self, tables: Mapping[str, pa.Table]) -> str | None:
         """Write `tables` (any of schema.TABLES; the batch column is filled in) as one batch.
@@ -335,7 +338,7 @@ class Lake:
 
 
 class Batch:
-    """An unfinished batch; it begins with its first rows. A context manager: leaving without `commit` discards it.
+    """An unfinished batch; it begins with its first rows. What is not committed is removed when `stack` closes.
 
     Attributes:
         dropped: after `commit`, the files left out because another process had committed them
@@ -344,24 +347,11 @@ class Batch:
 
     """
 
-    def __init__(self, lake: Lake, after: str | None = None, *, reread: bool = False) -> None:
-        self._lake, self._reread = Lake.create(lake.root), reread
-        self._after = (self._lake.batches() or [""])[-1] if after is None else after
-        self._stack = ExitStack()
+    def __init__(self, lake: Lake, stack: ExitStack, after: str, *, reread: bool) -> None:
+        self._lake, self._stack, self._after, self._reread = lake, stack, after, reread
         self._writers: dict[str, TableFile] = {}
         self.dropped: dict[Key, Version] = {}
         self.dropped_trials = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.discard()
 
     @property
     def name(self) -> str:
@@ -376,6 +366,7 @@ class Batch:
                 self._folder = self._stack.enter_context(self._lake.staged(self.name))
             if table not in self._writers:
                 self._writers[table] = TableFile(self._folder, table)
+                self._stack.callback(self._writers[table].abandon)
             self._writers[table].write(_in_batch(rows, TABLES[table], self.name))
 
     def commit(self) -> str | None:
@@ -398,12 +389,6 @@ class Batch:
                 ready = self._rewritten(parts)
             if self._lake.append(Entry(self._number, (self.name,), ready)):
                 return self.name
-
-    def discard(self) -> None:
-        """Remove uncommitted files."""
-        for writer in self._writers.values():
-            writer.abandon()
-        self._stack.close()
 
     def _rewritten(self, parts: Mapping[str, Part]) -> dict[str, Part]:
         """Rewrite the files with the new batch name and without the dropped files."""

@@ -29,12 +29,11 @@ if TYPE_CHECKING:
     from dropline.ingest.context import ServerConfig
     from dropline.ingest.files import Found, Refused, Scope
     from dropline.ingest.formats import Row
-    from dropline.ingest.lake import Batch, Key, Lake
-    from dropline.ingest.resolve import Versions
+    from dropline.ingest.lake import Batch, Key, Lake, Version
 
     Scopes = list[list[Found]]
 
-MOST_FILES: Final = 2000  # of a task, and of the rows that are written together
+MOST_FILES: Final = 2000  # of a task
 MOST_BYTES: Final = 64 * 1024 * 1024
 _KEPT_BYTES: Final = 256 * 1024 * 1024  # of small files, so that they are read once
 
@@ -65,7 +64,7 @@ class Summary:
     superseded: int = 0
     retired: int = 0
     batch: str | None = None
-    campaigns: list[str] = field(default_factory=list)
+    campaigns: set[str] = field(default_factory=set)
     rejects: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -78,7 +77,7 @@ class Summary:
         self.ignored += other.ignored
         self.trials += other.trials
         self.superseded += other.superseded
-        self.campaigns += other.campaigns
+        self.campaigns |= other.campaigns
         self.rejects += other.rejects
 
     def refuse(self, folders: Iterable[Refused]) -> None:
@@ -97,7 +96,6 @@ class Summary:
         late = sum(v.status not in {"rejected", "ignored"} for v in batch.dropped.values())
         self.ingested -= late
         self.skipped += late
-        self.campaigns = sorted({*self.campaigns})
         self.rejects.sort(key=lambda row: (row["campaign"], row["source_path"]))
         self.ignored.sort()
         if self.seen != self.ingested + self.skipped + self.rejected + len(self.ignored):
@@ -116,13 +114,12 @@ class Summary:
         counts = f"{self.seen} files = {self.ingested} ingested + {self.skipped} skipped + {self.rejected} rejected"
         counts += f" + {len(self.ignored)} ignored"
         told = [*lines, *(f"note      {note}" for note in self.notes)]
-        return "\n".join([*map(printable, told), "; ".join([counts, news, *self._replaced()])])
-
-    def _replaced(self) -> Iterator[str]:
+        changes = [counts, news]
         if self.superseded:
-            yield f"{counted(self.superseded, 'file supersedes', 'files supersede')} an earlier version"
+            changes.append(f"{counted(self.superseded, 'file supersedes', 'files supersede')} an earlier version")
         if self.retired:
-            yield f"{counted(self.retired, 'file', 'files')} ingested before ignored from now on"
+            changes.append(f"{counted(self.retired, 'file', 'files')} ingested before ignored from now on")
+        return "\n".join([*map(printable, told), "; ".join(changes)])
 
 
 def counted(number: int, one: str, many: str) -> str:
@@ -177,7 +174,8 @@ def ingest(
             summary.add(each.counts)
         summary.rejects += known.rejects({key: batch for each in unread for key, batch in each.rejects.items()})
         summary.refuse(identities.refused)
-        configs += known.server_configs({each.scope.name: each.scope.place for each in unread}) if scopes else ()
+        if scopes and unread:
+            configs += known.server_configs({each.scope.name: each.scope.place for each in unread})
         resolver = Resolver(chain.from_iterable(scopes), whole, known, configs)
         retired: list[Key] = []
         for items in scopes:
@@ -193,7 +191,8 @@ def ingest(
             for name, rows in part.tables:
                 batch.add(name, _introduce(rows, introduced) if name == "campaigns" else rows)
         summary.retired = len(retired)
-        tombstones(batch, retired)
+        if retired:
+            tombstones(batch, retired)
         for renamed in identities.renamed:
             move(lake, batch, renamed.old, renamed.new, renamed.there)
         summary.commit(batch)
@@ -247,7 +246,7 @@ def _unread(scope: Scope, held: Mapping[Key, Held]) -> Unread:
     rejected = sum(file.status == "rejected" for file in held.values())
     left_out = [Ignored(f"{scope.place}/{path}", NOTES) for (_, path), file in held.items() if file.status == "ignored"]
     counts = Summary(len(held), 0, len(held) - rejected - len(left_out), rejected, left_out)
-    counts.campaigns = [*{campaign for campaign, _ in held}]
+    counts.campaigns = {campaign for campaign, _ in held}
     return Unread(scope, counts, {key: file.batch for key, file in held.items() if file.status.endswith("rejected")})
 
 
@@ -291,19 +290,16 @@ def _parts(
             yield part
 
 
-def _take(
-    resolver: Resolver, known: Versions, items: Sequence[Found], taken: Iterable[Key] = (), *, shared: bool
-) -> Part:
+def _take(resolver: Resolver, known: Known, items: Sequence[Found], taken: Iterable[Key] = (), *, shared: bool) -> Part:
     """Parse some files; others with the keys `taken` are already there.
 
     Keys are returned only if they may be `shared` with files of other parts.
     """
-    rows: list[tuple[str, pa.Table]] = []
-    intake = Intake(known, lambda name, more: rows.append((name, more)), taken)
+    intake = Intake(known, taken)
     by_columns = ramps.Ramps(resolver).outcomes(items)
     for item in items:
         intake.take(item, by_columns.get(item) or resolver.outcome(item))
-    intake.finish()
+    rows = [table for _, written in intake.written() for table in written.items()]
     return Part(intake.summary, intake.taken if shared else set(), rows)
 
 
@@ -318,25 +314,20 @@ def _introduce(campaigns: pa.Table, introduced: set[str]) -> pa.Table:
 
 
 class Intake:
-    """Counts files, skips known versions, and hands the rows of the others to `add`, those of many files at a time.
+    """Counts files, and keeps those whose version the lake does not have; `taken` are the keys already used."""
 
-    `taken` are the keys already used.
-    """
-
-    def __init__(self, known: Versions, add: Callable[[str, pa.Table], None], taken: Iterable[Key] = ()) -> None:
-        self._known, self._add = known, add
+    def __init__(self, known: Known | Mapping[Key, Version], taken: Iterable[Key] = ()) -> None:
+        self._known = known
         self.taken = set(taken)
         self.summary = Summary()
-        self._campaigns: set[str] = set()
         self._introduced: set[str] = set()  # names of campaigns without a campaign.yaml
-        self._pending: list[Outcome] = []
-        self._pending_bytes = 0
+        self._fresh: list[Outcome] = []
 
     def take(self, item: Found, outcome: Outcome) -> None:
-        """Count one file, and queue it if the lake does not have this version."""
+        """Count one file, or keep it if the lake does not have this version."""
         key = campaign, path = outcome.key
         self.summary.seen += 1
-        self._campaigns.add(campaign)
+        self.summary.campaigns.add(campaign)
         if key in self.taken:
             reason = f"another file of this ingest is also {path} of campaign {campaign}"
             clash = Reject(1, reason, "give each folder a campaign.yaml with its own name")
@@ -345,64 +336,51 @@ class Intake:
             return
         self.taken.add(key)
         if self._known.get(key) == outcome.version:
-            self.skip(outcome)
+            self._count(outcome)
             return
         if item.scope.campaign is None and campaign not in self._introduced:
             self._introduced.add(campaign)
             outcome.rows["campaigns"] = [campaign_row(campaign)]
-        self._queue(outcome)
+        self._fresh.append(outcome)
 
-    def finish(self) -> None:
-        """Write the queue."""
-        while self._pending:
-            waiting, self._pending = self._pending, []
-            self._store(waiting)
-        self.summary.campaigns = [*self._campaigns]
+    def written(self) -> Iterator[tuple[list[Outcome], dict[str, pa.Table]]]:
+        """Yield, once, the files that were kept, with the tables of their rows, and count them.
 
-    def _queue(self, outcome: Outcome) -> None:
-        self._pending.append(outcome)
-        self._pending_bytes += len(outcome.raw["content"] or b"")
-        if len(self._pending) >= MOST_FILES or self._pending_bytes >= MOST_BYTES:
-            waiting, self._pending, self._pending_bytes = self._pending, [], 0
-            self._store(waiting)
-
-    def skip(self, outcome: Outcome) -> None:
-        """Count an outcome that is already in the lake."""
-        self.summary.skipped += self._is_of_use(outcome)
-        self.summary.rejects += outcome.rejects
-
-    def _is_of_use(self, outcome: Outcome) -> bool:
-        """Return whether an outcome is neither rejected nor ignored; count it if it is."""
-        status = outcome.raw["status"]
-        self.summary.rejected += status == "rejected"
-        if status == "ignored":
-            self.summary.ignored.append(Ignored(outcome.place, NOTES))
-        return status not in {"rejected", "ignored"}
-
-    def _store(self, outcomes: list[Outcome]) -> None:
-        """Write outcomes; reject a file with a value that no column can hold."""
-        try:
-            written = tables(outcomes, ramps.rows([each.trial for each in outcomes if each.trial]))
-        except (ValueError, TypeError, OverflowError) as error:
-            if len(outcomes) > 1:
-                middle = len(outcomes) // 2
-                self._store(outcomes[:middle])
-                self._store(outcomes[middle:])
-            else:
+        A file with a value that no column can hold is rejected.
+        """
+        waiting, self._fresh = [self._fresh], []
+        while waiting:
+            outcomes = waiting.pop()
+            try:
+                rows = tables(outcomes, ramps.rows([each.trial for each in outcomes if each.trial]))
+            except (ValueError, TypeError, OverflowError) as error:
+                if middle := len(outcomes) // 2:
+                    waiting += outcomes[middle:], outcomes[:middle]
+                    continue
                 refused = unfit(outcomes[0], error)
-                (self.skip if self._known.get(refused.key) == refused.version else self._queue)(refused)
-        else:
-            self.write(outcomes, written)
+                if self._known.get(refused.key) == refused.version:
+                    self._count(refused)
+                else:
+                    waiting.append([refused])
+                continue
+            for outcome in outcomes:
+                self._count(outcome, is_new=True)
+            yield outcomes, rows
 
-    def write(self, outcomes: list[Outcome], written: Mapping[str, pa.Table]) -> None:
-        """Hand over the rows of `outcomes`, and count them; `written` are their tables."""
-        for name, rows in written.items():
-            self._add(name, rows)
-        for outcome in outcomes:
-            self.summary.ingested += self._is_of_use(outcome)
-            self.summary.superseded += self._known.get(outcome.key) is not None
-            self.summary.trials += outcome.raw["trials"]
-            self.summary.rejects += outcome.rejects
+    def _count(self, outcome: Outcome, *, is_new: bool = False) -> None:
+        summary, status = self.summary, outcome.raw["status"]
+        summary.rejects += outcome.rejects
+        if status == "rejected":
+            summary.rejected += 1
+        elif status == "ignored":
+            summary.ignored.append(Ignored(outcome.place, NOTES))
+        elif is_new:
+            summary.ingested += 1
+        else:
+            summary.skipped += 1
+        if is_new:
+            summary.superseded += self._known.get(outcome.key) is not None
+            summary.trials += outcome.raw["trials"]
 
 
 def reject_text(reject: Row, indent: int = 0) -> str:

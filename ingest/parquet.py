@@ -1,12 +1,11 @@
-"""Parquet files of the lake: written once, hashed on the way, synced before the commit."""
+"""Parquet files of the lake: written once, synced and hashed before the commit."""
 
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -60,11 +59,10 @@ class TableFile:
 
     def __init__(self, folder: Path, table: str) -> None:
         schema = TABLES[table]
-        self._path = f"{folder.parent.name}/{folder.name}/{table}.parquet"
+        self._file = folder / f"{table}.parquet"
         self._rows = 0
         self._waiting: list[pa.Table] = []
         self._waiting_rows = self._waiting_bytes = 0  # running totals: a group may have very many parts
-        self._file = _Hashed(folder / f"{table}.parquet")
         self._parquet = pq.ParquetWriter(
             self._file,
             schema,
@@ -92,18 +90,15 @@ class TableFile:
         if self._waiting:
             self._write_group()
         self._parquet.close()
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
-        return Part(self._path, self._rows, self._file.size_bytes, self._file.sha256.hexdigest())
+        fsync(self._file)
+        path = "/".join(self._file.parts[-3:])
+        return Part(path, self._rows, self._file.stat().st_size, sha256_of(self._file))
 
     def abandon(self) -> None:
         """Close an unwanted file; flushing the rest may fail for lack of space."""
         with suppress(OSError, pa.ArrowException):
             self._parquet.close()
         self._parquet.is_open = False  # or the destructor would try again
-        with suppress(OSError):
-            self._file.close()
 
 
 def _text_leaves(field: pa.Field) -> list[str]:
@@ -117,25 +112,18 @@ def _text_leaves(field: pa.Field) -> list[str]:
     return []
 
 
-class _Hashed(io.BufferedWriter):
-    """A file hashed while it is written sequentially."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(io.FileIO(path, "w"))
-        self.size_bytes = 0
-        self.sha256 = hashlib.sha256()
-
-    def write(self, data: bytes, /) -> int:  # type: ignore[override] # Arrow passes bytes and its own buffers
-        self.sha256.update(data)
-        self.size_bytes += len(data)
-        return super().write(data)
-
-
 def row_groups(file: Path, table: str) -> Iterator[pa.Table]:
     """Yield the row groups of a file, in the current columns of its table."""
     with naming(file), pq.ParquetFile(file) as parquet:
         for group in range(parquet.num_row_groups):
             yield widened(parquet.read_row_group(group), TABLES[table])
+
+
+def plain(column: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """Return the values of a column as Python objects; times as numbers, in their unit since 1970."""
+    times = pa.types.is_timestamp(column.type)
+    values: list[Any] = (column.cast(pa.int64()) if times else column).to_pylist()
+    return values
 
 
 def widened(rows: pa.Table, schema: pa.Schema) -> pa.Table:

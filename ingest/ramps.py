@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from dropline.ingest.campaign import Campaign
+    from dropline.ingest.context import Labels
     from dropline.ingest.files import Found
     from dropline.ingest.formats import Row
     from dropline.ingest.formats.perfdhcp_forms import Figures, Form
@@ -76,14 +77,6 @@ class _Keys(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Watch:
-    """What the observations of some sidecars share: all columns of each but the value, and their digested JSON."""
-
-    labels: tuple[tuple[str | None, ...], ...]
-    form: str
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Group:
     """What the trials of a group share.
 
@@ -97,7 +90,7 @@ class _Group:
 
     row: Row
     form: str
-    source: str | None
+    source: str
     columns: list[str]
     sources: list[str | None]
 
@@ -119,14 +112,14 @@ class Trial(NamedTuple):
     item: Found
     content: Content
     sidecar: _Sidecar
-    source: str | None
+    source: str  # what values of the sidecar name as theirs, empty if there is none
     campaign: str
     id: str
     context_sha256: str
     own: Row
     group: _Group
-    watch: _Watch
-    values: list[float]
+    labels: Labels
+    values: list[float]  # of the observations with these labels
 
 
 class Ramps:
@@ -135,9 +128,7 @@ class Ramps:
     def __init__(self, resolver: Resolver) -> None:
         self._resolver = resolver
         self._keys: dict[str, _Keys | None] = {}  # by the scope's folder
-        self._numbers = lru_cache(maxsize=1024)(_numbers_in)
         self._groups: dict[tuple[Any, ...], _Group | None] = {}
-        self._watches: dict[tuple[Any, ...], _Watch] = {}
 
     def outcomes(self, items: Sequence[Found]) -> dict[Found, Outcome]:
         """Return the outcomes of those of some files that fit; `rows` returns the rows of their trials."""
@@ -184,9 +175,9 @@ class Ramps:
         if keys is None or not (fields or around.name(item).is_plain):
             raise _Other
         sidecar = self._sidecar(around, item, content)
-        source = f"{SIDECAR_OF}{sidecar.item.path}" if sidecar.item else None
+        source = f"{SIDECAR_OF}{sidecar.item.path}" if sidecar.item else ""
         rate = figures.facts[number][_RATE]
-        if rate is None or not 0 < rate < _MAX_RATE or rate in self._numbers(item.folder):
+        if rate is None or not 0 < rate < _MAX_RATE or rate in _numbers_in(item.folder):
             raise _Other
         own = _own(sidecar.said, keys, rate, fields.get("offered_rate"))
         counts = [sidecar.said.get(key) for key in keys.repetitions]
@@ -194,7 +185,8 @@ class Ramps:
         if keys.may_count and "repetition" in fields and any(map(sidecar.said.get, SERVERS)):
             own["repetition"] = _repetition(fields["repetition"], counts)
             counts, folder = [count is None for count in counts], None
-        watch, values = self._watch(sidecar.said)
+        observed = watched(sidecar.said)
+        labels, values = tuple([row[:-1] for row in observed]), [row[-1] for row in observed]
         words = [sidecar.said.get(key) for key in keys.shared]
         rates = [sidecar.said.get(key) is None for key in keys.rates]
         path = tuple([each for each in fields.items() if each[0] not in own])
@@ -205,30 +197,17 @@ class Ramps:
         try:
             group = self._groups[key]
         except KeyError:
-            group = self._group(item, content, source, own, figures.told(number), values, watch, words)
+            group = self._group(item, content, source, own, figures.told(number), values, labels, words)
             self._groups[key] = group
         if group is None:
             raise _Other
         campaign = scope.name
         if not scope.campaign and (named := sidecar.said.get("campaign")):
             campaign = slug(named)
-        context = sha256((group.form % _written(own, source, watch, values)).encode()).hexdigest()
+        context = sha256((group.form % _written(own, source, labels, values)).encode()).hexdigest()
         own_id = trial_id(campaign, item.path, content.sha256, 0)
         return Trial(
-            form,
-            figures,
-            number,
-            item,
-            content,
-            sidecar,
-            source,
-            campaign,
-            own_id,
-            context,
-            own,
-            group,
-            watch,
-            values,
+            form, figures, number, item, content, sidecar, source, campaign, own_id, context, own, group, labels, values
         )
 
     def _sidecar(self, around: Neighbours, item: Found, content: Content) -> _Sidecar:
@@ -251,11 +230,11 @@ class Ramps:
         self,
         item: Found,
         content: Content,
-        source: str | None,
+        source: str,
         own: Row,
         facts: Row,
         values: list[float],
-        watch: _Watch,
+        labels: Labels,
         words: Sequence[object],
     ) -> _Group | None:
         """Return what the trials of a group share; None if there is something to remark on."""
@@ -269,22 +248,14 @@ class Ramps:
             or any(row.get(column) != own.get(column) for column in _TIMES)
         ):
             return None
-        form = context.digest_form(source or "", own)
-        if sha256((form % _written(own, source, watch, values)).encode()).hexdigest() != context.sha256():
+        form = context.digest_form(source, own)
+        if sha256((form % _written(own, source, labels, values)).encode()).hexdigest() != context.sha256():
             return None
         said = row["context_sources"]
         sources = [None if by == source else by for _, by in said]
         columns = [column for column, _ in said]
         row |= {"warnings": [*context.warnings], "report_index": 0, "source_line": 1}
         return _Group(row, form, source, columns, sources)
-
-    def _watch(self, said: Row) -> tuple[_Watch, list[float]]:
-        """Return the values of the observations in a sidecar, and what they have in common with others."""
-        observed = watched(said)
-        labels = tuple([row[:-1] for row in observed])
-        if labels not in self._watches:
-            self._watches[labels] = _Watch(labels, labels_form(observed))
-        return self._watches[labels], [row[-1] for row in observed]
 
 
 def _keys(campaign: Campaign | None) -> _Keys | None:
@@ -309,6 +280,7 @@ def _keys(campaign: Campaign | None) -> _Keys | None:
     )
 
 
+@lru_cache(maxsize=1024)
 def _numbers_in(folder: str) -> frozenset[float]:
     """Return the numbers in a folder's path: a rate among them would explain a level of it."""
     bare = (float(level) for level in folder.split("/") if level.isdecimal())
@@ -347,11 +319,11 @@ def _repetition(in_path: str, said: Sequence[object]) -> int:
     return repetition
 
 
-def _written(own: Row, source: str | None, watch: _Watch, values: Sequence[float]) -> dict[str, str]:
+def _written(own: Row, source: str, labels: Labels, values: Sequence[float]) -> dict[str, str]:
     """Return the JSON of a trial's own values, as a context is digested."""
     return {
-        "observations": watch.form % tuple(values),
-        "source": quoted(source or ""),
+        "observations": labels_form(labels) % tuple(values),
+        "source": quoted(source),
         "offered_rate": repr(own["offered_rate"]),
         "started_at": f'"{own.get("started_at")}"',
         "ended_at": f'"{own.get("ended_at")}"',
@@ -370,17 +342,17 @@ def _is_inexact(word: object) -> bool:
 def rows(trials: Sequence[Trial]) -> Iterator[tuple[str, pa.Table]]:
     """Yield the rows of some trials, table by table; raise Arrow's error if a value does not fit the lake."""
     by_figures: dict[Figures, list[Trial]] = defaultdict(list)
-    by_watch: dict[_Watch, list[Trial]] = defaultdict(list)
+    by_labels: dict[Labels, list[Trial]] = defaultdict(list)
     for trial in trials:
         by_figures[trial.figures].append(trial)
         if trial.values:
-            by_watch[trial.watch].append(trial)
+            by_labels[trial.labels].append(trial)
     for figures, those in by_figures.items():
         yield from _figures(those[0].form, figures, those)
     if trials:
         yield "trials", _trials(trials)
-    for watch, those in by_watch.items():
-        yield "observations", _observations(watch, those)
+    for labels, those in by_labels.items():
+        yield "observations", _observations(labels, those)
 
 
 def _trials(trials: Sequence[Trial]) -> pa.Table:
@@ -391,13 +363,14 @@ def _trials(trials: Sequence[Trial]) -> pa.Table:
     columns: dict[str, list[Any]] = {name: [] for name in TABLES["trials"].names if name != "batch"}
     lengths, keys, sources = [], [], []
     for group, those in by_group.items():
+        conflicts = group.row["conflicts"]
         own: dict[str, list[Any]] = {
             "trial_id": [trial.id for trial in those],
             "campaign": [trial.campaign for trial in those],
             "source_path": [trial.item.path for trial in those],
             "source_sha256": [trial.content.sha256 for trial in those],
             **{name: [trial.own[name] for trial in those] for name in those[0].own if name in _OF_ROW},
-            "conflicts": [_of_sidecar(group, trial) for trial in those],
+            "conflicts": [[text.replace(group.source, trial.source) for text in conflicts] for trial in those],
             **{name: [trial.figures.facts[trial.number][at] for trial in those] for at, name in enumerate(FACTS)},
         }
         if "repetition" in own:  # then they come from several folders
@@ -414,14 +387,6 @@ def _trials(trials: Sequence[Trial]) -> pa.Table:
     ends = np.cumsum([0, *lengths]).astype(np.int32)
     maps = pa.MapArray.from_arrays(pa.array(ends), pa.array(keys, told.key_type), pa.array(sources, told.item_type))
     return table("trials", {**columns, "context_sources": maps})
-
-
-def _of_sidecar(group: _Group, trial: Trial) -> list[str]:
-    """Return the conflicts of a trial, which name its own sidecar."""
-    conflicts: list[str] = group.row["conflicts"]
-    if conflicts and group.source and trial.source:
-        return [text.replace(group.source, trial.source) for text in conflicts]
-    return conflicts
 
 
 def _figures(form: Form, figures: Figures, trials: Sequence[Trial]) -> Iterator[tuple[str, pa.Table]]:
@@ -449,17 +414,17 @@ def _figures(form: Form, figures: Figures, trials: Sequence[Trial]) -> Iterator[
     yield "intervals", table("intervals", intervals)
 
 
-def _observations(watch: _Watch, trials: Sequence[Trial]) -> pa.Table:
+def _observations(labels: Labels, trials: Sequence[Trial]) -> pa.Table:
     """Return the rows of schema.OBSERVATIONS of some trials."""
     size = len(trials[0].values)
-    labels = pa.array(np.tile(np.arange(size), len(trials)))
+    places = pa.array(np.tile(np.arange(size), len(trials)))
     columns = {
         "trial_id": _each(pa.array([each.id for each in trials], _ID), size),
         "campaign": _each(pa.array([each.campaign for each in trials], pa.string()), size),
         "source_path": _each(pa.array([each.item.path for each in trials], pa.string()), size),
         **{
-            name: pa.array(values, pa.string()).take(labels)
-            for name, values in zip(WATCHED[:-1], zip(*watch.labels, strict=True), strict=True)
+            name: pa.array(values, pa.string()).take(places)
+            for name, values in zip(WATCHED[:-1], zip(*labels, strict=True), strict=True)
         },
         "value": np.array([each.values for each in trials]).ravel(),
     }

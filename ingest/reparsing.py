@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dropline.ingest import views
-from dropline.ingest.loader import Intake, printable, reject_text
-from dropline.ingest.resolve import Resolver, explains_first
-from dropline.ingest.rows import Outcome, tables
+from dropline.ingest.loader import Intake, in_tasks, printable, reject_text
+from dropline.ingest.resolve import Resolver
+from dropline.ingest.rows import tables
 from dropline.ingest.schema import TABLES
 from dropline.ingest.stored_files import Kept
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import duckdb
     import pyarrow as pa
 
     from dropline.ingest.files import Found
-    from dropline.ingest.lake import Batch, Key, Lake
+    from dropline.ingest.lake import Key, Lake
+    from dropline.ingest.rows import Outcome
 
 _MAX_FILES_TOLD: Final = 20
 _COUNTS: Final = ("trials_added", "trials_removed", "trials_changed", "rejects_added", "rejects_removed")
@@ -113,8 +115,7 @@ def reparse(lake: Lake, *, progress: Callable[[int, int, str], None] | None = No
     written, if a stored campaign.yaml is unusable for the current code; an interrupted reparse leaves nothing behind.
     """
     kept = Kept(lake)
-    found = sorted(kept.survey(), key=explains_first)
-    if not found:
+    if not (found := kept.survey()):
         return Reparsed()
     # Files of different ingests are not joined: a configuration of the same name may be another's.
     calls: dict[str, list[Found]] = defaultdict(list)
@@ -122,48 +123,36 @@ def reparse(lake: Lake, *, progress: Callable[[int, int, str], None] | None = No
         calls[kept.call(item)].append(item)
     resolvers = {call: Resolver(items, kept.read) for call, items in calls.items()}
     with lake.batch(kept.newest, reread=True) as batch:
-        reading = _Rereading(lake, kept, batch)
-        for done, item in enumerate(found):
-            if progress:
-                progress(done, len(found), item.path)
-            reading.take(item, resolvers[kept.call(item)].outcome(item))
-        reading.finish()
-        told = reading.told
+        intake, held, told, done = Intake({}), _Held(lake), Reparsed(), count()
+        for task in in_tasks(found):
+            for item in task:
+                if progress:
+                    progress(next(done), len(found), item.path)
+                intake.take(item, resolvers[kept.call(item)].outcome(item))
+            for outcomes, rows in intake.written():
+                for name, changed in tables([*_changed(outcomes, held.changes(rows), kept, told)]).items():
+                    batch.add(name, changed)
         told.batch, told.overtaken = batch.commit(), len(batch.dropped)
     told.changes = [change for change in told.changes if (change.campaign, change.source_path) not in batch.dropped]
     return told
 
 
-class _Rereading(Intake):
-    """An intake without known versions that drops files equal to the lake's."""
-
-    def __init__(self, lake: Lake, kept: Kept, batch: Batch) -> None:
-        super().__init__({}, batch.add)
-        self._kept, self._held = kept, _Held(lake)
-        self.told = Reparsed()
-
-    def write(self, outcomes: list[Outcome], written: Mapping[str, pa.Table]) -> None:
-        """Write and record the outcomes that differ from the lake."""
-        differing = self._held.changes(written)
-        changed = []
-        for outcome in outcomes:
-            if outcome.raw["content"] is None:
-                self.told.without_bytes += 1
-                self.skip(outcome)
-                continue
-            self.told.files += 1
-            owners = {
-                (row["campaign"], row.get("source_path", "")) for name in _SHARED for row in outcome.rows.get(name, ())
-            }
-            if differing.keys().isdisjoint({outcome.key, *owners}):
-                self.skip(outcome)
-                continue
-            changed.append(outcome)
+def _changed(
+    outcomes: Iterable[Outcome], differing: Mapping[Key, Counter[str]], kept: Kept, told: Reparsed
+) -> Iterator[Outcome]:
+    """Yield the outcomes that are among those differing from the lake, and record them."""
+    for outcome in outcomes:
+        if outcome.raw["content"] is None:
+            told.without_bytes += 1
+            continue
+        told.files += 1
+        owners = {
+            (row["campaign"], row.get("source_path", "")) for name in _SHARED for row in outcome.rows.get(name, ())
+        }
+        if not differing.keys().isdisjoint({outcome.key, *owners}):
             counts = differing.get(outcome.key, Counter())
-            status = self._kept.status(outcome.key)
-            self.told.changes.append(FileChange(*outcome.key, status, outcome.raw["status"], counts))
-        if changed:
-            super().write(changed, tables(changed))
+            told.changes.append(FileChange(*outcome.key, kept.status(outcome.key), outcome.raw["status"], counts))
+            yield outcome
 
 
 class _Held:

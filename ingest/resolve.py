@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dropline.ingest import figures, machines, unsupported
 from dropline.ingest.campaign import slug
@@ -19,12 +19,11 @@ from dropline.ingest.context import (
     Context,
     ServerConfig,
     ServerConfigs,
-    SidecarError,
     gather,
     read_sidecar,
 )
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope, whole
-from dropline.ingest.formats import READERS, Reject, contents, recognise
+from dropline.ingest.formats import READERS, Reject, Rejected, contents, recognise
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_gzip, unpack
 from dropline.ingest.names import Name, level_counts, names
 from dropline.ingest.rows import (
@@ -38,11 +37,11 @@ from dropline.ingest.rows import (
     rejected,
     watched,
 )
-from dropline.ingest.servers import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from dropline.ingest.change_detection import Known
     from dropline.ingest.formats import Row
     from dropline.ingest.lake import Key, Version
 
@@ -54,23 +53,9 @@ _UNRECOGNISED: Final = (
     "check that it is complete; if it is not a result, list it under `ignore:` in campaign.yaml",
 )
 _UNWRAP: Final = "remove what comes before the lines of the tool; if it is not a result, list it under `ignore:`"
-EXPLAINING: Final = (Kind.CAMPAIGN, Kind.SERVER, Kind.MACHINE)
-
-
-def explains_first(item: Found) -> int:
-    """Return a sort key that puts context files before outputs."""
-    return EXPLAINING.index(item.kind) if item.kind in EXPLAINING else len(EXPLAINING)
-
 
 Read = Callable[[Found, int], tuple[bytes, int]]
 """Returns the bytes of a file, up to a limit, and its mtime in us; raises Unreadable."""
-
-
-class Versions(Protocol):
-    """The versions in the lake: a mapping or a Known."""
-
-    def get(self, key: Key, /) -> Version | None:
-        """Return the current version of a file, or None."""
 
 
 class _Machine(NamedTuple):
@@ -88,7 +73,7 @@ def server_configs(found: Iterable[Found], read: Read) -> Iterator[ServerConfig]
                 data, _ = read(item, MAX_BYTES)
                 row = {name: value for name, value in item.server.parse(data).items() if name != "settings"}
                 yield ServerConfig(row, item.scope.place, item.path, _sha256(data))
-            except (Unreadable, ConfigError):  # reported by its own outcome
+            except Rejected:  # reported by its own outcome
                 continue
 
 
@@ -168,11 +153,12 @@ class Resolver:
         self,
         found: Iterable[Found],
         read: Read = whole,
-        known: Versions | None = None,
+        known: Known | None = None,
         configs: Iterable[ServerConfig] | None = None,
     ) -> None:
         self._files = by_scope(found)
-        self._bytes, self._known, self._configs = read, {} if known is None else known, configs
+        self._bytes, self._configs = read, configs
+        self._known: Known | dict[Key, Version] = known or {}
         self._neighbours = lru_cache(maxsize=_HELD)(lambda place: Neighbours(self._files[place]))
         self._machine = lru_cache(maxsize=_HELD)(self._load_machine)
         self._host_id = lru_cache(maxsize=_HELD)(self._load_host_id)
@@ -242,9 +228,8 @@ class Resolver:
         assert item.server is not None  # noqa: S101 -- set for every SERVER
         try:
             row: Row = dict(item.server.parse(content.data))
-        except ConfigError as error:
-            reject = Reject(error.line or 1, str(error), error.hint)
-            return rejected(item, item.scope.name, [reject], content)
+        except Rejected as error:
+            return rejected(item, item.scope.name, [error.reject], content)
         row |= {"campaign": item.scope.name, "source_path": item.path, "source_sha256": content.sha256}
         name = item.server.__name__.rpartition(".")[2]
         return context_file(item, item.scope.name, content, name, {"server_configs": [row]})
@@ -281,18 +266,17 @@ class Resolver:
         ids = {self._machine(scope, folder).host_id for folder in folders} - {None}
         return ids.pop() if len(ids) == 1 else None
 
-    def _load_sidecar(self, item: Found) -> tuple[Content, Row | SidecarError]:
+    def _load_sidecar(self, item: Found) -> tuple[Content, Row | Rejected]:
         content = self.content(item)
         try:
             return content, read_sidecar(content.data)
-        except SidecarError as error:
+        except Rejected as error:
             return content, error
 
     def _sidecar(self, item: Found) -> Outcome:
         content, said = self._read_sidecar(item)
-        if isinstance(said, SidecarError):
-            reject = Reject(said.line, str(said), "repair it, or remove it, and ingest again")
-            return rejected(item, self._campaign(item), [reject], content)
+        if isinstance(said, Rejected):
+            return rejected(item, self._campaign(item), [said.reject], content)
         return context_file(item, self._campaign(item), content, item.kind.value)
 
     def _silence(self, item: Found, content: Content) -> list[Reject]:
@@ -301,7 +285,7 @@ class Resolver:
         reader = _READERS.get(str(said.get("tool"))) if isinstance(said, dict) else None
         return [part for part in _parsed(reader.NAME, reader.parse(b"")) if isinstance(part, Reject)] if reader else []
 
-    def _said(self, sidecar: Found | None) -> Row | Exception | None:
+    def _said(self, sidecar: Found | None) -> Row | Rejected | None:
         """Return the contents of a sidecar, or why it is unusable."""
         try:
             return self._read_sidecar(sidecar)[1] if sidecar else None
@@ -337,7 +321,7 @@ class Resolver:
             name=around.name(item),
             level=around.level(item),
         )
-        if sidecar and isinstance(said, Exception):
+        if sidecar and isinstance(said, Rejected):
             note = f"sidecar {sidecar.path} cannot be used: {said}"
             return replace(context, warnings=(*context.warnings, note))
         return context
@@ -353,7 +337,8 @@ class Resolver:
     def _watched(self, item: Found, content: Content) -> Outcome:
         assert item.watcher is not None  # noqa: S101 -- set for every WATCHED
         beside = self.around(item).beside(item)
-        own = {"beside": beside.stem if beside else None, "moment": _moment(item.name)}
+        moments = re.findall("before|after", item.name)
+        own = {"beside": beside.stem if beside else None, "moment": moments[-1] if moments else None}
         campaign, context = self._campaign(beside) if beside else item.scope.name, Context(own=own)
         if known := self._unchanged(item, campaign, content, context, "observations"):
             return known
@@ -393,9 +378,3 @@ def _parsed(name: str, found: Iterable[Any]) -> Iterator[Any]:
     except Exception as error:
         fault = f"the {name} reader failed: {type(error).__name__}: {error}"
         yield Reject(1, fault, "this is a bug in the reader: report it with the file")
-
-
-def _moment(name: str) -> str | None:
-    """Return `before` or `after` if a file's name contains it."""
-    words = re.findall("before|after", name)
-    return words[-1] if words else None

@@ -18,7 +18,7 @@ from dropline.ingest import views
 from dropline.ingest.campaign import slug
 from dropline.ingest.lake import FORGOTTEN
 from dropline.ingest.parquet import belonging, keyed, row_groups, row_keys
-from dropline.ingest.rows import NO_CONTEXT, trial_id
+from dropline.ingest.rows import NO_CONTEXT, from_rows, trial_id
 from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 _OF_CAMPAIGNS: Final = ("campaigns", "hosts")  # whose rows belong to no single file
 _USED: Final = {"hosts": "host_id", "server_configs": "server_config_id"}  # by trials, also of other campaigns
-_MANY: Final = 10_000  # rows per chunk
 
 
 class NothingToRetract(DroplineError):
@@ -100,24 +99,9 @@ def move(lake: Lake, batch: Batch, old: str, new: str, without: Iterable[str] = 
 
 def tombstones(batch: Batch, keys: Iterable[Key], as_part_of: str | None = None) -> None:
     """Mark files as forgotten; those of a renamed campaign continue `as_part_of` another."""
-    every = [*keys]
-    for first in range(0, len(every), _MANY):
-        some = every[first : first + _MANY]
-        rows = [
-            {
-                "campaign": campaign,
-                "scope": as_part_of or campaign,
-                "source_path": path,
-                "size_bytes": 0,
-                "sha256": "",
-                "context_sha256": NO_CONTEXT,
-                "status": FORGOTTEN,
-                "trials": 0,
-            }
-            for campaign, path in some
-        ]
-        schema = TABLES["raw_files"]
-        batch.add("raw_files", pa.Table.from_pylist(rows, schema=schema.remove(schema.get_field_index("batch"))))
+    same = {"size_bytes": 0, "sha256": "", "context_sha256": NO_CONTEXT, "status": FORGOTTEN, "trials": 0}
+    own = [{"campaign": name, "scope": as_part_of or name, "source_path": path} for name, path in keys]
+    batch.add("raw_files", from_rows("raw_files", [row | same for row in own]))
 
 
 def _named(name: str, keys: Iterable[Key]) -> list[Key]:

@@ -6,17 +6,16 @@ import hashlib
 from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from dropline.ingest.campaign import Campaign, Method
 from dropline.ingest.context import WATCHED, Context
-from dropline.ingest.formats import Reject, Report, Row, prefixes
+from dropline.ingest.formats import Observation, Reject, Report, Row, prefixes
 from dropline.ingest.formats.perfdhcp_options import UNKNOWN_OPTIONS
 from dropline.ingest.lake import Version
-from dropline.ingest.records import Records
 from dropline.ingest.schema import TABLES
 from dropline.ingest.telemetry import Sample
 
@@ -46,11 +45,21 @@ class Content(NamedTuple):
 
 
 class Series(NamedTuple):
-    """Some rows of one table; the columns in `fixed` have the same value in all of them."""
+    """Some rows of one table, by column; the columns in `fixed` have the same value in all of them."""
 
     table: str
-    rows: Records
+    columns: Mapping[str, Sequence[Any]]
     fixed: Row
+
+    @classmethod
+    def of(cls, table: str, names: Iterable[str], rows: Iterable[tuple[Any, ...]], fixed: Row) -> Self:
+        """Return rows given as tuples in the order of `names`."""
+        return cls(table, dict(zip(names, zip(*rows, strict=True), strict=False)), fixed)
+
+    @property
+    def length(self) -> int:
+        """The number of rows."""
+        return len(next(iter(self.columns.values()), ()))
 
 
 @dataclass(slots=True)
@@ -151,8 +160,7 @@ def watched(
     samples = _without_rejects(parsed, rejects)
     observations = []
     while some := [*islice(samples, _SAMPLES)]:
-        series = Series("observations", Records.named(_SAMPLED, some), fixed)
-        observations.append(_from_series("observations", [series]))
+        observations.append(_from_series("observations", [Series.of("observations", _SAMPLED, some, fixed)]))
     if not observations:
         return rejected(item, campaign, rejects, content, context)
     outcome = _outcome(item, campaign, content, "observations", rejects, context)
@@ -215,7 +223,7 @@ def tables(outcomes: Sequence[Outcome], more: Iterable[tuple[str, pa.Table]] = (
             rows[name] += found
         for each in outcome.series:
             series[each.table].append(each)
-    parts = [(name, _from_rows(name, found)) for name, found in rows.items()]
+    parts = [(name, from_rows(name, found)) for name, found in rows.items()]
     parts += [(name, _from_series(name, found)) for name, found in series.items()]
     parts += [("observations", part) for outcome in outcomes for part in outcome.observations]
     written: dict[str, list[pa.Table]] = defaultdict(list)
@@ -241,20 +249,20 @@ def table(name: str, columns: Mapping[str, Any]) -> pa.Table:
     return pa.table(arrays, schema=schema)
 
 
-def _from_rows(name: str, rows: Sequence[Row]) -> pa.Table:
+def from_rows(name: str, rows: Sequence[Row]) -> pa.Table:
     """Return rows of one table; missing values are null."""
     return table(name, {column: [row.get(column) for row in rows] for column in _WITHOUT_BATCH[name].names})
 
 
 def _from_series(name: str, series: Sequence[Series]) -> pa.Table:
     """Return rows of one table; missing values are null."""
-    told = {column for _, rows, _ in series for column in rows.values}
-    lengths = [len(rows) for _, rows, _ in series]
+    told = {column for each in series for column in each.columns}
+    lengths = [each.length for each in series]
     places = pa.array(np.repeat(np.arange(len(lengths), dtype=np.int32), lengths))
     columns: dict[str, Any] = {}
     for column, kind in zip(_WITHOUT_BATCH[name].names, _WITHOUT_BATCH[name].types, strict=True):
         if column in told:
-            own = (rows.values.get(column) for _, rows, _ in series)
+            own = (each.columns.get(column) for each in series)
             known = (values or [None] * length for values, length in zip(own, lengths, strict=True))
             columns[column] = [*chain.from_iterable(known)]
         else:
@@ -332,15 +340,15 @@ def _add_trial(
     outcome.rows.setdefault("trials", []).append(trial)
     source = {"campaign": raw["campaign"], "source_path": raw["source_path"]}
     of_trial = {**source, "trial_id": own_id}
+    outcome.rows.setdefault("exchanges", []).extend({**row, "trial_id": own_id} for row in report.exchanges)
     outcome.series += (
-        Series("exchanges", report.exchanges, of_trial),
         Series("intervals", report.intervals, of_trial),
-        Series("observations", report.observations, of_trial),
+        Series.of("observations", Observation._fields, report.observations, of_trial),
     )
     # Observations beside a file of several reports belong to no single one of them.
     if alone or index == 0:
-        watched = Records.named(WATCHED, context.observations)
-        outcome.series.append(Series("observations", watched, of_trial if alone else source))
+        own = of_trial if alone else source
+        outcome.series.append(Series.of("observations", WATCHED, context.observations, own))
 
 
 def _without_rejects(parsed: Iterable[Part | Reject], rejects: list[Reject]) -> Iterator[Part]:

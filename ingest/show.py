@@ -19,7 +19,7 @@ from dropline.ingest.formats import contents
 from dropline.ingest.formats.text import unpack
 from dropline.ingest.lake import FORGOTTEN
 from dropline.ingest.loader import printable
-from dropline.ingest.resolve import EXPLAINING, Resolver, explains_first
+from dropline.ingest.resolve import Resolver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -155,8 +155,8 @@ def _show(path: Path, lake: Lake | None, within: Path | None, room: Callable[[],
     resolver = Resolver(found)
     around: list[Outcome] = []
     own: Outcome | None = None
-    for item in sorted(found, key=explains_first):
-        if item is target or item.kind in EXPLAINING:
+    for item in found:
+        if item is target or item.kind in {Kind.CAMPAIGN, Kind.SERVER, Kind.MACHINE}:
             around.append(resolver.outcome(item))
             if item is target:
                 own = around[-1]

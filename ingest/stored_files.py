@@ -5,7 +5,6 @@ from __future__ import annotations
 import weakref
 from collections import defaultdict
 from contextlib import ExitStack
-from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,8 +18,6 @@ from dropline.ingest.formats import Reject
 if TYPE_CHECKING:
     from dropline.ingest.lake import Key, Lake, Place
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
 _ROW_GROUPS: Final = 4  # whose contents are cached
 
 
@@ -50,7 +47,8 @@ class Kept:
         found: dict[tuple[Path, str], Found] = {}
         for (campaign, path), place in self._places.items():
             scope = self._scope(campaign, place)
-            item = Found(scope.folder / path, scope, path)
+            item = Found.at(scope.folder / path, scope, path)
+            item.size = place.size_bytes
             if scope.campaign and scope.campaign.ignores(path):
                 continue
             # Only the newer version is on disk: its sidecar has moved it to another campaign.
@@ -77,7 +75,7 @@ class Kept:
         data = self._content(place)
         if len(data) > limit:
             raise too_large(len(data), limit)
-        return data, (place.modified_at - _EPOCH) // _MICROSECOND if place.modified_at else 0
+        return data, place.modified_us or 0
 
     def call(self, item: Found) -> str:
         """Return a name that is the same for all campaigns of one ingest."""

@@ -38,8 +38,8 @@ def unpack(lake: Lake, folder: Path, *, progress: Callable[[int, int, str], None
         targets = file_names(key for key, place in places.items() if place.sha256)
         ordered = sorted(targets, key=lambda key: places[key][:5])
         done = 0
-        for (kept, row_group), keys in groupby(ordered, key=lambda key: _row_group(places[key])):
-            contents = lake.contents(kept, row_group)
+        for of, keys in groupby(ordered, key=lambda key: (places[key].file, places[key].row_group)):
+            contents = lake.contents(*of)
             for key in keys:
                 if progress:
                     progress(done, len(ordered), key[1])
@@ -78,13 +78,9 @@ def _escaped(char: str) -> str:
     return "".join(f"%{byte:02X}" for byte in char.encode())
 
 
-def _row_group(place: Place) -> tuple[Path, int]:
-    return place.file, place.row_group
-
-
 def _write(file: Path, content: pa.BinaryScalar, place: Place) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("xb") as opened:  # fails if the file system considers two names equal
         opened.write(content.as_buffer())
-    if place.modified_at:
-        os.utime(file, (place.modified_at.timestamp(),) * 2)
+    if place.modified_us:
+        os.utime(file, ns=(place.modified_us * 1000,) * 2)

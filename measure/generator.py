@@ -100,17 +100,17 @@ class Dnsperf(Generator):
         facts = report.facts
         details: dict[str, Any] = json.loads(facts.get("details") or "{}")
         lost = 1 - facts["received"] / facts["sent"]
-        seen = [row for row in report.observations if row["t_s"] is None]
+        seen = [each for each in report.observations if each.t_s is None]
         errors = sum(
-            row["value"]
-            for row in seen
-            if row["metric"] == "responses" and row["label"] and row["label"] not in _EXPECTED_ANSWERS
+            each.value
+            for each in seen
+            if each.metric == "responses" and each.label and each.label not in _EXPECTED_ANSWERS
         )
         sending_s = details.get("sending_s") or facts["duration_s"]
         sent_rate = (facts["sent"] + 1) / sending_s
         is_behind = sent_rate < number("least_sent_ratio_of_queries") * rate
         # Little's law, as in a build
-        latency_ms = next((row["value"] for row in seen if row["metric"] == "latency_avg"), 0)
+        latency_ms = next((each.value for each in seen if each.metric == "latency_avg"), 0)
         under_way_s = facts["received"] * latency_ms / 1000 + (facts["dropped"] or 0) * (facts["drop_time_s"] or 0)
         waiting = under_way_s / facts["duration_s"] / details.get("outstanding", 100)
         return Trial(
@@ -160,7 +160,7 @@ class Dnsblast(Generator):
         if report is None or report.facts["sent"] != planned:
             return None
         printed: dict[str, list[float]] = {
-            metric: [row["value"] for row in report.observations if row["metric"] == metric]
+            metric: [each.value for each in report.observations if each.metric == metric]
             for metric in ("sent", "received", "reply_rate")
         }
         all_sent = printed["sent"].index(planned)

@@ -12,17 +12,22 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import accumulate
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, NamedTuple, Protocol, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dropline.ingest.records import Records
-
 Row = dict[str, Any]
 
-OBSERVED: Final = ("metric", "label", "t_s", "value", "unit")  # columns of `schema.OBSERVATIONS` that a report has
-Observed = tuple[str, str | None, float | None, float, str]
+
+class Observation(NamedTuple):
+    """A row of `schema.OBSERVATIONS` without the keys."""
+
+    metric: str
+    label: str | None
+    t_s: float | None
+    value: float
+    unit: str
 
 
 @dataclass(slots=True)
@@ -33,17 +38,16 @@ class Report:
         line: first line of the report in the file, from 1.
         facts: columns of `schema.TRIALS` found in the text itself.
         exchanges: rows of `schema.EXCHANGES` without the keys.
-        intervals: rows of `schema.INTERVALS` without the keys.
-        observations: rows of `schema.OBSERVATIONS` without the keys.
+        intervals: columns of `schema.INTERVALS` without the keys, of which there may be very many.
         warnings: notes for the user, one sentence each.
 
     """
 
     line: int
     facts: Row
-    exchanges: Records = field(default_factory=Records)
-    intervals: Records = field(default_factory=Records)
-    observations: Records = field(default_factory=Records)
+    exchanges: list[Row] = field(default_factory=list)
+    intervals: dict[str, Sequence[Any]] = field(default_factory=dict)
+    observations: list[Observation] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
 
@@ -54,6 +58,14 @@ class Reject:
     line: int
     reason: str
     hint: str
+
+
+class Rejected(Exception):
+    """A file that is rejected as a whole."""
+
+    def __init__(self, reason: str, hint: str, line: int = 1) -> None:
+        super().__init__(reason)
+        self.reject = Reject(line, reason, hint)
 
 
 Parts = Iterator[Report | Reject]

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats import OBSERVED, Report
+from dropline.ingest.formats import Observation, Report
 from dropline.ingest.formats.text import MAX_SERIES, quote
-from dropline.ingest.records import Records
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dropline.ingest.formats import Observed, Row
+    from dropline.ingest.formats import Row
 
 
 _NAMED: Final = 3
@@ -59,7 +58,7 @@ class Draft:
     line: int = 1
     facts: Row = field(default_factory=dict)
     details: Row = field(default_factory=dict)
-    observations: list[Observed] = field(default_factory=list)
+    observations: list[Observation] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
     def observe(
@@ -68,7 +67,7 @@ class Draft:
         """Add a row of schema.OBSERVATIONS, unless the value is None or there are MAX_SERIES rows."""
         if value is not None and len(self.observations) < MAX_SERIES:
             # Arrow does not convert integers beyond 2^53 to double.
-            self.observations.append((metric, label, t_s, float(value), unit))
+            self.observations.append(Observation(metric, label, t_s, float(value), unit))
 
     def observe_percentiles(self, buckets: Sequence[tuple[float | None, int]]) -> None:
         """Add latency percentiles by nearest rank; a bucket has its upper bound in ms and its number of answers."""
@@ -86,6 +85,6 @@ class Draft:
         return Report(
             line=self.line,
             facts={**self.facts, "completed": completed, "details": details},
-            observations=Records.named(OBSERVED, self.observations),
+            observations=self.observations,
             warnings=self.warnings,
         )

@@ -20,7 +20,6 @@ import pyarrow.compute as pc
 from dropline.ingest.formats.perfdhcp_lines import COUNTERS, DELAY_KEYS, DELAYS, INTERIM, PLACES
 from dropline.ingest.formats.perfdhcp_lines import START as FIRST
 from dropline.ingest.formats.perfdhcp_options import parse_command
-from dropline.ingest.formats.perfdhcp_report import options_told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -171,7 +170,7 @@ class _Told(NamedTuple):
 def _told(command: bytes) -> _Told:
     text = command.decode()
     options = parse_command(text)
-    facts = {**options_told(options, None), "scenario": "basic", "malformed": 0, "completed": True}
+    facts = {**options.facts(), "scenario": "basic", "malformed": 0, "completed": True}
     return _Told(text, options, tuple(each for each in facts.items() if each[0] not in FACTS))
 
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from dropline.ingest.formats.draft import Draft, Tally
 from dropline.ingest.formats.perfdhcp_options import EXCHANGES
 from dropline.ingest.formats.text import count
-from dropline.ingest.records import Records
 
 if TYPE_CHECKING:
     from dropline.ingest.formats import Row
@@ -122,7 +121,7 @@ class Process(Draft):
     malformed: int | None = None
     open: Row | None = None
     position: int = -1  # of the exchange begun last
-    exchanges: Records = field(default_factory=Records)
+    exchanges: list[Row] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)  # exchanges with incomplete statistics
     section: str | None = None  # the exchange whose timestamps follow
     leases: list[tuple[str, list[str]]] = field(default_factory=list)
@@ -194,7 +193,7 @@ class Process(Draft):
         if self.open is None:
             return self._is_beheaded()
         if self.open.keys() >= _REQUIRED:
-            self.exchanges = Records.of([*self.exchanges, {**_OPTIONAL, **self.open, "collected": collected}])
+            self.exchanges.append({**_OPTIONAL, **self.open, "collected": collected})
             self.open = None
         self.give_up()
         return True
@@ -203,7 +202,7 @@ class Process(Draft):
         """Return the exchange whose statistics contain the current line or have just ended."""
         if self.open is not None:
             return str(self.open["exchange"])
-        begun = [*self.exchanges.column("exchange")[-1:], *self.broken[-1:]]
+        begun = [*(row["exchange"] for row in self.exchanges[-1:]), *self.broken[-1:]]
         return next((name for name in begun if name in PLACES and PLACES[name][1] == self.position), None)
 
     def give_up(self) -> None:

@@ -103,7 +103,7 @@ class Options:
         """Return the columns of schema.TRIALS known from the options alone."""
         return {
             **{name: getattr(self, name) for name in ("offered_rate", "duration_s", "wait_s", "clients")},
-            **{name: getattr(self, name) for name in ("scenario", "method")},
+            **{name: getattr(self, name) for name in ("protocol", "scenario", "rate_unit", "method")},
             **dict(zip(("drop_time_s", "drop_time_second_s"), self.drop_times_s, strict=True)),
         }
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from operator import sub
 from typing import TYPE_CHECKING, Any, Final
 
-from dropline.ingest.formats import OBSERVED, Reject, Report
+from dropline.ingest.formats import Reject, Report
 from dropline.ingest.formats.perfdhcp_lines import INTERIM, PLACES, Stage
 from dropline.ingest.formats.perfdhcp_options import EXCHANGES, UNKNOWN_OPTIONS, parse_command, parse_options
 from dropline.ingest.formats.text import MAX_SERIES, plural, quote
-from dropline.ingest.records import Records
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dropline.ingest.formats import Row
     from dropline.ingest.formats.perfdhcp_lines import Process
     from dropline.ingest.formats.perfdhcp_options import Options
@@ -45,7 +46,7 @@ _REMEDIES: Final[tuple[tuple[str, str], ...]] = (
 def conclude(trial: Process) -> Report | Reject:
     """Return the report of a trial whose first exchange is complete, else a reject."""
     trial.give_up()
-    if trial.exchanges.column("position")[:1] == [0] and trial.stage < Stage.USAGE:
+    if trial.exchanges and trial.exchanges[0]["position"] == 0 and trial.stage < Stage.USAGE:
         return _report(trial)
     return _reject(trial)
 
@@ -64,7 +65,7 @@ def _report(trial: Process) -> Report:
         facts={**_facts(trial, options), "completed": not (faults or trial.interrupted)},
         exchanges=trial.exchanges,
         intervals=_intervals(trial, slots, options.report_s if options else None),
-        observations=Records.named(OBSERVED, trial.observations),
+        observations=trial.observations,
         warnings=[*faults, *_notes(trial, options), *_figures(trial.exchanges), *_lines(trial, options)],
     )
 
@@ -83,7 +84,7 @@ def _is_avalanche(trial: Process) -> bool:
 def _faults(trial: Process, options: Options | None) -> list[str]:
     """Return signs that a report is incomplete or inconsistent."""
     faults = []
-    found = tuple(trial.exchanges.column("exchange"))
+    found = tuple(row["exchange"] for row in trial.exchanges)
     slots = trial.width
     expected = slots or (2 if trial.rate_name == "4-way exchanges" else 1)
     if trial.broken:
@@ -94,7 +95,7 @@ def _faults(trial: Process, options: Options | None) -> list[str]:
         faults.append(f"Report cut off? Expected {wanted}, found {', '.join(found)}.")
     elif not options and (len(found) < expected or (slots and len(found) != slots)):
         faults.append(f"Report cut off? Expected {expected} exchanges, found {', '.join(found)}.")
-    answered = trial.exchanges.column("received")[:2][-1]  # the basis of perfdhcp's rate
+    answered = trial.exchanges[:2][-1]["received"]  # the basis of perfdhcp's rate
     if trial.rate is not None and trial.rate <= 0 < answered:
         faults.append(f"A rate of {trial.rate:.15g} contradicts {answered} exchanges.")
     if _is_avalanche(trial) and not trial.provisioned:
@@ -105,7 +106,7 @@ def _faults(trial: Process, options: Options | None) -> list[str]:
 def _slots(trial: Process, options: Options | None) -> tuple[str, ...]:
     """Return the exchanges in the columns of interim lines, or none if unknown."""
     slots = trial.width
-    found = tuple(trial.exchanges.column("exchange"))
+    found = tuple(row["exchange"] for row in trial.exchanges)
     every = EXCHANGES[PLACES[found[0]][0]]
     candidates = (found, options.exchanges if options else (), every[:2], every)
     return next((names for names in candidates if len(names) == slots), ())
@@ -120,18 +121,19 @@ def _facts(trial: Process, options: Options | None) -> Row:
         "tool_version": trial.version,
         "command": trial.command,
         **dict.fromkeys(("method", "duration_s", "drop_time_s", "drop_time_second_s", "wait_s", "clients")),
-        "protocol": PLACES[rows.column("exchange")[0]][0],
+        "protocol": PLACES[rows[0]["exchange"]][0],
         "scenario": "avalanche" if _is_avalanche(trial) else trial.scenario,
         "offered_rate": trial.expected_rate,
         "achieved_rate": trial.rate,
         "rate_unit": "leases/s" if leases else "exchanges/s",
-        "sent": sum(rows.column("sent")),
-        "received": sum(rows.column("received")),
-        "dropped": sum(rows.column("drops")),
+        "sent": sum(row["sent"] for row in rows),
+        "received": sum(row["received"] for row in rows),
+        "dropped": sum(row["drops"] for row in rows),
         "malformed": trial.malformed,
     }
     if options:
-        said = options_told(options, trial.expected_rate) | {"scenario": trial.scenario or options.scenario}
+        said = options.facts() | {"scenario": trial.scenario or options.scenario}
+        said["offered_rate"] = options.offered_rate or trial.expected_rate
         if trial.command is None:  # `-x a` decodes only some of the options
             said = {name: value for name, value in said.items() if name not in _OF_A_HEADER}
         facts |= said
@@ -141,47 +143,35 @@ def _facts(trial: Process, options: Options | None) -> Row:
     return facts
 
 
-def options_told(options: Options, expected_rate: float | None) -> Row:
-    """Return the columns of schema.TRIALS that the options define; `expected_rate` is the printed offered rate."""
-    return {
-        **options.facts(),
-        "protocol": options.protocol,
-        "rate_unit": options.rate_unit,
-        "offered_rate": options.offered_rate or expected_rate,
-    }
-
-
-def _gave_up(exchanges: Records, options: Options) -> bool:
+def _gave_up(exchanges: list[Row], options: Options) -> bool:
     """Return whether -D ended the trial early: enough drops in an exchange, and fewer sent than planned."""
     planned = (options.offered_rate or 0) * (options.duration_s or 0)
-    if not options.most_drops or exchanges.column("sent")[0] >= _NEARLY_ALL * planned:
+    if not options.most_drops or exchanges[0]["sent"] >= _NEARLY_ALL * planned:
         return False
-    for limit, sent, drops in zip(options.most_drops, *map(exchanges.column, ("sent", "drops")), strict=False):
-        share = limit.endswith("%")
-        lost = 100 * drops / max(sent, 1) if share else drops
+    for limit, row in zip(options.most_drops, exchanges, strict=False):
+        drops = row["drops"]
+        lost = 100 * drops / max(row["sent"], 1) if limit.endswith("%") else drops
         if drops and limit.rstrip("%").isdecimal() and lost >= int(limit.rstrip("%")):
             return True
     return False
 
 
-def _intervals(trial: Process, exchanges: tuple[str, ...], report_s: float | None) -> Records:
-    """Return rows of schema.INTERVALS; `report_s` is the nominal time between two lines."""
+def _intervals(trial: Process, exchanges: tuple[str, ...], report_s: float | None) -> dict[str, Sequence[Any]]:
+    """Return columns of schema.INTERVALS; `report_s` is the nominal time between two lines."""
     if not exchanges:
-        return Records()
+        return {}
     lines, width = min(trial.interim_lines, MAX_SERIES), len(exchanges)
     rows = lines * width
     positions = [position for position in range(lines) for _ in exchanges]
     counters: dict[str, list[Any]] = {kind: trial.interims[kind][:rows] for kind in INTERIM}
     since = {f"interval_{kind}": counters[kind] for kind in INTERIM[:3]}
-    return Records(
-        {
-            "position": positions,
-            "t_s": [(position + 1) * report_s for position in positions] if report_s else [None] * rows,
-            "exchange": exchanges * lines,
-            **counters,
-            **{name: [*counts[:width], *map(sub, counts[width:], counts)] for name, counts in since.items()},
-        }
-    )
+    return {
+        "position": positions,
+        "t_s": [(position + 1) * report_s for position in positions] if report_s else [None] * rows,
+        "exchange": exchanges * lines,
+        **counters,
+        **{name: [*counts[:width], *map(sub, counts[width:], counts)] for name, counts in since.items()},
+    }
 
 
 def _notes(trial: Process, options: Options | None) -> list[str]:
@@ -193,7 +183,7 @@ def _notes(trial: Process, options: Options | None) -> list[str]:
         notes.append("The trial was interrupted by Ctrl-C.")
     if max(trial.interim_lines, len(trial.observations)) >= MAX_SERIES:
         notes.append(f"Only the first {MAX_SERIES} interim lines and packets are kept.")
-    if _is_avalanche(trial) and any(trial.exchanges.column("drops")):
+    if _is_avalanche(trial) and any(row["drops"] for row in trial.exchanges):
         notes.append("The avalanche was interrupted before all clients had their answers.")
     if options and _gave_up(trial.exchanges, options):
         notes.append(f"It ended early: -D allows {' and '.join(options.most_drops)} drops.")
@@ -206,14 +196,14 @@ def _notes(trial: Process, options: Options | None) -> list[str]:
     return notes
 
 
-def _figures(exchanges: Records) -> list[str]:
+def _figures(exchanges: list[Row]) -> list[str]:
     """Note the missing figures. A DHCPRELEASE has no answer, so it has no delays."""
     warnings = []
-    columns = ("exchange", "drop_ratio_printed", "drop_ratio", "sent", "min_delay_ms")
-    for name, printed, ratio, sent, delay_ms in zip(*map(exchanges.column, columns), strict=True):
-        if printed is not None and ratio is None:
-            warnings.append(f"The drops ratio of {name} is {printed}, not a number: {sent} sent.")
-        if delay_ms is None and name != "RELEASE":
+    for row in exchanges:
+        name, printed = row["exchange"], row["drop_ratio_printed"]
+        if printed is not None and row["drop_ratio"] is None:
+            warnings.append(f"The drops ratio of {name} is {printed}, not a number: {row['sent']} sent.")
+        if row["min_delay_ms"] is None and name != "RELEASE":
             warnings.append(f"{name} has no delays (min delay inf or n/a): no answer was received.")
     return warnings
 
@@ -258,5 +248,5 @@ def _where_cut(trial: Process) -> str:
         return f"in the statistics of {trial.broken[0]}"
     if trial.stage is Stage.RATE:
         return "before the statistics"
-    names = trial.exchanges.column("exchange")
-    return f"at its head, before the statistics of {names[0]}" if names else "at its head"
+    begun = trial.exchanges
+    return f"at its head, before the statistics of {begun[0]['exchange']}" if begun else "at its head"

@@ -270,7 +270,7 @@ def _few_rows(found: Iterator[Report | Reject], advice: str) -> Iterator[Report 
             yield Reject(part.line, f"{rows} values come before this: from here on the file is not read", advice)
             return
         if not isinstance(part, Reject):
-            rows += len(part.exchanges) + len(part.intervals) + len(part.observations)
+            rows += len(part.exchanges) + len(part.intervals.get("position", ())) + len(part.observations)
         yield part
 
 

@@ -5,8 +5,7 @@ folder, as written by `collect.sh`, describe one host.
 """
 
 from dropline.ingest.machines import hardware, software  # they register their sources
-from dropline.ingest.machines.facts import FactError, Facts
+from dropline.ingest.machines.facts import SOURCES, FactError, Facts, recognise
 from dropline.ingest.machines.host import PRECEDENCE, host
-from dropline.ingest.machines.registry import SOURCES, recognise
 
 __all__ = ["PRECEDENCE", "SOURCES", "FactError", "Facts", "hardware", "host", "recognise", "software"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dropline.ingest.machines.facts import (
     FactError,
     Facts,
+    add,
     added_up,
     document,
     entries,
@@ -20,11 +21,11 @@ from dropline.ingest.machines.facts import (
     number,
     require,
     size_bytes,
+    source,
     text,
     whole,
     word,
 )
-from dropline.ingest.machines.registry import add, source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

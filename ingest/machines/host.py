@@ -8,8 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.ingest.formats import Reject, Row
-from dropline.ingest.machines.facts import FactError, Facts
-from dropline.ingest.machines.registry import SOURCES, recognise, stem
+from dropline.ingest.machines.facts import SOURCES, FactError, Facts, recognise, stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

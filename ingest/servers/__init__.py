@@ -1,27 +1,38 @@
 """Server configurations: how each kind is recognised, and the result of its module.
 
 A module has `PRODUCT`, `sniff(head) -> bool` and `parse(data) -> Row`: a row of `schema.SERVER_CONFIGS` without the
-columns that only the caller knows (batch, campaign, source_path, source_sha256). `parse` raises only ConfigError, if
+columns that only the caller knows (batch, campaign, source_path, source_sha256). `parse` raises only Rejected, if
 the configuration is unusable. A module that also knows configurations of other programs names them by `describe(head)
 -> str | None`.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats import begins_like_json
-from dropline.ingest.servers import databases, kea, powerdns
-from dropline.ingest.servers.plain import ConfigError
+from dropline.ingest.servers import kea, powerdns
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["FORMATS", "IN_JSON", "ConfigError", "describe", "recognise"]
+__all__ = ["FORMATS", "IN_JSON", "describe", "recognise"]
 
 _MODULES: Final[tuple[ModuleType, ...]] = (kea, powerdns)
 IN_JSON: Final = kea.IN_JSON
 FORMATS: Final = frozenset(module.__name__.rpartition(".")[2] for module in _MODULES)
+# Database servers serve no clients. The sections are those of the MariaDB and MySQL manuals ("Option Files"), the
+# parameters those of the PostgreSQL manual (chapter "Server Configuration").
+_MYSQL: Final = re.compile(
+    rb"^[ \t]*\[(?:mysqld|mariadbd?|mysqld_safe|mysql|client-server)(?:-[0-9.]{1,9})?\]", re.MULTILINE
+)
+_POSTGRESQL: Final = re.compile(
+    rb"^[ \t]*(?:#[ \t]*)?(shared_buffers|max_connections|work_mem|maintenance_work_mem|effective_cache_size|wal_level"
+    rb"|fsync|synchronous_commit|checkpoint_timeout|max_wal_size|random_page_cost|listen_addresses|data_directory"
+    rb"|hba_file|dynamic_shared_memory_type|log_timezone)[ \t]*=",
+    re.MULTILINE,
+)
 
 
 def recognise(head: bytes) -> ModuleType | None:
@@ -32,4 +43,8 @@ def recognise(head: bytes) -> ModuleType | None:
 
 def describe(head: bytes) -> str | None:
     """Name a known configuration that no module reads, e.g. a control agent's or a database's; else None."""
-    return kea.describe(head) or (None if begins_like_json(head) else databases.describe(head))
+    if (named := kea.describe(head)) or begins_like_json(head):
+        return named
+    if _MYSQL.search(head):
+        return "an option file of MariaDB or MySQL"
+    return "a configuration of PostgreSQL" if len(set(_POSTGRESQL.findall(head))) > 1 else None

@@ -10,7 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from dropline.ingest.servers.plain import ConfigError, decode, refuse
+from dropline.ingest.servers.plain import decode, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ _INCLUDED: Final = (
 
 
 def loads(data: bytes) -> Any:
-    """Parse `data`; raise ConfigError with the line if it is invalid."""
+    """Parse `data`; raise Rejected with the line if it is invalid."""
     text = decode(data)
     try:
         return json.loads(_plain(text), parse_constant=_not_json)
@@ -37,8 +37,6 @@ def loads(data: bytes) -> Any:
         refuse(f"not the JSON of a configuration: {error.msg} (column {error.colno})", _WHOLE, error.lineno)
     except RecursionError:
         refuse("nested too deeply for a configuration", _WHOLE)
-    except ConfigError:
-        raise
     except ValueError as error:  # a number with too many digits
         refuse(f"not the JSON of a configuration: {error}", _WHOLE)
 

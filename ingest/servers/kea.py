@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from dropline.ingest.servers import commented_json
-from dropline.ingest.servers.plain import ConfigError, identity, refuse, settings_json, unicode
+from dropline.ingest.servers.plain import identity, refuse, settings_json, unicode
 
 if TYPE_CHECKING:
     from dropline.ingest.formats import Row
@@ -72,7 +72,7 @@ def parse(data: bytes) -> Row:
     this one. `pool_addresses` and `prefix_pool_prefixes` are None if a pool is invalid. `settings` is the whole
     configuration as JSON with sorted keys, secrets masked; its digest is `server_config_id`.
 
-    Raises ConfigError for anything that Kea would not accept as the configuration of a DHCP server.
+    Raises Rejected for anything that Kea would not accept as the configuration of a DHCP server.
     """
     try:
         document = commented_json.loads(data)
@@ -80,8 +80,6 @@ def parse(data: bytes) -> Row:
         settings = settings_json(document)
     except RecursionError:
         refuse("nested too deeply for a configuration", _HINT)
-    except ConfigError:
-        raise
     except ValueError:  # 1e999 is parsed as infinity
         refuse("a number in the configuration is out of range", _HINT)
     hooks = _objects(config, "hooks-libraries")

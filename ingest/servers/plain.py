@@ -1,4 +1,4 @@
-"""Shared helpers: decoding, settings without secrets, and the error of an unusable configuration."""
+"""Shared helpers: decoding, refusing, settings without secrets."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import hashlib
 import json
 import re
 from typing import Any, Final, NoReturn
+
+from dropline.ingest.formats import Rejected
 
 MAX_BYTES: Final = 8 * 1024 * 1024  # parsing may need fifty times as much memory
 _MASK: Final = "***"
@@ -17,28 +19,13 @@ _CREDENTIALS: Final = re.compile(r"(?<=://)[^\s\"]{0,500}@")
 _CONNECTION_STRING: Final = re.compile(r"\b(passw(?:or)?d|pwd|secret)(\s{0,9}=\s{0,9})[^\s;,&]+", re.IGNORECASE)
 
 
-class ConfigError(ValueError):
-    """An unusable configuration; the text says why.
-
-    Attributes:
-        hint: what to do about it.
-        line: line in the file, from 1; None if the error concerns the whole file.
-
-    """
-
-    def __init__(self, reason: str, hint: str, line: int | None = None) -> None:
-        super().__init__(reason)
-        self.hint = hint
-        self.line = line
-
-
-def refuse(reason: str, hint: str, line: int | None = None) -> NoReturn:
-    """Raise ConfigError."""
-    raise ConfigError(reason, hint, line) from None
+def refuse(reason: str, hint: str, line: int = 1) -> NoReturn:
+    """Raise Rejected."""
+    raise Rejected(reason, hint, line) from None
 
 
 def decode(data: bytes) -> str:
-    """Decode a configuration; raise ConfigError above MAX_BYTES, and with the line for invalid UTF-8."""
+    """Decode a configuration; raise Rejected above MAX_BYTES, and with the line for invalid UTF-8."""
     if len(data) > MAX_BYTES:
         hint = "keep host reservations in a database; a configuration without them says as much about the server"
         refuse(f"more than {MAX_BYTES // 1024**2} MiB for a configuration", hint)

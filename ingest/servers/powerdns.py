@@ -92,7 +92,7 @@ def parse(data: bytes) -> Row:
     recursor is its `threads`. `settings` is everything that the file sets, as JSON, secrets masked; its digest is
     `server_config_id`. Columns that do not apply to DNS servers are omitted.
 
-    Raises ConfigError for an invalid configuration.
+    Raises Rejected for an invalid configuration.
     """
     text = decode(data)
     settings = _settings(text)
@@ -155,7 +155,7 @@ def _product(keys: set[str]) -> str | None:
 
 
 def _settings(text: str) -> dict[str, _Setting]:
-    """Return every setting with the line of its last value; raise ConfigError for an invalid line."""
+    """Return every setting with the line of its last value; raise Rejected for an invalid line."""
     values: dict[str, list[str]] = {}
     lines: dict[str, int] = {}
     for number, line in _lines(text):

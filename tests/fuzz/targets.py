@@ -20,13 +20,12 @@ import pyarrow as pa
 
 from dropline.ingest import campaign, context, figures, files, machines, schema, servers
 from dropline.ingest.campaign import Campaign, CampaignError
-from dropline.ingest.context import Context, ServerConfigs, SidecarError, gather, read_sidecar
+from dropline.ingest.context import Context, ServerConfigs, gather, read_sidecar
 from dropline.ingest.files import HEAD_BYTES, Found, Kind, Scope
-from dropline.ingest.formats import READERS, Reject, Report, contents
+from dropline.ingest.formats import READERS, Reject, Rejected, Report, contents
 from dropline.ingest.formats.text import LONGEST, MAX_REJECTS
 from dropline.ingest.machines import SOURCES, FactError
 from dropline.ingest.rows import Content, Outcome, campaign_row, context_file, output, tables
-from dropline.ingest.servers import ConfigError
 from dropline.ingest.telemetry import TELEMETRY_READERS, Sample
 
 if TYPE_CHECKING:
@@ -152,8 +151,8 @@ def _check_figures(_: str, data: bytes) -> None:
 def _check_server(module: ModuleType, name: str, data: bytes) -> None:
     try:
         row = module.parse(data)
-    except ConfigError as error:
-        _require_each([Reject(error.line or 1, str(error), error.hint)], Report)
+    except Rejected as error:
+        _require_each([error.reject], Report)
         return
     row |= {"campaign": "campaign", "source_path": name, "source_sha256": _SHA256}
     stored(name, "server_configs", row, data)
@@ -186,8 +185,8 @@ def _check_campaign(name: str, data: bytes) -> None:
 def _check_sidecar(name: str, data: bytes) -> None:
     try:
         said = read_sidecar(data)
-    except SidecarError as error:
-        _require_each([Reject(error.line, str(error), "repair it")], Report)
+    except Rejected as error:
+        _require_each([error.reject], Report)
         return
     joined = gather(_TRIAL, str(_SCOPE.folder), None, ServerConfigs(), (name, said))
     _store(output(_item(_TRIAL), "campaign", _content(data), joined, [Report(1, {"completed": True})]))
@@ -238,7 +237,9 @@ def _require_known(table: str, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _item(name: str, reader: Reader | None = None) -> Found:
-    return Found(_SCOPE.folder / name, _SCOPE, name, Kind.OUTPUT, reader=reader)
+    item = Found.at(_SCOPE.folder / name, _SCOPE, name)
+    item.kind, item.reader = Kind.OUTPUT, reader
+    return item
 
 
 def _content(data: bytes) -> Content:

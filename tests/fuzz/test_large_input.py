@@ -116,7 +116,7 @@ def test_values_of_a_report_are_kept_up_to_a_limit_and_the_rest_is_told(monkeypa
     head, interim, rest = PERFDHCP.partition(b"sent: 739/739")
     (report,) = perfdhcp.parse(head + INTERIM * 100 + interim + rest)
     assert len(blasted.observations) == len(loaded.observations) == 10
-    assert {row["position"] for row in report.intervals} == set(range(10))
+    assert {*report.intervals["position"]} == set(range(10))
     for found in (blasted, loaded, report):
         assert [warning for warning in found.warnings if "first 10 " in warning]
 
@@ -139,4 +139,4 @@ def test_rejects_are_named_up_to_a_limit_and_then_counted(monkeypatch):
 def test_counter_that_no_double_holds_costs_no_trial():
     (report,) = dnsblast.parse(STATUS.replace(b"5]", b"9007199254740993]"))
     assert report.facts["sent"] == 2**53 + 1
-    assert {row["value"] for row in report.observations if row["metric"] == "sent"} == {2.0**53}
+    assert {each.value for each in report.observations if each.metric == "sent"} == {2.0**53}

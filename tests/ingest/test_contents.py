@@ -62,9 +62,7 @@ def read(data):
 
 def figures(parts):
     return [
-        (part.facts, [*part.exchanges], [*part.intervals], [*part.observations])
-        for part in parts
-        if isinstance(part, Report)
+        (part.facts, part.exchanges, part.intervals, part.observations) for part in parts if isinstance(part, Report)
     ]
 
 
@@ -252,7 +250,7 @@ def test_statistics_without_the_title_are_read_with_separated_thousands_and_roun
     assert (facts["sent"], facts["received"], facts["dropped"]) == (2289780, 2289700, 80)
     assert (facts["achieved_rate"], facts["duration_s"], facts["command"]) == (76323.53, 30.0, None)
     assert facts["completed"]
-    observed = {(row["metric"], row["label"]): row["value"] for row in found.observations}
+    observed = {(each.metric, each.label): each.value for each in found.observations}
     assert observed["responses", "NOERROR"] == 2289690
     assert observed["latency_max", None] == 202.06
 

@@ -15,12 +15,11 @@ from dropline.ingest.context import (
     Context,
     ServerConfig,
     ServerConfigs,
-    SidecarError,
     context_path,
     gather,
     read_sidecar,
 )
-from dropline.ingest.records import Records
+from dropline.ingest.formats import Rejected
 from dropline.ingest.schema import OBSERVATIONS, TRIALS
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "kea-2.2-ha"
@@ -317,9 +316,9 @@ def test_a_sidecar_of_another_output_is_told():
     ],
 )
 def test_a_broken_sidecar_is_refused_with_its_line(data, line):
-    with pytest.raises(SidecarError) as caught:
+    with pytest.raises(Rejected) as caught:
         read_sidecar(data)
-    assert caught.value.line == line
+    assert caught.value.reject.line == line
     assert "JSON" in str(caught.value)
 
 
@@ -353,7 +352,7 @@ def test_any_sidecar_gives_values_that_the_lake_can_hold(said):
     row, _, context = resolve(sidecar, servers=known(config()))
     schema = pa.schema([TRIALS.field(n) for n in TRIALS.names if n in row])
     assert pa.Table.from_pylist([row], schema=schema).num_rows == 1
-    watched = Records.named(WATCHED, context.observations)
+    watched = [dict(zip(WATCHED, each, strict=True)) for each in context.observations]
     assert pa.Table.from_pylist(watched, schema=OBSERVATIONS).num_rows == len(context.observations)
     # A digest of today is that of yesterday, or every file would be a new version.
     rows = [{name: row[name] for name in row if name != "label" or row[name] is not None} for row in watched]

@@ -51,9 +51,7 @@ def details(found):
 
 def observed(found, metric):
     """Return (label, t_s, value, unit) of all observations of one metric."""
-    return [
-        (row["label"], row["t_s"], row["value"], row["unit"]) for row in found.observations if row["metric"] == metric
-    ]
+    return [(each.label, each.t_s, each.value, each.unit) for each in found.observations if each.metric == metric]
 
 
 def responses(found):

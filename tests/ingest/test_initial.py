@@ -49,7 +49,7 @@ def test_the_path_is_guessed_and_matches_every_output(source, templates, said, f
     place = folder(source)
     begun = begin(place, lake)
     assert begun.matched == begun.outputs > 0
-    read = Campaign.load(begun.file)
+    read = Campaign.parse(begun.file.read_bytes())
     assert [*read.path] == templates
     assert read.campaign == source.name.lower()
     assert begun.file.read_text().startswith(said)
@@ -74,7 +74,7 @@ def test_what_names_do_not_tell_stays_a_comment(bare, lake):
         file.rename(file.with_name(f"{'ab'[file.name == 'rate740.txt']}.txt"))
     (bare / "rep1").rename(bare / "first")
     begun = begin(bare, lake)
-    assert (begun.matched, Campaign.load(begun.file).path) == (0, ())
+    assert (begun.matched, Campaign.parse(begun.file.read_bytes()).path) == (0, ())
     assert "no path template was found" in begun.text()
 
 
@@ -92,4 +92,4 @@ def test_a_folder_keeps_the_name_that_it_has(bare, lake):
     for sidecar in bare.rglob("*.json"):
         sidecar.unlink()
     ingest([bare], lake, campaign="kea-lab")
-    assert Campaign.load(begin(bare, lake).file).campaign == "kea-lab"
+    assert Campaign.parse(begin(bare, lake).file.read_bytes()).campaign == "kea-lab"

@@ -104,7 +104,7 @@ def test_a_known_rejected_file_is_rejected_again_but_recorded_once(tree, lake):
 
 def test_without_campaign_yaml_sidecar_and_folder_name_the_campaign(bare, lake):
     summary = ingest([bare], lake)
-    assert (counts(summary), summary.campaigns) == ((4, 4, 0, 0), ["c6"])
+    assert (counts(summary), summary.campaigns) == ((4, 4, 0, 0), {"c6"})
     trials = rows(lake, "trials")
     assert {(t["campaign"], t["repetition"], t["context_path"]) for t in trials} == {("c6", 1, ".")}
     assert {t["threading"] for t in trials} == {"single"}
@@ -112,7 +112,7 @@ def test_without_campaign_yaml_sidecar_and_folder_name_the_campaign(bare, lake):
     for sidecar in bare.rglob("*.json"):
         sidecar.unlink()
     summary = ingest([bare], lake)
-    assert (counts(summary), summary.campaigns) == ((2, 2, 0, 0), ["bare"])
+    assert (counts(summary), summary.campaigns) == ((2, 2, 0, 0), {"bare"})
     assert dict(rows(lake, "trials", campaign="bare")[0]["context_sources"])["repetition"] == "path"
 
 
@@ -121,7 +121,7 @@ def test_the_nearest_campaign_yaml_applies(tree, lake):
     shutil.copytree(tree / "runs" / "v4_st_memfile_hot-standby", inner)
     (inner / "campaign.yaml").write_text("campaign: inner\n")
     summary = ingest([tree], lake)
-    assert summary.campaigns == ["inner", "kea-2.2-ha"]
+    assert summary.campaigns == {"inner", "kea-2.2-ha"}
     paths = [row["source_path"] for row in rows(lake, "trials", campaign="inner")]
     assert len(paths) == 7
     assert all(path.startswith("rep1/") for path in paths)
@@ -130,7 +130,7 @@ def test_the_nearest_campaign_yaml_applies(tree, lake):
 def test_one_file_is_ingested_with_its_sidecar_and_campaign(bare, lake):
     (bare / "rep1" / "campaign.yaml").write_text("campaign: one\n")
     summary = ingest([bare / "rep1" / "rate740.txt"], lake)
-    assert (counts(summary), summary.campaigns) == ((3, 3, 0, 0), ["one"])
+    assert (counts(summary), summary.campaigns) == ((3, 3, 0, 0), {"one"})
     assert rows(lake, "trials")[0]["backend"] == "memfile"
 
 

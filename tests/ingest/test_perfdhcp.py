@@ -130,8 +130,8 @@ def test_clean_interim_lines_have_no_header_and_any_separator():
     for separator in (",", ";", " ", "|", "--", " / ", "x"):
         text = capture("014").decode().replace(",", separator, 7 * 3).replace(f"second{separator}", "second,")
         found = report(text)
-        assert [row["sent"] for row in found.intervals] == [199, 199, 399, 399, 599, 599]
-        assert [row["t_s"] for row in found.intervals] == [None] * 6
+        assert found.intervals["sent"] == [199, 199, 399, 399, 599, 599]
+        assert found.intervals["t_s"] == [None] * 6
         facts = found.facts
         assert (facts["command"], facts["method"], facts["scenario"]) == (None, None, None)
         assert (facts["offered_rate"], facts["protocol"]) == (200.0, "DHCPv4")

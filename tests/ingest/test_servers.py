@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from dropline.ingest import servers
-from dropline.ingest.servers import ConfigError, kea, powerdns
+from dropline.ingest.formats import Rejected
+from dropline.ingest.servers import kea, powerdns
 from dropline.ingest.synonyms import normalise
 
 CAPTURES = Path(__file__).parent.parent / "captures"
@@ -44,22 +45,22 @@ def test_default_threading_of_kea_changed_with_the_version(version, threading):
 @pytest.mark.parametrize(
     ("server", "data", "line", "reason"),
     [
-        (kea, b'{ "Dhcp4": { "id": ' + b"9" * 5000 + b" } }", None, "not the JSON"),
-        (kea, b'{ "Dhcp4": { "a": ' + b"[" * 100_000, None, "nested too deeply"),
-        (kea, b'{ "Control-agent": {} }', None, "Kea Control Agent"),
-        (kea, b"[]", None, "expected an object"),
+        (kea, b'{ "Dhcp4": { "id": ' + b"9" * 5000 + b" } }", 1, "not the JSON"),
+        (kea, b'{ "Dhcp4": { "a": ' + b"[" * 100_000, 1, "nested too deeply"),
+        (kea, b'{ "Control-agent": {} }', 1, "Kea Control Agent"),
+        (kea, b"[]", 1, "expected an object"),
         (kea, b"", 1, "Expecting"),
         (powerdns, b"launch=lmdb\nthis is no setting", 2, "expected key=value or a comment"),
         (powerdns, b"launch=lmdb\n\n[mysqld]", 3, "expected key=value or a comment"),
-        (powerdns, b"local-port=53", None, "expected settings of the PowerDNS"),
-        (powerdns, b"", None, "expected settings of the PowerDNS"),
+        (powerdns, b"local-port=53", 1, "expected settings of the PowerDNS"),
+        (powerdns, b"", 1, "expected settings of the PowerDNS"),
     ],
 )
 def test_what_is_not_known_for_a_configuration_or_too_large_is_refused(server, data, line, reason):
-    with pytest.raises(ConfigError, match=reason) as caught:
+    with pytest.raises(Rejected, match=reason) as caught:
         server.parse(data)
-    assert caught.value.line == line
-    assert caught.value.hint
+    assert caught.value.reject.line == line
+    assert caught.value.reject.hint
 
 
 def test_a_configuration_is_known_by_its_first_bytes_wherever_they_end():
@@ -97,7 +98,7 @@ def test_depth_that_only_the_parser_can_bear_is_no_crash(depth):
     data = b'{"Dhcp4": {"a": ' + b"[" * depth + b"]" * depth + b"}}"
     try:
         assert kea.parse(data)["protocol"] == "DHCPv4"
-    except ConfigError as error:
+    except Rejected as error:
         assert "nested too deeply" in str(error)
 
 
@@ -121,7 +122,7 @@ def test_reading_takes_time_in_proportion_to_the_size(server, form, pieces):
         servers.describe(data)
         try:
             server.parse(data)
-        except ConfigError as error:
-            assert error.hint
+        except Rejected as error:
+            assert error.reject.hint
     normalise("product", "Kea 2" * 10_000)
     assert time.perf_counter() - start < 10  # quadratic time would be minutes

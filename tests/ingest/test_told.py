@@ -9,13 +9,13 @@ import json
 from itertools import groupby
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from dropline.ingest import figures, formats, machines, servers, telemetry, unsupported
 from dropline.ingest.files import HEAD_BYTES
-from dropline.ingest.formats import Reject
+from dropline.ingest.formats import Reject, Rejected
 from dropline.ingest.machines import SOURCES, FactError
-from dropline.ingest.servers import ConfigError
 
 TESTS = Path(__file__).parents[1]
 TOLD = Path(__file__).parent / "told.jsonl"
@@ -46,8 +46,8 @@ def told(name):
         try:
             row = {column: value for column, value in server.parse(data).items() if value is not None}
             found["server"] = row | {"settings": json.loads(row["settings"]) if "made" in name else "those of the file"}
-        except ConfigError as error:
-            found["server"] = error.line, str(error), error.hint
+        except Rejected as error:
+            found["server"] = part(error.reject)
     if what := servers.describe(head):
         found["described"] = what
     kind = machines.recognise(name, head)
@@ -75,8 +75,9 @@ def part(one):
     said = {**one.facts, **json.loads(one.facts.get("details") or "{}"), "details": None, "warnings": one.warnings}
     return {
         **{name: value for name, value in said.items() if value not in (None, [])},
-        **{name: [*map(dict, rows)] for name in ("exchanges", "intervals") if (rows := getattr(one, name))},
-        **series((row["metric"], row["label"], row["unit"], row["t_s"], row["value"]) for row in one.observations),
+        **({"exchanges": one.exchanges} if one.exchanges else {}),
+        **({"intervals": pa.table(one.intervals).to_pylist()} if one.intervals.get("position") else {}),
+        **series((each.metric, each.label, each.unit, each.t_s, each.value) for each in one.observations),
     }
 
 
