@@ -363,7 +363,10 @@ def read_yaml(data: bytes, where: str) -> tuple[object, Lines]:
                 return _refuse(event, where, "anchors and aliases (& and *) are not read; write it out")
         node = yaml.compose(data, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        message = f"{where}: not readable as YAML: {' '.join(str(error).split())}"
+        line, why = "", " ".join(str(error).split())
+        if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
+            line, why = f", line {error.problem_mark.line + 1}", f"{error.context or ''} {error.problem}".strip()
+        message = f"{where}{line}: not readable as YAML: {why}"
         raise CampaignError(message) from None
     if not isinstance(node, yaml.MappingNode):
         message = f"{where}: expected `key: value` lines, at least `campaign: a-short-name`"

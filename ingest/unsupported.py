@@ -14,6 +14,7 @@ from dropline.ingest.formats.text import HEAD_BYTES, head_text, unpack
 
 _IGNORE: Final = "list it under `ignore:` in campaign.yaml, or keep it outside the folder"
 _NAME: Final = "rename it to *.tar, *.tar.gz, *.tgz or *.zip, so that it is read as a folder, or unpack it"
+_UNPACK: Final = "unpack it, or pack it again as *.tar.gz or *.zip"
 _SADF: Final = "record with `sar -o FILE`, export it with `sadf -j FILE -- -A`, and ingest that"
 _PRINTED: Final = "ingest what the tool printed (stdout, or --json), and list this file under `ignore:`"
 _OFFICE: Final = b"[Content_Types].xml"
@@ -26,7 +27,8 @@ _CAPTURES: Final = (
     b"\xa1\xb2\x3c\x4d",
     b"\x0a\x0d\x0d\x0a",
 )
-_ARCHIVES: Final = (b"PK\x03\x04", b"7z\xbc\xaf\x27\x1c", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"BZh")
+_ZIP: Final = b"PK\x03\x04"
+_PACKED: Final = (b"7z\xbc\xaf\x27\x1c", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"BZh")
 _DOCUMENTS: Final = (
     *(b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8", b"%PDF-", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
     *(b"\x7fELF", b"SQLite format 3\x00", b"PAR1"),
@@ -91,8 +93,8 @@ def describe(head: bytes) -> tuple[str, str] | None:
         return "a recording of sar in its binary form", _SADF
     if data.startswith(_DOCUMENTS) or data.startswith(_OFFICE, _OFFICE_AT):
         return "a picture, document, program or database of no known generator", _IGNORE
-    if data.startswith(_ARCHIVES) or is_tar(data):
-        return "an archive or a compressed file", _NAME
+    if data.startswith((_ZIP, *_PACKED)) or is_tar(data):
+        return "an archive or a compressed file", _UNPACK if data.startswith(_PACKED) else _NAME
     text = head_text(head)
     starts = [match.end() for match in islice(_LINE.finditer(text), _MOST_ALIKE)]
     for pattern, alike, reason, hint in _TEXTS:

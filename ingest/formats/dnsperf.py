@@ -198,8 +198,9 @@ class PerfRun(TextRun):
             r"Error: (.*)": _fail,
             r"\d{1,12}\.\d{6} - (\d{1,12}\.\d{6}): +(\d{1,18})": _bucket,
             r"([^:]+):\s*(.*)": _value,
-            # The histogram's head, and lines of forks.
-            r"Latency bucket \(s\):.*|Ave Queries per conn: +\d+|Adjusted Queries/s: .*"
+            # The histogram's head, HTTP's codes (of those but 200 no query is answered), and lines of forks.
+            r"Latency bucket \(s\):.*|DNS-over-HTTPS statistics:|HTTP/2 return codes: .*"
+            r"|Ave Queries per conn: +\d+|Adjusted Queries/s: .*"
             r"|(?:TCP|TLS|Total) HS time per (?:client|connection) \(s\): .*": _of_section,
         }
     )
@@ -430,7 +431,10 @@ class _Run(PerfRun):
         sending_s = min(limit_s or run_s, run_s)  # a run ends with its last answer
         if limit_s:
             self.details["sending_s"] = sending_s
-        if offered and sending_s and sent / sending_s < offered * _KEEPS_UP:
+        if sent == 0:
+            transport = self.details.get("transport", "udp")
+            self.warnings.append(f"No query was sent: does the server accept connections of {transport} (-m) there?")
+        elif offered and sending_s and sent / sending_s < offered * _KEEPS_UP:
             self.warnings.append(
                 f"{sent} queries in {sending_s:.6g} s are fewer than the {offered:.15g}/s asked for: "
                 "the outstanding queries (-q) or the client held the load back."

@@ -220,7 +220,7 @@ class _Run(TextRun):
             "sent": sent,
             "received": received,
             "dropped": timeouts,
-            "duration_s": number(self.totals.get("runtime_s")),
+            "duration_s": self._runtime_s(),
         }
         if load := self.details.pop("load", None):
             parts = (load, self.details.get("transport"), self.details.get("generator"))
@@ -239,15 +239,22 @@ class _Run(TextRun):
             self.observe("responses", answers, "responses", code)
         return self.report(completed=self._judge(sent, received, timeouts))
 
+    def _runtime_s(self) -> float | None:
+        """Return the time that the run took, none if it is damaged."""
+        run_s = number(self.totals.get("runtime_s"))
+        return run_s if run_s is not None and run_s >= 0 else None
+
     def _rate(self, received: int) -> float | None:
         """Return replies divided by time: of the whole run, or of sending only if the final wait brought few."""
-        times = [(number(self.totals.get("runtime_s")), received)]
+        times = [(self._runtime_s(), received)]
         if self._while_sending and self.replies == received:
             times.append(self._while_sending)
         return max((round(replies / time_s, 6) for time_s, replies in times if time_s), default=None)
 
     def _judge(self, sent: int, received: int, timeouts: int) -> bool:
         """Note inconsistent figures; return whether the report is complete."""
+        if self._runtime_s() is None:
+            self.doubts.append("The runtime is no time: its line is damaged.")
         if self.replies not in {0, received}:
             self.doubts.append(f"{received} replies came in, its periods count {self.replies}: a line is damaged.")
         answered = sum(value or 0 for value in self.codes.values())

@@ -36,7 +36,7 @@ def _trial(table: Table) -> Parts:
     samples: list[tuple[float, float]] = []
     times: list[float] = []
     strange = [row for row in table.rows if number(row.cells[0]) is None]
-    table.rows = [row for row in table.rows if row not in strange]
+    table.rows = [row for row in table.rows if number(row.cells[0]) is not None]
     records, faults = table.records(trial)
     for record in records:
         time_s = number(record.values[0], 1e-3) if record.columns.keys[0][0] == _ELAPSED else None

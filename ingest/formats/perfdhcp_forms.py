@@ -135,7 +135,7 @@ class Form:
         offered = expected.tolist() if self.expected is not None else [None] * n
         rates = [each.options.offered_rate or printed for each, printed in zip(told, offered, strict=True)]
         return Figures(
-            [each and self._expects(by) for each, by in zip(fits.tolist(), told, strict=True)],
+            [each and self._expects(by, rate) for each, by, rate in zip(fits.tolist(), told, offered, strict=True)],
             [*zip([each.command for each in told], rates, rate.tolist(), *totals, strict=True)],
             [each.facts for each in told],
             [each.options.report_s for each in told],
@@ -150,9 +150,11 @@ class Form:
             interims.astype(np.int64),
         )
 
-    def _expects(self, told: _Told) -> bool:
-        """Return whether a command line leads to such a report, with nothing to remark on."""
+    def _expects(self, told: _Told, offered: float | None) -> bool:
+        """Return whether a command line leads to such a report and offered rate, with nothing to remark on."""
         options = told.options
+        if offered and options.offered_rate not in {None, offered}:
+            return False
         if options.exchanges != self.exchanges or (self.interims.shape[1] and not options.report_s):
             return False
         return not (options.most_drops or options.ignored)

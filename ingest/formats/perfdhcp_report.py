@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from operator import sub
 from typing import TYPE_CHECKING, Any, Final
 
@@ -98,6 +99,16 @@ def _faults(trial: Process, options: Options | None) -> list[str]:
     answered = trial.exchanges[:2][-1]["received"]  # the basis of perfdhcp's rate
     if trial.rate is not None and trial.rate <= 0 < answered:
         faults.append(f"A rate of {trial.rate:.15g} contradicts {answered} exchanges.")
+    if options and options.offered_rate and trial.expected_rate:
+        asked, printed = options.offered_rate, trial.expected_rate
+        if not math.isclose(asked, printed, rel_tol=1e-4):  # six digits are printed
+            faults.append(f"-r {asked:.15g} contradicts the expected rate, {printed:.15g}: its line is cut off.")
+    if options and _gave_up(trial.exchanges, options) and _ran_s(trial, options) < (options.drop_times_s[0] or 0):
+        limits = " and ".join(options.most_drops)
+        faults.append(
+            f"-D {limits} also counts requests under way, and ended the trial before any answer was late: its loss "
+            "says nothing. Raise -D, or leave it out."
+        )
     if _is_avalanche(trial) and not trial.provisioned:
         faults.append("Report cut off: the summary of the avalanche is missing.")
     return faults
@@ -145,7 +156,7 @@ def _facts(trial: Process, options: Options | None) -> Row:
 
 def _gave_up(exchanges: list[Row], options: Options) -> bool:
     """Return whether -D ended the trial early: enough drops in an exchange, and fewer sent than planned."""
-    planned = (options.offered_rate or 0) * (options.duration_s or 0)
+    planned = (options.offered_rate or 0) * (options.duration_s or math.inf)
     if not options.most_drops or exchanges[0]["sent"] >= _NEARLY_ALL * planned:
         return False
     for limit, row in zip(options.most_drops, exchanges, strict=False):
@@ -154,6 +165,13 @@ def _gave_up(exchanges: list[Row], options: Options) -> bool:
         if drops and limit.rstrip("%").isdecimal() and lost >= int(limit.rstrip("%")):
             return True
     return False
+
+
+def _ran_s(trial: Process, options: Options) -> float:
+    """Return how long a trial ran: the basis of its rate, or what its requests take to send if none was answered."""
+    if trial.rate:
+        return float(trial.exchanges[:2][-1]["received"] / trial.rate)
+    return float(trial.exchanges[0]["sent"] / (options.offered_rate or math.inf)) + options.wait_s
 
 
 def _intervals(trial: Process, exchanges: tuple[str, ...], report_s: float | None) -> dict[str, Sequence[Any]]:

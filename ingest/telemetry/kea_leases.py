@@ -43,7 +43,7 @@ def _read(text: bytes) -> Found:
             yield part
             return
         line, cells = part
-        if ",".join(cells).startswith(_HEADS):  # repeated, if files were appended
+        if cells[0] == "address" and ",".join(cells).startswith(_HEADS):  # repeated, if files were appended
             yield from _counts(held) if head else ()
             head, held = cells, {}
         elif len(cells) != len(head):

@@ -41,6 +41,7 @@ exchange_totals as (
     select
         trial_id,
         max(sent) filter (where position = 0) as first_sent,
+        count(*) filter (where position <= 1) as lease_exchanges,
         {{ value_at_highest('received', 'position') }} filter (where position <= 1) as last_received,
         {{ value_at_highest('received - coalesce(rejected, 0)', 'position') }} filter (where position <= 1)
             as completed_exchanges,
@@ -281,7 +282,11 @@ joined as (
         accounting.is_server_restarted,
         exchange_totals.first_sent,
         exchange_totals.last_received,
-        exchange_totals.completed_exchanges,
+        case
+            -- a report that is cut off behind its first exchange tells of offers
+            when trials.rate_unit = 'leases/s' and exchange_totals.lease_exchanges = 1 then null
+            else exchange_totals.completed_exchanges
+        end as completed_exchanges,
         exchange_totals.max_delay_ms,
         exchange_totals.rejected_leases,
         exchange_totals.orphans,
@@ -346,8 +351,10 @@ with_period as (
         coalesce(loss_of_exchanges, unanswered / nullif(sent, 0)) as loss_worst_exchange,
         coalesce(loss_of_packets, unanswered / nullif(sent, 0)) as loss_packet,
         -- whole numbers until the one division: 1 - 99 / 100 is above 0.01
-        coalesce((first_sent - completed_exchanges) / nullif(first_sent, 0), unanswered / nullif(sent, 0))
-            as loss_lease,
+        case
+            when first_sent is null then unanswered / nullif(sent, 0)
+            else (first_sent - completed_exchanges) / nullif(first_sent, 0)
+        end as loss_lease,
         case when rate_unit = 'queries/s' then (sent - unanswered) / nullif(sent, 0) end as answered_ratio,
         case when rate_unit = 'queries/s' then (sent - unanswered - unexpected_answers) / nullif(sent, 0) end
             as successful_ratio,
@@ -361,6 +368,7 @@ with_period as (
             when rate_unit = 'queries/s'
                 then coalesce(
                         cast({{ json_text('details', 'sending_s') }} as double),
+                        ramp_end_s,
                         -- a run lasts until its last answer, or until that is given up
                         duration_s
                         - coalesce(case when unanswered > 0 then drop_time_s else latency_max_ms / 1000 end, 0)

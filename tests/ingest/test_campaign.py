@@ -81,7 +81,7 @@ FAULTS = {
     "depth": ("campaign: " + "[" * 5000, "deeper"),
     "a list": ("- campaign\n", "key: value"),
     "nothing": ("", "key: value"),
-    "no YAML": ("campaign: [a\n", "not readable as YAML"),
+    "no YAML": ("campaign: a\n\tpath: b\n", "line 2: not readable as YAML", "cannot start"),
     "control characters": ("campaign: \x00\n", "not readable as YAML"),
     "size": ("campaign: a\ndescription: " + "x" * 300_000, "larger than"),
     "a folder outside": ("campaign: a\nmachines: {../hw: server}\n", "line 2", "leads out"),

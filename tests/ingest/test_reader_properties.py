@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dropline.ingest.formats import READERS, Report, perfdhcp, testcenter_results
+from dropline.ingest.formats import READERS, Report, ixload, perfdhcp, testcenter_results
 from dropline.ingest.telemetry import TELEMETRY_READERS, Sample
 from tests.fuzz.targets import promised
 
@@ -149,11 +149,11 @@ def test_all_numbers_may_be_huge_negative_or_none(wrong):
         check(reader, re.sub(rb"(?<=[:,= ])\d+(?:\.\d+)?", wrong, data))
 
 
-@pytest.mark.parametrize("reader", (*DNS, *TELEMETRY_READERS), ids=lambda reader: reader.NAME)
+@pytest.mark.parametrize("reader", (*DNS, *TELEMETRY_READERS, ixload), ids=lambda reader: reader.NAME)
 def test_hostile_text_takes_linear_time(reader):
     head = next(data for other, data in texts() if other is reader)
     pieces = (
-        *(b"\r", b"\n", b"\x1b[", b"{", b'{"a":', b"[", b"1", b" ", b"\xff"),
+        *(b"\r", b"a\n", b"\x1b[", b"{", b'{"a":', b"[", b"1", b" ", b"\xff"),
         *(
             (
                 *(b"a", b'"', b'""', b"\\", b",", b";", b"=", b"a=", b'a{b="', b'{b="c",', b'a{b="c"} 1 # {', b"a.b"),
