@@ -32,7 +32,7 @@ namespaces as (
     select
         trials.trial_id,
         observations.host,
-        trials.protocol = 'DHCPv6' or server_configs.socket_type = 'udp' as is_read_from_udp,
+        any_value(trials.protocol = 'DHCPv6' or server_configs.socket_type = 'udp') as is_read_from_udp,
         coalesce(
             max(observations.value) filter (where observations.metric like 'udp.Udp%InDatagrams'), 0
         ) as datagrams_in,
@@ -51,7 +51,7 @@ namespaces as (
     where
         observations.metric like case trials.protocol when 'DHCPv6' then 'udp.Udp6%' else 'udp.Udp%' end
         and observations.host is not null
-    group by trials.trial_id, observations.host, trials.protocol, server_configs.socket_type
+    group by trials.trial_id, observations.host
 
 ),
 
@@ -59,7 +59,6 @@ placed as (
 
     select
         *,
-        count(*) over (partition by trial_id) as namespaces,
         -- the generator sends most; a server that answered everything got all of it, the generator perhaps not
         row_number() over (partition by trial_id order by datagrams_out desc, datagrams_in asc, host asc) as place
     from namespaces
@@ -77,8 +76,8 @@ network as (
         max(datagrams_in + at_closed_port) filter (where place = 1) as answers_seen,
         max(lost_in_buffer) filter (where place = 1) as lost_in_generator_buffer
     from placed
-    where namespaces > 1
     group by trial_id
+    having count(*) > 1
 
 ),
 

@@ -382,7 +382,6 @@ with_rates as (
 
     select
         *,
-        achieved_rate as reported_rate,
         coalesce(
             completed_exchanges / nullif(test_period_s, 0),
             -- dnsblast prints a mean since its start that it cuts off at the offered rate
@@ -436,6 +435,7 @@ select
         'judged',
         'batch, report_index, source_sha256, source_line, context_sources, stem, context_path, name_words, dropped, '
         ~ 'wait_s, exit_code, server_wiped, first_sent, last_received, observed_send_rate, carrier, ramp_to, ramp_s, '
-        ~ 'ramp_end_s, loss_of_exchanges, loss_of_packets, elapsed_s, sending_s, is_falling_behind'
+        ~ 'ramp_end_s, loss_of_exchanges, loss_of_packets, elapsed_s, sending_s, is_falling_behind, answered, '
+        ~ 'unexpected_answers, unanswered'
     ) }}
 from judged

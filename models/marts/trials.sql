@@ -49,7 +49,7 @@ select
     trials.repetition,
     trials.offered_rate,
     measured.computed_rate as achieved_rate,
-    measured.reported_rate,
+    trials.achieved_rate as reported_rate,
     trials.rate_unit,
     trials.sent,
     trials.received,

@@ -7,25 +7,17 @@
 {% test unique_together(model, columns, numbered_by=none) %}
 
 {%- set fifties = ['floor(' ~ numbered_by ~ ' / 50)'] if numbered_by else [] -%}
-{%- set hashed_columns = columns | reject('equalto', numbered_by) | list + fifties -%}
-{%- set numbers = 'bit_count(bit_or(cast(power(2, ' ~ numbered_by ~ ' % 50) as bigint)))' -%}
+{%- set hashed = (columns | reject('equalto', numbered_by) | list + fifties) | join(', ') -%}
+{%- set row_hash = 'hash(' ~ hashed ~ ')' -%}
+{%- set numbers = 'bit_count(bit_or(cast(1 as bigint) << (' ~ numbered_by ~ ' % 50)))' -%}
 
 with
 
-hashed as (
-
-    select
-        {{ columns | join(', ') }},
-        hash({{ hashed_columns | join(', ') }}) as row_hash
-    from {{ model }}
-
-),
-
 shared as (
 
-    select row_hash
-    from hashed
-    group by row_hash
+    select {{ row_hash }} as row_hash
+    from {{ model }}
+    group by {{ row_hash }}
     having count(*) > {{ numbers if numbered_by else 1 }}
 
 )
@@ -33,8 +25,8 @@ shared as (
 select
     {{ columns | join(', ') }},
     count(*) as occurrences
-from hashed
-where row_hash in (select row_hash from shared)
+from {{ model }}
+where {{ row_hash }} in (select row_hash from shared)
 group by {{ columns | join(', ') }}
 having count(*) > 1
 
