@@ -29,27 +29,16 @@ PAGES: Final = {
 }
 
 
-def to_run(
-    warehouse: Warehouse,
-    labels: Mapping[str, str],
-    configuration_id: str,
-    run_id: str,
-    trial_id: str | None = None,
-    text: str | None = None,
-) -> None:
-    """Link to the page of a run, with one of its trials if named."""
-    runs = queries.ask(warehouse, "runs", configuration_id=configuration_id).to_pylist()
-    run = next((each for each in runs if each["run_id"] == run_id), None)
-    if run is None or configuration_id not in labels:
-        return
-    address = {"configuration": labels[configuration_id], "run": wording.run_label(run)}
+def to_run(configuration_id: str, run_id: str, trial_id: str | None = None, text: str | None = None) -> None:
+    """Link to the page of a run, with one of its trials if named; the page replaces the ids by names."""
+    address = {"configuration": configuration_id, "run": run_id}
     if trial_id is not None:
         address["trial"] = trial_id[: widgets.ID_LENGTH]
     usual = "Open the trial" if trial_id is not None else "Open the run"
     st.page_link("views/run.py", label=text or usual, icon=":material/timeline:", query_params=address)
 
 
-def to_found(warehouse: Warehouse, labels: Mapping[str, str], search: str, found: Sequence[Mapping[str, Any]]) -> None:
+def to_found(labels: Mapping[str, str], search: str, found: Sequence[Mapping[str, Any]]) -> None:
     """Link to a search's matches besides configurations: pages, and what `explore.beside` found."""
     asked = search.lower().split()
     for title, page in PAGES.items():
@@ -59,7 +48,7 @@ def to_found(warehouse: Warehouse, labels: Mapping[str, str], search: str, found
         match each["kind"]:
             case "run":
                 text = wording.plain(f"{labels[each['configuration_id']]}, {each['label']}")
-                to_run(warehouse, labels, each["configuration_id"], each["id"], text=text)
+                to_run(each["configuration_id"], each["id"], text=text)
             case "machine":
                 address = {"host": each["label"]}
                 text = f"Machine: {wording.plain(each['label'])}"
@@ -70,16 +59,11 @@ def to_found(warehouse: Warehouse, labels: Mapping[str, str], search: str, found
                 st.page_link("views/explore.py", label=text, icon=":material/folder:", query_params=address)
 
 
-def to_compare(labels: Mapping[str, str], configuration_ids: Sequence[str], text: str) -> None:
+def to_compare(configuration_ids: Sequence[str], text: str) -> None:
     """Link to the comparison of the configurations, at most the first twelve."""
-    known = [labels[each] for each in configuration_ids if each in labels][:MOST_COMPARED]
-    if known:
-        st.page_link(
-            "views/compare.py",
-            label=text,
-            icon=":material/compare_arrows:",
-            query_params=[("configurations", each) for each in known],
-        )
+    address = [("configurations", each) for each in configuration_ids[:MOST_COMPARED]]
+    if address:
+        st.page_link("views/compare.py", label=text, icon=":material/compare_arrows:", query_params=address)
 
 
 def to_trend(warehouse: Warehouse, loss_goal: str | None, series_id: str, text: str) -> None:

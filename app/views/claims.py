@@ -221,7 +221,7 @@ def _show_figures(warehouse: Warehouse, claim_id: str) -> None:
     )
     compared = list(dict.fromkeys(figures["configuration_id"].dropna()))
     first = f"first {links.MOST_COMPARED} of " if len(compared) > links.MOST_COMPARED else ""
-    links.to_compare(queries.labels(warehouse), compared, f"Compare the {first}{len(compared)} configurations")
+    links.to_compare(compared, f"Compare the {first}{len(compared)} configurations")
 
 
 widgets.page(main)

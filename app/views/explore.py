@@ -42,7 +42,7 @@ def main() -> None:
     labels = queries.labels(warehouse)
     if search:
         with st.container(horizontal=True, gap="xsmall"):
-            links.to_found(warehouse, labels, search, explore.beside(warehouse, search))
+            links.to_found(labels, search, explore.beside(warehouse, search))
     found = explore.configurations(warehouse, goal, search or "", chosen)
     if not found.num_rows:
         st.warning("No set-up matches. Remove a word or a filter.")
@@ -144,22 +144,21 @@ def _lead_on(warehouse: Warehouse, chosen: pd.DataFrame, goal: str | None) -> No
             "Select one row to open its runs, trend and speed-ups, or several to compare.", icon=":material/touch_app:"
         )
         return
-    labels = queries.labels(warehouse)
     ids = list(chosen["configuration_id"])
     with st.container(horizontal=True):
         several = f"Compare the {len(ids)} chosen" if len(ids) <= links.MOST_COMPARED else "Compare the first 12 chosen"
-        links.to_compare(labels, ids, several if len(ids) > 1 else "Open in the comparison")
+        links.to_compare(ids, several if len(ids) > 1 else "Open in the comparison")
         if len(ids) == 1:
-            _lead_on_from_one(warehouse, labels, chosen.iloc[0], goal)
+            _lead_on_from_one(warehouse, chosen.iloc[0], goal)
     if len(ids) > 1:
         st.caption("Select a single row to open its runs, trend or speed-ups.")
 
 
-def _lead_on_from_one(warehouse: Warehouse, labels: dict[str, str], one: pd.Series[Any], goal: str | None) -> None:
+def _lead_on_from_one(warehouse: Warehouse, one: pd.Series[Any], goal: str | None) -> None:
     configuration_id = str(one["configuration_id"])
     runs = queries.ask(warehouse, "runs", configuration_id=configuration_id)
     if runs.num_rows:
-        links.to_run(warehouse, labels, configuration_id, runs["run_id"][0].as_py())
+        links.to_run(configuration_id, runs["run_id"][0].as_py())
     trend = queries.row(warehouse, "trends_series_of", configuration_id=configuration_id, loss_goal=goal)
     if trend:
         links.to_trend(warehouse, goal, trend["series_id"], "Open the trend")

@@ -247,10 +247,9 @@ def _show_users(warehouse: Warehouse, kind: Kind, chosen: str, label: str, name:
         st.caption("Choose a row to open its run or configuration.")
         return
     user = users.iloc[place]
-    texts = queries.labels(warehouse)
     if user["origin"] == "measured":
-        links.to_run(warehouse, texts, user["configuration_id"], user["run_id"])
-    links.to_compare(texts, [user["configuration_id"]], "Open the configuration")
+        links.to_run(user["configuration_id"], user["run_id"])
+    links.to_compare([user["configuration_id"]], "Open the configuration")
 
 
 widgets.page(main)

@@ -35,7 +35,7 @@ ASKED: Final = (
 )  # main inputs; the rest are assumptions
 FIELD_WIDTH: Final = 165  # pixels: two beside each other on a phone
 ANSWER_PIXELS: Final = 120  # a heading of two lines and a sentence
-MOST_ROWS: Final = 500  # of a table of configurations
+MOST_ROWS: Final = 100  # of a table of configurations
 MOST_DRAWN: Final = 5  # capacities beside the demand
 APART: Final = 2  # minimum ratio between them, so that their names do not overlap
 

@@ -176,9 +176,9 @@ def _show_finding(warehouse: Warehouse, finding: pd.Series[Any]) -> None:
             links.to_source(source["source_url"])
         case "trial" | "run":
             trial_id = finding["trial_id"] if wording.is_known(finding["trial_id"]) else None
-            links.to_run(warehouse, labels, configuration_id, finding["run_id"], trial_id)
+            links.to_run(configuration_id, finding["run_id"], trial_id)
     if configuration_id in labels:
-        links.to_compare(labels, [configuration_id], "Open the configuration")
+        links.to_compare([configuration_id], "Open the configuration")
 
 
 def _say_how_to_look(source_path: str) -> None:

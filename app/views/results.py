@@ -246,14 +246,11 @@ def _lead_on(drawn: Sequence[headlines.Row], best: headlines.Row | None, key: st
     for row in [row for row in drawn if row["configuration_id"] in ids][:1]:
         with st.container(horizontal=True):
             if row["origin"] == "measured":
-                address = {"configuration": row["label"]}
+                address = {"configuration": row["configuration_id"]}
                 st.page_link("views/run.py", label=f"Runs of {wording.plain(row['name'])}", query_params=address)
-            if best is not None and row["label"] != best["label"]:
-                links.to_compare(
-                    {each["label"]: each["label"] for each in (row, best)},
-                    [row["label"], best["label"]],
-                    f"Compare with {wording.plain(best['name'])}",
-                )
+            if best is not None and row["configuration_id"] != best["configuration_id"]:
+                pair = [row["configuration_id"], best["configuration_id"]]
+                links.to_compare(pair, f"Compare with {wording.plain(best['name'])}")
 
 
 def _told(rows: pd.DataFrame) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _SCALING: Final = "Thread scaling"
 _MOST: Final = 60  # pairs in a chart
-_MOST_ROWS: Final = 1000  # of the table
+_MOST_ROWS: Final = 200  # of the table
 _MOST_CAMPAIGNS: Final = 8  # with their descriptions
 
 
@@ -64,8 +64,9 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
     st.space(widgets.TOOLS_PIXELS)
     widgets.chart(panel.ratios(drawn, effect, told_apart), f"ratios-{factor}", asked)
     described = drawn.dropna(subset=["campaign_description"]).groupby("campaign")["campaign_description"].first()
-    for campaign, said in described.head(_MOST_CAMPAIGNS).items():
-        st.caption(wording.plain(f"{campaign}: {said}"))
+    if len(described):
+        told = [f"{campaign}: {said}" for campaign, said in described.head(_MOST_CAMPAIGNS).items()]
+        st.caption("\n\n".join(map(wording.plain, told)))
     if len(drawn) < total:
         table = f" and the table {len(pairs):,}" if len(pairs) < total else ""
         st.caption(f"The chart shows {_MOST}{table} of {total:,} pairs. Choose campaigns to see others.")

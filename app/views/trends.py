@@ -75,11 +75,10 @@ def _draw(warehouse: Warehouse, series_id: str, answer: DeltaGenerator) -> None:
     drawn = trend.runs_in_time(points, wording.known(points["backend"].iloc[0]), unit)
     st.space(widgets.TOOLS_PIXELS)
     widgets.chart(drawn, "trend", asked)
-    labels = queries.labels(warehouse)
     with st.container(horizontal=True, gap="small"):
         for row in points[points["is_dip"] | points["is_change"]].tail(_LINKS).to_dict("records"):
             what = "dipped" if row["is_dip"] else f"{row['shown_change']} from here on"
-            links.to_run(warehouse, labels, row["configuration_id"], row["run_id"], text=f"Run {row['place']}: {what}")
+            links.to_run(row["configuration_id"], row["run_id"], text=f"Run {row['place']}: {what}")
     if points["rate_interpolated"].notna().sum() < _FEWEST:
         st.caption(f"It takes at least {_FEWEST} runs whose ramps bracket the limit to detect a change of level.")
     st.markdown("**The runs**")

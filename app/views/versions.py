@@ -88,7 +88,7 @@ def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str
     )
     if place is not None:
         pair = rows.iloc[place]
-        links.to_compare(labels, [pair["configuration_id_b"], pair["configuration_id_a"]], "Compare the two versions")
+        links.to_compare([pair["configuration_id_b"], pair["configuration_id_a"]], "Compare the two versions")
 
 
 widgets.page(main)
