@@ -130,8 +130,7 @@ def choose_one(
     label: str, key: str, options: Mapping[str, str], on_change: Callable[[], None] | None = None
 ) -> str | None:
     """Show `options` (value -> text) in a select box bound to the URL by text or id; report unknown ones in the URL."""
-    for value in _follow_ids(key, options)[:1]:
-        st.session_state[key] = value
+    _follow_ids(key, options)
     _say_what_is_gone(key, options.values())
     return st.selectbox(
         label,
@@ -147,8 +146,7 @@ def choose_many(
     label: str, key: str, options: Mapping[str, str], *, most: int | None = None, placeholder: str = "all"
 ) -> list[str]:
     """Show `options` (value -> text) to choose several from, bound to the URL like `choose_one`."""
-    if values := _follow_ids(key, options):
-        st.session_state[key] = values
+    _follow_ids(key, options)
     _say_what_is_gone(key, options.values())
     return st.multiselect(
         label,
@@ -168,16 +166,14 @@ def _of_id(asked: str, options: Collection[str]) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def _follow_ids(key: str, options: Mapping[str, str]) -> list[str]:
-    """Replace ids in the URL by the texts of their options; return all options that it names if it has ids."""
+def _follow_ids(key: str, options: Mapping[str, str]) -> None:
+    """Replace ids in the URL by the texts of their options, and start again: the widget reads and keeps texts only."""
     asked = st.query_params.get_all(key)
     known = {text: each for each, text in options.items()}
     values = [known.get(each) or _of_id(each, options) for each in asked]
-    if all(each in known for each in asked) or None in values:
-        return []
-    named = [each for each in values if each is not None]
-    st.query_params[key] = [options[each] for each in named]
-    return named
+    if not all(each in known for each in asked) and None not in values:
+        st.query_params[key] = [options[each] for each in values if each is not None]
+        st.rerun()
 
 
 def _say_what_is_gone(key: str, texts: Any) -> None:
