@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dropline.app import auth, history, widgets
+from dropline.app import auth, history, query_log, widgets
 from dropline.measure import progress
 from dropline.paths import Home
 
@@ -80,5 +80,8 @@ for place in WITHIN:
 if page != runs:
     search()
 widgets.follow_publications()
-page.run()
+with query_log.recorded() as questions:
+    page.run()
+if questions:
+    widgets.offer_sql(questions)
 history.keep_steps()  # last, where it takes no space

@@ -183,17 +183,8 @@ def _say_what_is_gone(key: str, texts: Any) -> None:
             st.warning(f"The address asks for {wording.plain(asked)}, which is not in this warehouse (any more).")
 
 
-@st.fragment  # a choice on the page changes neither navigation nor search
-def page(main: Callable[[], None]) -> None:
-    """Draw a page, and offer the SQL behind it."""
-    with query_log.recorded() as questions:
-        main()
-    if questions:
-        _offer_sql(questions)
-
-
 @st.fragment
-def _offer_sql(questions: Collection[str]) -> None:
+def offer_sql(questions: Collection[str]) -> None:
     """Show a page's queries once the visitor opens the expander, so that browsers do not highlight hidden SQL."""
     place = st.expander("The SQL behind this page", icon=":material/database:", key="behind", bind="query-params")
     if place.open:

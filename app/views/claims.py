@@ -224,4 +224,4 @@ def _show_figures(warehouse: Warehouse, claim_id: str) -> None:
     links.to_compare(compared, f"Compare the {first}{len(compared)} configurations")
 
 
-widgets.page(main)
+main()

@@ -432,4 +432,4 @@ def _show_differences(labels: Mapping[str, str], one: str, differing: Mapping[st
     )
 
 
-widgets.page(main)
+main()

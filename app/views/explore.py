@@ -166,4 +166,4 @@ def _lead_on_from_one(warehouse: Warehouse, one: pd.Series[Any], goal: str | Non
         links.to_speedups(each["factor"], one["campaign"], f"Speed-ups: {wording.FACTORS[each['factor']]}")
 
 
-widgets.page(main)
+main()

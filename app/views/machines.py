@@ -252,4 +252,4 @@ def _show_users(warehouse: Warehouse, kind: Kind, chosen: str, label: str, name:
     links.to_compare([user["configuration_id"]], "Open the configuration")
 
 
-widgets.page(main)
+main()

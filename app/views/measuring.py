@@ -74,4 +74,4 @@ def _brackets(trials: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-widgets.page(main)
+main()

@@ -445,4 +445,4 @@ def _show_headroom(frame: pd.DataFrame, alt: str) -> None:
     )
 
 
-widgets.page(main)
+main()

@@ -266,4 +266,4 @@ def _campaigns(warehouse: Warehouse) -> None:
     )
 
 
-widgets.page(main)
+main()

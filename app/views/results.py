@@ -354,4 +354,4 @@ def _foot(warehouse: Warehouse, totals: Mapping[str, int]) -> None:
     st.caption(" · ".join(said))
 
 
-widgets.page(main)
+main()

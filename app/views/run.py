@@ -413,4 +413,4 @@ def _show_findings(warehouse: Warehouse, run: Mapping[str, Any], key: Mapping[st
     )
 
 
-widgets.page(main)
+main()

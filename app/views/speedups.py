@@ -174,4 +174,4 @@ def _finding(family: pd.Series) -> str:
     return f"{family['family']}: one more thread changes the rate by {100 * family['next_gain_ratio']:+.1f} %"
 
 
-widgets.page(main)
+main()

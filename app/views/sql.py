@@ -218,4 +218,4 @@ def _draw(frame: pd.DataFrame) -> None:
     st.caption(wording.plain(f"{y} and {x} as the question gives them; their names contain the units."))
 
 
-widgets.page(main)
+main()

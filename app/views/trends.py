@@ -122,4 +122,4 @@ def _finding(points: pd.DataFrame) -> str:
     return f"{last['shown_change']} from run {last['place']} on{reason}{tail}"
 
 
-widgets.page(main)
+main()

@@ -250,4 +250,4 @@ def _offer_to_keep(name: str, data: bytes) -> None:
         st.code(said, language=None, wrap_lines=True)
 
 
-widgets.page(main)
+main()

@@ -91,4 +91,4 @@ def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str
         links.to_compare([pair["configuration_id_b"], pair["configuration_id_a"]], "Compare the two versions")
 
 
-widgets.page(main)
+main()
