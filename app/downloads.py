@@ -33,7 +33,7 @@ _WIDTH: Final = 640  # pixels of an image, without its labels
 def menu(drawn: alt.LayerChart, key: str, asked: Collection[str]) -> None:
     """Offer what a chart draws, in a menu below it; nothing is written before it is asked for."""
     name = re.sub(r"[^a-z0-9]+", "-", key.lower()).strip("-")
-    with st.popover("Data and SQL", type="tertiary", icon=":material/download:"):
+    with st.popover("Data and SQL" if asked else "Data", type="tertiary", icon=":material/download:"):
         with st.container(horizontal=True, gap="small"):
             for form, (label, mime) in _FORMS.items():
                 st.download_button(
