@@ -41,7 +41,11 @@ class Home:
         """Return the home named by `root`, else by DROPLINE_HOME, else ./data; raises NoSuchHome."""
         named = str(root or os.environ.get("DROPLINE_HOME") or "data")
         if not named.startswith("s3:/"):
-            return cls(Path(named).expanduser().absolute())
+            root = Path(named).expanduser().absolute()
+            if root.is_file():
+                message = f"{root} is a file; a home is a folder"
+                raise NoSuchHome(message)
+            return cls(root)
         match = _S3.fullmatch(named)
         if not match or {".", ".."} & set(match[2].split("/")):
             # Do not repeat the address: people put their keys there.

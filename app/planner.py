@@ -185,7 +185,7 @@ def blank() -> duckdb.DuckDBPyConnection:
     """Return an empty in-memory database with the calculator, for use without a warehouse."""
     import duckdb
 
-    connection = duckdb.connect(":memory:")
+    connection = duckdb.connect(":memory:", config={"threads": 1})  # a few rows: two threads take a third longer
     connection.execute(definition())
     return connection
 

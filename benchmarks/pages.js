@@ -14,8 +14,14 @@
     const forget = () => Object.assign(seen, { pressed: 0, begun: 0, ended: 0, changed: 0, shifted: 0, running: false })
     const frame = note => requestAnimationFrame(() => setTimeout(() => note(performance.now())))
 
+    // One note a frame, however much changes in it: each of hundreds would add to what is measured.
     function change() {
-        frame(now => { seen.changed = Math.max(seen.changed, now) })
+        if (seen.noting) return
+        seen.noting = true
+        requestAnimationFrame(() => {
+            seen.noting = false
+            setTimeout(() => { seen.changed = Math.max(seen.changed, performance.now()) })
+        })
     }
 
     // The search in the header is no figure.

@@ -42,9 +42,15 @@ SIDECARS: Final = ("{stem}.json", "{stem}.meta.json", "{prefix}-meta.json", "met
 # Columns besides the configuration that a path, a sidecar or the defaults may set for a trial.
 FIELDS: Final = (*(name for name, _ in CONFIGURATION), "tool_version", "repetition", "offered_rate")
 
+# https://www.iana.org/assignments/dns-parameters, "DNS RCODEs"
+RCODES: Final = (
+    *("NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED", "YXDOMAIN", "YXRRSET", "NXRRSET", "NOTAUTH"),
+    *("NOTZONE", "DSOTYPENI", "BADVERS", "BADSIG", "BADKEY", "BADTIME", "BADMODE", "BADNAME", "BADALG", "BADTRUNC"),
+    "BADCOOKIE",
+)
+
 Lines = dict[tuple[str | int, ...], int]  # path of a YAML entry -> its line
 Text = Annotated[str, StringConstraints(max_length=2000, strip_whitespace=True)]
-Rcode = Annotated[str, StringConstraints(min_length=1, max_length=40, strip_whitespace=True, to_upper=True)]
 Words = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
 
 
@@ -225,7 +231,16 @@ def _path_template(text: str) -> str:
     return text
 
 
+def _rcode(name: str) -> str:
+    name = name.strip().upper()
+    if name not in RCODES and not re.search(r"[0-9]", name):  # tools print codes without a name as numbers
+        message = f"there is no answer code {name!r}; {_nearest(name, RCODES)}"
+        raise ValueError(message)
+    return name
+
+
 Column = Annotated[str, BeforeValidator(_known_field)]
+Rcode = Annotated[str, StringConstraints(max_length=40), AfterValidator(_rcode)]
 PathTemplate = Annotated[Words, AfterValidator(_path_template)]
 SidecarTemplate = Annotated[str, BeforeValidator(_sidecar_template)]
 Folder = Annotated[str, BeforeValidator(_inside)]

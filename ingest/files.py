@@ -555,6 +555,14 @@ def _is_usable(items: Sequence[Found], owners: dict[str, Path], refused: list[Re
     return True
 
 
+def absent_machines(items: list[Found]) -> Iterator[str]:
+    """Yield a warning for each folder that a campaign.yaml calls a machine and that is not there."""
+    scope, folders = items[0].scope, {item.folder for item in items}
+    for name in scope.campaign.machines if scope.campaign and scope.folder.is_dir() else ():
+        if name not in folders and not (scope.folder / name).exists():
+            yield f"{scope.folder / FILE_NAME}: machines: there is no folder {name!r} beside it"
+
+
 def _adopt_machine_facts(items: list[Found]) -> None:
     """Set the kinds of the files in a folder of machine facts, including those without a reader."""
     first = items[0]

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from dropline.ingest import ramps, servers
 from dropline.ingest.change_detection import Known
-from dropline.ingest.files import NOTES, Ignored, Kind, adopt, look, walk, whole
+from dropline.ingest.files import NOTES, Ignored, Kind, absent_machines, adopt, look, walk, whole
 from dropline.ingest.formats import Reject
 from dropline.ingest.identity import Identities
 from dropline.ingest.parallel import in_order, uncollected
@@ -182,6 +182,7 @@ def ingest(
             adopt(items)
             if described := items[0].scope.campaign:
                 summary.notes += described.doubts(item.path for item in items if item.kind is Kind.OUTPUT)
+                summary.notes += absent_machines(items)
                 retired += (key for key in known.of_scope(items[0].scope.name) if described.ignores(key[1]))
         batch = stack.enter_context(lake.batch(newest))
         introduced: set[str] = set()

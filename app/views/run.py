@@ -30,6 +30,10 @@ LOSSES = {
     "answered_too_late": "answered too late",
 }
 MOST_SHARES = 400  # points of a distribution
+COUNTS = dict.fromkeys(
+    ("Sent", "Received", "Drops", "Dropped", "Orphans", "Rejected", "Non unique", "Collected"),
+    st.column_config.NumberColumn(format="%,.0f"),
+)
 LATENCIES = ("avg", "p50", "p95", "p99", "max")
 
 
@@ -167,7 +171,8 @@ def _choose_trial(trials: pd.DataFrame, run: dict[str, Any], verdict: dict[str, 
         alt="Trials of the run; choose one to see its exchanges and seconds",
         otherwise=int(decisive[0]) if len(decisive) else 0,
         column_order=None if run["rate_unit"] == "leases/s" else [name for name in shown if name != "Loss, leases"],
-        config={
+        config=COUNTS
+        | {
             "Offered": st.column_config.NumberColumn(format="%,.0f", help=unit),
             "Achieved": st.column_config.NumberColumn(format="%,.1f", help=unit),
             "Loss, worst exchange": st.column_config.NumberColumn(format="%.3f %%"),
@@ -295,7 +300,7 @@ def _show_exchanges(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
         exchanges,
         alt="Exchanges of the trial",
         key="exchanges",
-        config={"Drop %": st.column_config.NumberColumn(format="%.3f")},
+        config=COUNTS | {"Drop %": st.column_config.NumberColumn(format="%.3f")},
     )
 
 

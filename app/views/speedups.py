@@ -40,24 +40,25 @@ def main() -> None:
 
 def _pairs(warehouse: Warehouse, factor: str) -> None:
     with query_log.recorded() as asked:
-        pairs = queries.ask(warehouse, "ratio_pairs_ratios", factor=factor).to_pandas()
-    if pairs.empty:
+        found = queries.ask(warehouse, "ratio_pairs_ratios", factor=factor)
+    if not found.num_rows:
         st.info("No two set-ups differ only in this. Measure the same set-up with and without it, then ingest both.")
         return
+    pairs = found.select(["origin", "campaign", "ratio", "verdict"]).to_pandas()
     own = pairs["origin"] == "measured"
-    asked_of = set(st.query_params.get_all("campaign")) - set(pairs.loc[own, "campaign"])
+    asked_of = set(st.query_params.get_all("campaign")) - set(pairs.loc[own, "campaign"].unique())
     is_published = not own.any() or st.toggle(
         "Published figures", value=bool(asked_of), key="published", bind="query-params"
     )
     pairs = pairs if is_published else pairs[own]
-    campaigns = {each: each for each in dict.fromkeys(pairs["campaign"])}
+    campaigns = {each: each for each in pairs["campaign"].unique()}
     near = widgets.narrowed("campaigns", "campaign", campaigns)
     with widgets.reserved(widgets.FIELD_PIXELS):
         chosen = widgets.choose_many("Campaigns", "campaign", near)
     if chosen:
         pairs = pairs[pairs["campaign"].isin(chosen)]
     total, effect, told_apart = len(pairs), _effect(pairs), _told_apart(pairs)
-    pairs = pairs.head(_MOST_ROWS).copy()
+    pairs = found.take(pairs.index[:_MOST_ROWS].to_numpy()).to_pandas()
     pairs["shown"] = view_tables.texts(pairs, headlines.ratio, "ratio", "verdict")
     pairs["row"] = _names(pairs, factor)
     drawn = pairs.head(_MOST)

@@ -117,6 +117,7 @@ class PerfRun(TextRun):
     buckets: list[tuple[float, int]] = field(default_factory=list)
     section: str = ""
     titled: bool = False
+    http: dict[str, int] = field(default_factory=dict)  # answers by HTTP's code, of DNS over HTTPS
     told: Tally = field(default_factory=Tally)  # its warnings
 
     def begins_with(self, line: str) -> bool:
@@ -188,6 +189,10 @@ class PerfRun(TextRun):
             self.buckets.append((float(to_s), int(answers)))
         return bool(self.section) and self.ended
 
+    def _codes(self, codes: str) -> bool:
+        self.http = {code: int(answers) for code, answers in re.findall(r"(\w{1,20}): (\d{1,18})", codes)}
+        return self._of_section()
+
     def _of_section(self) -> bool:
         return bool(self.section)
 
@@ -197,9 +202,10 @@ class PerfRun(TextRun):
             r"Warning: (.*)": _warn,
             r"Error: (.*)": _fail,
             r"\d{1,12}\.\d{6} - (\d{1,12}\.\d{6}): +(\d{1,18})": _bucket,
+            r"HTTP/2 return codes: +(.*)": _codes,
             r"([^:]+):\s*(.*)": _value,
-            # The histogram's head, HTTP's codes (of those but 200 no query is answered), and lines of forks.
-            r"Latency bucket \(s\):.*|DNS-over-HTTPS statistics:|HTTP/2 return codes: .*"
+            # The histogram's head, and lines of forks.
+            r"Latency bucket \(s\):.*|DNS-over-HTTPS statistics:"
             r"|Ave Queries per conn: +\d+|Adjusted Queries/s: .*"
             r"|(?:TCP|TLS|Total) HS time per (?:client|connection) \(s\): .*": _of_section,
         }
@@ -246,8 +252,23 @@ class PerfRun(TextRun):
             self.observe(metric, size if completed or not group else None, "bytes")
         if sent and completed == 0:
             self.warnings.append("No query was answered: is the server up, and does the client reach it?")
+        self._judge_http(completed or 0)
         if self.told.count:
             self.warnings.append(f"{self.tool} printed {plural(self.told.count, 'warning')}{self.told.mentioned}.")
+
+    def _judge_http(self, completed: int) -> None:
+        """Compare the answers that HTTP counted with those that DNS over HTTPS counts as completed."""
+        others = ", ".join(f"{code} ({answers})" for code, answers in self.http.items() if code != "200")
+        if others:
+            self.warnings.append(f"HTTP answered {others} instead of 200; these queries count as lost: see -O doh-uri.")
+        more, latency_s = self.http.get("200", 0) - completed, self.figure("Average Latency (s)")
+        if more > completed and latency_s is not None and latency_s < (self.option("t") or _DEFAULTS["t"]) / 10:
+            self.doubts.append(
+                f"{more} answers with HTTP 200 do not count as completed, though those that do took "
+                f"{1000 * latency_s:.3g} ms: {self.tool} could not match them, so its loss says nothing."
+            )
+        elif more > 0:
+            self.warnings.append(f"{more} answers with HTTP 200 came too late to count as completed.")
 
 
 def _is_short(value: str) -> bool:

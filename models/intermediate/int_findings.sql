@@ -368,7 +368,9 @@ run_findings as (
         || case
             when first_exceeding_loss > loss_limit then 'already lost more than the limit'
             else 'was not sustained (pace, probes or answer codes), though it lost no more than the limit'
-        end || ': the capacity is below it.' as detail
+        end || ': the capacity is below it.'
+        || case when dips_back then ' Higher rates lost less: was the server cold at the first one?' else '' end
+            as detail
     from run_capacity
     where status = 'exceeded_at_first_step'
     union all

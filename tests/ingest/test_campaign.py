@@ -88,6 +88,7 @@ FAULTS = {
     "a role": ("campaign: a\nmachines: {hw: srv}\n", "line 2", "'server'"),
     "a sidecar outside": ("campaign: a\nsidecar: ../{stem}.json\n", "line 2", "leads out"),
     "a sidecar of an unknown field": ("campaign: a\nsidecar: '{rate}.json'\n", "line 2", "{stem}"),
+    "an answer code": ("campaign: a\nexpected_rcodes: [NXDOMIAN]\n", "line 2", "'NXDOMAIN'"),
     "a URL": ("campaign: a\nsource_url: file:///etc/passwd\n", "line 2", "source_url"),
     "a method without a run left": ("campaign: a\nmethod: {discard_from_runs: 2}\n", "fewer than"),
     "a star": ("campaign: a\npath: 'runs/*.txt'\n", "line 2", "{_}"),
