@@ -123,21 +123,24 @@ def certainty(best: Row) -> str:
 
 
 def lead(best: Row, rows: Sequence[Row]) -> str:
-    """Return the lead of the fastest over other threads, versions and backends, with the reason; empty if none."""
+    """Return the lead of the fastest over other threads, versions and backends of its testbed; empty if none.
+
+    Of several set-ups that differ alike, the first of `rows` counts.
+    """
     mine = _parts(best)
-    alike = [(row, _differing(mine, _parts(row))) for row in rows if row is not best and _holds(row)]
-    parts = [
-        _ahead(best, other, f"as much as with {threads(other['threading'], other['threads'])}{_crowded(other)}")
-        for other, differing in alike
-        if differing == {"threading"} and threads(other["threading"], other["threads"])
-    ]
-    parts += [
-        _ahead(best, other, f"{other['product']} {other['product_version']}")
-        for other, differing in alike
-        if "product_version" in differing <= {"product", "product_version"}
-    ]
-    backends = {str(other["backend"]): other for other, differing in reversed(alike) if differing == {"backend"}}
-    parts += [_ahead(best, other, name) for name, other in reversed(backends.items()) if name not in ("None", "nan")]
+    beside = [(row, _parts(row)) for row in rows if row is not best and _holds(row)]
+    alike = [(row, _differing(mine, part)) for row, part in beside if part["testbed"] == mine["testbed"]]
+    others: dict[str, Row] = {}
+    for other, differing in alike:
+        if differing == {"threading"} and (count := threads(other["threading"], other["threads"])):
+            others.setdefault(f"as much as with {count}{_crowded(other)}", other)
+    for other, differing in alike:
+        if "product_version" in differing <= {"product", "product_version"}:
+            others.setdefault(f"{other['product']} {other['product_version']}", other)
+    for other, differing in alike:
+        if differing == {"backend"} and wording.is_known(other["backend"]):
+            others.setdefault(str(other["backend"]), other)
+    parts = [_ahead(best, other, what) for what, other in others.items()]
     return f"{', '.join(parts)}." if parts else ""
 
 
@@ -163,8 +166,8 @@ def ratio(times: float, verdict: str) -> str:
 
 
 def two_digits(ratio: float) -> str:
-    """Return a ratio with two significant digits, or as a whole number from 10 on."""
-    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
+    """Return a ratio with two significant digits, three close to 1, or as a whole number from 10 on."""
+    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.{3 if f'{ratio:.2g}' == '1' else 2}g}"
 
 
 def _crowded(row: Row) -> str:
@@ -263,7 +266,9 @@ def pair_names(pairs: Sequence[Row], factor: str) -> list[str]:
     first = "threads" if factor == "threading" else "ha_mode"
     shown = [column for column in columns if column in differing] or [first]
     found = [", ".join(filter(None, (text.get(column, "") for column in shown))) for text in texts]
-    return unique(found)
+    counts = Counter(found)
+    campaigns = (f" ({pair['campaign']})" if counts[name] > 1 else "" for name, pair in zip(found, pairs, strict=True))
+    return unique([name + campaign for name, campaign in zip(found, campaigns, strict=True)])
 
 
 def reasons(pairs: Sequence[Row], factor: str) -> str:

@@ -25,6 +25,7 @@ SHORT_VERDICTS: Final[dict[str, str]] = _TABLES["SHORT_VERDICTS"]
 RANGES: Final[dict[str, str]] = _TABLES["RANGES"]
 ORIGIN_SIGNS: Final[dict[str, str]] = _TABLES["ORIGIN_SIGNS"]
 FACTORS: Final[dict[str, str]] = _TABLES["FACTORS"]
+SUBJECTS: Final[dict[str, str]] = _TABLES["SUBJECTS"]  # of sentences about a factor
 FAIRNESS: Final[dict[str, str]] = _TABLES["FAIRNESS"]
 REAL: Final[dict[str, str]] = _TABLES["REAL"]
 QUALITIES: Final[dict[str, str]] = _TABLES["QUALITIES"]

@@ -36,8 +36,8 @@ FILTERS: Final = {
 }
 FILTERED_BY: Final = ("configuration_id", "origin", "rate_unit", "runs", *FILTERS)
 FACTORS: Final = {
-    "threading": ("Multi-threading", "Several threads compared with one"),
-    "ha_mode": ("High availability", "A pair of servers compared with a single one"),
+    "threading": "Several threads compared with one",
+    "ha_mode": "A pair of servers compared with a single one",
 }
 
 
@@ -276,22 +276,23 @@ def _effects(found: pd.Series[str]) -> list[Panel | None]:
 
 def _effect(pairs: pa.Table, factor: str, asked: Collection[str]) -> Panel | None:
     own = pairs.filter(pc.equal(pairs["origin"], "measured"))
-    rows = (own if len(own) else pairs).slice(0, MOST_ROWS).to_pandas()
-    if rows.empty:
+    known = (own if len(own) else pairs).to_pandas()
+    if known.empty:
         return None
-    subject, what = FACTORS[factor]
+    rows = known.head(MOST_ROWS)
+    some = f"{len(rows)} of " if len(known) > len(rows) else ""
     each = rows.to_dict("records")
     drawn = panel.ratios(
         rows.assign(
             row=headlines.pair_names(each, factor),
             shown=view_tables.texts(rows, headlines.ratio, "ratio", "verdict"),
         ),
-        f"{what}: {wording.plural(len(rows), 'pair')}",
+        f"{FACTORS[factor]}: {some}{wording.plural(len(known), 'pair')}",
         "Light: 95 % interval of the ratio",
     )
     lead = headlines.reasons(each, factor)
     address = factor, str(rows["campaign"].iloc[0])
-    said = headlines.effect(rows, subject)
+    said = headlines.effect(known, wording.SUBJECTS[factor])
     kept = drawn.with_frames()
     return Panel(f"effect-{factor}", said, lead, "", drawn, kept, asked=asked, speedups=address)
 

@@ -57,7 +57,7 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
         chosen = widgets.choose_many("Campaigns", "campaign", near)
     if chosen:
         pairs = pairs[pairs["campaign"].isin(chosen)]
-    total, effect, told_apart = len(pairs), _effect(pairs), _told_apart(pairs)
+    total, effect, told_apart = len(pairs), _effect(pairs, factor), _told_apart(pairs)
     pairs = found.take(pairs.index[:_MOST_ROWS].to_numpy()).to_pandas()
     pairs["shown"] = view_tables.texts(pairs, headlines.ratio, "ratio", "verdict")
     pairs["row"] = _names(pairs, factor)
@@ -96,6 +96,7 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
         alt=f"Ratios: {wording.FACTORS[factor]}",
         bounds={name: list(pairs["origin"].map(wording.ORIGIN_SIGNS)) for name in ("Rate", "Reference")},
         key=f"ratio-table-{factor}",
+        config={"p (Holm)": st.column_config.NumberColumn(format="%.2g")},
     )
 
 
@@ -113,14 +114,10 @@ def _names(pairs: pd.DataFrame, factor: str) -> list[str]:
     )
 
 
-def _effect(pairs: pd.DataFrame) -> str:
-    """Return the size of the ratios, separately for measured and published ones."""
-    spans = [
-        f"{origin.capitalize()}: {wording.factor(part.min())}"
-        + (f" to {wording.factor(part.max())} times" if len(part) > 1 else " times")
-        for origin, part in pairs.groupby("origin", sort=True)["ratio"]
-    ]
-    return "; ".join(spans)
+def _effect(pairs: pd.DataFrame, factor: str) -> str:
+    """Return what a factor gains or costs, over the measured pairs if there are any."""
+    own = pairs[pairs["origin"] == "measured"]
+    return headlines.effect(own if len(own) else pairs, wording.SUBJECTS[factor])
 
 
 def _told_apart(pairs: pd.DataFrame) -> str:

@@ -59,7 +59,8 @@ def test_a_set_up_that_stands_alone_is_named_by_its_product():
 
 def test_the_lead_is_over_set_ups_that_differ_in_one_thing_with_the_reason_where_it_is_known():
     older = KEA | {"product_version": "2.0", "rate": 6089.0}
-    rows = [KEA, MULTI, older, MYSQL, MYSQL | {"rate": 100.0}, PAIR]
+    elsewhere = MULTI | {"threads": 2.0, "testbed": "another"}
+    rows = [KEA, MULTI, elsewhere, older, older | {"rate": 100.0}, MYSQL, MYSQL | {"rate": 100.0}, PAIR]
     assert headlines.lead(KEA, rows) == (
         "1.4 times as much as with 4 threads on 2 CPUs, 2 times Kea 2.0, 7.9 times mysql."
     )
@@ -108,5 +109,7 @@ def test_pairs_are_named_by_what_not_all_share():
     pairs = [MULTI, MULTI | {"protocol": "DHCPv6"}, MULTI | {"ha_mode": "hot-standby"}]
     assert headlines.pair_names(pairs, "threading") == ["DHCPv4", "DHCPv6", "DHCPv4, hot standby"]
     assert headlines.pair_names([MULTI], "threading") == ["4 threads"]
+    twice = [MULTI, MULTI | {"campaign": "two"}]
+    assert headlines.pair_names(twice, "threading") == ["4 threads (one)", "4 threads (two)"]
     assert headlines.reasons(pairs, "threading") == "4 threads ran on 2 CPUs."
     assert headlines.reasons([PAIR | {"description": "Both shared a core."}], "ha_mode") == "Both shared a core."
