@@ -157,6 +157,8 @@ def _ahead(best: Row, other: Row, what: str) -> str:
         least, most = ends[0] / ends[1], ends[2] / ends[3]
         if most > VAGUE * least:  # brackets of few steps: a point estimate would claim too much
             return f"{two_digits(least)} to {two_digits(most)} times {what}"
+        if least < 1:
+            return f"about {what}" if what.startswith("as much") else f"about as much as {what}"
     return f"{two_digits(upper / lower)} times {what}"
 
 

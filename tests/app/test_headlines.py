@@ -21,8 +21,8 @@ KEA = NOTHING | {
     **{"origin": "measured", "runs": 9, "interval_kind": "confidence", "ci_low": 12232.0, "ci_high": 13769.0},
     **{"findings": [], "quality": "ok", "campaign": "one"},
 }
-MULTI = KEA | {"threading": "multi", "threads": 4.0, "rate": 8488.0, "cpus": 2.0}
-MYSQL = KEA | {"backend": "mysql", "rate": 1534.0}
+MULTI = KEA | {"threading": "multi", "threads": 4.0, "rate": 8488.0, "cpus": 2.0, "ci_low": 8288.0, "ci_high": 9750.0}
+MYSQL = KEA | {"backend": "mysql", "rate": 1534.0, "ci_low": 1400.0, "ci_high": 1780.0}
 PAIR = KEA | {"ha_mode": "hot-standby", "rate": 739.0, "runs": 1}
 
 
@@ -58,7 +58,7 @@ def test_a_set_up_that_stands_alone_is_named_by_its_product():
 
 
 def test_the_lead_is_over_set_ups_that_differ_in_one_thing_with_the_reason_where_it_is_known():
-    older = KEA | {"product_version": "2.0", "rate": 6089.0}
+    older = KEA | {"product_version": "2.0", "rate": 6089.0, "ci_low": 6000.0, "ci_high": 6200.0}
     elsewhere = MULTI | {"threads": 2.0, "testbed": "another"}
     rows = [KEA, MULTI, elsewhere, older, older | {"rate": 100.0}, MYSQL, MYSQL | {"rate": 100.0}, PAIR]
     assert headlines.lead(KEA, rows) == (
@@ -70,6 +70,8 @@ def test_the_lead_is_over_set_ups_that_differ_in_one_thing_with_the_reason_where
         MYSQL | {"ci_low": 2000.0, "ci_high": 4000.0},
     )
     assert headlines.lead(lmdb, [lmdb, mysql]) == "1 to 4 times mysql."
+    nearly = lmdb | {"ci_low": 3900.0, "ci_high": 5000.0}
+    assert headlines.lead(nearly, [nearly, mysql | {"ci_low": 3800.0}]) == "about as much as mysql."
     assert "CPU" not in headlines.lead(KEA, [KEA, MULTI | {"cpus": 8.0}])
 
 
