@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from dropline.app import wording
@@ -62,8 +63,10 @@ def names(rows: Sequence[Row], beside: Sequence[Row] = ()) -> list[str]:
     return unique(found)
 
 
-def unique(found: Sequence[str]) -> list[str]:
-    """Return the names, with repeated ones numbered."""
+def unique(found: Sequence[str], apart: Sequence[str] = ()) -> list[str]:
+    """Return the names; repeated ones with what is `apart` in brackets, if given, and those still repeated numbered."""
+    counts = Counter(found)
+    found = [f"{name} ({where})" if where and counts[name] > 1 else name for name, where in zip_longest(found, apart)]
     seen: Counter[str] = Counter()
     unique = []
     for name in found:
@@ -158,7 +161,7 @@ def _ahead(best: Row, other: Row, what: str) -> str:
         if most > VAGUE * least:  # brackets of few steps: a point estimate would claim too much
             return f"{two_digits(least)} to {two_digits(most)} times {what}"
         if least < 1:
-            return f"about {what}" if what.startswith("as much") else f"about as much as {what}"
+            return f"about as much as {what.removeprefix('as much as ')}"
     return f"{two_digits(upper / lower)} times {what}"
 
 
@@ -169,7 +172,8 @@ def ratio(times: float, verdict: str) -> str:
 
 def two_digits(ratio: float) -> str:
     """Return a ratio with two significant digits, three close to 1, or as a whole number from 10 on."""
-    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.{3 if f'{ratio:.2g}' == '1' else 2}g}"
+    text = f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
+    return f"{ratio:.3g}" if text == "1" else text
 
 
 def _crowded(row: Row) -> str:
@@ -268,9 +272,7 @@ def pair_names(pairs: Sequence[Row], factor: str) -> list[str]:
     first = "threads" if factor == "threading" else "ha_mode"
     shown = [column for column in columns if column in differing] or [first]
     found = [", ".join(filter(None, (text.get(column, "") for column in shown))) for text in texts]
-    counts = Counter(found)
-    campaigns = (f" ({pair['campaign']})" if counts[name] > 1 else "" for name, pair in zip(found, pairs, strict=True))
-    return unique([name + campaign for name, campaign in zip(found, campaigns, strict=True)])
+    return unique(found, [pair["campaign"] for pair in pairs])
 
 
 def reasons(pairs: Sequence[Row], factor: str) -> str:

@@ -232,7 +232,6 @@ def _path_template(text: str) -> str:
 
 
 def _rcode(name: str) -> str:
-    name = name.strip().upper()
     if name not in RCODES and not re.search(r"[0-9]", name):  # tools print codes without a name as numbers
         message = f"there is no answer code {name!r}; {_nearest(name, RCODES)}"
         raise ValueError(message)
@@ -240,7 +239,11 @@ def _rcode(name: str) -> str:
 
 
 Column = Annotated[str, BeforeValidator(_known_field)]
-Rcode = Annotated[str, StringConstraints(max_length=40), AfterValidator(_rcode)]
+Rcode = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=40, strip_whitespace=True, to_upper=True),
+    AfterValidator(_rcode),
+]
 PathTemplate = Annotated[Words, AfterValidator(_path_template)]
 SidecarTemplate = Annotated[str, BeforeValidator(_sidecar_template)]
 Folder = Annotated[str, BeforeValidator(_inside)]

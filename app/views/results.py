@@ -215,11 +215,16 @@ def _panel(
         rate=rows["rate"].where(rows["status"] != "exceeded_at_first_step"),
         shown=[headlines.figure(row) for row in drawn],
     )
-    some = f"{len(subject)} of " if known > len(subject) else ""
-    finding = f"{protocol or 'No protocol stated'}, {unit}: {some}{wording.plural(known, 'set-up')}, fastest first"
+    count = _drawn_of(len(subject), known, "set-up")
+    finding = f"{protocol or 'No protocol stated'}, {unit}: {count}, fastest first"
     chart = panel.capacities(rows, unit, finding, _told(rows))
     kept = chart.with_frames()
     return Panel(f"panel-{protocol}-{unit}", heading, lead, certainty, chart, kept, drawn, best)
+
+
+def _drawn_of(drawn: int, known: int, what: str) -> str:
+    """Return a count, e.g. `7 pairs` or `12 of 3,570 pairs`."""
+    return (f"{drawn} of " if known > drawn else "") + wording.plural(known, what)
 
 
 def _draw(shown: Panel) -> None:
@@ -280,14 +285,13 @@ def _effect(pairs: pa.Table, factor: str, asked: Collection[str]) -> Panel | Non
     if known.empty:
         return None
     rows = known.head(MOST_ROWS)
-    some = f"{len(rows)} of " if len(known) > len(rows) else ""
     each = rows.to_dict("records")
     drawn = panel.ratios(
         rows.assign(
             row=headlines.pair_names(each, factor),
             shown=view_tables.texts(rows, headlines.ratio, "ratio", "verdict"),
         ),
-        f"{FACTORS[factor]}: {some}{wording.plural(len(known), 'pair')}",
+        f"{FACTORS[factor]}: {_drawn_of(len(rows), len(known), 'pair')}",
         "Light: 95 % interval of the ratio",
     )
     lead = headlines.reasons(each, factor)

@@ -108,10 +108,7 @@ def _names(pairs: pd.DataFrame, factor: str) -> list[str]:
     known = parts.drop(columns={"backend": "backend", "ha_mode": "ha_mode"}.get(factor, []))
     differing = [name for name in known if known[name].nunique() > 1] or ["what"]
     names = known[differing].apply(lambda row: ", ".join(filter(None, row)).replace(", over", " over"), axis="columns")
-    campaigns = pairs["campaign"].where(names.duplicated(keep=False), "")
-    return headlines.unique(
-        [f"{name} ({where})" if where else name for name, where in zip(names, campaigns, strict=True)]
-    )
+    return headlines.unique(list(names), list(pairs["campaign"]))
 
 
 def _effect(pairs: pd.DataFrame, factor: str) -> str:
