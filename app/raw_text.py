@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pyarrow.compute as pc
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
     from typing import Any
+
+    import pyarrow as pa
 
     from dropline.paths import Home
 
@@ -70,14 +73,20 @@ def _content(file: Path, key: tuple[str, str, str]) -> bytes | None:
         for group in range(table.num_row_groups):
             if not _may_hold(table.metadata.row_group(group), key[1]):
                 continue
-            rows = table.read_row_group(group, columns=list(_KEY))
+            rows = _rows(file, group)
             hits = [pc.equal(rows[name], value) for name, value in zip(_KEY, key, strict=True)]
             place = pc.index(pc.and_(pc.and_(hits[0], hits[1]), hits[2]), True).as_py()
             if place >= 0:
-                value: bytes | None = table.read_row_group(group, columns=["content"])["content"][place].as_py()
+                value: bytes | None = rows["content"][place].as_py()
                 if value is not None:
                     return value
     return None
+
+
+@lru_cache(maxsize=1)  # the files of a run are stored together
+def _rows(file: Path, group: int) -> pa.Table:
+    with pq.ParquetFile(file) as table:
+        return table.read_row_group(group, columns=[*_KEY, "content"])
 
 
 def _may_hold(group: pq.RowGroupMetaData, source_path: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -28,6 +29,7 @@ _CLOSED: Final[Limits] = {
     "python_enable_replacements": "false",
 }
 _BATCH_ROWS: Final = 2048
+warnings.filterwarnings("ignore", "Arrow output on a DB-API result")  # it costs a copy of few rows
 
 
 class WarehouseError(DroplineError):
@@ -155,7 +157,7 @@ class Warehouse:
                         "result, use `dropline sql ... --output FILE`."
                     )
                     raise QueryRefused(message)
-                return cursor.sql(sql, params=dict(params)).to_arrow_table()
+                return cursor.execute(statements[0], dict(params)).to_arrow_table()  # sql() would plan it twice
             except duckdb.Error as error:
                 raise QueryRefused(str(error)) from error
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchmarks.plots import machine, p95, publish, table
 from dropline.app import queries, wording
-from dropline.app.queries import compare, explore, files
+from dropline.app.queries import compare, files
 from dropline.app.warehouse import LIMITS, Warehouse
 
 if TYPE_CHECKING:
@@ -29,15 +29,11 @@ WORDS: Final = ("capacity", "loss", "generator")
 GIVEN: Final[dict[str, Mapping[str, str]]] = {
     "compare_verdicts": {"pairs": "compare_pairs"},
     "explore_texts": {"machines": "machines_hosts"},
-    "explore_configurations": explore.GIVEN,
-    "explore_facets": explore.GIVEN,
     "machines_compared": {"leaves": "machines_leaves_of_hosts"},
 }
 FED: Final = {
     *("compare_pairs", "versions_pairs", "machines_leaves_of_hosts", "machines_leaves_of_server_configurations"),
-    *explore.GIVEN.values(),
 }
-SEARCHED: Final = ("memfile", "mysql multi", "dhcpv6", "")
 
 # The values for one repetition: a trial with its run, its configuration and everything related.
 _SUBJECTS: Final = """
@@ -134,10 +130,6 @@ def drawn(warehouse: Warehouse, times: int) -> Iterator[dict[str, Any]]:
             "limit": turn([0.001, 0.01, 0.02, 0.05]),
             "each_run": turn([True, False]),
             "factor": turn(list(wording.FACTORS)),
-            "words": turn(SEARCHED).split(),
-            "facets": [explore.FACETS[0]],
-            "facet_values": [row["protocol"]],
-            "not_stated": wording.NOT_STATED,
             "needed_lps": turn([500.0, 2_000.0, 10_000.0]),
             "family_id": turn(families or [""]),
             "claim_id": turn(claims),

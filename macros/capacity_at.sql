@@ -247,6 +247,7 @@ select
     runs.configuration,
     runs.campaign,
     runs.repetition,
+    runs.started_at,
     runs.rate_unit,
     loss_limit as loss_limit,
     loss_basis as loss_basis,
@@ -274,14 +275,12 @@ rated_runs as (
     select
         rates.*,
         'asked' as loss_goal,
-        runs.started_at,
         campaigns.discard_lowest,
         campaigns.discard_highest,
         campaigns.discard_from_runs
     from run_rates_at(
         loss_limit, loss_basis := loss_basis, configuration_ids := configuration_ids, error_limit := error_limit
     ) as rates
-    inner join runs on rates.run_id = runs.run_id
     left join campaigns on rates.campaign = campaigns.campaign
 
 ),

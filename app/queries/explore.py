@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import reduce
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,47 +16,103 @@ from dropline.app.queries import ask
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from dropline.app.warehouse import Warehouse
 
-GIVEN: Final = {
-    "figures": "explore_figures",
-    "described": "explore_described",
-    "facts": "explore_facts",
-    "met": "explore_met",
-}
 MOST_FOUND: Final = 200  # per page
 MOST_BESIDE: Final = 5  # campaigns, machines or runs
 FACETS: Final = (
     *("protocol", "product", "backend", "campaign", "version", "threading", "threads", "ha", "testbed", "scenario"),
     *("tool", "tag", "month", "origin", "unit", "quality"),
 )
+# Columns of the facets that have another name; a configuration may have several months and tags.
+_COLUMNS: Final = {"version": "product_version", "ha": "ha_mode", "tag": "tags", "month": "months", "unit": "rate_unit"}
 
 
-def facets(warehouse: Warehouse, loss_goal: str | None, search: str, chosen: Mapping[str, Sequence[str]]) -> pa.Table:
-    """Count the configurations by every value of every facet: facet, value, configurations.
+class Found(NamedTuple):
+    """The configurations that match: at most `MOST_FOUND`, how many there are, and their number by facet and value.
 
     A facet counts the matches of the search and of the choices in all other facets, ignoring choices in itself; values
     without matches count 0. The most frequent values overall come first, then by value.
-
-    Args:
-        warehouse: the warehouse.
-        loss_goal: the goal of the counted quality; None for each unit's usual goal.
-        search: words; a configuration matches if its texts contain all of them, ignoring case.
-        chosen: by facet (FACETS) the accepted values.
     """
-    return ask(warehouse, "explore_facets", GIVEN, **_parameters(loss_goal, search, chosen))
+
+    rows: pa.Table
+    matches: int
+    counts: dict[str, dict[str, int]]
 
 
-def configurations(
-    warehouse: Warehouse, loss_goal: str | None, search: str, chosen: Mapping[str, Sequence[str]]
-) -> pa.Table:
-    """Return the configurations that match the search and every facet, measured and fast ones first, at most 200.
+class _Facet(NamedTuple):
+    """The values of a facet as text, and for each the place of its configuration."""
 
-    Besides the columns of a configuration: `matches` (the total), `loss_limit` and `loss_basis`, and from `capacity`
-    the rate with its bounds, range and estimate, status, qualifier, quality and findings, empty without a figure at
-    this goal. Published figures without a stated limit appear at every goal, with an empty limit.
+    values: pa.Array
+    places: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, column: pa.ChunkedArray) -> _Facet:
+        values, places = column.combine_chunks(), np.arange(len(column))
+        if pa.types.is_list(values.type):
+            values, places = pc.list_flatten(values), pc.list_parent_indices(values).to_numpy()
+        return cls(pc.fill_null(values.cast(pa.string()), wording.NOT_STATED), places)
+
+    def lacking(self, wanted: Sequence[str], configurations: int) -> NDArray[np.int64]:
+        """Return for each configuration 0 if it has one of these values, else 1."""
+        lacking = np.ones(configurations, np.int64)
+        lacking[self.places[pc.is_in(self.values, pa.array(wanted, pa.string())).to_numpy(zero_copy_only=False)]] = 0
+        return lacking
+
+    def counts(self, kept: NDArray[np.bool_] | None = None) -> Counter[str]:
+        """Count the values, of these configurations only."""
+        values = self.values if kept is None else self.values.filter(kept[self.places])
+        found = values.value_counts()
+        return Counter(dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True)))
+
+
+class Configurations:
+    """All configurations with their capacities at a loss goal, searched in memory: one query serves every search.
+
+    Rows have the columns of a configuration, `loss_goal`, `loss_limit` and `loss_basis`, and from `capacity` the rate
+    with its bounds, range and estimate, status, qualifier, quality and findings, empty without a figure at this goal.
+    Published figures without a stated limit appear at every goal, with an empty limit.
     """
-    return ask(warehouse, "explore_configurations", GIVEN, **_parameters(loss_goal, search, chosen), most=MOST_FOUND)
+
+    def __init__(self, warehouse: Warehouse, loss_goal: str | None) -> None:
+        """Read them; None stands for the usual goal of each unit."""
+        self._known = ask(warehouse, "explore_configurations", loss_goal=loss_goal).combine_chunks()
+        self._facets = {facet: _Facet.of(self._known[_COLUMNS.get(facet, facet)]) for facet in FACETS}
+        self.values = {facet: _in_order(each.counts()) for facet, each in self._facets.items()}
+
+    def search(self, search: str, chosen: Mapping[str, Sequence[str]]) -> Found:
+        """Find the configurations whose texts contain all words, ignoring case, and that have the chosen values.
+
+        Measured ones come first, then those with a figure, the most frequent unit, and the fastest.
+        """
+        named = np.ones(len(self._known), bool)
+        for word in search.lower().split():
+            named &= pc.match_substring(self._known["searched"], word).to_numpy()
+        unmet = {facet: self._facets[facet].lacking(each, len(named)) for facet, each in chosen.items() if each}
+        misses = sum(unmet.values(), np.zeros(len(named), np.int64))
+        counts = {facet: each.counts(named & (misses == unmet.get(facet, 0))) for facet, each in self._facets.items()}
+        found = self._known.filter(named & (misses == 0))
+        return Found(
+            found.take(_places(found)).drop_columns(["months", "tags", "searched"]),
+            len(found),
+            {facet: {value: counts[facet][value] for value in values} for facet, values in self.values.items()},
+        )
+
+
+def _in_order(counts: Counter[str]) -> list[str]:
+    return sorted(counts, key=lambda value: (-counts[value], value))
+
+
+def _places(found: pa.Table) -> NDArray[np.int64]:
+    """Return the places of the rows to show, in their order; they are sorted but for the frequency of their units."""
+    groups = list(zip(found["origin"].to_pylist(), found["rate_unit"].to_pylist(), strict=True))
+    sizes = Counter(groups)
+    keys = [
+        (group[0], rate is None, -sizes[group]) for group, rate in zip(groups, found["rate"].to_pylist(), strict=True)
+    ]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__)[:MOST_FOUND], np.int64)
 
 
 def beside(warehouse: Warehouse, search: str) -> list[dict[str, Any]]:
@@ -65,21 +121,11 @@ def beside(warehouse: Warehouse, search: str) -> list[dict[str, Any]]:
     A kind with more than `MOST_BESIDE` matches is left out.
     """
     # Matched here, as the texts are the same for every search and thus cached; as patterns, which Arrow matches faster.
-    texts = ask(warehouse, "explore_texts", {"machines": "machines_hosts"})
-    words = [pc.match_substring_regex(texts["text"], re.escape(word)) for word in search.lower().split()]
-    found = texts.drop_columns("text").filter(reduce(pc.and_, words)) if words else texts.slice(0, 0)
+    words = search.lower().split()
+    found = ask(warehouse, "explore_texts", {"machines": "machines_hosts"}).slice(0, None if words else 0)
+    for word in words:
+        found = found.filter(pc.match_substring_regex(found["text"], re.escape(word)))
     alike = Counter(found["kind"].to_pylist())
     few = pa.array([kind for kind, count in alike.items() if count <= MOST_BESIDE], pa.string())
-    named: list[dict[str, Any]] = found.filter(pc.is_in(found["kind"], few)).to_pylist()
+    named: list[dict[str, Any]] = found.drop_columns("text").filter(pc.is_in(found["kind"], few)).to_pylist()
     return named
-
-
-def _parameters(loss_goal: str | None, search: str, chosen: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    each = [(facet, value) for facet, values in chosen.items() for value in values]
-    return {
-        "loss_goal": loss_goal,
-        "words": search.lower().split(),
-        "facets": [facet for facet, _ in each],
-        "facet_values": [value for _, value in each],
-        "not_stated": wording.NOT_STATED,
-    }

@@ -1,14 +1,47 @@
+-- Every configuration with its capacity at a goal, its months and tags, and the text to search in lower case; measured
+-- and fast ones first. The months are those of the runs, or that in which the source was published. Published figures
+-- without a stated limit stand for every goal.
 with
 
-found as (
+figures as (
 
-    select * from described
-    where is_found
+    select
+        configuration_id,
+        loss_goal,
+        loss_limit,
+        loss_basis,
+        rate,
+        rate_at_most,
+        interval_kind,
+        ci_low,
+        ci_high,
+        rate_interpolated,
+        status,
+        qualifier,
+        quality,
+        findings,
+        loss_goal = coalesce(
+            $loss_goal, case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end
+        ) as is_asked
+    from capacity
+    where is_asked or (origin = 'published' and loss_goal = 'unstated')
+    qualify row_number() over (partition by configuration_id order by is_asked desc) = 1
+
+),
+
+months as (
+
+    select
+        configuration_id,
+        list_transform(list(distinct date_trunc('month', started_at)), lambda month: strftime(month, '%Y-%m')) as months
+    from runs
+    where started_at is not null
+    group by configuration_id
 
 )
 
 select
-    found.* exclude (found.months, found.tags, found.quality, found.is_found),
+    configurations.*,
     figures.loss_goal,
     figures.loss_limit,
     figures.loss_basis,
@@ -22,19 +55,21 @@ select
     figures.qualifier,
     figures.quality,
     figures.findings,
-    count(*) over () as matches
-from found
-left join met on found.configuration_id = met.configuration_id
-left join figures on found.configuration_id = figures.configuration_id
-where len(list_filter(
-        list_distinct(cast($facets as varchar[])),
-        lambda facet: not list_contains(coalesce(met.facets, []), facet) -- noqa: RF02
-    )) = 0
+    coalesce(months.months, [strftime(campaigns.started_on, '%Y-%m')]) as months,
+    if(len(campaigns.tags) > 0, list_distinct(campaigns.tags), [null]) as tags,
+    lower(concat_ws(
+        ' ', configurations.configuration, if(configurations.ha_mode <> 'none', 'HA high availability', ''),
+        configurations.campaign, campaigns.title, campaigns.description, configurations.method, configurations.testbed,
+        replace(array_to_string(figures.findings, ' '), '_', ' ')
+    )) as searched
+from configurations
+left join campaigns
+    on configurations.campaign = campaigns.campaign and configurations.origin = campaigns.origin
+left join figures on configurations.configuration_id = figures.configuration_id
+left join months on configurations.configuration_id = months.configuration_id
 order by
-    found.origin asc,
+    configurations.origin asc,
     figures.rate is null,
-    count(*) over (partition by found.origin, found.rate_unit) desc,
-    found.rate_unit,
+    configurations.rate_unit,
     figures.rate desc,
-    found.configuration_id asc
-limit $most
+    configurations.configuration_id asc

@@ -10,7 +10,10 @@ from dropline.app import goals, headlines, links, queries, view_tables, widgets,
 from dropline.app.queries import explore
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
+    from streamlit.delta_generator import DeltaGenerator
 
     from dropline.app.warehouse import Warehouse
 
@@ -38,29 +41,28 @@ def main() -> None:
         )
     with right:
         goal = goals.choose(warehouse)
-    chosen = _choose_facets(warehouse, goal, search or "")
+    known = explore.Configurations(warehouse, goal)
+    chosen, below = _choose_facets(known.values)
+    found = known.search(search or "", chosen)
+    # below the choices, as a count within an option's text would change the option
+    for facet, place in below.items():
+        place.caption(_counts(facet, found.counts[facet]))
     labels = queries.labels(warehouse)
     if search:
         with st.container(horizontal=True, gap="xsmall"):
             links.to_found(labels, search, explore.beside(warehouse, search))
-    found = explore.configurations(warehouse, goal, search or "", chosen)
-    if not found.num_rows:
+    if not found.matches:
         st.warning("No set-up matches. Remove a word or a filter.")
         return
-    frame = view_tables.capacities(found, labels)
+    frame = view_tables.capacities(found.rows, labels)
     if search or any(chosen.values()):
         _answer(frame)
-    places = _choose_configurations(frame)
+    places = _choose_configurations(frame, found.matches)
     _lead_on(warehouse, frame.iloc[places], goal)
 
 
-def _choose_facets(warehouse: Warehouse, goal: str | None, search: str) -> dict[str, list[str]]:
-    """Show every facet and, below it, how many configurations each value would leave.
-
-    Draw the counts after the choices they depend on; a count within an option's text would change the option.
-    """
-    everything = explore.facets(warehouse, goal, "", {}).to_pandas()
-    values = {facet: list(part["value"]) for facet, part in everything.groupby("facet")}
+def _choose_facets(values: Mapping[str, list[str]]) -> tuple[dict[str, list[str]], dict[str, DeltaGenerator]]:
+    """Show every facet; return the choices, and the places below them for the counts that each value would leave."""
     rows = [list(FACETS)[place : place + ACROSS] for place in range(0, len(FACETS), ACROSS)]
     hidden = any(st.query_params.get(facet) for row in rows[1:] for facet in row)
     chosen, below = {}, {}
@@ -71,28 +73,21 @@ def _choose_facets(warehouse: Warehouse, goal: str | None, search: str) -> dict[
     for place, row in zip(places, rows, strict=True):
         for column, facet in zip(place.columns(ACROSS), row, strict=True):
             with column:
-                options = {value: _text(facet, value) for value in values.get(facet, [])}
+                options = {value: _text(facet, value) for value in values[facet]}
                 named = widgets.narrowed(f"{FACETS[facet].lower()}s", facet, options)
                 chosen[facet] = widgets.choose_many(FACETS[facet], facet, named)
                 below[facet] = st.empty()
-    left = explore.facets(warehouse, goal, search, chosen).to_pandas()
-    for facet, counts in left.groupby("facet"):
-        if facet in below:
-            below[facet].caption(_counts(str(facet), counts))
-    return chosen
+    return chosen, below
 
 
 def _text(facet: str, value: str) -> str:
     return QUALITIES.get(value, value) if facet == "quality" else value
 
 
-def _counts(facet: str, counts: pd.DataFrame) -> str:
+def _counts(facet: str, counts: Mapping[str, int]) -> str:
     """Return the most frequent values with their counts, e.g. `DNS 132 · DHCPv4 89 · 3 more`."""
-    left = counts[counts["configurations"] > 0].sort_values("configurations", ascending=False, kind="stable")
-    named = [
-        f"{wording.plain(_text(facet, value))} **{count:,}**"
-        for value, count in left[["value", "configurations"]].head(NAMED).itertuples(index=False)
-    ]
+    left = sorted(((count, value) for value, count in counts.items() if count), key=lambda each: -each[0])
+    named = [f"{wording.plain(_text(facet, value))} **{count:,}**" for count, value in left[:NAMED]]
     more = [f"{len(left) - NAMED} more"] if len(left) > NAMED else []
     return " · ".join(named + more) or "no matches"
 
@@ -111,8 +106,7 @@ def _answer(frame: pd.DataFrame) -> None:
         st.markdown(wording.plain(" ".join(filter(None, [headlines.lead(best, rows), headlines.certainty(best)]))))
 
 
-def _choose_configurations(frame: pd.DataFrame) -> list[int]:
-    matches = int(frame["matches"].iloc[0])
+def _choose_configurations(frame: pd.DataFrame, matches: int) -> list[int]:
     cut = f" (the table shows {len(frame):,})" if len(frame) < matches else ""
     st.markdown(f"**{wording.plural(matches, 'configuration')}**{cut}; select one to open its runs, several to compare")
     return widgets.choose_rows(

@@ -7,6 +7,7 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 import streamlit as st
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     import altair as alt
     import duckdb
+    import pyarrow as pa
 
     from dropline.app.warehouse import Warehouse
 
@@ -277,22 +279,13 @@ def _against_capacities(found: planner.Answer) -> alt.LayerChart:
     """Return the chart of the need after the event against a few capacities, measured ones before published ones."""
     steps = pd.DataFrame(planner.demand(found), columns=list(demand.STEPS))
     rates: list[dict[str, Any]] = []
-    known = found.candidates
-    if known is not None:
-        rated = known.select(["configuration_id", "configuration", "origin"]).to_pandas()
-        rated["rate"] = view_tables.rates(known).to_pandas()
-        rated = rated[rated["rate"] > 0].sort_values("rate", ascending=False)
-        own = rated[rated["origin"] == "measured"]
-        part = own if len(own) else rated
-        texts = dict(zip(part["configuration_id"], part["configuration"], strict=True))
+    detail = "Red: what the plan needs"
+    places, count = ([], 0) if found.candidates is None else _apart(found.candidates)
+    if found.candidates is not None and places:
+        drawn = view_tables.capacities(found.candidates.take(places), {})
+        texts = dict(zip(drawn["configuration_id"], drawn["configuration"], strict=True))
         names = view_tables.short(texts, list(texts))
-        drawn: list[int] = []
-        lowest = math.inf
-        for place, rate in zip(part.index.tolist(), part["rate"].tolist(), strict=True):
-            if len(drawn) < MOST_DRAWN and lowest >= APART * rate:
-                drawn.append(place)
-                lowest = rate
-        for row in view_tables.capacities(known.take(drawn), {}).to_dict("records"):
+        for row in drawn.to_dict("records"):
             ends = [row[end] if wording.is_known(row[end]) else row["rate"] for end in ("ci_low", "ci_high")]
             rates.append(
                 {
@@ -302,15 +295,29 @@ def _against_capacities(found: planner.Answer) -> alt.LayerChart:
                     "shown": f"{row['shown']}, {row['interval']}",
                 }
             )
-    detail = "Red: what the plan needs"
-    if rates:
-        detail += f"; green: {len(rates)} of {len(part)} capacities, {part['origin'].iloc[0]}, with interval or bracket"
+        origin = drawn["origin"].iloc[0]
+        detail += f"; green: {len(places)} of {count} capacities, {origin}, with interval or bracket"
     return demand.against_capacities(
         steps,
         pd.DataFrame(rates, columns=list(demand.CAPACITIES)),
         f"{wording.number(found.loads['needed_lps'])} leases per second are needed",
         detail,
     )
+
+
+def _apart(known: pa.Table) -> tuple[list[int], int]:
+    """Return the places of a few capacities to draw, the fastest first, and of how many; measured ones if there are."""
+    rates = view_tables.rates(known).to_numpy()
+    rated = rates > 0
+    own = rated & pc.equal(known["origin"], "measured").to_numpy()
+    part = own if own.any() else rated
+    drawn: list[int] = []
+    lowest = math.inf
+    for place in np.argsort(-rates, kind="stable").tolist():
+        if part[place] and len(drawn) < MOST_DRAWN and lowest >= APART * rates[place]:
+            drawn.append(place)
+            lowest = rates[place]
+    return drawn, int(part.sum())
 
 
 def _offer(found: planner.Answer, drawn: alt.LayerChart) -> None:
