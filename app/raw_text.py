@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pyarrow.compute as pc
@@ -15,8 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
     from typing import Any
-
-    import pyarrow as pa
 
     from dropline.paths import Home
 
@@ -71,27 +68,21 @@ def _where(home: Home, batch: str) -> Iterator[Path]:
 def _content(file: Path, key: tuple[str, str, str]) -> bytes | None:
     with pq.ParquetFile(file) as table:
         for group in range(table.num_row_groups):
-            if not _may_hold(table.metadata.row_group(group), key[1]):
+            if not _may_hold(table.metadata.row_group(group), key):
                 continue
-            rows = _rows(file, group)
+            rows = table.read_row_group(group, columns=list(_KEY))
             hits = [pc.equal(rows[name], value) for name, value in zip(_KEY, key, strict=True)]
             place = pc.index(pc.and_(pc.and_(hits[0], hits[1]), hits[2]), True).as_py()
             if place >= 0:
-                value: bytes | None = rows["content"][place].as_py()
+                value: bytes | None = table.read_row_group(group, columns=["content"])["content"][place].as_py()
                 if value is not None:
                     return value
     return None
 
 
-@lru_cache(maxsize=1)  # the files of a run are stored together
-def _rows(file: Path, group: int) -> pa.Table:
-    with pq.ParquetFile(file) as table:
-        return table.read_row_group(group, columns=[*_KEY, "content"])
-
-
-def _may_hold(group: pq.RowGroupMetaData, source_path: str) -> bool:
+def _may_hold(group: pq.RowGroupMetaData, key: tuple[str, str, str]) -> bool:
     columns = {group.column(place).path_in_schema: group.column(place) for place in range(group.num_columns)}
     if columns["content"].total_uncompressed_size > _MOST_KEPT_BYTES:
         return False
-    known = columns["source_path"].statistics
-    return known is None or not known.has_min_max or known.min <= source_path <= known.max
+    known = [(columns[name].statistics, value) for name, value in zip(_KEY, key, strict=True)]
+    return all(each is None or not each.has_min_max or each.min <= value <= each.max for each, value in known)
