@@ -128,10 +128,10 @@ def certainty(best: Row) -> str:
 def lead(best: Row, rows: Sequence[Row]) -> str:
     """Return the lead of the fastest over other threads, versions and backends of its testbed; empty if none.
 
-    Of several set-ups that differ alike, the first of `rows` counts.
+    Of several set-ups that differ alike, the first of `rows` counts. One with a lower bound only may be faster still.
     """
     mine = _parts(best)
-    beside = [(row, _parts(row)) for row in rows if row is not best and _holds(row)]
+    beside = [(row, _parts(row)) for row in rows if row is not best and _holds(row) and not _is_open(row)]
     alike = [(row, _differing(mine, part)) for row, part in beside if part["testbed"] == mine["testbed"]]
     others: dict[str, Row] = {}
     for other, differing in alike:
@@ -143,7 +143,7 @@ def lead(best: Row, rows: Sequence[Row]) -> str:
     for other, differing in alike:
         if differing == {"backend"} and wording.is_known(other["backend"]):
             others.setdefault(str(other["backend"]), other)
-    parts = [_ahead(best, other, what) for what, other in others.items()]
+    parts = list(filter(None, (_ahead(best, other, what) for what, other in others.items())))
     return f"{', '.join(parts)}." if parts else ""
 
 
@@ -152,7 +152,15 @@ def _differing(mine: Mapping[str, str], theirs: Mapping[str, str]) -> set[str]:
     return {column for column in _MAIN if mine[column] != theirs[column]}
 
 
+def _is_open(row: Row) -> bool:
+    return wording.bound(row["status"], row["qualifier"]) in ("≥", ">")
+
+
 def _ahead(best: Row, other: Row, what: str) -> str:
+    if _is_open(best):
+        most = other["ci_high"] if wording.is_known(other["ci_high"]) else other["rate"]
+        least = (best["ci_low"] if wording.is_known(best["ci_low"]) else best["rate"]) / most
+        return f"at least {two_digits(least)} times {what}" if least > 1 else ""
     estimates = best["rate_interpolated"], other["rate_interpolated"]
     upper, lower = estimates if all(map(wording.is_known, estimates)) else (best["rate"], other["rate"])
     ends = best["ci_low"], other["ci_high"], best["ci_high"], other["ci_low"]
@@ -201,6 +209,8 @@ def effect(pairs: pd.DataFrame, what: str) -> str:
         what: the subject, in the singular.
     """
     decided = pairs[pairs["verdict"].isin(DECIDED)]
+    if pairs["ratio"].isna().all():
+        return f"{what}: unknown, as the ramps end below the limits"
     if decided.empty:
         is_tested = pairs["verdict"].isin(["no evidence"]).any()
         return f"{what}: {_times(pairs['ratio'])}, {'no clear difference' if is_tested else 'not tested'}"
@@ -224,7 +234,8 @@ def changes(verdicts: Sequence[str]) -> str:
     """Return how many set-ups changed between versions: `2 slower, 1 faster, 5 unchanged`."""
     counts = Counter(verdicts)
     texts = {each: each for each in ("slower", "probably slower", "faster", "probably faster")}
-    texts |= {"no evidence": "unchanged", "too few runs": "with too few runs", "not testable": "not tested"}
+    texts |= {"no evidence": "unchanged", "too few runs": "with too few runs"}
+    texts |= {"limits not reached": "with no limit reached", "not testable": "not tested"}
     return ", ".join(f"{counts[verdict]} {text}" for verdict, text in texts.items() if counts[verdict])
 
 

@@ -1,10 +1,11 @@
-{#- What a test of two capacities needs of one side: both estimates of its crossing, with their errors. -#}
+{#- What a test of two capacities needs of one side: both estimates of its crossing, with their errors, or that it is open. -#}
 {% macro crossings_of(side) -%}
     {{ side }}.rate_interpolated as {{ side }}_interpolated,
     {{ side }}.crossing_low as {{ side }}_low,
     {{ side }}.crossing_low_error as {{ side }}_low_error,
     {{ side }}.crossing_high as {{ side }}_high,
     {{ side }}.crossing_high_error as {{ side }}_high_error,
+    {{ is_lower_bound(side) }} as is_{{ side }}_lower_bound,
     {{ side }}.runs_without_outliers as {{ side }}_undisturbed_runs
 {%- endmacro %}
 

@@ -3,9 +3,10 @@
     The models and the SQL function compare() share this text.
 
     pairs: loss_goal and, for both `treatment` and `baseline`: <side>_configuration_id, _rate, _interpolated, _low,
-    _low_error, _high, _high_error (both estimates of the crossing with their standard errors), _undisturbed_runs.
+    _low_error, _high, _high_error (both estimates of the crossing with their standard errors), _undisturbed_runs, and
+    is_<side>_lower_bound.
 
-    A ratio is at least the treatment's low estimate over the baseline's high one, and at most the reverse; each end has
+    Two lower bounds have no ratio. Any other is at least the treatment's low estimate over the baseline's high one, and at most the reverse; each end has
     Welch's margin on the log scale (B. L. Welch, Biometrika 34, 1947, pp. 28-35).
 -#}
 {% macro tested_pairs_from_pairs() -%}
@@ -20,7 +21,10 @@ with_variances as (
 
     select
         *,
-        treatment_rate / nullif(baseline_rate, 0) as ratio,
+        case
+            when not (is_treatment_lower_bound and is_baseline_lower_bound)
+                then treatment_rate / nullif(baseline_rate, 0)
+        end as ratio,
         treatment_interpolated / nullif(baseline_interpolated, 0) as ratio_interpolated,
         {%- for end, above, below in ends %}
         -- a difference of logarithms, not the logarithm of a ratio: the mirror image then has the same p value to the last bit
@@ -142,6 +146,7 @@ tested_pairs as (
 -#}
 {% macro comparison_verdict(p_value) -%}
     case
+        when is_treatment_lower_bound and is_baseline_lower_bound then 'limits not reached'
         when ci_low is null and ci_high is null then 'not testable'
         when ci_low > 1 and {{ p_value }} <= 0.05 then 'faster'
         when ci_high < 1 and {{ p_value }} <= 0.05 then 'slower'

@@ -7,7 +7,7 @@ usual as (
     select *
     from capacity
     where loss_goal = case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end
-        and rate_interpolated > 0
+        and rate > 0
 
 ),
 
@@ -71,7 +71,7 @@ order by
     pairs.factor = 'product_version' desc,
     pairs.started_at desc nulls last,
     least(baseline.runs, treatment.runs) >= 2 desc,
-    abs(ln(treatment.rate_interpolated / baseline.rate_interpolated)) desc,
-    treatment.rate_interpolated desc,
+    abs(ln(treatment.rate_interpolated / baseline.rate_interpolated)) desc nulls last,
+    treatment.rate desc,
     pairs.treatment_id asc
 limit 1

@@ -58,6 +58,7 @@ select
     adjusted.rate_b,
     adjusted.rate_unit,
     case
+        when adjusted.verdict = 'limits not reached' then adjusted.verdict
         when adjusted.p_value_holm is null then 'not testable'
         when adjusted.verdict in ('faster', 'slower') and adjusted.p_value_holm > 0.05
             then 'probably ' || adjusted.verdict

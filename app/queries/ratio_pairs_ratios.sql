@@ -59,7 +59,9 @@ left join comparison_fairness as fairness
         and pairs.baseline_configuration_id = fairness.baseline_configuration_id
         and pairs.treatment_configuration_id = fairness.treatment_configuration_id
 where case pairs.factor
-        when 'backend' then pairs.loss_goal in ('isc', 'unstated') and pairs.judged_ratio >= 1
+        when 'backend'
+            then pairs.loss_goal in ('isc', 'unstated')
+                and coalesce(pairs.judged_ratio >= 1, treatment.backend > baseline.backend)
         when 'protocol' then pairs.loss_goal = 'isc'
         else pairs.loss_goal = 'isc' and pairs.rate_unit = 'leases/s'
     end

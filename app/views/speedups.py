@@ -61,16 +61,23 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
     pairs = found.take(pairs.index[:_MOST_ROWS].to_numpy()).to_pandas()
     pairs["shown"] = view_tables.texts(pairs, headlines.ratio, "ratio", "verdict")
     pairs["row"] = _names(pairs, factor)
-    drawn = pairs.head(_MOST)
+    drawn = pairs.dropna(subset="ratio").head(_MOST)
     st.space(widgets.TOOLS_PIXELS)
-    widgets.chart(panel.ratios(drawn, effect, told_apart), f"ratios-{factor}", asked)
-    described = drawn.dropna(subset=["campaign_description"]).groupby("campaign")["campaign_description"].first()
+    if len(drawn):
+        detail = f"{told_apart}; light: 95 % interval"
+        widgets.chart(panel.ratios(drawn, effect, detail), f"ratios-{factor}", asked)
+    else:
+        st.subheader(wording.plain(effect), anchor=False)
+        st.caption(f"{told_apart}. Offer higher rates, until a step loses too much.")
+    described = (
+        pairs.head(_MOST).dropna(subset=["campaign_description"]).groupby("campaign")["campaign_description"].first()
+    )
     if len(described):
         told = [f"{campaign}: {said}" for campaign, said in described.head(_MOST_CAMPAIGNS).items()]
         st.caption("\n\n".join(map(wording.plain, told)))
-    if len(drawn) < total:
+    if total > _MOST:
         table = f" and the table {len(pairs):,}" if len(pairs) < total else ""
-        st.caption(f"The chart shows {_MOST}{table} of {total:,} pairs. Choose campaigns to see others.")
+        st.caption(f"The chart shows {len(drawn)}{table} of {total:,} pairs. Choose campaigns to see others.")
     sides = list(zip(pairs["configuration_id"], pairs["reference_id"], strict=True))
     in_turn = queries.are_in_turn(warehouse, sides)
     if said := wording.drift(in_turn.values()):
@@ -121,9 +128,11 @@ def _told_apart(pairs: pd.DataFrame) -> str:
     """Return how many differences are real, and how many cannot be tested."""
     counts = pairs["verdict"].value_counts()
     said = [f"{counts[each]} {each}" for each in headlines.DECIDED if each in counts]
+    if unknown := int(counts.get("limits not reached", 0)):
+        said.append(f"{unknown} whose ramps both end below their limits")
     if untested := int(counts.get("not testable", 0)):
         said.append(f"{untested} without the repeated runs that a test needs")
-    return f"n = {wording.plural(len(pairs), 'pair')}: {', '.join(said) or 'no difference found'}; light: 95 % interval"
+    return f"n = {wording.plural(len(pairs), 'pair')}: {', '.join(said) or 'no difference found'}"
 
 
 def _scaling(warehouse: Warehouse) -> None:

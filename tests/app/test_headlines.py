@@ -75,6 +75,13 @@ def test_the_lead_is_over_set_ups_that_differ_in_one_thing_with_the_reason_where
     assert "CPU" not in headlines.lead(KEA, [KEA, MULTI | {"cpus": 8.0}])
 
 
+def test_nothing_is_ahead_of_a_lower_bound_and_a_lower_bound_is_ahead_by_at_least_its_lead():
+    unbounded = {"status": "never_exceeded", "ci_high": None}
+    assert headlines.lead(KEA, [KEA, MULTI | unbounded]) == ""
+    best = KEA | unbounded
+    assert headlines.lead(best, [best, MULTI | {"ci_high": 13000.0}, MYSQL]) == "at least 6.9 times mysql."
+
+
 def test_set_ups_that_fail_at_once_are_counted_with_the_cause():
     failed = KEA | {"status": "exceeded_at_first_step", "findings": ["too_few_runs", "receive_buffer_overrun"]}
     said = "2 set-ups already lost too much at the first step"
@@ -93,6 +100,8 @@ def test_set_ups_that_fail_at_once_are_counted_with_the_cause():
         ([1.5, 18.2], ["faster", "faster"], "HA brings 1.5 to 18 times the rate"),
         ([0.5, 2.0], ["slower", "faster"], "HA brings 0.5 to 2 times the rate: some gain, others lose"),
         ([0.9, 1.1], ["no evidence", "not testable"], "HA: 0.9 to 1.1 times, no clear difference"),
+        ([0.5, None], ["slower", "limits not reached"], "HA costs 50 % of the rate"),
+        ([None], ["limits not reached"], "HA: unknown, as the ramps end below the limits"),
     ],
 )
 def test_an_effect_is_that_of_the_pairs_of_which_it_is_known(ratios, verdicts, said):

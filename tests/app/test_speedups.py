@@ -1,10 +1,14 @@
 """The page Speed-ups, its ratios and its thread scaling."""
 
+import shutil
+
+import duckdb
 import pandas as pd
 import pytest
 
 from dropline.app import queries, wording
 from dropline.app.charts import panel, theme
+from dropline.paths import Home
 
 
 def test_what_is_real_has_a_colour_and_what_may_be_chance_has_none():
@@ -59,6 +63,18 @@ def test_the_article_s_largest_speed_up_is_there(open_page, published_home):
     table = open_page(published_home, "speedups", campaign="isc-kb-kea-2.0").dataframe[0].value
     assert table["Ratio"].max() == pytest.approx(18.0348, abs=1e-3)
     assert set(table["Verdict"]) == {"not testable: one side has fewer than two runs"}
+
+
+def test_pairs_whose_ramps_end_too_soon_have_no_ratio(open_page, warehouse_home, tmp_path):
+    copied = shutil.copy(Home(warehouse_home).warehouse, Home(tmp_path).warehouse)
+    with duckdb.connect(copied) as warehouse:
+        warehouse.execute(
+            "update ratios set ratio = null, ratio_interpolated = null, ci_low = null, ci_high = null, p_value = null, "
+            "p_value_holm = null, verdict = 'limits not reached' where factor = 'threading' and origin = 'measured'"
+        )
+    page = open_page(tmp_path, "speedups")
+    assert page.subheader[0].value.endswith("unknown, as the ramps end below the limits")
+    assert set(page.dataframe[0].value["Verdict"]) == {"unknown: both ramps end below their limits"}
 
 
 def test_thread_scaling_shows_the_law_or_why_there_is_none(open_page, published_home):
