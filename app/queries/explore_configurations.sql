@@ -69,7 +69,7 @@ left join figures on configurations.configuration_id = figures.configuration_id
 left join months on configurations.configuration_id = months.configuration_id
 order by
     configurations.origin asc,
-    figures.rate is null,
-    configurations.rate_unit,
+    figures.rate is null asc,
+    configurations.rate_unit asc,
     figures.rate desc,
     configurations.configuration_id asc
