@@ -6,7 +6,7 @@ ratios as (
     select * from {{ ref('ratios') }}
     where origin = 'measured'
         and loss_goal = 'isc'
-        and verdict <> 'not testable'
+        and verdict not in ('limits not reached', 'not testable')
 
 ),
 

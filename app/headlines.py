@@ -144,7 +144,8 @@ def lead(best: Row, rows: Sequence[Row]) -> str:
         if differing == {"backend"} and wording.is_known(other["backend"]):
             others.setdefault(str(other["backend"]), other)
     parts = list(filter(None, (_ahead(best, other, what) for what, other in others.items())))
-    return f"{', '.join(parts)}." if parts else ""
+    said = ", ".join(parts)
+    return f"{said[0].upper()}{said[1:]}." if parts else ""
 
 
 def _differing(mine: Mapping[str, str], theirs: Mapping[str, str]) -> set[str]:
@@ -173,9 +174,9 @@ def _ahead(best: Row, other: Row, what: str) -> str:
     return f"{two_digits(upper / lower)} times {what}"
 
 
-def ratio(times: float, verdict: str) -> str:
-    """Return a ratio with its verdict, e.g. `1.5 × faster`."""
-    return f"{two_digits(times)} × {wording.SHORT_VERDICTS.get(verdict, verdict)}"
+def ratio(times: float, verdict: str, sign: str = "") -> str:
+    """Return a ratio with its verdict, e.g. `1.5 × faster`, `≤ 0.9 × slower`."""
+    return f"{sign} {two_digits(times)} × {wording.SHORT_VERDICTS.get(verdict, verdict)}".strip()
 
 
 def two_digits(ratio: float) -> str:
@@ -205,18 +206,22 @@ def effect(pairs: pd.DataFrame, what: str) -> str:
     """Return what threads or HA gain or cost over the pairs with a verdict; for the others what was seen.
 
     Args:
-        pairs: ratio and verdict of each.
+        pairs: ratio, sign and verdict of each, as from `view_tables.bounded`.
         what: the subject, in the singular.
     """
     decided = pairs[pairs["verdict"].isin(DECIDED)]
-    if pairs["ratio"].isna().all():
-        return f"{what}: unknown, as the ramps end below the limits"
     if decided.empty:
+        known = pairs.loc[pairs["sign"] == "", "ratio"].dropna()
+        if known.empty:
+            return f"{what}: unknown, as ramps end below their limits"
         is_tested = pairs["verdict"].isin(["no evidence"]).any()
-        return f"{what}: {_times(pairs['ratio'])}, {'no clear difference' if is_tested else 'not tested'}"
+        return f"{what}: {_times(known)}, {'no clear difference' if is_tested else 'not tested'}"
     low, high = decided["ratio"].min(), decided["ratio"].max()
+    at_least = "at least " if decided["sign"].any() else ""
     if high < 1:
-        return f"{what} costs {_percent(1 - high, 1 - low)} of the rate"
+        return f"{what} costs {at_least}{_percent(1 - high, 1 - (high if at_least else low))} of the rate"
+    if at_least and low > 1:
+        return f"{what} brings at least {two_digits(low)} times the rate"
     return f"{what} brings {_times(decided['ratio'])} the rate{': some gain, others lose' if low < 1 else ''}"
 
 

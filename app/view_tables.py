@@ -161,6 +161,15 @@ def headed(frame: pd.DataFrame, columns: str, **headings: str) -> pd.DataFrame:
     return frame[columns.split()].rename(columns=lambda name: known.get(name, name.replace("_", " ").capitalize()))
 
 
+def bounded(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return pairs with `sign`, and as ratio the end of the interval that is known where a ramp ended too soon."""
+    sign = pairs["ci_low"].notna().map({True: "≥", False: ""}).mask(pairs["ci_high"].notna(), "≤")
+    return pairs.assign(
+        sign=sign.mask(pairs["ratio"].notna(), ""),
+        ratio=pairs["ratio"].fillna(pairs["ci_high"]).fillna(pairs["ci_low"]),
+    )
+
+
 def texts(frame: pd.DataFrame, in_words: Callable[..., Any], *columns: str) -> list[Any]:
     """Return what a function says of these columns, row by row."""
     return [in_words(*each) for each in zip(*(frame[name] for name in columns), strict=True)]

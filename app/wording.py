@@ -109,8 +109,9 @@ def widening(correlation: float | None) -> float:
 
 
 def factor_interval(low: float | None, high: float | None) -> str:
-    """Return the 95 % confidence interval of a ratio; a dash without repetitions."""
-    return f"{low:.3g} to {high:.3g}" if low is not None and high is not None and is_known(low) else "-"
+    """Return the 95 % confidence interval of a ratio, `≤ 0.93` if it is open; a dash without repetitions."""
+    ends = [f"{end:.3g}" if end is not None and is_known(end) else "" for end in (low, high)]
+    return " to ".join(ends) if all(ends) else f"≥ {ends[0]}" if ends[0] else f"≤ {ends[1]}" if ends[1] else "-"
 
 
 def change(ratio: float) -> str:

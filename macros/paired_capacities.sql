@@ -5,7 +5,7 @@
     {{ side }}.crossing_low_error as {{ side }}_low_error,
     {{ side }}.crossing_high as {{ side }}_high,
     {{ side }}.crossing_high_error as {{ side }}_high_error,
-    {{ is_lower_bound(side) }} as is_{{ side }}_lower_bound,
+    {{ is_open(side) }} as is_{{ side }}_open,
     {{ side }}.runs_without_outliers as {{ side }}_undisturbed_runs
 {%- endmacro %}
 

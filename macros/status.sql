@@ -8,12 +8,9 @@
     end
 {%- endmacro %}
 
-{#- Whether a capacity is a lower bound only: no step exceeded the limit, or the source says so. -#}
-{% macro is_lower_bound(capacity) -%}
-    coalesce(
-        {{ capacity }}.status in ('never_exceeded', 'generator_limited')
-        or {{ capacity }}.qualifier in ('at_least', 'greater_than'), false
-    )
+{#- Whether a ramp ended too soon for more than a lower bound. -#}
+{% macro is_open(capacity) -%}
+    coalesce({{ capacity }}.status in ('never_exceeded', 'generator_limited'), false)
 {%- endmacro %}
 
 {#- The worse of two quality marks: suspect before warn before ok. -#}

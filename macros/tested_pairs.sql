@@ -4,9 +4,9 @@
 
     pairs: loss_goal and, for both `treatment` and `baseline`: <side>_configuration_id, _rate, _interpolated, _low,
     _low_error, _high, _high_error (both estimates of the crossing with their standard errors), _undisturbed_runs, and
-    is_<side>_lower_bound.
+    is_<side>_open: then there is no ratio, and its interval has one end, or none.
 
-    Two lower bounds have no ratio. Any other is at least the treatment's low estimate over the baseline's high one, and at most the reverse; each end has
+    A ratio is at least the treatment's low estimate over the baseline's high one, and at most the reverse; each end has
     Welch's margin on the log scale (B. L. Welch, Biometrika 34, 1947, pp. 28-35).
 -#}
 {% macro tested_pairs_from_pairs() -%}
@@ -22,8 +22,7 @@ with_variances as (
     select
         *,
         case
-            when not (is_treatment_lower_bound and is_baseline_lower_bound)
-                then treatment_rate / nullif(baseline_rate, 0)
+            when not (is_treatment_open or is_baseline_open) then treatment_rate / nullif(baseline_rate, 0)
         end as ratio,
         treatment_interpolated / nullif(baseline_interpolated, 0) as ratio_interpolated,
         {%- for end, above, below in ends %}
@@ -146,8 +145,8 @@ tested_pairs as (
 -#}
 {% macro comparison_verdict(p_value) -%}
     case
-        when is_treatment_lower_bound and is_baseline_lower_bound then 'limits not reached'
-        when ci_low is null and ci_high is null then 'not testable'
+        when ci_low is null and ci_high is null
+            then case when is_treatment_open or is_baseline_open then 'limits not reached' else 'not testable' end
         when ci_low > 1 and {{ p_value }} <= 0.05 then 'faster'
         when ci_high < 1 and {{ p_value }} <= 0.05 then 'slower'
         when ci_low > 1 then 'probably faster'

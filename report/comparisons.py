@@ -35,7 +35,6 @@ def pairs(scope: Scope, figures: Sequence[Row]) -> list[Row]:
 
 
 def _compared(row: Row, baseline: Row, treatment: Row) -> Row:
-    estimated = row["ratio_interpolated"]
     threads = (
         f"{row['threading']} ×{row['threads']}" if row["threading"] == "multi" and row["threads"] else row["threading"]
     )
@@ -44,12 +43,19 @@ def _compared(row: Row, baseline: Row, treatment: Row) -> Row:
     return {
         "set_up": joined(row["product"], row["product_version"], row["protocol"], *kept),
         "comparison": f"{dimensions[row['factor']]} against {row['reference']}",
-        "shown": wording.ratio(estimated, 1)
-        if estimated is not None
-        else wording.ratio(row["rate"], row["reference_rate"], treatment["sign"], baseline["sign"]),
+        "shown": _ratio(row, treatment, baseline),
         "reference_shown": baseline["shown"],
         "rate_shown": treatment["shown"],
     }
+
+
+def _ratio(row: Row, treatment: Row, baseline: Row) -> str:
+    if row["ratio_interpolated"] is not None:
+        return wording.ratio(row["ratio_interpolated"], 1)
+    if row["ratio"] is not None:
+        return wording.ratio(row["rate"], row["reference_rate"], treatment["sign"], baseline["sign"])
+    bound = wording.factor_interval(row["ci_low"], row["ci_high"])  # a ramp ended too soon
+    return "?" if bound == "-" else f"{bound} ×"
 
 
 def section(scope: Scope, found: Sequence[Row]) -> Section:

@@ -61,8 +61,12 @@ left join comparison_fairness as fairness
 where case pairs.factor
         when 'backend'
             then pairs.loss_goal in ('isc', 'unstated')
-                and coalesce(pairs.judged_ratio >= 1, treatment.backend > baseline.backend)
+                and coalesce(
+                    pairs.judged_ratio >= 1,
+                    pairs.ci_low is not null or (pairs.ci_high is null and treatment.backend > baseline.backend)
+                )
         when 'protocol' then pairs.loss_goal = 'isc'
         else pairs.loss_goal = 'isc' and pairs.rate_unit = 'leases/s'
     end
-order by pairs.origin asc, pairs.judged_ratio desc nulls last, configuration_id asc, reference_id asc
+order by
+    pairs.origin asc, coalesce(pairs.judged_ratio, pairs.ci_high, pairs.ci_low) desc nulls last, configuration_id asc, reference_id asc

@@ -5,7 +5,8 @@ pairs as (
 
     select
         *,
-        coalesce(ratio_interpolated, ratio) as judged_ratio
+        coalesce(ratio_interpolated, ratio) as judged_ratio,
+        coalesce(judged_ratio, ci_high, ci_low) as known_ratio
     from ratios
     where factor in ('threading', 'ha_mode') and loss_goal = 'isc' and rate_unit = 'leases/s'
 
@@ -42,5 +43,5 @@ from pairs
 inner join configurations as treatment on pairs.treatment_configuration_id = treatment.configuration_id
 left join machines on coalesce(treatment.host_id, treatment.testbed) = machines.host_id
 left join campaigns on pairs.campaign = campaigns.campaign
-where pairs.judged_ratio is not null
-order by pairs.verdict in ('not testable', 'too few runs'), pairs.judged_ratio asc, configuration_id asc
+where pairs.known_ratio is not null
+order by pairs.verdict in ('not testable', 'too few runs'), pairs.known_ratio asc, configuration_id asc

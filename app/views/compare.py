@@ -126,6 +126,21 @@ def _begin(warehouse: Warehouse) -> None:
         st.caption(BEGINNINGS[begun["factor"]])
 
 
+def _bounds(upper: pd.Series[Any], lower: pd.Series[Any]) -> str:
+    """Return upper over lower as the start of a sentence where not both are estimated; empty if either may be more."""
+    if not any(side["sign"] and side["origin"] == "measured" for side in (upper, lower)):
+        return wording.times(upper["rate"], lower["rate"], upper["sign"], lower["sign"])
+    low, high = (
+        [side[end] if wording.is_known(side["ci_low"]) else side["rate"] for side in (upper, lower)]
+        for end in ("ci_low", "ci_high")
+    )
+    if wording.is_known(high[1]) and low[0] > high[1]:
+        return f"At least {wording.factor(low[0] / high[1])} times"
+    if wording.is_known(high[0]) and high[0] < low[1]:
+        return f"At most {wording.factor(high[0] / low[1])} times"
+    return ""
+
+
 def _difference(
     frame: pd.DataFrame, verdicts: pd.DataFrame | None, labels: Mapping[str, str], one: str, other: str
 ) -> str:
@@ -137,7 +152,7 @@ def _difference(
     upper, lower = known.loc[other], known.loc[one]
     estimates = upper["rate_interpolated"], lower["rate_interpolated"]
     if not all(wording.is_known(each) for each in estimates):
-        times = wording.times(upper["rate"], lower["rate"], upper["sign"], lower["sign"])
+        times = _bounds(upper, lower)
         if not times:
             return f"**{names[0]}** and **{names[1]}**: their bounds do not show which is faster."
         return f"**{names[0]} gives {times[0].lower()}{times[1:]} as much as {names[1]}.**"
@@ -370,6 +385,7 @@ def _ramp_finding(steps: pd.DataFrame, limit: float | None) -> str:
 
 def _show_evidence(warehouse: Warehouse, verdicts: pd.DataFrame, labels: Mapping[str, str]) -> None:
     st.header("Is the difference real?")
+    verdicts = view_tables.bounded(verdicts)
     sides = list(zip(verdicts["configuration_id_a"], verdicts["configuration_id_b"], strict=True))
     in_turn = queries.are_in_turn(warehouse, sides)
     st.caption(
@@ -393,6 +409,7 @@ def _show_evidence(warehouse: Warehouse, verdicts: pd.DataFrame, labels: Mapping
             p_value_holm="p (Holm)",
         ),
         alt="Evidence for each pair: ratio, interval, verdict, p values",
+        bounds={"Ratio": list(verdicts["sign"])} if verdicts["sign"].any() else None,
         key="evidence",
         config={
             "Ratio": st.column_config.NumberColumn(format="%.3g ×"),

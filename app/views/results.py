@@ -281,7 +281,7 @@ def _effects(found: pd.Series[str]) -> list[Panel | None]:
 
 def _effect(pairs: pa.Table, factor: str, asked: Collection[str]) -> Panel | None:
     own = pairs.filter(pc.equal(pairs["origin"], "measured"))
-    known = (own if len(own) else pairs).to_pandas()
+    known = view_tables.bounded((own if len(own) else pairs).to_pandas())
     if known.empty:
         return None
     rows = known.head(MOST_ROWS)
@@ -289,7 +289,7 @@ def _effect(pairs: pa.Table, factor: str, asked: Collection[str]) -> Panel | Non
     drawn = panel.ratios(
         rows.assign(
             row=headlines.pair_names(each, factor),
-            shown=view_tables.texts(rows, headlines.ratio, "ratio", "verdict"),
+            shown=view_tables.texts(rows, headlines.ratio, "ratio", "verdict", "sign"),
         ),
         f"{FACTORS[factor]}: {_drawn_of(len(rows), len(known), 'pair')}",
         "Light: 95 % interval of the ratio",

@@ -44,7 +44,8 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
     if not found.num_rows:
         st.info("No two set-ups differ only in this. Measure the same set-up with and without it, then ingest both.")
         return
-    pairs = found.select(["origin", "campaign", "ratio", "verdict"]).to_pandas()
+    named = ["origin", "campaign", "ratio", "ci_low", "ci_high", "verdict"]
+    pairs = view_tables.bounded(found.select(named).to_pandas())
     own = pairs["origin"] == "measured"
     asked_of = set(st.query_params.get_all("campaign")) - set(pairs.loc[own, "campaign"].unique())
     is_published = not own.any() or st.toggle(
@@ -58,8 +59,8 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
     if chosen:
         pairs = pairs[pairs["campaign"].isin(chosen)]
     total, effect, told_apart = len(pairs), _effect(pairs, factor), _told_apart(pairs)
-    pairs = found.take(pairs.index[:_MOST_ROWS].to_numpy()).to_pandas()
-    pairs["shown"] = view_tables.texts(pairs, headlines.ratio, "ratio", "verdict")
+    pairs = view_tables.bounded(found.take(pairs.index[:_MOST_ROWS].to_numpy()).to_pandas())
+    pairs["shown"] = view_tables.texts(pairs, headlines.ratio, "ratio", "verdict", "sign")
     pairs["row"] = _names(pairs, factor)
     drawn = pairs.dropna(subset="ratio").head(_MOST)
     st.space(widgets.TOOLS_PIXELS)
@@ -101,7 +102,8 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
             p_value_holm="p (Holm)",
         ).dropna(axis="columns", how="all"),
         alt=f"Ratios: {wording.FACTORS[factor]}",
-        bounds={name: list(pairs["origin"].map(wording.ORIGIN_SIGNS)) for name in ("Rate", "Reference")},
+        bounds={name: list(pairs["origin"].map(wording.ORIGIN_SIGNS)) for name in ("Rate", "Reference")}
+        | ({"Ratio": list(pairs["sign"])} if pairs["sign"].any() else {}),
         key=f"ratio-table-{factor}",
         config={"p (Holm)": st.column_config.NumberColumn(format="%.2g")},
     )
@@ -129,7 +131,7 @@ def _told_apart(pairs: pd.DataFrame) -> str:
     counts = pairs["verdict"].value_counts()
     said = [f"{counts[each]} {each}" for each in headlines.DECIDED if each in counts]
     if unknown := int(counts.get("limits not reached", 0)):
-        said.append(f"{unknown} whose ramps both end below their limits")
+        said.append(f"{unknown} with a ramp that ends below its limit")
     if untested := int(counts.get("not testable", 0)):
         said.append(f"{untested} without the repeated runs that a test needs")
     return f"n = {wording.plural(len(pairs), 'pair')}: {', '.join(said) or 'no difference found'}"

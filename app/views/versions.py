@@ -44,7 +44,7 @@ def main() -> None:
 
 def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str, Any]) -> None:
     with query_log.recorded() as asked:
-        rows = comparing.version_changes(warehouse, goal, known).to_pandas()
+        rows = view_tables.bounded(comparing.version_changes(warehouse, goal, known).to_pandas())
     labels = queries.labels(warehouse)
     names = view_tables.short(
         {each: labels[each] for each in rows["configuration_id_a"]}, list(rows["configuration_id_a"])
@@ -55,8 +55,8 @@ def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str
         is_real=rows["verdict"].isin(headlines.DECIDED),
         size=(rows["ratio"].fillna(1).map(lambda ratio: max(ratio, 1 / ratio))),
         shown=[
-            f"{wording.percent(ratio)} {wording.SHORT_VERDICTS.get(verdict, verdict)}"
-            for ratio, verdict in zip(rows["ratio"], rows["verdict"], strict=True)
+            f"{sign} {wording.percent(ratio)} {wording.SHORT_VERDICTS.get(verdict, verdict)}".strip()
+            for ratio, verdict, sign in zip(rows["ratio"], rows["verdict"], rows["sign"], strict=True)
         ],
     ).sort_values(["is_real", "size"], ascending=False, kind="stable")
     st.header(wording.plain(f"{title}: {headlines.changes(list(rows['verdict']))}"), anchor=False)
@@ -69,7 +69,7 @@ def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str
     place = widgets.choose_row(
         view_tables.headed(
             rows.assign(
-                change=rows["ratio"].map(wording.percent),
+                change=(rows["sign"] + " " + rows["ratio"].map(wording.percent)).str.strip(),
                 interval=view_tables.texts(rows, wording.factor_interval, "ci_low", "ci_high"),
                 verdict=rows["verdict"].map(wording.VERDICTS),
                 rate_a=rows["rate_a"].map(wording.rate),

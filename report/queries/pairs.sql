@@ -15,6 +15,7 @@ select
     ratios.rate_unit,
     ratios.baseline_rate as reference_rate,
     ratios.treatment_rate as rate,
+    ratios.ratio,
     ratios.ratio_interpolated,
     ratios.ci_low,
     ratios.ci_high,

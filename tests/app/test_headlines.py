@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from dropline.app import headlines
+from dropline.app import headlines, view_tables
 
 NOTHING = dict.fromkeys(
     (
@@ -71,7 +71,7 @@ def test_the_lead_is_over_set_ups_that_differ_in_one_thing_with_the_reason_where
     )
     assert headlines.lead(lmdb, [lmdb, mysql]) == "1 to 4 times mysql."
     nearly = lmdb | {"ci_low": 3900.0, "ci_high": 5000.0}
-    assert headlines.lead(nearly, [nearly, mysql | {"ci_low": 3800.0}]) == "about as much as mysql."
+    assert headlines.lead(nearly, [nearly, mysql | {"ci_low": 3800.0}]) == "About as much as mysql."
     assert "CPU" not in headlines.lead(KEA, [KEA, MULTI | {"cpus": 8.0}])
 
 
@@ -79,7 +79,7 @@ def test_nothing_is_ahead_of_a_lower_bound_and_a_lower_bound_is_ahead_by_at_leas
     unbounded = {"status": "never_exceeded", "ci_high": None}
     assert headlines.lead(KEA, [KEA, MULTI | unbounded]) == ""
     best = KEA | unbounded
-    assert headlines.lead(best, [best, MULTI | {"ci_high": 13000.0}, MYSQL]) == "at least 6.9 times mysql."
+    assert headlines.lead(best, [best, MULTI | {"ci_high": 13000.0}, MYSQL]) == "At least 6.9 times mysql."
 
 
 def test_set_ups_that_fail_at_once_are_counted_with_the_cause():
@@ -101,11 +101,26 @@ def test_set_ups_that_fail_at_once_are_counted_with_the_cause():
         ([0.5, 2.0], ["slower", "faster"], "HA brings 0.5 to 2 times the rate: some gain, others lose"),
         ([0.9, 1.1], ["no evidence", "not testable"], "HA: 0.9 to 1.1 times, no clear difference"),
         ([0.5, None], ["slower", "limits not reached"], "HA costs 50 % of the rate"),
-        ([None], ["limits not reached"], "HA: unknown, as the ramps end below the limits"),
+        ([None], ["limits not reached"], "HA: unknown, as ramps end below their limits"),
     ],
 )
 def test_an_effect_is_that_of_the_pairs_of_which_it_is_known(ratios, verdicts, said):
-    assert headlines.effect(pd.DataFrame({"ratio": ratios, "verdict": verdicts}), "HA") == said
+    assert headlines.effect(pd.DataFrame({"ratio": ratios, "verdict": verdicts, "sign": ""}), "HA") == said
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict", "said", "shown"),
+    [
+        (None, 0.93, "slower", "HA costs at least 7 % of the rate", "≤ 0.93 × slower"),
+        (1.5, None, "faster", "HA brings at least 1.5 times the rate", "≥ 1.5 × faster"),
+        (None, 1.2, "no evidence", "HA: unknown, as ramps end below their limits", "≤ 1.2 × no clear difference"),
+    ],
+)
+def test_where_a_ramp_ended_too_soon_the_known_end_of_the_interval_is_told(low, high, verdict, said, shown):
+    ends = {"ratio": [None], "ci_low": [low], "ci_high": [high], "verdict": [verdict]}
+    pairs = view_tables.bounded(pd.DataFrame(ends).astype(dict.fromkeys(("ratio", "ci_low", "ci_high"), float)))
+    assert headlines.effect(pairs, "HA") == said
+    assert view_tables.texts(pairs, headlines.ratio, "ratio", "verdict", "sign") == [shown]
 
 
 def test_published_set_ups_take_the_row_of_the_measured_one_of_their_kind():
