@@ -69,4 +69,7 @@ where case pairs.factor
         else pairs.loss_goal = 'isc' and pairs.rate_unit = 'leases/s'
     end
 order by
-    pairs.origin asc, coalesce(pairs.judged_ratio, pairs.ci_high, pairs.ci_low) desc nulls last, configuration_id asc, reference_id asc
+    pairs.origin asc,
+    coalesce(pairs.judged_ratio, pairs.ci_high, pairs.ci_low) desc nulls last,
+    configuration_id asc,
+    reference_id asc
