@@ -360,7 +360,7 @@ class Measured(NamedTuple):
 
 FIGURES: Final = (  # of a configuration
     *("configuration", "campaign", "origin", "lps", "ci_low", "ci_high", "headroom_ratio", "missing_lps"),
-    *("meeting_probability", "status", "quality", "configuration_id"),
+    *("meets", "meeting_probability", "status", "quality", "configuration_id"),
 )
 
 
@@ -466,9 +466,14 @@ def headline(found: Answer) -> list[str]:
     ]
     if not known:
         return said
-    enough = known.filter(pc.equal(known["missing_lps"], 0))
+    enough, unknown = (known.filter(pc.equal(known["meets"], each)) for each in ("yes", "unknown"))
     own = enough.filter(pc.equal(enough["origin"], "measured"))
-    if not enough:
+    if not enough and unknown:
+        said.append(
+            f"None of {len(known)} known {found.protocol} configurations is sure to be fast enough. Of {len(unknown)} "
+            "it is not known: the range contains the need, or a ramp ended below it."
+        )
+    elif not enough:
         closest = _least(known, "missing_lps")
         said.append(
             f"None of {len(known)} known {found.protocol} configurations is fast enough; the closest is "
@@ -552,9 +557,7 @@ def as_text(found: Answer) -> str:
         if name == "needed_lps" or (loads[name] and name not in hidden)
     ]
     given = [f"{name} {_figure(value)}" for name, value in found.inputs.items() if value != BY_NAME[name].default]
-    after = (
-        [course_in_words(found.course, found.measured_lps), *events_in_words(loads)] if found.measured_lps > 0 else []
-    )
+    after = [course_in_words(found), *events_in_words(loads)] if found.measured_lps > 0 else []
     template = jinja2.Template(Path(__file__).with_name("needs.txt").read_text("utf-8"), trim_blocks=True)
     return template.render(found=found, shown=shown, given=given, after=after, inputs=BY_NAME, figure=_figure)
 
@@ -564,7 +567,7 @@ def as_markdown(found: Answer) -> str:
     sections = [("Inputs", _given(found)), ("How it adds up", _loads(found))]
     if found.configurations:
         sections.append((f"{found.protocol} configurations, most head-room first", _configurations(found)))
-    after = [course_in_words(found.course, found.measured_lps), *events_in_words(found.loads)]
+    after = [course_in_words(found), *events_in_words(found.loads)]
     texts = ["# Leases per second needed", *headline(found), *(after if found.measured_lps > 0 else [])]
     for name, rows in sections:
         texts += [f"## {name}", _exported(rows, "markdown").strip()]
@@ -606,6 +609,7 @@ def _configurations(found: Answer) -> list[dict[str, Any]]:
         {
             "configuration": row["configuration"],
             "leases/s": None if row["lps"] is None else round(row["lps"]),
+            "enough": row["meets"],
             "times the need": row["headroom_ratio"] and round(row["headroom_ratio"], 2),
             "short by": round(row["missing_lps"]) or None,
             "origin": row["origin"],
@@ -621,9 +625,12 @@ def _exported(rows: list[dict[str, Any]], form: str) -> str:
     return output_formats.encoded(pa.Table.from_pylist(rows), form).decode()
 
 
-def course_in_words(course: Course, measured_lps: float) -> str:
+def course_in_words(found: Answer) -> str:
     """Return the course after the event as a sentence."""
-    begin = f"With {measured_lps:,.2f} measured leases/s"
+    course = found.course
+    begin = f"With {found.measured_lps:,.2f} measured leases/s"
+    if found.measured_lps == found.loads["needed_lps"]:
+        begin = f"With just the {found.measured_lps:,.2f} leases/s needed,"
     most, recovered = course.waiting.max(), course.recovered_s
     if most < 1 and course.repeated.sum() < 1:
         return f"{begin} nobody waits and nobody retries."

@@ -353,6 +353,12 @@ select
     ci_high,
     sure_lps / nullif(required_lps, 0) as headroom_ratio,
     case when sure_lps is not null then greatest(required_lps - sure_lps, 0) end as missing_lps,
+    case
+        when sure_lps >= required_lps then 'yes'
+        -- a ramp that ended too soon has no upper end
+        when coalesce(ci_high, case when interval_kind = 'none' then lps end) < required_lps then 'no'
+        else 'unknown'
+    end as meets,
     case when degrees > 0 then {{ student_t_probability('deviate', 'degrees') }} end as meeting_probability,
     status,
     quality,

@@ -3,6 +3,7 @@ select
     capacity.*,
     met.headroom_ratio,
     met.missing_lps,
+    met.meets,
     met.meeting_probability,
     met.lps
 from configurations_meeting($needed_lps, also_missing := true) as met

@@ -37,6 +37,7 @@ ASKED: Final = (
 )  # main inputs; the rest are assumptions
 FIELD_WIDTH: Final = 165  # pixels: two beside each other on a phone
 ANSWER_PIXELS: Final = 120  # a heading of two lines and a sentence
+MEETS: Final = {"Enough": "yes", "Not known": "unknown", "Too slow": "no"}
 MOST_ROWS: Final = 100  # of a table of configurations
 MOST_DRAWN: Final = 5  # capacities beside the demand
 APART: Final = 2  # minimum ratio between them, so that their names do not overlap
@@ -386,7 +387,7 @@ def _show_influences(found: planner.Answer) -> None:
 def _show_course(found: planner.Answer) -> None:
     st.header("What happens next")
     course = found.course
-    told = [planner.course_in_words(course, found.measured_lps), *planner.events_in_words(found.loads)]
+    told = [planner.course_in_words(found), *planner.events_in_words(found.loads)]
     st.caption(wording.plain("\n\n".join(told)))
     waits = course.waiting.max() >= 1
     if not waits and len(told) == 1:
@@ -413,16 +414,16 @@ def _show_configurations(found: planner.Answer) -> None:
     if found.known is None or known is None:
         st.info("There is no warehouse yet. Type `dropline up examples` to make one.", icon=":material/database_off:")
         return
-    meets = pc.fill_null(pc.equal(known["missing_lps"], 0), fill_value=False)
-    enough, short = known.filter(meets), known.filter(pc.invert(meets))
+    parts = {name: known.filter(pc.equal(known["meets"], meets)) for name, meets in MEETS.items()}
     st.caption(
-        f"{len(enough)} of {len(known)} known {found.protocol} configurations reach "
+        f"{len(parts['Enough'])} of {len(known)} known {found.protocol} configurations reach "
         f"{wording.number(found.loads['needed_lps'])} leases per second. Head-room: the lower end of the interval or "
-        "bracket, or a published figure, divided by the need. Probability: that one more run reaches the need, given "
-        "the spread of the runs. Laboratory figures are a maximum."
+        "bracket, or a published figure, divided by the need. Not known: the range contains the need, or a ramp ended "
+        "below it. Probability: that one more run reaches the need, given the spread of the runs. Laboratory figures "
+        "are a maximum."
     )
     labels = queries.labels(found.known)
-    for name, part in {"Enough": enough, "Too slow": short}.items():
+    for name, part in parts.items():
         if len(part):
             st.markdown(f"**{name}** ({len(part)}{f', the first {MOST_ROWS}' if len(part) > MOST_ROWS else ''})")
             frame = view_tables.capacities(part.slice(0, MOST_ROWS), labels)
@@ -446,7 +447,7 @@ def _show_headroom(frame: pd.DataFrame, alt: str) -> None:
         key=alt.split(":")[0],
         config={
             "Head-room": st.column_config.NumberColumn(format="%.2f ×"),
-            "Short by": st.column_config.NumberColumn(help="How many leases per second are missing."),
+            "Short by": st.column_config.NumberColumn(format="%,.0f", help="How many leases per second are missing."),
             "Probability": st.column_config.NumberColumn(format="%.1f %%"),
         },
     )

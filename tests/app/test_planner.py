@@ -122,10 +122,12 @@ def test_influences_are_ordered_keep_within_limits_and_leave_out_what_hardly_mat
 
 
 def meeting(required, rows):
-    """What `configurations_meeting` says of (lps, ci_low, best figure, its stdev, runs, interval_kind)."""
+    """What `configurations_meeting` says of (lps, ci_low, best figure, its stdev, runs, interval_kind[, ci_high])."""
     known = ["lps", "ci_low", "lps_interpolated", "lps_interpolated_stdev", "runs_without_outliers", "interval_kind"]
-    others = "ci_high status configuration origin campaign protocol backend threading threads ha_mode quality"
+    known = [*known, "ci_high"][: len(rows[0])]
+    others = "status configuration origin campaign protocol backend threading threads ha_mode quality"
     leases_per_second = pd.DataFrame(rows, columns=known).assign(**dict.fromkeys(others.split()))
+    leases_per_second["ci_high"] = leases_per_second.get("ci_high", pd.Series(dtype=float)).astype(float)
     leases_per_second["runs_without_outliers"] = leases_per_second["runs_without_outliers"].astype("Int64")
     leases_per_second["configuration_id"] = [f"{number:04}" for number in range(len(rows))]
     functions = jinja2.Environment().from_string(planner.FUNCTIONS.read_text("utf-8")).module  # noqa: S701
@@ -160,6 +162,14 @@ def test_without_spread_there_is_no_probability_and_what_is_missing_is_said():
     assert short["meeting_probability"] == pytest.approx(stats.t.cdf(5 / (5 * 1.2**0.5), 4))
     assert (short["headroom_ratio"], short["missing_lps"]) == (0.9, 10), "the lower end of the interval counts"
     assert unknown["missing_lps"] == 100, "nothing is sure of a run that failed at its first step"
+
+
+def test_what_has_no_upper_end_below_the_need_is_not_too_slow():
+    """A published figure, brackets below and around the need, a ramp that ended below it, ramps that began too high."""
+    ranges = [(90, None, None, "none"), (90, 85, 95, "bracket"), (90, 85, 105, "bracket"), (90, 85, None, "bracket")]
+    ranges += [(None, 0, 95, "bracket"), (None, 0, 105, "bracket"), (120, 100, None, "bracket")]
+    rows = [(lps, low, None, None, 1, kind, high) for lps, low, high, kind in ranges]
+    assert [row["meets"] for row in meeting(100, rows)] == ["no", "no", "unknown", "unknown", "no", "unknown", "yes"]
 
 
 def test_the_page_asks_the_function_that_analysts_ask(warehouse):
@@ -296,7 +306,10 @@ def test_markdown_and_csv_hold_inputs_need_and_configurations(published_home):
 def test_a_name_is_neither_markup_nor_a_link_on_the_printed_plan(blank):
     found = planner.answer(None, planner.PRESETS["power-cut"].inputs, calculator=blank)
     name = "<b>x</b> ![i](http://evil.example/i.png) [a](javascript:1) a|b"
-    row = {"configuration": name, "lps": 9.0, "headroom_ratio": 2.0, "missing_lps": 0.0, "origin": "o", "quality": "ok"}
+    row = {"configuration": name, "lps": 9.0, "headroom_ratio": 2.0, "missing_lps": 0.0, "meets": "yes"} | {
+        "origin": "o",
+        "quality": "ok",
+    }
     drawn = against_capacities(pd.DataFrame({"t_s": [1, 9], "lps": [5, 5]}), pd.DataFrame(columns=CAPACITIES), "5", "d")
     found.configurations = [row]
     page = printed.page(found, drawn)
