@@ -45,7 +45,10 @@ class Verdict(IntEnum):
 
 
 class Pair(NamedTuple):
-    """A candidate compared with its baseline: the ratio of their rates, its 95 % interval, its corrected p value."""
+    """A candidate compared with its baseline: the ratio of their rates, its 95 % interval, its corrected p value.
+
+    Where one ramp ended too soon, there is only one end of the interval.
+    """
 
     configuration: str
     runs: int | None
@@ -57,11 +60,11 @@ class Pair(NamedTuple):
 
     def verdict(self, drop: float) -> Verdict:
         """Return slower if significant and beyond `drop`; passed if the interval excludes `drop`."""
-        if self.ratio is None or self.low is None or self.high is None or self.p_value is None:
-            return Verdict.UNKNOWN
-        if self.high < 1 and self.p_value <= LEVEL and self.ratio <= 1 - drop:
+        is_real = self.p_value is not None and self.p_value <= LEVEL
+        ratio = self.high if self.ratio is None else self.ratio
+        if is_real and self.high is not None and self.high < 1 and ratio is not None and ratio <= 1 - drop:
             return Verdict.SLOWER
-        return Verdict.PASSED if self.low > 1 - drop else Verdict.UNKNOWN
+        return Verdict.PASSED if self.low is not None and self.low > 1 - drop else Verdict.UNKNOWN
 
     def runs_missing(self, drop: float) -> int | None:
         """Return how many more runs per side are needed to detect the drop, or None if unknown."""
@@ -110,12 +113,15 @@ def judge(warehouse: Warehouse, baseline: str, candidate: str | None, drop: floa
 
 
 def _sentence(pair: Pair, verdict: Verdict, drop: float) -> str:
-    if pair.ratio is None or pair.low is None or pair.high is None:
+    ends = [None if end is None else f"{end - 1:+.1%}" for end in (pair.low, pair.high)]
+    if not any(ends):
         return "cannot tell: one side has fewer than two runs that reach the limit"
-    figure = f"{pair.ratio - 1:+.1%}, 95 % [{pair.low - 1:+.1%}, {pair.high - 1:+.1%}]"
+    figure, remedy = (f"at least {ends[0]}" if ends[0] else f"at most {ends[1]}"), "offer higher rates"
+    if pair.ratio is not None and all(ends):
+        figure = f"{pair.ratio - 1:+.1%}, 95 % [{ends[0]}, {ends[1]}]"
+        remedy = f"it takes about {pair.runs_missing(drop)} more runs of each side"
     if verdict is Verdict.UNKNOWN:
-        missing = pair.runs_missing(drop)
-        return f"cannot tell: {figure}; it takes about {missing} more runs of each side"
+        return f"cannot tell: {figure}; {remedy}"
     return f"{'slower' if verdict is Verdict.SLOWER else 'passed'}: {figure}"
 
 

@@ -98,6 +98,20 @@ def test_several_comparisons_do_not_make_an_alarm_more_likely():
     assert pair._replace(p_value=0.02 * 3).verdict(0.03) is Verdict.UNKNOWN
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (0.99, None, Verdict.PASSED),  # the candidate's ramp ended too soon, yet above the baseline
+        (0.90, None, Verdict.UNKNOWN),
+        (None, 0.90, Verdict.SLOWER),  # the baseline's ramp ended too soon, yet above the candidate
+        (None, 0.99, Verdict.UNKNOWN),
+        (None, None, Verdict.UNKNOWN),
+    ],
+)
+def test_one_end_of_the_interval_is_enough_where_it_decides(low, high, verdict):
+    assert Pair("x", 9, 9, None, low, high, 0.001).verdict(0.03) is verdict
+
+
 @pytest.mark.parametrize("condition", ["faster by 3 %", "slower by 0 %", "slower by 300 %", "slower"])
 def test_a_condition_that_is_not_understood_is_refused(condition):
     assert parsed("slower by 2.5%") == 0.025
