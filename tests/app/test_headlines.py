@@ -44,6 +44,7 @@ def test_a_set_up_is_named_by_what_not_all_share(rows, names):
 
 
 SAID = yaml.safe_load(Path(__file__).with_name("headlines.yml").read_text("utf-8"))
+EFFECTS = SAID.pop("effect")
 CASES = [(function, row, said) for function, cases in SAID.items() for row, said in cases]
 
 
@@ -92,30 +93,12 @@ def test_set_ups_that_fail_at_once_are_counted_with_the_cause():
     assert headlines.fastest([failed]) is None
 
 
-@pytest.mark.parametrize(
-    ("ratios", "verdicts", "said"),
-    [
-        ([0.64, 0.86], ["slower", "probably slower"], "HA costs 14 to 36 % of the rate"),
-        ([0.5, 3.0], ["slower", "not testable"], "HA costs 50 % of the rate"),
-        ([1.5, 18.2], ["faster", "faster"], "HA brings 1.5 to 18 times the rate"),
-        ([0.5, 2.0], ["slower", "faster"], "HA brings 0.5 to 2 times the rate: some gain, others lose"),
-        ([0.9, 1.1], ["no evidence", "not testable"], "HA: 0.9 to 1.1 times, no clear difference"),
-        ([0.5, None], ["slower", "limits not reached"], "HA costs 50 % of the rate"),
-        ([None], ["limits not reached"], "HA: unknown, as ramps end below their limits"),
-    ],
-)
+@pytest.mark.parametrize(("ratios", "verdicts", "said"), EFFECTS["of_ratios"])
 def test_an_effect_is_that_of_the_pairs_of_which_it_is_known(ratios, verdicts, said):
     assert headlines.effect(pd.DataFrame({"ratio": ratios, "verdict": verdicts, "sign": ""}), "HA") == said
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "verdict", "said", "shown"),
-    [
-        (None, 0.93, "slower", "HA costs at least 7 % of the rate", "≤ 0.93 × slower"),
-        (1.5, None, "faster", "HA brings at least 1.5 times the rate", "≥ 1.5 × faster"),
-        (None, 1.2, "no evidence", "HA: unknown, as ramps end below their limits", "≤ 1.2 × no clear difference"),
-    ],
-)
+@pytest.mark.parametrize(("low", "high", "verdict", "said", "shown"), EFFECTS["of_bounds"])
 def test_where_a_ramp_ended_too_soon_the_known_end_of_the_interval_is_told(low, high, verdict, said, shown):
     ends = {"ratio": [None], "ci_low": [low], "ci_high": [high], "verdict": [verdict]}
     pairs = view_tables.bounded(pd.DataFrame(ends).astype(dict.fromkeys(("ratio", "ci_low", "ci_high"), float)))
