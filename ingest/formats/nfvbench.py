@@ -51,8 +51,9 @@ def _trials(line: int, root: Node) -> Trials:
             found = True
             yield _record(line, part)
             continue
-        trials = [_search(line, name, part, size, root) for name in _SEARCHES if "rate_pps" in part.members(name)]
-        if "overall" in part.members("stats") and "rate_pps" not in node:
+        searches = [name for name in _SEARCHES if name in node and "rate_pps" in node[name].members()]
+        trials = [_search(line, name, part, size, root) for name in searches]
+        if "stats" in node and "overall" in node["stats"].members() and "rate_pps" not in node:
             trials.append(_single_run(line, part, size))
         for trial in trials:
             found = True
@@ -62,7 +63,7 @@ def _trials(line: int, root: Node) -> Trials:
         pending += [
             (child, name if _FRAME_SIZE.fullmatch(name) else size, depth + 1)
             for name, child in node.items()
-            if name not in {*_SEARCHES, "config", "stats"}
+            if isinstance(child.value, (dict, list)) and name not in {*_SEARCHES, "config", "stats"}
         ]
     if not found:
         yield Reject(line, "JSON without a search (ndr, pdr), a run with stats, or a record of NFVbench", _EXPECTED)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 _STRING: Final = r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"?'
 _COMMENT: Final = r"\#[^\n]*|//[^\n]*|/\*[\s\S]*?\*/"
 _REFUSED: Final = r'(?P<endless>/\*)|(?P<include><\?\s*include\s*(?:"(?P<file>[^"\n]*)")?)'
-_TOKEN: Final = re.compile(f"(?P<string>{_STRING})|(?P<comment>{_COMMENT})|{_REFUSED}|(?P<mark>[{{}}\\[\\],:])")
+_TEXT: Final = re.compile(f"{_STRING}|(?P<comment>{_COMMENT})|{_REFUSED}")
+_TOKEN: Final = re.compile(rf"{_TEXT.pattern}|[{{}}\[\],:]")
 _OBJECT: Final = re.compile(rf"(?:\s|{_COMMENT})*+\{{")
 _LAST_COMMA: Final = re.compile(rf"({_STRING})|,(?=\s*[}}\]])")
 _WHOLE: Final = "check that the file is complete; `kea-dhcp4 -t FILE` (kea-dhcp6) names what is wrong in it"
@@ -67,7 +68,7 @@ def _plain(text: str) -> str:
             refuse(f"the configuration includes another file, {token['file'] or 'not named'!r:.200}", _INCLUDED, line)
         return "\n" * token[0].count("\n") or " " if token["comment"] else token[0]
 
-    return _LAST_COMMA.sub(lambda found: found[1] or " ", _TOKEN.sub(bare, text))
+    return _LAST_COMMA.sub(lambda found: found[1] or " ", _TEXT.sub(bare, text))
 
 
 def _not_json(constant: str) -> NoReturn:
