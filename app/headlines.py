@@ -154,14 +154,13 @@ def _differing(mine: Mapping[str, str], theirs: Mapping[str, str]) -> set[str]:
 
 
 def _is_open(row: Row) -> bool:
-    return wording.bound(row["status"], row["qualifier"]) in ("≥", ">")
+    return wording.bound(row["status"], row["qualifier"]) in wording.UP
 
 
 def _ahead(best: Row, other: Row, what: str) -> str:
     if _is_open(best):
-        most = other["ci_high"] if wording.is_known(other["ci_high"]) else other["rate"]
-        least = (best["ci_low"] if wording.is_known(best["ci_low"]) else best["rate"]) / most
-        return f"at least {two_digits(least)} times {what}" if least > 1 else ""
+        low, high = wording.ends(best)[0], wording.ends(other)[1]
+        return f"at least {two_digits(low / high)} times {what}" if high and low > high else ""
     estimates = best["rate_interpolated"], other["rate_interpolated"]
     upper, lower = estimates if all(map(wording.is_known, estimates)) else (best["rate"], other["rate"])
     ends = best["ci_low"], other["ci_high"], best["ci_high"], other["ci_low"]

@@ -33,7 +33,7 @@ BASES: Final[dict[str, str]] = _TABLES["BASES"]
 ORDERS: Final[dict[bool, str]] = _TABLES["ORDERS"]
 WATCHED: Final[dict[str, tuple[str, str]]] = {metric: tuple(told) for metric, told in _TABLES["WATCHED"].items()}
 
-_UP: Final = {"≥", ">"}
+UP: Final = {"≥", ">"}
 _DOWN: Final = {"≤", "<"}
 _MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>])")
 
@@ -56,6 +56,13 @@ def number(value: float) -> str:
 def bound(status: str | None, qualifier: str | None = None) -> str:
     """Return the sign before a capacity: ≥, >, ≤, <, ≈ or nothing."""
     return BOUNDS.get(status or "", "") or BOUNDS.get(qualifier or "", "")
+
+
+def ends(figure: Any) -> tuple[float, float | None]:
+    """Return the lowest and the highest value of a capacity, a row of `capacity`; None if nothing limits it."""
+    if not is_known(figure["ci_low"]):
+        return figure["rate"], figure["rate"]
+    return figure["ci_low"], figure["ci_high"] if is_known(figure["ci_high"]) else None
 
 
 def rate(value: float | None, sign: str = "") -> str:
@@ -174,7 +181,7 @@ def ratio(upper: float | None, lower: float | None, upper_sign: str = "", lower_
     """Return upper over lower, e.g. `≥ 1.62 ×`; `?` if their bounds leave the ratio open."""
     if not (is_known(upper) and is_known(lower)) or not upper or not lower:
         return "-"
-    up, down = upper_sign in _UP or lower_sign in _DOWN, upper_sign in _DOWN or lower_sign in _UP
+    up, down = upper_sign in UP or lower_sign in _DOWN, upper_sign in _DOWN or lower_sign in UP
     if up and down:
         return "?"
     sign = "≥ " if up else "≤ " if down else "≈ " if "≈" in (upper_sign, lower_sign) else ""

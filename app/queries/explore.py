@@ -89,7 +89,7 @@ class Configurations:
         """
         named = np.ones(len(self._known), bool)
         for word in search.lower().split():
-            named &= pc.match_substring(self._known["searched"], word).to_numpy()
+            named &= _have(self._known["searched"], word).to_numpy()
         unmet = {facet: self._facets[facet].lacking(each, len(named)) for facet, each in chosen.items() if each}
         misses = sum(unmet.values(), np.zeros(len(named), np.int64))
         counts = {facet: each.counts(named & (misses == unmet.get(facet, 0))) for facet, each in self._facets.items()}
@@ -99,6 +99,11 @@ class Configurations:
             len(found),
             {facet: {value: counts[facet][value] for value in values} for facet, values in self.values.items()},
         )
+
+
+def _have(texts: pa.ChunkedArray, word: str) -> pa.ChunkedArray:
+    """Return which texts have a word; as a pattern, which Arrow matches faster."""
+    return pc.match_substring_regex(texts, re.escape(word))
 
 
 def _in_order(counts: Counter[str]) -> list[str]:
@@ -120,11 +125,11 @@ def beside(warehouse: Warehouse, search: str) -> list[dict[str, Any]]:
 
     A kind with more than `MOST_BESIDE` matches is left out.
     """
-    # Matched here, as the texts are the same for every search and thus cached; as patterns, which Arrow matches faster.
+    # Matched here, as the texts are the same for every search and thus cached.
     words = search.lower().split()
     found = ask(warehouse, "explore_texts", {"machines": "machines_hosts"}).slice(0, None if words else 0)
     for word in words:
-        found = found.filter(pc.match_substring_regex(found["text"], re.escape(word)))
+        found = found.filter(_have(found["text"], word))
     alike = Counter(found["kind"].to_pylist())
     few = pa.array([kind for kind, count in alike.items() if count <= MOST_BESIDE], pa.string())
     named: list[dict[str, Any]] = found.drop_columns("text").filter(pc.is_in(found["kind"], few)).to_pylist()

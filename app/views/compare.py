@@ -130,14 +130,11 @@ def _bounds(upper: pd.Series[Any], lower: pd.Series[Any]) -> str:
     """Return upper over lower as the start of a sentence where not both are estimated; empty if either may be more."""
     if not any(side["sign"] and side["origin"] == "measured" for side in (upper, lower)):
         return wording.times(upper["rate"], lower["rate"], upper["sign"], lower["sign"])
-    low, high = (
-        [side[end] if wording.is_known(side["ci_low"]) else side["rate"] for side in (upper, lower)]
-        for end in ("ci_low", "ci_high")
-    )
-    if wording.is_known(high[1]) and low[0] > high[1]:
-        return f"At least {wording.factor(low[0] / high[1])} times"
-    if wording.is_known(high[0]) and high[0] < low[1]:
-        return f"At most {wording.factor(high[0] / low[1])} times"
+    (upper_low, upper_high), (lower_low, lower_high) = wording.ends(upper), wording.ends(lower)
+    if lower_high is not None and upper_low > lower_high:
+        return f"At least {wording.factor(upper_low / lower_high)} times"
+    if upper_high is not None and upper_high < lower_low:
+        return f"At most {wording.factor(upper_high / lower_low)} times"
     return ""
 
 

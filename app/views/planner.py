@@ -281,9 +281,9 @@ def _against_capacities(found: planner.Answer) -> alt.LayerChart:
     steps = pd.DataFrame(planner.demand(found), columns=list(demand.STEPS))
     rates: list[dict[str, Any]] = []
     detail = "Red: what the plan needs"
-    places, count = ([], 0) if found.candidates is None else _apart(found.candidates)
-    if found.candidates is not None and places:
-        drawn = view_tables.capacities(found.candidates.take(places), {})
+    if found.candidates is not None:
+        part, count = _apart(found.candidates)
+        drawn = view_tables.capacities(part, {})
         texts = dict(zip(drawn["configuration_id"], drawn["configuration"], strict=True))
         names = view_tables.short(texts, list(texts))
         for row in drawn.to_dict("records"):
@@ -296,8 +296,9 @@ def _against_capacities(found: planner.Answer) -> alt.LayerChart:
                     "shown": f"{row['shown']}, {row['interval']}",
                 }
             )
-        origin = drawn["origin"].iloc[0]
-        detail += f"; green: {len(places)} of {count} capacities, {origin}, with interval or bracket"
+        if rates:
+            origin = drawn["origin"].iloc[0]
+            detail += f"; green: {len(rates)} of {count} capacities, {origin}, with interval or bracket"
     return demand.against_capacities(
         steps,
         pd.DataFrame(rates, columns=list(demand.CAPACITIES)),
@@ -306,8 +307,8 @@ def _against_capacities(found: planner.Answer) -> alt.LayerChart:
     )
 
 
-def _apart(known: pa.Table) -> tuple[list[int], int]:
-    """Return the places of a few capacities to draw, the fastest first, and of how many; measured ones if there are."""
+def _apart(known: pa.Table) -> tuple[pa.Table, int]:
+    """Return a few capacities to draw, the fastest first, and of how many; measured ones if there are."""
     rates = view_tables.rates(known).to_numpy()
     rated = rates > 0
     own = rated & pc.equal(known["origin"], "measured").to_numpy()
@@ -318,7 +319,7 @@ def _apart(known: pa.Table) -> tuple[list[int], int]:
         if part[place] and len(drawn) < MOST_DRAWN and lowest >= APART * rates[place]:
             drawn.append(place)
             lowest = rates[place]
-    return drawn, int(part.sum())
+    return known.take(np.array(drawn, np.int64)), int(part.sum())
 
 
 def _offer(found: planner.Answer, drawn: alt.LayerChart) -> None:

@@ -152,9 +152,7 @@ ramps as (
     select
         capacity.configuration_id,
         'ramp' as seen_in,
-        case
-            when capacity.status in ('never_exceeded', 'generator_limited') then 'lower bound' else 'sustained'
-        end as kind,
+        case when {{ is_open('capacity') }} then 'lower bound' else 'sustained' end as kind,
         capacity.rate,
         capacity.runs,
         capacity.status,

@@ -126,10 +126,10 @@ def test_influences_are_ordered_keep_within_limits_and_leave_out_what_hardly_mat
 def meeting(required, rows):
     """What `configurations_meeting` says of (lps, ci_low, best figure, its stdev, runs, interval_kind[, ci_high])."""
     known = ["lps", "ci_low", "lps_interpolated", "lps_interpolated_stdev", "runs_without_outliers", "interval_kind"]
-    known = [*known, "ci_high"][: len(rows[0])]
+    known.append("ci_high")
+    ranges = pd.DataFrame(rows, columns=known[: len(rows[0])]).reindex(columns=known).astype({"ci_high": float})
     others = "status configuration origin campaign protocol backend threading threads ha_mode quality"
-    leases_per_second = pd.DataFrame(rows, columns=known).assign(**dict.fromkeys(others.split()))
-    leases_per_second["ci_high"] = leases_per_second.get("ci_high", pd.Series(dtype=float)).astype(float)
+    leases_per_second = ranges.assign(**dict.fromkeys(others.split()))
     leases_per_second["runs_without_outliers"] = leases_per_second["runs_without_outliers"].astype("Int64")
     leases_per_second["configuration_id"] = [f"{number:04}" for number in range(len(rows))]
     functions = jinja2.Environment().from_string(planner.FUNCTIONS.read_text("utf-8")).module  # noqa: S701
@@ -287,10 +287,8 @@ def test_markdown_and_csv_hold_inputs_need_and_configurations(published_home):
 def test_a_name_is_neither_markup_nor_a_link_on_the_printed_plan(blank):
     found = planner.answer(None, planner.PRESETS["power-cut"].inputs, calculator=blank)
     name = "<b>x</b> ![i](http://evil.example/i.png) [a](javascript:1) a|b"
-    row = {"configuration": name, "lps": 9.0, "headroom_ratio": 2.0, "missing_lps": 0.0, "meets": "yes"} | {
-        "origin": "o",
-        "quality": "ok",
-    }
+    row = {"configuration": name, "lps": 9.0, "headroom_ratio": 2.0, "missing_lps": 0.0, "meets": "yes"}
+    row |= {"origin": "o", "quality": "ok"}
     drawn = against_capacities(pd.DataFrame({"t_s": [1, 9], "lps": [5, 5]}), pd.DataFrame(columns=CAPACITIES), "5", "d")
     found.configurations = [row]
     page = printed.page(found, drawn)
