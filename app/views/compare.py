@@ -126,15 +126,22 @@ def _begin(warehouse: Warehouse) -> None:
         st.caption(BEGINNINGS[begun["factor"]])
 
 
-def _bounds(upper: pd.Series[Any], lower: pd.Series[Any]) -> str:
-    """Return upper over lower as the start of a sentence where not both are estimated; empty if either may be more."""
+def _bounds(upper: pd.Series[Any], lower: pd.Series[Any], found: pd.Series[Any] | None) -> str:
+    """Return upper over lower as the start of a sentence where not both are estimated; empty if either may be more.
+
+    The known end is that of the interval `found`, if there is one, as in the table below; else that of the ranges.
+    """
     if not any(side["sign"] and side["origin"] == "measured" for side in (upper, lower)):
         return wording.times(upper["rate"], lower["rate"], upper["sign"], lower["sign"])
     (upper_low, upper_high), (lower_low, lower_high) = wording.ends(upper), wording.ends(lower)
-    if lower_high is not None and upper_low > lower_high:
-        return f"At least {wording.factor(upper_low / lower_high)} times"
-    if upper_high is not None and upper_high < lower_low:
-        return f"At most {wording.factor(upper_high / lower_low)} times"
+    least = upper_low / lower_high if lower_high else None
+    most = upper_high / lower_low if upper_high is not None and lower_low else None
+    if found is not None and (wording.is_known(found["ci_low"]) or wording.is_known(found["ci_high"])):
+        least, most = wording.known(found["ci_low"]), wording.known(found["ci_high"])
+    if least is not None and least > 1:
+        return f"At least {wording.factor(least)} times"
+    if most is not None and most < 1:
+        return f"At most {wording.factor(most)} times"
     return ""
 
 
@@ -148,15 +155,17 @@ def _difference(
         return f"**{names[0]}** and **{names[1]}** have no figures that can be compared."
     upper, lower = known.loc[other], known.loc[one]
     estimates = upper["rate_interpolated"], lower["rate_interpolated"]
+    found = None
+    if verdicts is not None:
+        sides = (verdicts["configuration_id_a"] == other) & (verdicts["configuration_id_b"] == one)
+        found = verdicts[sides].iloc[0]
     if not all(wording.is_known(each) for each in estimates):
-        times = _bounds(upper, lower)
+        times = _bounds(upper, lower, found)
         if not times:
             return f"**{names[0]}** and **{names[1]}**: their bounds do not show which is faster."
         return f"**{names[0]} gives {times[0].lower()}{times[1:]} as much as {names[1]}.**"
-    if verdicts is None:
+    if found is None:
         return f"**{names[0]} gives {wording.change(estimates[0] / estimates[1])} {names[1]}.**"
-    sides = (verdicts["configuration_id_a"] == other) & (verdicts["configuration_id_b"] == one)
-    found = verdicts[sides].iloc[0]
     said = f"**{names[0]} gives {wording.change(found['ratio'])} {names[1]}**"
     interval = wording.change_interval(found["ci_low"], found["ci_high"])
     real = wording.REAL[found["verdict"]]

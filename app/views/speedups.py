@@ -59,7 +59,9 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
     if chosen:
         pairs = pairs[pairs["campaign"].isin(chosen)]
     total, effect, told_apart = len(pairs), _effect(pairs, factor), _told_apart(pairs)
-    pairs = view_tables.bounded(found.take(pairs.index[:_MOST_ROWS].to_numpy()).to_pandas())
+    shown = pairs.head(_MOST_ROWS)
+    known = {name: shown[name].to_numpy() for name in ("ratio", "sign")}
+    pairs = found.take(shown.index.to_numpy()).to_pandas().assign(**known)
     pairs["shown"] = view_tables.texts(pairs, headlines.ratio, "ratio", "verdict", "sign")
     pairs["row"] = _names(pairs, factor)
     drawn = pairs.dropna(subset="ratio").head(_MOST)
@@ -111,13 +113,13 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
 
 def _names(pairs: pd.DataFrame, factor: str) -> list[str]:
     """Return a short unique name for each pair, made of what they do not all share."""
-    parts = pairs[["product", "protocol", "backend", "ha_mode", "what", "reference"]].astype(object)
-    parts = parts.where(parts.notna() & (parts != "none"), "")
-    parts["reference"] = "over " + parts["reference"]
-    known = parts.drop(columns={"backend": "backend", "ha_mode": "ha_mode"}.get(factor, []))
-    differing = [name for name in known if known[name].nunique() > 1] or ["what"]
-    names = known[differing].apply(lambda row: ", ".join(filter(None, row)).replace(", over", " over"), axis="columns")
-    return headlines.unique(list(names), list(pairs["campaign"]))
+    columns = [name for name in ("product", "protocol", "backend", "ha_mode", "what") if name != factor]
+    parts = {name: ["" if each == "none" else wording.known(each) for each in pairs[name]] for name in columns}
+    differing = [name for name in columns if len({*parts[name]}) > 1] or ["what"]
+    names = [", ".join(filter(None, each)) for each in zip(*(parts[name] for name in differing), strict=True)]
+    if pairs["reference"].nunique() > 1:
+        names = [f"{name} over {reference}" for name, reference in zip(names, pairs["reference"], strict=True)]
+    return headlines.unique(names, list(pairs["campaign"]))
 
 
 def _effect(pairs: pd.DataFrame, factor: str) -> str:

@@ -41,8 +41,11 @@ def _edit_and_answer() -> None:
     if widgets.went_back() or "asked" not in st.session_state:
         _take(st.query_params.get("sql", "")[: sql_console.MOST_CHARACTERS])
     text = st.session_state["asked"]
+    if editor.KEY not in st.session_state:  # a new editor; later it has the visitor's text, and Streamlit sends it once
+        st.session_state["taken"] = text
     with widgets.reserved(EDITOR_PIXELS):
-        editor.show(text or FIRST, st.session_state["revision"], _schema(warehouse.identity), _run)
+        taken, revision = st.session_state["taken"], st.session_state["revision"]
+        editor.show(taken or FIRST, revision, _schema(warehouse.identity), _run)
     st.caption(
         "Ctrl-Enter runs it, Ctrl-Space completes. Read-only, without files or network; at most "
         f"{sql_console.SECONDS:g} s, {sql_console.MOST_ROWS:,} rows and {sql_console.MOST_BYTES // 2**20} MiB. "
@@ -70,7 +73,7 @@ def _run() -> None:
 
 def _take(text: str) -> None:
     """Put a query into the editor and run it."""
-    st.session_state["asked"] = text
+    st.session_state["asked"] = st.session_state["taken"] = text
     st.session_state["revision"] = st.session_state.get("revision", 0) + 1
 
 
