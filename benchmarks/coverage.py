@@ -37,6 +37,8 @@ TRUTH: Final = 1 - LIMIT  # the rate answered where the loss reaches the limit; 
 MIDDLE: Final = "logistic, width 10 %"
 WORST: Final = "goodput collapse"
 FASTER: Final = 1.10
+NAMED: Final = ("faster", "slower")
+ENDS: Final = (0.97, 1.0, 1.03)  # where a ramp that ends too soon ends
 
 DIP_LEVEL: Final = 0.002  # share of undisturbed sets whose lowest run is classified as a dip
 TABULATED_RUNS: Final = 200
@@ -59,16 +61,26 @@ class Capacities(NamedTuple):
         return float(np.mean((self.low <= truth) & (self.high >= truth)))
 
 
+class Ratios(NamedTuple):
+    """The share of pairs called faster and slower, and of those whose known end or ends exclude the true ratio."""
+
+    faster: float
+    slower: float
+    misses: float
+
+
 def main() -> None:
     """Simulate and write benchmarks/results/coverage.md, or write the seed of constants."""
     if "--calibrate" in sys.argv[1:]:
         _write_constants()
         return
-    parts = [_introduction(), _shapes(), _noise(), _disturbances(), _pairs()]
+    parts = [_introduction(), _shapes(), _noise(), _disturbances(), _pairs(), _ending_too_soon()]
     publish("coverage", "\n\n".join(parts) + "\n")
 
 
-def judged(sustained: Floats, step: float, shape: str, noise: np.random.Generator) -> duckdb.DuckDBPyConnection:
+def judged(
+    sustained: Floats, step: float, shape: str, noise: np.random.Generator, last: Floats | float = np.inf
+) -> duckdb.DuckDBPyConnection:
     """Run ramps and judge them with the models' SQL: tables run_capacity and capacity.
 
     Args:
@@ -77,10 +89,12 @@ def judged(sustained: Floats, step: float, shape: str, noise: np.random.Generato
         step: distance of the offered rates.
         shape: one of SHAPES.
         noise: of single trials and of the grid.
+        last: where the ramps end, at the latest; broadcast to `sustained`.
     """
     phase = noise.uniform(0, 1, (len(sustained), 1))
     runs, offered, loss = trials_of(noise, sustained, step, phase, shape)
     trials = pa.table({"run_id": runs, "offered_rate": offered, "loss_ratio": loss})
+    trials = trials.filter(pa.array(offered <= np.broadcast_to(last, sustained.shape).ravel()[runs]))
     connection = duckdb.connect()
     connection.register("trials", trials)
     connection.execute(looked_up())
@@ -106,9 +120,11 @@ def judged(sustained: Floats, step: float, shape: str, noise: np.random.Generato
     return connection
 
 
-def capacities(sustained: Floats, step: float, shape: str, noise: np.random.Generator) -> Capacities:
+def capacities(
+    sustained: Floats, step: float, shape: str, noise: np.random.Generator, last: Floats | float = np.inf
+) -> Capacities:
     """Return the models' results for sets of runs; see `judged`."""
-    with judged(sustained, step, shape, noise) as connection:
+    with judged(sustained, step, shape, noise, last) as connection:
         found = connection.execute("""
             select ci_low, coalesce(ci_high, 'inf'::double) as ci_high, interval_kind = 'confidence' as is_confidence
             from capacity order by configuration_id
@@ -116,8 +132,15 @@ def capacities(sustained: Floats, step: float, shape: str, noise: np.random.Gene
     return Capacities(*(np.ma.filled(found[name], np.nan) for name in ("ci_low", "ci_high", "is_confidence")))
 
 
-def ratios(sustained: Floats, ratio: float, step: float, shape: str, noise: np.random.Generator) -> tuple[float, float]:
-    """Compare each even set with the next, `ratio` times as fast, like compare(): share called faster, slower."""
+def ratios(
+    sustained: Floats,
+    ratio: float,
+    step: float,
+    shape: str,
+    noise: np.random.Generator,
+    last: Floats | float = np.inf,
+) -> Ratios:
+    """Compare each even set with the next, `ratio` times as fast, like compare()."""
     factors = np.tile([1.0, ratio], len(sustained) // 2)[:, None]
     compared = f"""
         with pairs as (
@@ -129,11 +152,13 @@ def ratios(sustained: Floats, ratio: float, step: float, shape: str, noise: np.r
             where baseline.configuration_id % 2 = 0
         ),
         {sql("tested_pairs_from_pairs")}
-        select {sql("comparison_verdict", "p_value")} as verdict from tested_pairs
+        select {sql("comparison_verdict", "p_value")} as verdict, ci_low > {ratio} or ci_high < {ratio} as misses
+        from tested_pairs
     """  # noqa: S608 - the text is ours
-    with judged(sustained * factors, step, shape, noise) as connection:
-        verdicts = connection.execute(compared).fetchnumpy()["verdict"]
-    return float(np.mean(verdicts == "faster")), float(np.mean(verdicts == "slower"))
+    with judged(sustained * factors, step, shape, noise, last) as connection:
+        found = connection.execute(compared).fetchnumpy()
+    misses = np.ma.filled(found["misses"], fill_value=False)
+    return Ratios(*(float(np.mean(each)) for each in (*(found["verdict"] == name for name in NAMED), misses)))
 
 
 def _introduction() -> str:
@@ -251,12 +276,32 @@ def _pairs() -> str:
         for shape in SHAPES:
             equal = ratios(_normal(noise, runs), 1, step, shape, noise)
             faster = ratios(_normal(noise, runs), FASTER, step, shape, noise)
-            cells.append(f"{sum(equal):.1%} / {faster[0]:.0%}")
+            cells.append(f"{equal.faster + equal.slower:.1%} / {faster.faster:.0%}")
         rows.append([f"{step:.0%}", f"{runs}", *cells])
     return (
         f"## Verdicts\n\n{SETS // 2} pairs a cell, each side with a ramp of its own: how many of two equal servers are "
         "called faster or slower / how many that are 10 % faster are called faster.\n\n"
         + table(["step", "runs", *SHAPES], rows)
+    )
+
+
+def _ending_too_soon() -> str:
+    noise = np.random.default_rng(1876)
+    rows = []
+    for step, runs in track([(step, runs) for step in STEPS for runs in (3, 5, 9)], "Ramps that end too soon"):
+        alone, pairs = [], []
+        for last in ENDS:
+            alone.append(min(capacities(_normal(noise, runs), step, each, noise, last).coverage() for each in SHAPES))
+            only_one = np.where(np.arange(SETS) % 2, np.inf, last)[:, None]  # the baseline
+            found = [ratios(_normal(noise, runs), FASTER, step, each, noise, only_one) for each in SHAPES]
+            pairs.append(max(each.misses for each in found))
+        rows.append([f"{step:.0%}", f"{runs}", *(f"{share:.1%}" for share in (*alone, *pairs))])
+    head = [f"{what}, to {last:g}" for what in ("holds", "misses") for last in ENDS]
+    return (
+        "## When a ramp ends too soon\n\nRamps that end at 0.97, 1 and 1.03 of the rate at which the loss reaches the "
+        "limit. Holds: share of open and closed ranges that hold the truth. Misses: share of pairs whose known end "
+        "excludes the true ratio; only the baseline's ramp ends too soon. Each is the worst of the six shapes.\n\n"
+        + table(["step", "runs", *head], rows)
     )
 
 
