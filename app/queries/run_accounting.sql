@@ -1,2 +1,2 @@
 select * from packet_accounting
-where trial_id = $trial_id
+where trial_id = $trial_id and campaign = $campaign

@@ -93,7 +93,7 @@ def test_counters_become_rates_and_gauges_stay_what_was_read(watched, trial):
 
 
 def test_a_trial_that_nothing_watched_has_no_account(watched):
-    assert queries.row(watched, "run_accounting", trial_id="no such trial") == {}
+    assert queries.row(watched, "run_accounting", trial_id="no such trial", campaign="none") == {}
     nothing = queries.ask(watched, "run_watched", trial_id="no such trial", campaign="no such campaign")
     assert nothing.num_rows == 0
 
