@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dropline.app.warehouse import Warehouse
 
 _SCALING: Final = "Thread scaling"
-_MOST: Final = 60  # pairs in a chart
+_MOST: Final = 30  # pairs in a chart: one screen
 _MOST_ROWS: Final = 200  # of the table
 _MOST_CAMPAIGNS: Final = 8  # with their descriptions
 
