@@ -62,6 +62,9 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
     shown = pairs.head(_MOST_ROWS)
     known = {name: shown[name].to_numpy() for name in ("ratio", "sign")}
     pairs = found.take(shown.index.to_numpy()).to_pandas().assign(**known)
+    signs = {name: [wording.bound(None, each) for each in pairs[name]] for name in ("qualifier", "reference_qualifier")}
+    of_ratios = map(wording.ratio_sign, *signs.values())
+    pairs["sign"] = [own or published for own, published in zip(pairs["sign"], of_ratios, strict=True)]
     pairs["shown"] = view_tables.texts(pairs, headlines.ratio, "ratio", "verdict", "sign")
     pairs["row"] = _names(pairs, factor)
     drawn = pairs.dropna(subset="ratio").head(_MOST)
@@ -79,8 +82,8 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
         told = [f"{campaign}: {said}" for campaign, said in described.head(_MOST_CAMPAIGNS).items()]
         st.caption("\n\n".join(map(wording.plain, told)))
     if total > _MOST:
-        table = f" and the table {len(pairs):,}" if len(pairs) < total else ""
-        st.caption(f"The chart shows {len(drawn)}{table} of {total:,} pairs. Choose campaigns to see others.")
+        listed = f"{len(pairs):,}" if len(pairs) < total else "all"
+        st.caption(f"The chart shows {len(drawn)} of {total:,} pairs, the table {listed}. Choose campaigns for others.")
     sides = list(zip(pairs["configuration_id"], pairs["reference_id"], strict=True))
     in_turn = queries.are_in_turn(warehouse, sides)
     if said := wording.drift(in_turn.values()):
@@ -104,7 +107,10 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
             p_value_holm="p (Holm)",
         ).dropna(axis="columns", how="all"),
         alt=f"Ratios: {wording.FACTORS[factor]}",
-        bounds={name: list(pairs["origin"].map(wording.ORIGIN_SIGNS)) for name in ("Rate", "Reference")}
+        bounds={
+            name: [sign or wording.ORIGIN_SIGNS[origin] for sign, origin in zip(column, pairs["origin"], strict=True)]
+            for name, column in zip(("Rate", "Reference"), signs.values(), strict=True)
+        }
         | ({"Ratio": list(pairs["sign"])} if pairs["sign"].any() else {}),
         key=f"ratio-table-{factor}",
         config={"p (Holm)": st.column_config.NumberColumn(format="%.2g")},

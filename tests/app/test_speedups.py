@@ -65,6 +65,15 @@ def test_the_article_s_largest_speed_up_is_there(open_page, published_home):
     assert set(table["Verdict"]) == {"not testable: one side has fewer than two runs"}
 
 
+def test_a_figure_published_as_more_than_bounds_its_ratios(open_page, published_home):
+    table = open_page(published_home, "speedups", tab="Backends").dataframe[0].value
+    bounded = table[table["Rate: bound"] == ">"]
+    assert sorted(bounded["Ratio"].round(1)) == [10.7, 16.0, 36.4]
+    assert set(bounded["Ratio: bound"]) == {"≥"}
+    assert "≈" in set(table["Ratio: bound"])
+    assert "" in set(table["Ratio: bound"])
+
+
 def test_pairs_whose_ramps_end_too_soon_have_no_ratio(open_page, warehouse_home, tmp_path):
     copied = shutil.copy(Home(warehouse_home).warehouse, Home(tmp_path).warehouse)
     with duckdb.connect(copied) as warehouse:
