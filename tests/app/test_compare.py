@@ -1,9 +1,7 @@
 """The page that compares: any limit of loss, verdicts on pairs, and what else differs."""
 
-import shutil
 from pathlib import Path
 
-import duckdb
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -12,8 +10,8 @@ import yaml
 from dropline.app import queries, view_tables
 from dropline.app.charts import theme
 from dropline.app.queries import compare as comparing
-from dropline.paths import Home
 from tests.app.shown import charts, rows
+from tests.homes import changed
 
 DIFFERING = yaml.safe_load(Path(__file__).with_name("differing.yml").read_text("utf-8"))
 
@@ -69,14 +67,9 @@ def test_a_limit_that_is_typed_moves_line_and_capacities_and_may_be_that_of_a_go
 def test_sentence_and_table_name_the_same_known_end_where_one_ramp_ends_too_soon(
     open_page, warehouse_home, pair, tmp_path
 ):
-    copied = shutil.copy(Home(warehouse_home).warehouse, Home(tmp_path).warehouse)
-    with duckdb.connect(copied) as warehouse:
-        warehouse.execute(
-            "update capacity set status = 'never_exceeded', rate_interpolated = null, ci_high = null "
-            "where configuration_id = ?",
-            [pair[0]],
-        )
-    app = open_page(tmp_path, "compare", configurations=pair)
+    ended = "status = 'never_exceeded', rate_interpolated = null, ci_high = null"
+    home = changed(warehouse_home, tmp_path, f"update capacity set {ended} where configuration_id = '{pair[0]}'")
+    app = open_page(home, "compare", configurations=pair)
     evidence = next(table.value for table in app.dataframe if "Verdict" in table.value.columns)
     [[sign, ratio]] = evidence[["Ratio: bound", "Ratio"]].to_numpy()
     assert sign == "≤"
