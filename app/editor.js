@@ -132,6 +132,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
     if (root.isLoading) return
     root.isLoading = true
     loaded().then(monaco => {
+        for (const left of monaco.editor.getEditors()) if (!left.getDomNode()?.isConnected) left.dispose()
         const editor = monaco.editor.create(root.querySelector(".text"), {
             language: "sql", value: data.text, ariaLabel: data.label, theme: `dropline-${isDark(root) ? "dark" : "light"}`,
             automaticLayout: true, minimap: { enabled: false }, scrollBeyondLastLine: false, fontSize: 14, tabSize: 4,
@@ -158,6 +159,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
 function update(root) {
     const { data } = root.latest
     const model = root.editor.getModel()
+    if (!model) return // the visitor has left this editor
     model.known = data
     window.monaco.editor.setTheme(`dropline-${isDark(root) ? "dark" : "light"}`)
     if (root.revision === data.revision) return
