@@ -23,7 +23,6 @@ ITEM_GRADES: Final[dict[str, str]] = _TABLES["ITEM_GRADES"]
 VERDICTS: Final[dict[str, str]] = _TABLES["VERDICTS"]
 SHORT_VERDICTS: Final[dict[str, str]] = _TABLES["SHORT_VERDICTS"]
 RANGES: Final[dict[str, str]] = _TABLES["RANGES"]
-ORIGIN_SIGNS: Final[dict[str, str]] = _TABLES["ORIGIN_SIGNS"]
 FACTORS: Final[dict[str, str]] = _TABLES["FACTORS"]
 SUBJECTS: Final[dict[str, str]] = _TABLES["SUBJECTS"]  # of sentences about a factor
 FAIRNESS: Final[dict[str, str]] = _TABLES["FAIRNESS"]

@@ -37,7 +37,6 @@ TRUTH: Final = 1 - LIMIT  # the rate answered where the loss reaches the limit; 
 MIDDLE: Final = "logistic, width 10 %"
 WORST: Final = "goodput collapse"
 FASTER: Final = 1.10
-NAMED: Final = ("faster", "slower")
 ENDS: Final = (0.97, 1.0, 1.03)  # where a ramp that ends too soon ends
 
 DIP_LEVEL: Final = 0.002  # share of undisturbed sets whose lowest run is classified as a dip
@@ -157,8 +156,8 @@ def ratios(
     """  # noqa: S608 - the text is ours
     with judged(sustained * factors, step, shape, noise, last) as connection:
         found = connection.execute(compared).fetchnumpy()
-    misses = np.ma.filled(found["misses"], fill_value=False)
-    return Ratios(*(float(np.mean(each)) for each in (*(found["verdict"] == name for name in NAMED), misses)))
+    verdicts, misses = found["verdict"], np.ma.filled(found["misses"], fill_value=False)
+    return Ratios(*(float(np.mean(each)) for each in (verdicts == "faster", verdicts == "slower", misses)))
 
 
 def _introduction() -> str:

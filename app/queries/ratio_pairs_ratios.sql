@@ -36,8 +36,10 @@ select
     end as reference,
     pairs.treatment_rate as rate,
     pairs.baseline_rate as reference_rate,
-    treatment_figure.qualifier,
-    baseline_figure.qualifier as reference_qualifier,
+    treatment.status,
+    treatment.qualifier,
+    baseline.status as reference_status,
+    baseline.qualifier as reference_qualifier,
     pairs.judged_ratio as ratio,
     pairs.treatment_runs as runs,
     pairs.baseline_runs as reference_runs,
@@ -53,14 +55,12 @@ select
     fairness.worst,
     if(pairs.origin = 'measured', campaigns.description, null) as campaign_description
 from pairs
-inner join configurations as treatment on pairs.treatment_configuration_id = treatment.configuration_id
-inner join configurations as baseline on pairs.baseline_configuration_id = baseline.configuration_id
-left join capacity as treatment_figure
-    on pairs.treatment_configuration_id = treatment_figure.configuration_id
-        and pairs.loss_goal = treatment_figure.loss_goal
-left join capacity as baseline_figure
-    on pairs.baseline_configuration_id = baseline_figure.configuration_id
-        and pairs.loss_goal = baseline_figure.loss_goal
+inner join capacity as treatment
+    on pairs.treatment_configuration_id = treatment.configuration_id
+        and pairs.loss_goal = treatment.loss_goal
+inner join capacity as baseline
+    on pairs.baseline_configuration_id = baseline.configuration_id
+        and pairs.loss_goal = baseline.loss_goal
 left join campaigns on pairs.campaign = campaigns.campaign
 left join comparison_fairness as fairness
     on pairs.factor = fairness.factor

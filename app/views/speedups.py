@@ -62,9 +62,10 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
     shown = pairs.head(_MOST_ROWS)
     known = {name: shown[name].to_numpy() for name in ("ratio", "sign")}
     pairs = found.take(shown.index.to_numpy()).to_pandas().assign(**known)
-    signs = {name: [wording.bound(None, each) for each in pairs[name]] for name in ("qualifier", "reference_qualifier")}
-    of_ratios = map(wording.ratio_sign, *signs.values())
-    pairs["sign"] = [own or published for own, published in zip(pairs["sign"], of_ratios, strict=True)]
+    pairs["sign"] = [
+        own or wording.ratio_sign(wording.bound(None, upper), wording.bound(None, lower))
+        for own, upper, lower in zip(pairs["sign"], pairs["qualifier"], pairs["reference_qualifier"], strict=True)
+    ]
     pairs["shown"] = view_tables.texts(pairs, headlines.ratio, "ratio", "verdict", "sign")
     pairs["row"] = _names(pairs, factor)
     drawn = pairs.dropna(subset="ratio").head(_MOST)
@@ -108,8 +109,8 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
         ).dropna(axis="columns", how="all"),
         alt=f"Ratios: {wording.FACTORS[factor]}",
         bounds={
-            name: [sign or wording.ORIGIN_SIGNS[origin] for sign, origin in zip(column, pairs["origin"], strict=True)]
-            for name, column in zip(("Rate", "Reference"), signs.values(), strict=True)
+            "Rate": view_tables.texts(pairs, wording.figure_sign, "status", "qualifier"),
+            "Reference": view_tables.texts(pairs, wording.figure_sign, "reference_status", "reference_qualifier"),
         }
         | ({"Ratio": list(pairs["sign"])} if pairs["sign"].any() else {}),
         key=f"ratio-table-{factor}",
