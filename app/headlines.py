@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import decimal
+import math
 from collections import Counter
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +24,7 @@ CAUSES: Final = {
     "generator_limited": "the generator could not send more",
     "server_restarted": "the server restarted",
 }
+_ROUNDINGS: Final = {"≥": decimal.ROUND_FLOOR, "≤": decimal.ROUND_CEILING}
 DECIDED: Final = ("faster", "slower", "probably faster", "probably slower")
 # Columns that distinguish set-ups, in this order; those after the first group only where the others are ambiguous.
 _MAIN: Final = ("product", "product_version", "backend", "threading", "ha_mode", "scenario")
@@ -160,7 +163,7 @@ def _is_open(row: Row) -> bool:
 def _ahead(best: Row, other: Row, what: str) -> str:
     if _is_open(best):
         low, high = wording.ends(best)[0], wording.ends(other)[1]
-        return f"at least {two_digits(low / high)} times {what}" if high and low > high else ""
+        return f"at least {two_digits(low / high, '≥')} times {what}" if high and low > high else ""
     estimates = best["rate_interpolated"], other["rate_interpolated"]
     upper, lower = estimates if all(map(wording.is_known, estimates)) else (best["rate"], other["rate"])
     ends = best["ci_low"], other["ci_high"], best["ci_high"], other["ci_low"]
@@ -175,13 +178,18 @@ def _ahead(best: Row, other: Row, what: str) -> str:
 
 def ratio(times: float, verdict: str, sign: str = "") -> str:
     """Return a ratio with its verdict, e.g. `1.5 × faster`, `≤ 0.9 × slower`."""
-    return f"{sign} {two_digits(times)} × {wording.SHORT_VERDICTS.get(verdict, verdict)}".strip()
+    return f"{sign} {two_digits(times, sign)} × {wording.SHORT_VERDICTS.get(verdict, verdict)}".strip()
 
 
-def two_digits(ratio: float) -> str:
-    """Return a ratio with two significant digits, three close to 1, or as a whole number from 10 on."""
-    text = f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
-    return f"{ratio:.3g}" if text == "1" else text
+def two_digits(ratio: float, sign: str = "") -> str:
+    """Return a ratio with two significant digits, three close to 1, or as a whole number from 10 on.
+
+    A bound stays one: with ≥ it is rounded down, with ≤ up.
+    """
+    exact = decimal.Decimal(f"{ratio:.9g}")
+    digits = 3 if decimal.Context(2).plus(exact) == 1 else max(2, exact.adjusted() + 1)
+    rounded = decimal.Context(digits, _ROUNDINGS.get(sign)).plus(exact)
+    return f"{rounded.normalize():,f}"
 
 
 def _crowded(row: Row) -> str:
@@ -210,7 +218,7 @@ def effect(pairs: pd.DataFrame, what: str) -> str:
     """
     decided = pairs[pairs["verdict"].isin(DECIDED)]
     if decided.empty:
-        known = pairs.loc[pairs["sign"] == "", "ratio"].dropna()
+        known = pairs.dropna(subset="ratio")
         if known.empty:
             return f"{what}: unknown, as ramps end below their limits"
         is_tested = pairs["verdict"].isin(["no evidence"]).any()
@@ -218,10 +226,11 @@ def effect(pairs: pd.DataFrame, what: str) -> str:
     low, high = decided["ratio"].min(), decided["ratio"].max()
     at_least = "at least " if decided["sign"].any() else ""
     if high < 1:
-        return f"{what} costs {at_least}{_percent(1 - high, 1 - (high if at_least else low))} of the rate"
+        loss = math.floor(100 * (1 - high) + 1e-9) / 100 if at_least else 1 - high
+        return f"{what} costs {at_least}{_percent(loss, loss if at_least else 1 - low)} of the rate"
     if at_least and low > 1:
-        return f"{what} brings at least {two_digits(low)} times the rate"
-    return f"{what} brings {_times(decided['ratio'])} the rate{': some gain, others lose' if low < 1 else ''}"
+        return f"{what} brings at least {two_digits(low, '≥')} times the rate"
+    return f"{what} brings {_times(decided)} the rate{': some gain, others lose' if low < 1 else ''}"
 
 
 def _percent(low: float, high: float) -> str:
@@ -229,9 +238,10 @@ def _percent(low: float, high: float) -> str:
     return f"{ends[0]} %" if ends[0] == ends[1] else f"{ends[0]} to {ends[1]} %"
 
 
-def _times(ratios: pd.Series[float]) -> str:
-    ends = two_digits(ratios.min()), two_digits(ratios.max())
-    return f"{ends[0]} times" if ends[0] == ends[1] else f"{ends[0]} to {ends[1]} times"
+def _times(pairs: pd.DataFrame) -> str:
+    ends = pairs.loc[[pairs["ratio"].idxmin(), pairs["ratio"].idxmax()], ["ratio", "sign"]]
+    texts = [f"{sign} {two_digits(ratio, sign)}".strip() for ratio, sign in ends.itertuples(index=False)]
+    return f"{' to '.join(dict.fromkeys(texts))} times"
 
 
 def changes(verdicts: Sequence[str]) -> str:

@@ -162,11 +162,15 @@ def headed(frame: pd.DataFrame, columns: str, **headings: str) -> pd.DataFrame:
 
 
 def bounded(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return pairs with `sign`, and as ratio the end of the interval that is known where a ramp ended too soon."""
-    sign = pairs["ci_low"].notna().map({True: "≥", False: ""}).mask(pairs["ci_high"].notna(), "≤")
+    """Return pairs with `sign`, and as ratio the end of the interval that is known where a ramp ended too soon.
+
+    The sign of a published ratio is that of its `ratio_qualifier`, if there is such a column.
+    """
+    open_sign = pairs["ci_low"].notna().map({True: "≥", False: ""}).mask(pairs["ci_high"].notna(), "≤")
+    published = pairs.get("ratio_qualifier", pd.Series(index=pairs.index, dtype=str)).map(wording.BOUNDS).fillna("")
     return pairs.assign(
-        sign=sign.mask(pairs["ratio"].notna(), ""),
-        ratio=pairs["ratio"].fillna(pairs["ci_high"]).fillna(pairs["ci_low"]),
+        sign=open_sign.mask(pairs["ratio"].notna(), published),
+        ratio=pairs["ratio"].mask(published == "?").fillna(pairs["ci_high"]).fillna(pairs["ci_low"]),
     )
 
 

@@ -13,6 +13,20 @@
     coalesce({{ capacity }}.status in ('never_exceeded', 'generator_limited'), false)
 {%- endmacro %}
 
+{#- How two published figures qualify their ratio: a figure worded as a bound makes it one, or, both ways, unknown. -#}
+{% macro ratio_qualifier(upper, lower) -%}
+    case
+        when
+            ({{ upper }} in ('at_least', 'greater_than') or {{ lower }} in ('at_most', 'less_than'))
+            and ({{ upper }} in ('at_most', 'less_than') or {{ lower }} in ('at_least', 'greater_than'))
+            then 'unknown'
+        when {{ upper }} in ('at_least', 'greater_than') or {{ lower }} in ('at_most', 'less_than') then 'at_least'
+        when {{ upper }} in ('at_most', 'less_than') or {{ lower }} in ('at_least', 'greater_than') then 'at_most'
+        when 'approx' in ({{ upper }}, {{ lower }}) then 'approx'
+        else coalesce({{ upper }}, {{ lower }})
+    end
+{%- endmacro %}
+
 {#- The worse of two quality marks: suspect before warn before ok. -#}
 {% macro worse_quality(one, other) -%}
     case

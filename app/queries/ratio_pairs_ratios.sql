@@ -41,6 +41,7 @@ select
     baseline.status as reference_status,
     baseline.qualifier as reference_qualifier,
     pairs.judged_ratio as ratio,
+    pairs.qualifier as ratio_qualifier,
     pairs.treatment_runs as runs,
     pairs.baseline_runs as reference_runs,
     pairs.rate_unit,

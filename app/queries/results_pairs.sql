@@ -30,6 +30,7 @@ select
     treatment.ha_mode,
     treatment.threads,
     pairs.judged_ratio as ratio,
+    pairs.qualifier as ratio_qualifier,
     pairs.ci_low,
     pairs.ci_high,
     pairs.verdict,

@@ -44,7 +44,7 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
     if not found.num_rows:
         st.info("No two set-ups differ only in this. Measure the same set-up with and without it, then ingest both.")
         return
-    named = ["origin", "campaign", "ratio", "ci_low", "ci_high", "verdict"]
+    named = ["origin", "campaign", "ratio", "ratio_qualifier", "ci_low", "ci_high", "verdict"]
     pairs = view_tables.bounded(found.select(named).to_pandas())
     own = pairs["origin"] == "measured"
     asked_of = set(st.query_params.get_all("campaign")) - set(pairs.loc[own, "campaign"].unique())
@@ -62,10 +62,6 @@ def _pairs(warehouse: Warehouse, factor: str) -> None:
     shown = pairs.head(_MOST_ROWS)
     known = {name: shown[name].to_numpy() for name in ("ratio", "sign")}
     pairs = found.take(shown.index.to_numpy()).to_pandas().assign(**known)
-    pairs["sign"] = [
-        own or wording.ratio_sign(wording.bound(None, upper), wording.bound(None, lower))
-        for own, upper, lower in zip(pairs["sign"], pairs["qualifier"], pairs["reference_qualifier"], strict=True)
-    ]
     pairs["shown"] = view_tables.texts(pairs, headlines.ratio, "ratio", "verdict", "sign")
     pairs["row"] = _names(pairs, factor)
     drawn = pairs.dropna(subset="ratio").head(_MOST)

@@ -31,6 +31,7 @@ select
     ratios.treatment_rate as rate,
     ratios.baseline_rate as reference_rate,
     ratios.ratio,
+    ratios.qualifier,
     ratios.ratio_interpolated,
     ratios.ci_low,
     ratios.ci_high,

@@ -30,6 +30,7 @@ select
     ratios.baseline_rate as lps_without_ha,
     ratios.treatment_rate as lps_with_ha,
     ratios.ratio,
+    ratios.qualifier,
     ratios.ratio_interpolated,
     ratios.ci_low,
     ratios.ci_high,

@@ -29,6 +29,7 @@ select
     ratios.baseline_rate as rate_v4,
     ratios.treatment_rate as rate_v6,
     ratios.ratio,
+    ratios.qualifier,
     ratios.ratio_interpolated,
     ratios.ci_low,
     ratios.ci_high,

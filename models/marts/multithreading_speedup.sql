@@ -29,6 +29,7 @@ select
     ratios.baseline_rate as lps_single,
     ratios.treatment_rate as lps_multi,
     ratios.ratio as speedup,
+    ratios.qualifier,
     ratios.ratio_interpolated,
     ratios.ci_low,
     ratios.ci_high,

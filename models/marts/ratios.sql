@@ -24,6 +24,7 @@ select
     pairs.treatment_rate,
     pairs.baseline_rate,
     pairs.ratio,
+    {{ ratio_qualifier('treatment.qualifier', 'baseline.qualifier') }} as qualifier,
     pairs.ratio_interpolated,
     pairs.ci_low,
     pairs.ci_high,

@@ -1,5 +1,6 @@
 """The headlines of the home page, and the panels below them."""
 
+import math
 from pathlib import Path
 
 import pandas as pd
@@ -80,7 +81,7 @@ def test_nothing_is_ahead_of_a_lower_bound_and_a_lower_bound_is_ahead_by_at_leas
     unbounded = {"status": "never_exceeded", "ci_high": None}
     assert headlines.lead(KEA, [KEA, MULTI | unbounded]) == ""
     best = KEA | unbounded
-    assert headlines.lead(best, [best, MULTI | {"ci_high": 13000.0}, MYSQL]) == "At least 6.9 times mysql."
+    assert headlines.lead(best, [best, MULTI | {"ci_high": 13000.0}, MYSQL]) == "At least 6.8 times mysql."
 
 
 def test_set_ups_that_fail_at_once_are_counted_with_the_cause():
@@ -104,6 +105,12 @@ def test_where_a_ramp_ended_too_soon_the_known_end_of_the_interval_is_told(low, 
     pairs = view_tables.bounded(pd.DataFrame(ends).astype(dict.fromkeys(("ratio", "ci_low", "ci_high"), float)))
     assert headlines.effect(pairs, "HA") == said
     assert view_tables.texts(pairs, headlines.ratio, "ratio", "verdict", "sign") == [shown]
+
+
+@pytest.mark.parametrize(("ratios", "qualifiers", "said"), EFFECTS["of_published"])
+def test_an_effect_over_published_figures_is_a_bound_where_they_are(ratios, qualifiers, said):
+    pairs = pd.DataFrame({"ratio": ratios, "ratio_qualifier": qualifiers, "ci_low": math.nan, "ci_high": math.nan})
+    assert headlines.effect(view_tables.bounded(pairs.assign(verdict="not testable")), "HA") == said
 
 
 def test_published_set_ups_take_the_row_of_the_measured_one_of_their_kind():
