@@ -20,11 +20,14 @@ REB_TIMEOUT 10 s, doubled up to 600 s). A client that renews in vain until its l
 from __future__ import annotations
 
 import math
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
@@ -282,6 +285,7 @@ def simulate(
     first_renewal = timers.renewal % len(timers.waits)
     further = server.requesting * server.request_cost  # what an offer costs more as soon as it is made
     means = np.array([wait.mean for wait in timers.waits])
+    repeats = _remembered(edges.tobytes())
     calendar = np.zeros((len(timers.waits), edges.size)) if overdue is None else overdue.copy()
     backing_off = calendar.sum(axis=1)
     counts = np.zeros((5, edges.size - 1))
@@ -318,14 +322,14 @@ def simulate(
             sent, repeated = sent + more, repeated + more
             for attempt in np.flatnonzero(dropped):
                 wait = timers.waits[attempt]
-                begin, shares = _repeats(edges, period, wait.low, wait.high)
+                begin, shares = repeats(period, wait.low, wait.high)
                 calendar[wait.then, begin : begin + shares.size] += dropped[attempt] * shares
                 backing_off[wait.then] += dropped[attempt]
         if again:
             to_renew[period:] += served
             renewals = max(0.0, float(to_renew[period]))
             to_renew -= renewals
-            begin, shares = _repeats(edges, period, renew_s, renew_s)
+            begin, shares = repeats(period, renew_s, renew_s)
             renewing[begin : begin + shares.size] += renewals * shares[: len(renewing) - begin]
         waiting, _, _, valid = (weights @ (queued + backing_off)).tolist()
         counts[:, period] = served, waiting, valid, sent, repeated
@@ -393,6 +397,12 @@ def _from_fine_to_coarse(length: float) -> Array:
     coarse = max(0, math.ceil(math.log(max(length, fine) / fine) / math.log1p(_STEP))) if fine else 0
     edges = np.concatenate((np.arange(math.ceil(fine)), np.geomspace(fine, max(length, fine), coarse + 1)))
     return np.unique(edges)
+
+
+@lru_cache(maxsize=4)
+def _remembered(edges: bytes) -> Callable[[int, float, float], tuple[int, Array]]:
+    """Return `_repeats` of these edges with a memory: people change the clients more often than the lease."""
+    return lru_cache(maxsize=20_000)(partial(_repeats, np.frombuffer(edges)))
 
 
 def _repeats(edges: Array, period: int, low: float, high: float) -> tuple[int, Array]:

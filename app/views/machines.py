@@ -39,6 +39,18 @@ SERVER = Kind(
     "No server configuration has been read yet. Put `kea-dhcp4.conf` or `pdns.conf` beside the results, then type "
     "`dropline ingest FOLDER` and `dropline build`.",
 )
+HARDWARE = {
+    "cpu_model": "Processor",
+    "cpu_sockets": "Sockets",
+    "cpu_cores": "Cores",
+    "cpu_threads": "Logical processors",
+    "cpu_mhz": "Clock",
+    "memory_bytes": "Memory",
+    "nic_model": "Network",
+    "nic_speed_mbps": "Network speed",
+}
+NAMES = HARDWARE | {"os_name": "System", "os_version": "Version"}
+UNITS = {"cpu_mhz": (1, "MHz"), "memory_bytes": (2**30, "GiB"), "nic_speed_mbps": (1, "Mbit/s")}
 
 
 def main() -> None:
@@ -79,17 +91,10 @@ def _described(host: pd.Series) -> str:
 def _hosts(rows: pd.DataFrame) -> pd.DataFrame:
     systems = [" ".join(filter(wording.is_known, each)) for each in rows[["os_name", "os_version"]].values.tolist()]
     return view_tables.headed(
-        rows.assign(memory=rows["memory_bytes"] / 2**30, system=systems),
-        "name origin campaign cpu_model cpu_sockets cpu_cores cpu_threads cpu_mhz memory nic_model nic_speed_mbps "
-        "disks system kernel virtualisation runs",
+        rows.assign(memory_bytes=rows["memory_bytes"] / 2**30, system=systems),
+        f"name origin campaign {' '.join(HARDWARE)} disks system kernel virtualisation runs",
         name="Host",
-        cpu_model="Processor",
-        cpu_sockets="Sockets",
-        cpu_cores="Cores",
-        cpu_threads="Logical processors",
-        cpu_mhz="Clock",
-        nic_model="Network",
-        nic_speed_mbps="Network speed",
+        **HARDWARE,
     ).dropna(axis="columns", how="all")
 
 
@@ -147,7 +152,11 @@ def _show_facts(facts: pd.DataFrame, label: str) -> None:
     st.caption(f"{len(facts):,} facts")
     widgets.table(
         view_tables.headed(
-            facts.assign(value=view_tables.texts(facts, _value, "item", "value_a")), "aspect item value"
+            facts.assign(
+                item=view_tables.texts(facts, _named, "aspect", "item"),
+                value=view_tables.texts(facts, _value, "item", "value_a"),
+            ),
+            "aspect item value",
         ).dropna(axis="columns", how="all"),
         alt=f"Everything known about {label}",
         key="facts",
@@ -175,7 +184,7 @@ def _show_differences(facts: pd.DataFrame, a: str, b: str) -> None:
     sides = {side: view_tables.texts(shown, _value, "item", side, "absent") for side in ("value_a", "value_b")}
     widgets.table(
         view_tables.headed(
-            shown.assign(**sides),
+            shown.assign(item=view_tables.texts(shown, _named, "aspect", "item"), **sides),
             "aspect item grade value_a value_b why",
             value_a=a,
             value_b=b,
@@ -212,10 +221,18 @@ def _verdict(differing: pd.DataFrame) -> str:
     return f"They differ in {len(differing)} things: {', '.join(counted)}."
 
 
+def _named(aspect: str, item: str) -> str:
+    """Return the name of an item: columns of `hosts` are called as in the page's table, settings by themselves."""
+    return NAMES.get(item, item.replace("_", " ").capitalize()) if aspect in ("hardware", "system") else item
+
+
 def _value(item: str, value: Any, absent: str = wording.NOT_STATED) -> str:
     if not wording.is_known(value):
         return absent
-    return f"{int(value) / 2**30:,.1f} GiB" if item == "memory_bytes" else str(value)
+    if item not in UNITS:
+        return str(value)
+    size, unit = UNITS[item]
+    return f"{int(value) / size:,.1f} {unit}" if size > 1 else f"{float(value):,.9g} {unit}"
 
 
 def _show_users(warehouse: Warehouse, kind: Kind, chosen: str, label: str, name: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import streamlit as st
 
@@ -10,14 +10,19 @@ from dropline.app import headlines, queries, query_log, view_tables, widgets, wo
 from dropline.app.charts import panel, ratio
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Mapping, Sequence
 
-    from dropline.app.warehouse import Warehouse
+    import pandas as pd
+    import pyarrow as pa
+
+    from dropline.app.charts import theme
+    from dropline.app.warehouse import Identity, Warehouse
 
 _SCALING: Final = "Thread scaling"
 _MOST: Final = 30  # pairs in a chart: one screen
 _MOST_ROWS: Final = 200  # of the table
 _MOST_CAMPAIGNS: Final = 8  # with their descriptions
+_MOST_REMEMBERED: Final = 16  # answers
 
 
 def main() -> None:
@@ -32,86 +37,119 @@ def main() -> None:
     for tab, factor in zip(tabs, wording.FACTORS, strict=False):
         with tab:
             if tab.open:
-                _pairs(warehouse, factor)
+                _show(warehouse, factor)
     with tabs[-1]:
         if tabs[-1].open:
             _scaling(warehouse)
 
 
-def _pairs(warehouse: Warehouse, factor: str) -> None:
-    with query_log.recorded() as asked:
-        found = queries.ask(warehouse, "ratio_pairs_ratios", factor=factor)
+class Answer(NamedTuple):
+    """What the page shows of a factor's pairs: the effect, a chart of the first, notes, the table with its signs."""
+
+    effect: str
+    counts: str
+    drawn: theme.Titled | None
+    kept: Mapping[str, Any]
+    notes: list[str]
+    table: pd.DataFrame
+    bounds: Mapping[str, Sequence[str]]
+
+
+def _show(warehouse: Warehouse, factor: str) -> None:
+    found, pairs, asked = _found(warehouse.identity, factor)
+    for question in asked:
+        query_log.note(question)
     if not found.num_rows:
         st.info("No two set-ups differ only in this. Measure the same set-up with and without it, then ingest both.")
         return
-    named = ["origin", "campaign", "ratio", "ratio_qualifier", "ci_low", "ci_high", "verdict"]
-    pairs = view_tables.bounded(found.select(named).to_pandas())
     own = pairs["origin"] == "measured"
     asked_of = set(st.query_params.get_all("campaign")) - set(pairs.loc[own, "campaign"].unique())
     is_published = not own.any() or st.toggle(
         "Published figures", value=bool(asked_of), key="published", bind="query-params"
     )
-    pairs = pairs if is_published else pairs[own]
-    campaigns = {each: each for each in pairs["campaign"].unique()}
+    campaigns = {each: each for each in (pairs if is_published else pairs[own])["campaign"].unique()}
     near = widgets.narrowed("campaigns", "campaign", campaigns)
     with widgets.reserved(widgets.FIELD_PIXELS):
         chosen = widgets.choose_many("Campaigns", "campaign", near)
-    if chosen:
-        pairs = pairs[pairs["campaign"].isin(chosen)]
-    total, effect, told_apart = len(pairs), _effect(pairs, factor), _told_apart(pairs)
+    answer = _answer(warehouse.identity, factor, is_published, tuple(chosen))
+    st.space(widgets.TOOLS_PIXELS)
+    if answer.drawn:
+        widgets.chart(answer.drawn, f"ratios-{factor}", asked, kept=answer.kept)
+    else:
+        st.subheader(wording.plain(answer.effect), anchor=False)
+        st.caption(f"{answer.counts}. Offer higher rates, until a step loses too much.")
+    for note in answer.notes:
+        st.caption(note)
+    widgets.table(
+        answer.table,
+        alt=f"Ratios: {wording.FACTORS[factor]}",
+        bounds=answer.bounds,
+        key=f"ratio-table-{factor}",
+        config={"p (Holm)": st.column_config.NumberColumn(format="%.2g")},
+    )
+
+
+@st.cache_resource(max_entries=_MOST_REMEMBERED, show_spinner=False)
+def _found(identity: Identity, factor: str) -> tuple[pa.Table, pd.DataFrame, list[str]]:
+    """Return the pairs of a factor, what the page chooses them by, and the queries."""
+    with query_log.recorded() as asked:
+        found = queries.ask(widgets.open_warehouse(), "ratio_pairs_ratios", factor=factor)
+    named = ["origin", "campaign", "ratio", "ratio_qualifier", "ci_low", "ci_high", "verdict"]
+    return found, view_tables.bounded(found.select(named).to_pandas()), list(asked)
+
+
+@st.cache_resource(max_entries=_MOST_REMEMBERED, show_spinner=False)  # nobody changes a chart that is drawn
+def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[str, ...]) -> Answer:
+    """Draw the pairs of a factor, those of the chosen campaigns only if there are any."""
+    found, pairs, _ = _found(identity, factor)
+    pairs = pairs if is_published else pairs[pairs["origin"] == "measured"]
+    pairs = pairs[pairs["campaign"].isin(chosen)] if chosen else pairs
+    total, effect, counts = len(pairs), _effect(pairs, factor), _counts(pairs)
     shown = pairs.head(_MOST_ROWS)
     known = {name: shown[name].to_numpy() for name in ("ratio", "sign")}
     pairs = found.take(shown.index.to_numpy()).to_pandas().assign(**known)
     pairs["shown"] = view_tables.texts(pairs, headlines.ratio, "ratio", "verdict", "sign")
     pairs["row"] = _names(pairs, factor)
     drawn = pairs.dropna(subset="ratio").head(_MOST)
-    st.space(widgets.TOOLS_PIXELS)
-    if len(drawn):
-        detail = f"{told_apart}; light: 95 % interval"
-        widgets.chart(panel.ratios(drawn, effect, detail), f"ratios-{factor}", asked)
-    else:
-        st.subheader(wording.plain(effect), anchor=False)
-        st.caption(f"{told_apart}. Offer higher rates, until a step loses too much.")
+    chart = panel.ratios(drawn, effect, f"{counts}; light: 95 % interval") if len(drawn) else None
+    notes = []
     described = (
         pairs.head(_MOST).dropna(subset=["campaign_description"]).groupby("campaign")["campaign_description"].first()
     )
     if len(described):
         told = [f"{campaign}: {said}" for campaign, said in described.head(_MOST_CAMPAIGNS).items()]
-        st.caption("\n\n".join(map(wording.plain, told)))
+        notes.append("\n\n".join(map(wording.plain, told)))
     if total > _MOST:
         listed = f"{len(pairs):,}" if len(pairs) < total else "all"
-        st.caption(f"The chart shows {len(drawn)} of {total:,} pairs, the table {listed}. Choose campaigns for others.")
+        notes.append(
+            f"The chart shows {len(drawn)} of {total:,} pairs, the table {listed}. Choose campaigns for others."
+        )
     sides = list(zip(pairs["configuration_id"], pairs["reference_id"], strict=True))
-    in_turn = queries.are_in_turn(warehouse, sides)
+    in_turn = queries.are_in_turn(widgets.open_warehouse(), sides)
     if said := wording.drift(in_turn.values()):
-        st.caption(said)
-    widgets.table(
-        view_tables.headed(
-            pairs.assign(
-                interval=view_tables.texts(pairs, wording.factor_interval, "ci_low", "ci_high"),
-                verdict=pairs["verdict"].map(wording.VERDICTS).fillna(pairs["verdict"]),
-                runs=view_tables.texts(pairs, wording.numbers, "runs", "reference_runs"),
-                measured=[wording.order(in_turn.get(each)) for each in sides],
-                other_differences=pairs["grade"].map(wording.FAIRNESS).fillna(wording.NOT_STATED),
-                main_difference=[", ".join(each) if wording.is_known(each) else "" for each in pairs["worst"]],
-                quality=pairs["quality"].map(wording.quality),
-            ),
-            "row rate reference_rate rate_unit ratio interval verdict p_value_holm runs measured other_differences "
-            "main_difference quality product product_version origin testbed",
-            row="What",
-            reference_rate="Reference",
-            interval="95 % interval",
-            p_value_holm="p (Holm)",
-        ).dropna(axis="columns", how="all"),
-        alt=f"Ratios: {wording.FACTORS[factor]}",
-        bounds={
-            "Rate": view_tables.texts(pairs, wording.figure_sign, "status", "qualifier"),
-            "Reference": view_tables.texts(pairs, wording.figure_sign, "reference_status", "reference_qualifier"),
-        }
-        | ({"Ratio": list(pairs["sign"])} if pairs["sign"].any() else {}),
-        key=f"ratio-table-{factor}",
-        config={"p (Holm)": st.column_config.NumberColumn(format="%.2g")},
-    )
+        notes.append(said)
+    table = view_tables.headed(
+        pairs.assign(
+            interval=view_tables.texts(pairs, wording.factor_interval, "ci_low", "ci_high"),
+            verdict=pairs["verdict"].map(wording.VERDICTS).fillna(pairs["verdict"]),
+            runs=view_tables.texts(pairs, wording.numbers, "runs", "reference_runs"),
+            measured=[wording.order(in_turn.get(each)) for each in sides],
+            other_differences=pairs["grade"].map(wording.FAIRNESS).fillna(wording.NOT_STATED),
+            main_difference=[", ".join(each) if wording.is_known(each) else "" for each in pairs["worst"]],
+            quality=pairs["quality"].map(wording.quality),
+        ),
+        "row rate reference_rate rate_unit ratio interval verdict p_value_holm runs measured other_differences "
+        "main_difference quality product product_version origin testbed",
+        row="What",
+        reference_rate="Reference",
+        interval="95 % interval",
+        p_value_holm="p (Holm)",
+    ).dropna(axis="columns", how="all")
+    bounds = {
+        "Rate": view_tables.texts(pairs, wording.figure_sign, "status", "qualifier"),
+        "Reference": view_tables.texts(pairs, wording.figure_sign, "reference_status", "reference_qualifier"),
+    } | ({"Ratio": list(pairs["sign"])} if pairs["sign"].any() else {})
+    return Answer(effect, counts, chart, chart.with_frames() if chart else {}, notes, table, bounds)
 
 
 def _names(pairs: pd.DataFrame, factor: str) -> list[str]:
@@ -131,7 +169,7 @@ def _effect(pairs: pd.DataFrame, factor: str) -> str:
     return headlines.effect(own if len(own) else pairs, wording.SUBJECTS[factor])
 
 
-def _told_apart(pairs: pd.DataFrame) -> str:
+def _counts(pairs: pd.DataFrame) -> str:
     """Return how many differences are real, and how many cannot be tested."""
     counts = pairs["verdict"].value_counts()
     said = [f"{counts[each]} {each}" for each in headlines.DECIDED if each in counts]
