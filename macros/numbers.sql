@@ -56,3 +56,8 @@
 {% macro spark__percent(ratio) -%}
     format_number(100 * ({{ ratio }}), '0.00') || ' %'
 {%- endmacro %}
+
+{#- A count with its noun: `1 run`, `2 runs`. -#}
+{% macro counted(count, noun) -%}
+    cast({{ count }} as string) || ' {{ noun }}' || case when {{ count }} = 1 then '' else 's' end
+{%- endmacro %}

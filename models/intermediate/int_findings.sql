@@ -214,7 +214,7 @@ trial_findings as (
         'renewals' as finding,
         'warning' as severity,
         cast(completed_exchanges - clients as string) || ' of the ' || cast(completed_exchanges as string)
-        || ' exchanges renewed an existing lease: there were only ' || cast(clients as string) || ' clients (-R).'
+        || ' exchanges renewed an existing lease: the test had only ' || {{ counted('clients', 'client') }} || ' (-R).'
             as detail
     from trials
     where tool = 'perfdhcp' and rate_unit = 'leases/s' and completed_exchanges > clients
@@ -258,7 +258,8 @@ trial_findings as (
         trial_id,
         'leases_rejected' as finding,
         'warning' as severity,
-        cast(rejected_leases as string) || ' answers carried no lease; perfdhcp counts them as received.' as detail
+        {{ counted('rejected_leases', 'answer') }} || ' carried no lease; perfdhcp counts such answers as received.'
+            as detail
     from trials
     where rejected_leases > 0
     union all
@@ -266,7 +267,7 @@ trial_findings as (
         trial_id,
         'malformed_packets' as finding,
         'warning' as severity,
-        cast(malformed as string) || ' packets could not be decoded by the generator.' as detail
+        {{ counted('malformed', 'packet') }} || ' could not be decoded by the generator.' as detail
     from trials
     where malformed > 0
     union all
@@ -348,7 +349,7 @@ run_findings as (
         run_id,
         'ramp_too_short' as finding,
         'warning' as severity,
-        'The ramp has ' || cast(steps as string) || ' steps; it takes three to see where the loss begins.' as detail
+        'The ramp has ' || {{ counted('steps', 'step') }} || '; it takes three to see where the loss begins.' as detail
     from run_capacity
     where steps < 3 and coalesce(first_exceeding_rate / last_passing_rate, 2) > 1.05
     union all
@@ -409,7 +410,7 @@ configuration_findings as (
         configuration_id,
         'too_few_runs' as finding,
         'info' as severity,
-        'There are ' || cast(runs as string) || ' runs; with fewer than three the spread is unknown.' as detail
+        {{ counted('runs', 'run') }} || ': with fewer than three the spread is unknown.' as detail
     from configurations
     where origin = 'measured' and runs < 3
     union all
