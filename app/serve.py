@@ -192,8 +192,8 @@ def application(
 
 
 def page_routes() -> list[Route]:
-    """Return routes that serve our page at the address of every page."""
-    from starlette.responses import HTMLResponse
+    """Return routes that serve our page at the address of every page; /results leads to /, where Streamlit has it."""
+    from starlette.responses import HTMLResponse, RedirectResponse
     from starlette.routing import Route
 
     from dropline.app.middleware import page
@@ -203,8 +203,11 @@ def page_routes() -> list[Route]:
     async def serve_page(_: Request) -> HTMLResponse:
         return HTMLResponse(html, headers={"Cache-Control": "no-cache"})
 
-    names = ["", *(file.stem for file in (ROOT / "app" / "views").glob("*.py"))]
-    return [Route(f"/{name}", serve_page) for name in names]
+    async def to_results(request: Request) -> RedirectResponse:
+        return RedirectResponse(str(request.url.replace(scheme="", netloc="", path="/")))
+
+    names = ["", *(file.stem for file in (ROOT / "app" / "views").glob("*.py") if file.stem != "results")]
+    return [Route("/results", to_results), *(Route(f"/{name}", serve_page) for name in names)]
 
 
 def settle() -> None:

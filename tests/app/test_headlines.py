@@ -1,6 +1,5 @@
 """The headlines of the home page, and the panels below them."""
 
-import math
 from pathlib import Path
 
 import pandas as pd
@@ -109,8 +108,9 @@ def test_where_a_ramp_ended_too_soon_the_known_end_of_the_interval_is_told(low, 
 
 @pytest.mark.parametrize(("ratios", "qualifiers", "said"), EFFECTS["of_published"])
 def test_an_effect_over_published_figures_is_a_bound_where_they_are(ratios, qualifiers, said):
-    pairs = pd.DataFrame({"ratio": ratios, "ratio_qualifier": qualifiers, "ci_low": math.nan, "ci_high": math.nan})
-    assert headlines.effect(view_tables.bounded(pairs.assign(verdict="not testable")), "HA") == said
+    ends = dict.fromkeys(("ci_low", "ci_high"), float("nan"))
+    pairs = pd.DataFrame({"ratio": ratios, "ratio_qualifier": qualifiers, "verdict": "not testable", **ends})
+    assert headlines.effect(view_tables.bounded(pairs), "HA") == said
 
 
 def test_published_set_ups_take_the_row_of_the_measured_one_of_their_kind():

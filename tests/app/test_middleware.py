@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse
+from starlette.routing import Router
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -202,3 +203,8 @@ def test_the_scripts_that_pages_are_drawn_with_are_fetched_with_the_page():
     for name in DRAWN_WITH:
         assert link.count(f"</static/js/{name}.") == 1, f"Streamlit calls its script otherwise now: {name}"
     assert "link" not in client(LOCAL).get("/media/x.csv").headers
+
+
+def test_the_name_of_the_first_page_leads_to_it_with_what_was_asked():
+    answer = TestClient(Router(serve.page_routes()), follow_redirects=False).get("/results?goal=ndr")
+    assert (answer.status_code, answer.headers["location"]) == (307, "/?goal=ndr")

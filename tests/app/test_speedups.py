@@ -9,17 +9,13 @@ from tests.homes import changed
 
 
 def test_what_is_real_has_a_colour_and_what_may_be_chance_has_none():
-    pairs = pd.DataFrame(
-        {
-            "row": ["a", "b", "c"],
-            "ratio": [2.0, 1.1, 0.8],
-            "ci_low": [1.8, None, 0.7],
-            "ci_high": [2.2, None, 0.9],
-            "shown": ["2", "1.1", "0.8"],
-            "verdict": ["faster", "not testable", "probably slower"],
-            "origin": "measured",
-        }
-    )
+    columns = ["row", "ratio", "ci_low", "ci_high", "shown", "verdict"]
+    rows = [
+        ("a", 2.0, 1.8, 2.2, "2", "faster"),
+        ("b", 1.1, None, None, "1.1", "not testable"),
+        ("c", 0.8, 0.7, 0.9, "0.8", "probably slower"),
+    ]
+    pairs = pd.DataFrame(rows, columns=columns).assign(origin="measured")
     spec = panel.ratios(pairs, "Faster", "two pairs").to_dict()
     drawn = spec["datasets"][spec["data"]["name"]]
     assert [row["colour"] for row in drawn] == [panel.VERDICT_COLOURS["faster"], theme.NEUTRAL, "#dd6517"]
@@ -50,10 +46,8 @@ def _verdict_of(pair):
 
 @pytest.mark.parametrize("tab", ["Threads", "High availability", "Backends", "DHCPv6 over DHCPv4"])
 def test_each_tab_shows_a_table_of_its_pairs(open_page, warehouse_home, tab):
-    page = open_page(warehouse_home, "speedups", tab=tab)
-    table = page.dataframe[0].value
-    assert len(table) > 0
-    assert {"Ratio", "Verdict", "Other differences"} <= set(table.columns)
+    table = open_page(warehouse_home, "speedups", tab=tab).dataframe[0].value
+    assert len(table) and {"Ratio", "Verdict", "Other differences"} <= set(table.columns)
 
 
 def test_the_article_s_largest_speed_up_is_there(open_page, published_home):
@@ -84,5 +78,4 @@ def test_thread_scaling_shows_the_law_or_why_there_is_none(open_page, published_
     page = open_page(published_home, "speedups", tab="Thread scaling")
     assert "By the law" in page.dataframe[0].value.columns
     refused = next(text for text in page.selectbox(key="family").options if "Recursor" in text)
-    again = open_page(published_home, "speedups", tab="Thread scaling", family=refused)
-    assert len(again.dataframe[0].value) == 2
+    assert len(open_page(published_home, "speedups", tab="Thread scaling", family=refused).dataframe[0].value) == 2
