@@ -57,10 +57,10 @@ class Part:
         self.asked, self.runs = asked, self.runs + 1
 
 
-def note(question: str) -> None:
-    """Add a query, as returned by `pasteable`, to the open collection, if any."""
-    if (questions := _asked.get()) is not None:
-        questions[question] = None
+def note(*questions: str) -> None:
+    """Add queries, as returned by `pasteable`, to the open collection, if any."""
+    if (asked := _asked.get()) is not None:
+        asked.update(dict.fromkeys(questions))
 
 
 def pasteable(sql: str, params: Mapping[str, Any]) -> str:

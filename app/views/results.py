@@ -71,8 +71,7 @@ def main() -> None:
         st.caption(f"Only {'; '.join(named)}")
     _version_changes(warehouse, goal)
     answer = _answer(warehouse.identity, goal, is_published, chosen)
-    for question in answer.asked:
-        query_log.note(question)
+    query_log.note(*answer.asked)
     if not answer.found:
         st.warning("No results for these filters. Remove one.")
     left, right = st.columns([11, 9], gap="large")

@@ -44,7 +44,10 @@ def main() -> None:
 
 
 class Answer(NamedTuple):
-    """What the page shows of a factor's pairs: the effect, a chart of the first, notes, the table with its signs."""
+    """What the page shows of a factor's pairs: the effect, a chart of the first, notes, the table with its signs.
+
+    `asked` are the queries behind it, besides that for the pairs.
+    """
 
     effect: str
     counts: str
@@ -53,12 +56,12 @@ class Answer(NamedTuple):
     notes: list[str]
     table: pd.DataFrame
     bounds: Mapping[str, Sequence[str]]
+    asked: list[str]
 
 
 def _show(warehouse: Warehouse, factor: str) -> None:
     found, pairs, asked = _found(warehouse.identity, factor)
-    for question in asked:
-        query_log.note(question)
+    query_log.note(*asked)
     if not found.num_rows:
         st.info("No two set-ups differ only in this. Measure the same set-up with and without it, then ingest both.")
         return
@@ -72,6 +75,7 @@ def _show(warehouse: Warehouse, factor: str) -> None:
     with widgets.reserved(widgets.FIELD_PIXELS):
         chosen = widgets.choose_many("Campaigns", "campaign", near)
     answer = _answer(warehouse.identity, factor, is_published, tuple(chosen))
+    query_log.note(*answer.asked)
     st.space(widgets.TOOLS_PIXELS)
     if answer.drawn:
         widgets.chart(answer.drawn, f"ratios-{factor}", asked, kept=answer.kept)
@@ -125,7 +129,8 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
             f"The chart shows {len(drawn)} of {total:,} pairs, the table {listed}. Choose campaigns for others."
         )
     sides = list(zip(pairs["configuration_id"], pairs["reference_id"], strict=True))
-    in_turn = queries.are_in_turn(widgets.open_warehouse(), sides)
+    with query_log.recorded() as asked:
+        in_turn = queries.are_in_turn(widgets.open_warehouse(), sides)
     if said := wording.drift(in_turn.values()):
         notes.append(said)
     table = view_tables.headed(
@@ -149,7 +154,7 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
         "Rate": view_tables.texts(pairs, wording.figure_sign, "status", "qualifier"),
         "Reference": view_tables.texts(pairs, wording.figure_sign, "reference_status", "reference_qualifier"),
     } | ({"Ratio": list(pairs["sign"])} if pairs["sign"].any() else {})
-    return Answer(effect, counts, chart, chart.with_frames() if chart else {}, notes, table, bounds)
+    return Answer(effect, counts, chart, chart.with_frames() if chart else {}, notes, table, bounds, list(asked))
 
 
 def _names(pairs: pd.DataFrame, factor: str) -> list[str]:

@@ -120,7 +120,7 @@ def what_hardware_differs_between_two_campaigns(hand, warehouse):
     hand.page.get_by_role("heading", name="What differs").wait_for()
     hand.watched.settle()
     table = hand.watched.cells("What differs between")
-    [processor] = [row for row in table if "cpu_model" in row]
+    [processor] = [row for row in table if "Processor" in row]
     assert {each["cpu_model"] for each in cpus} <= set(processor)
 
 
