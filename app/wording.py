@@ -180,16 +180,11 @@ def ratio(upper: float | None, lower: float | None, upper_sign: str = "", lower_
     """Return upper over lower, e.g. `≥ 1.62 ×`; `?` if their bounds leave the ratio open."""
     if not (is_known(upper) and is_known(lower)) or not upper or not lower:
         return "-"
-    sign = ratio_sign(upper_sign, lower_sign)
-    return sign if sign == "?" else f"{sign} {factor(upper / lower)} ×".strip()
-
-
-def ratio_sign(upper_sign: str, lower_sign: str) -> str:
-    """Return the sign before a ratio of two figures with these signs; `?` if they leave it open."""
     up, down = upper_sign in UP or lower_sign in _DOWN, upper_sign in _DOWN or lower_sign in UP
     if up and down:
         return "?"
-    return "≥" if up else "≤" if down else "≈" if "≈" in (upper_sign, lower_sign) else ""
+    sign = "≥ " if up else "≤ " if down else "≈ " if "≈" in (upper_sign, lower_sign) else ""
+    return f"{sign}{factor(upper / lower)} ×"
 
 
 def times(upper: float | None, lower: float | None, upper_sign: str = "", lower_sign: str = "") -> str:

@@ -15,13 +15,12 @@
 
 {#- How two published figures qualify their ratio: a figure worded as a bound makes it one, or, both ways, unknown. -#}
 {% macro ratio_qualifier(upper, lower) -%}
+    {%- set is_lower_bound = upper ~ " in ('at_least', 'greater_than') or " ~ lower ~ " in ('at_most', 'less_than')" -%}
+    {%- set is_upper_bound = upper ~ " in ('at_most', 'less_than') or " ~ lower ~ " in ('at_least', 'greater_than')" -%}
     case
-        when
-            ({{ upper }} in ('at_least', 'greater_than') or {{ lower }} in ('at_most', 'less_than'))
-            and ({{ upper }} in ('at_most', 'less_than') or {{ lower }} in ('at_least', 'greater_than'))
-            then 'unknown'
-        when {{ upper }} in ('at_least', 'greater_than') or {{ lower }} in ('at_most', 'less_than') then 'at_least'
-        when {{ upper }} in ('at_most', 'less_than') or {{ lower }} in ('at_least', 'greater_than') then 'at_most'
+        when ({{ is_lower_bound }}) and ({{ is_upper_bound }}) then 'unknown'
+        when {{ is_lower_bound }} then 'at_least'
+        when {{ is_upper_bound }} then 'at_most'
         when 'approx' in ({{ upper }}, {{ lower }}) then 'approx'
         else coalesce({{ upper }}, {{ lower }})
     end
