@@ -103,13 +103,18 @@ def headline(best: Row, *, alone: bool) -> str:
     shared = [best["product"], best["product_version"]]
     product = " ".join(str(each) for each in shared if wording.is_known(each) and str(each) not in best["name"])
     of = [product, wording.known(best["protocol"]), best["name"] if not alone or not product else None]
+    return f"{', '.join(filter(None, of))}: {sustained(best)}"
+
+
+def sustained(best: Row) -> str:
+    """Return the capacity of a set-up, e.g. `at least 12,180 leases/s`."""
     sign = {"≥": "at least ", ">": "more than ", "≤": "at most ", "≈": "about "}.get(
         wording.figure_sign(best["status"], best["qualifier"]), ""
     )
     if best["interval_kind"] == "confidence" and best["ci_low"] < best["rate"]:
         sign = "about "  # another run may give less
     rate = wording.number(wording.about(best["rate"], best["ci_low"], best["ci_high"]))
-    return f"{', '.join(filter(None, of))}: {sign}{rate} {best['rate_unit']}"
+    return f"{sign}{rate} {best['rate_unit']}"
 
 
 def certainty(best: Row) -> str:

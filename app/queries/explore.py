@@ -33,11 +33,13 @@ _COLUMNS: Final = {"version": "product_version", "ha": "ha_mode", "tag": "tags",
 class Found(NamedTuple):
     """The configurations that match: at most `MOST_FOUND`, how many there are, and their number by facet and value.
 
+    `fastest` has one of each protocol and unit, the most frequent first; published ones only if none is measured.
     A facet counts the matches of the search and of the choices in all other facets, ignoring choices in itself; values
     without matches count 0. The most frequent values overall come first, then by value.
     """
 
     rows: pa.Table
+    fastest: pa.Table
     matches: int
     counts: dict[str, dict[str, int]]
 
@@ -96,6 +98,7 @@ class Configurations:
         found = self._known.filter(named & (misses == 0))
         return Found(
             found.take(_places(found)).drop_columns(["months", "tags", "searched"]),
+            _fastest(found),
             len(found),
             {facet: {value: counts[facet][value] for value in values} for facet, values in self.values.items()},
         )
@@ -118,6 +121,15 @@ def _places(found: pa.Table) -> NDArray[np.int64]:
         (group[0], rate is None, -sizes[group]) for group, rate in zip(groups, found["rate"].to_pylist(), strict=True)
     ]
     return np.array(sorted(range(len(keys)), key=keys.__getitem__)[:MOST_FOUND], np.int64)
+
+
+def _fastest(found: pa.Table) -> pa.Table:
+    """Return the fastest of each protocol and unit, which is the first; an upper bound may hide any value."""
+    found = found.filter(pc.is_valid(found["rate"])).filter(pc.field("status") != "exceeded_at_first_step")
+    found = found.filter(pc.equal(found["origin"], pc.min(found["origin"])))
+    groups = found.append_column("place", pa.array(np.arange(len(found)))).group_by(["protocol", "rate_unit"])
+    first = groups.aggregate([("place", "min"), ("place", "count")]).sort_by([("place_count", "descending")])
+    return found.take(first["place_min"])
 
 
 def beside(warehouse: Warehouse, search: str) -> list[dict[str, Any]]:

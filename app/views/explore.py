@@ -21,6 +21,7 @@ NAMES: Final = {"ha": "High availability", "tool": "Generator"}  # of facets tha
 FACETS: Final = {facet: NAMES.get(facet, facet.capitalize()) for facet in explore.FACETS}
 ACROSS: Final = 4  # facets per row; the first row is always visible
 NAMED: Final = 4  # values with counts below a facet
+ANSWERED: Final = 3  # protocols in the answer
 QUALITIES: Final = wording.QUALITIES | {wording.NOT_STATED: "no figure"}
 
 
@@ -28,6 +29,7 @@ def main() -> None:
     """Draw the page."""
     st.title("Runs")
     warehouse = widgets.warehouse_or_stop()
+    answer = widgets.reserved(widgets.HEADER_PIXELS)
     left, right = st.columns([3, 1])
     with left:
         search = st.text_input(
@@ -55,8 +57,8 @@ def main() -> None:
         st.warning("No set-up matches. Remove a word or a filter.")
         return
     frame = view_tables.capacities(found.rows, labels)
-    if search or any(chosen.values()):
-        _answer(frame)
+    with answer:
+        _answer(found.fastest.to_pylist(), frame)
     places = _choose_configurations(frame, found.matches)
     _lead_on(warehouse, frame.iloc[places], goal)
 
@@ -92,17 +94,19 @@ def _counts(facet: str, counts: Mapping[str, int]) -> str:
     return " · ".join(named + more) or "no matches"
 
 
-def _answer(frame: pd.DataFrame) -> None:
-    """Show the fastest match and its lead if all matches share one protocol and unit."""
+def _answer(fastest: list[headlines.Row], frame: pd.DataFrame) -> None:
+    """Show the fastest matches; of a single one its lead over the others, too."""
+    if len(fastest) > 1:
+        told = [f"{wording.known(each['protocol'])} {headlines.sustained(each)}" for each in fastest[:ANSWERED]]
+        kind = "Fastest" if fastest[0]["origin"] == "measured" else "Fastest published"
+        st.header(wording.plain(f"{kind}: {', '.join(told)}"), anchor=False)
+        return
     rated = frame.dropna(subset=["rate"])
     own = rated[rated["origin"] == "measured"]
-    rated = own if len(own) else rated
-    if len(rated) < 2 or len(rated.groupby(["protocol", "rate_unit"], dropna=False)) > 1:
-        return
-    rows: list[headlines.Row] = rated.reindex(columns=headlines.COLUMNS).to_dict("records")
+    rows: list[headlines.Row] = (own if len(own) else rated).reindex(columns=headlines.COLUMNS).to_dict("records")
     rows = [row | {"name": name} for row, name in zip(rows, headlines.names(rows), strict=True)]
     if best := headlines.fastest(rows):
-        st.header(wording.plain(headlines.headline(best, alone=False)), anchor=False)
+        st.header(wording.plain(headlines.headline(best, alone=len(rows) == 1)), anchor=False)
         st.markdown(wording.plain(" ".join(filter(None, [headlines.lead(best, rows), headlines.certainty(best)]))))
 
 

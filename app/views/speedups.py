@@ -65,6 +65,7 @@ def _show(warehouse: Warehouse, factor: str) -> None:
     if not found.num_rows:
         st.info("No two set-ups differ only in this. Measure the same set-up with and without it, then ingest both.")
         return
+    place = widgets.reserved(widgets.HEADER_PIXELS)
     own = pairs["origin"] == "measured"
     asked_of = set(st.query_params.get_all("campaign")) - set(pairs.loc[own, "campaign"].unique())
     is_published = not own.any() or st.toggle(
@@ -76,11 +77,11 @@ def _show(warehouse: Warehouse, factor: str) -> None:
         chosen = widgets.choose_many("Campaigns", "campaign", near)
     answer = _answer(warehouse.identity, factor, is_published, tuple(chosen))
     query_log.note(*answer.asked)
+    place.header(wording.plain(answer.effect), anchor=False)
     st.space(widgets.TOOLS_PIXELS)
     if answer.drawn:
         widgets.chart(answer.drawn, f"ratios-{factor}", asked, kept=answer.kept)
     else:
-        st.subheader(wording.plain(answer.effect), anchor=False)
         st.caption(f"{answer.counts}. Offer higher rates, until a step loses too much.")
     for note in answer.notes:
         st.caption(note)
@@ -115,7 +116,8 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
     pairs["shown"] = view_tables.texts(pairs, headlines.ratio, "ratio", "verdict", "sign")
     pairs["row"] = _names(pairs, factor)
     drawn = pairs.dropna(subset="ratio").head(_MOST)
-    chart = panel.ratios(drawn, effect, f"{counts}; light: 95 % interval") if len(drawn) else None
+    title, detail = f"{wording.FACTORS[factor]}: ratio of the rates", f"{counts}; light: 95 % interval"
+    chart = panel.ratios(drawn, title, detail) if len(drawn) else None
     notes = []
     described = (
         pairs.head(_MOST).dropna(subset=["campaign_description"]).groupby("campaign")["campaign_description"].first()
@@ -190,6 +192,7 @@ def _scaling(warehouse: Warehouse) -> None:
     if families.empty:
         st.info("No set-up was measured with several thread counts. Measure one with 1, 2 and 4, then ingest the runs.")
         return
+    place = widgets.reserved(widgets.HEADER_PIXELS)
     options = {
         row.family_id: f"{row.family} ({row.campaign}): {', '.join(str(count) for count in row.thread_counts)} threads"
         for row in families.itertuples()
@@ -201,7 +204,8 @@ def _scaling(warehouse: Warehouse) -> None:
     with query_log.recorded() as asked:
         points = queries.ask(warehouse, "ratio_pairs_scaling_points", family_id=chosen).to_pandas()
     unit = wording.plain(family["rate_unit"])
-    drawn = ratio.thread_scaling(points, wording.known(family["backend"]), unit, _finding(family))
+    place.header(wording.plain(_finding(family)), anchor=False)
+    drawn = ratio.thread_scaling(points, wording.known(family["backend"]), unit, "Capacity by threads")
     widgets.chart(drawn, "scaling", asked)
     if wording.is_known(family["reason"]):
         st.info(wording.plain(str(family["reason"]).rstrip(". ") + "."), icon=":material/info:")

@@ -70,7 +70,7 @@ def test_pairs_whose_ramps_end_too_soon_have_no_ratio(open_page, warehouse_home,
         "p_value_holm = null, verdict = 'limits not reached' where factor = 'threading' and origin = 'measured'"
     )
     page = open_page(changed(warehouse_home, tmp_path, open_ended), "speedups")
-    assert page.subheader[0].value.endswith("unknown, as ramps end below their limits")
+    assert page.header[0].value.endswith("unknown, as ramps end below their limits")
     assert set(page.dataframe[0].value["Verdict"]) == {"unknown: a ramp ends below its limit"}
 
 
