@@ -200,16 +200,87 @@ with_folder as (
 
 ),
 
+-- a script may give each rate its own clients (perfdhcp -R), renewals (-f) or releases (-F): that is a ramp
+campaigns_of_methods as (
+
+    select campaign
+    from told
+    group by campaign
+    having count(distinct method) > 1
+
+),
+
+with_shared_method as (
+
+    select
+        *,
+        regexp_replace(
+            regexp_replace(
+                regexp_replace(method, '[0-9]+ clients?', 'clients by rate'),
+                'renew rate [0-9.]+/s', 'renewals by rate'
+            ),
+            'release rate [0-9.]+/s', 'releases by rate'
+        ) as shared_method
+    from with_folder
+    where campaign in (select campaigns_of_methods.campaign from campaigns_of_methods)
+
+),
+
+with_family as (
+
+    select
+        trial_id,
+        offered_rate,
+        method,
+        shared_method,
+        {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, shared_method') }} as family_id
+    from with_shared_method
+
+),
+
+ramps_of_methods as (
+
+    select family_id
+    from with_family
+    group by family_id
+    having
+        count(distinct method) > 2
+        and count(distinct method) = count(distinct offered_rate)
+        and count(distinct method) = count(distinct concat_ws(' ', method, offered_rate))
+
+),
+
+by_rate as (
+
+    select
+        trial_id,
+        shared_method
+    from with_family
+    where family_id in (select ramps_of_methods.family_id from ramps_of_methods)
+
+),
+
+with_method as (
+
+    select
+        {{ all_but('with_folder', 'method') }},
+        coalesce(by_rate.shared_method, with_folder.method) as method
+    from with_folder
+    left join by_rate on with_folder.trial_id = by_rate.trial_id
+
+),
+
 own_runs as (
 
     select
         trial_id,
         unnamed_folder,
+        method,
         offered_rate,
         started_at,
         server_wiped,
         {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method, repetition') }} as run_id
-    from with_folder
+    from with_method
 
 ),
 
@@ -263,8 +334,9 @@ unwiped_runs as (
 joined as (
 
     select
-        trials.*,
+        {{ all_but('trials', 'method') }},
         with_runs.run_id,
+        with_runs.method,
         with_runs.unnamed_folder,
         with_runs.duplicate_of,
         case
