@@ -383,8 +383,11 @@ def context_path(path: str, known: Mapping[str, Any], counted: int | None = None
 
 
 def _is_known(word: str, path: str, facts: Row, known: Row) -> bool:
-    """Return whether a word of a file's name is the tool, a folder, or a known part of the configuration."""
-    if word == facts.get("tool") or word in _words(path.rpartition("/")[0]):
+    """Return whether a word of a file's name is the tool, a folder, the clients, or known of the configuration."""
+    clients = facts.get("clients")  # they are in the method
+    if word in (facts.get("tool"), *(f"{label}{clients}" for label in ("", "c", "r", "clients"))):
+        return True
+    if word in _words(path.rpartition("/")[0]):
         return True
     for column in _CONFIGURATION:
         if (value := known.get(column)) is None:

@@ -19,6 +19,7 @@ LAYOUTS = {
     "numbers": "{0}/runs/{2}/rate{1}.txt",
     "banners": "run{2}.txt",
     "described": "{0}-{1}-{2}.txt",
+    "clients": "{0}_r{1}_R{1}0_rep{2}.txt",  # -R set from -r
 }
 BANNER = "2021-02-09 11:29:{1:.2} - {0}\n"  # as the UK Ministry of Justice's log of a fail-over has it
 
@@ -32,9 +33,10 @@ def warehouse(tmp_path_factory):
             for layout, form in LAYOUTS.items():
                 place = root / layout / form.format(name, rate, repetition)
                 place.parent.mkdir(parents=True, exist_ok=True)
+                clients = f"-R {rate}0" if layout == "clients" else "-R 10000000"
                 with place.open("ab") as file:
                     file.write(BANNER.format(name, rate).encode() if layout == "banners" else b"")
-                    file.write(output.read_bytes())
+                    file.write(output.read_bytes().replace(b"-R 10000000", clients.encode()))
     (root / "pooled").mkdir()
     for number, output in enumerate(output for set_up in POOLED for output in RUNS.glob(f"{set_up}/rep1/rate*.txt")):
         shutil.copy(output, root / "pooled" / f"out.{number}")
