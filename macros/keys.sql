@@ -30,3 +30,35 @@
         unnamed_folder
     )
 {%- endmacro %}
+
+{#- Numbers of a method that a script may set from the rate, by their word: perfdhcp's -R, -f and -F, dnsperf's -q. -#}
+{% macro _numbers() -%}
+    {{ return({
+        'clients': '[0-9]+ clients?', 'outstanding': '[0-9]+ outstanding',
+        'renewals': 'renew rate [0-9.]+/s', 'releases': 'release rate [0-9.]+/s',
+    }) }}
+{%- endmacro %}
+
+{#- A method with the bare words instead of these numbers. -#}
+{% macro without_numbers_by_rate(method) -%}
+    {%- set numbers = _numbers() -%}
+    {{ 'regexp_replace(' * numbers | length }}{{ method }}
+    {%- for word, number in numbers.items() %}, '{{ number }}', '{{ word }}'){% endfor %}
+{%- endmacro %}
+
+{#- For each number, whether it differs between the rows of a group: are_clients_by_rate, ... -#}
+{% macro numbers_by_rate(method) -%}
+    {% for word, number in _numbers().items() -%}
+        count(distinct regexp_extract({{ method }}, '({{ number }})', 1)) > 1 as are_{{ word }}_by_rate
+        {{- ",\n        " if not loop.last }}
+    {%- endfor %}
+{%- endmacro %}
+
+{#- A method that says of a number which differs, as `groups` has it, that it goes by the rate. -#}
+{% macro with_numbers_by_rate(method, groups) -%}
+    {%- set numbers = _numbers() -%}
+    {{ 'regexp_replace(' * numbers | length }}{{ method }}
+    {%- for word, number in numbers.items() -%}
+        , case when {{ groups }}.are_{{ word }}_by_rate then '{{ number }}' else '$^' end, '{{ word }} by rate')
+    {%- endfor %}
+{%- endmacro %}

@@ -200,7 +200,7 @@ with_folder as (
 
 ),
 
--- a script may give each rate its own clients (perfdhcp -R), renewals (-f) or releases (-F): that is a ramp
+-- a script may set perfdhcp's clients (-R), renewals (-f) or releases (-F), or dnsperf's window (-q), from the rate
 campaigns_of_methods as (
 
     select campaign
@@ -210,17 +210,11 @@ campaigns_of_methods as (
 
 ),
 
-with_shared_method as (
+with_alike as (
 
     select
         *,
-        regexp_replace(
-            regexp_replace(
-                regexp_replace(method, '[0-9]+ clients?', 'clients by rate'),
-                'renew rate [0-9.]+/s', 'renewals by rate'
-            ),
-            'release rate [0-9.]+/s', 'releases by rate'
-        ) as shared_method
+        {{ without_numbers_by_rate('method') }} as alike
     from with_folder
     where campaign in (select campaigns_of_methods.campaign from campaigns_of_methods)
 
@@ -232,15 +226,17 @@ with_family as (
         trial_id,
         offered_rate,
         method,
-        shared_method,
-        {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, shared_method') }} as family_id
-    from with_shared_method
+        {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, alike') }} as family_id
+    from with_alike
 
 ),
 
-ramps_of_methods as (
+-- from three rates on: two numbers of clients at the same rates, or three at one rate, are compared on purpose
+ramps as (
 
-    select family_id
+    select
+        {{ numbers_by_rate('method') }},
+        family_id
     from with_family
     group by family_id
     having
@@ -250,13 +246,13 @@ ramps_of_methods as (
 
 ),
 
-by_rate as (
+methods_of_ramps as (
 
     select
-        trial_id,
-        shared_method
+        with_family.trial_id,
+        {{ with_numbers_by_rate('with_family.method', 'ramps') }} as method
     from with_family
-    where family_id in (select ramps_of_methods.family_id from ramps_of_methods)
+    inner join ramps on with_family.family_id = ramps.family_id
 
 ),
 
@@ -264,9 +260,9 @@ with_method as (
 
     select
         {{ all_but('with_folder', 'method') }},
-        coalesce(by_rate.shared_method, with_folder.method) as method
+        coalesce(methods_of_ramps.method, with_folder.method) as method
     from with_folder
-    left join by_rate on with_folder.trial_id = by_rate.trial_id
+    left join methods_of_ramps on with_folder.trial_id = methods_of_ramps.trial_id
 
 ),
 
