@@ -231,7 +231,8 @@ with_family as (
 
 ),
 
--- from three rates on: two numbers of clients at the same rates, or three at one rate, are compared on purpose
+-- three numbers or more, each at rates of its own, and few of them at two, as a script may round. Several numbers at
+-- one rate, or each at many rates, are compared on purpose.
 ramps as (
 
     select
@@ -241,8 +242,8 @@ ramps as (
     group by family_id
     having
         count(distinct method) > 2
-        and count(distinct method) = count(distinct offered_rate)
-        and count(distinct method) = count(distinct concat_ws(' ', method, offered_rate))
+        and 2 * count(distinct method) > count(distinct offered_rate)
+        and count(distinct concat_ws(' ', method, offered_rate)) = count(distinct offered_rate)
 
 ),
 
