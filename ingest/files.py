@@ -15,7 +15,7 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dropline.errors import DroplineError
 from dropline.ingest import archives, figures, formats, machines, servers, telemetry
@@ -26,13 +26,8 @@ from dropline.ingest.names import without_archive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from types import ModuleType
 
-    from dropline.ingest.formats import Reader
     from dropline.ingest.formats.perfdhcp_forms import Form
-    from dropline.ingest.telemetry import TelemetryReader
-
-    Nature = tuple["Kind", Reject | None, Reader | None, ModuleType | None, TelemetryReader | None, str | None]
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 HEAD_BYTES: Final = 64 * 1024
@@ -122,9 +117,7 @@ class Found:
     elsewhere: str | None = None  # the path on disk, if it is not scope and path
     reject: Reject | None = None  # why it is rejected, if it is UNREADABLE or empty
     kind: Kind = Kind.UNREADABLE
-    reader: Reader | None = None  # of an OUTPUT; `server` and `watcher` likewise
-    server: ModuleType | None = None
-    watcher: TelemetryReader | None = None
+    reader: Any = None  # the module that recognised an OUTPUT, a SERVER or a WATCHED
     fact: str | None = None  # the kind of machine fact in it, if known
     size: int = 0  # in bytes; with the mtime in us, as the directory entry gives them; 0 if not looked up
     modified_us: int = 0
@@ -138,15 +131,6 @@ class Found:
         folder, _, name = path.rpartition("/")
         elsewhere = None if str(place) == f"{scope.place}/{path}" else str(place)
         return cls(scope, sys.intern(folder or "."), sys.intern(name), elsewhere, reject)
-
-    @property
-    def nature(self) -> Nature:
-        """What is recognised by the name and the head."""
-        return self.kind, self.reject, self.reader, self.server, self.watcher, self.fact
-
-    @nature.setter
-    def nature(self, nature: Nature) -> None:
-        self.kind, self.reject, self.reader, self.server, self.watcher, self.fact = nature
 
     @property
     def path(self) -> str:
@@ -219,7 +203,7 @@ def _recognise(heads: Sequence[tuple[Found, bytes]]) -> None:
         if before is item:
             recognise(item, head, asked=asked)
         else:
-            item.nature = before.nature
+            item.kind, item.reject, item.reader, item.fact = before.kind, before.reject, before.reader, before.fact
 
 
 def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
@@ -236,11 +220,11 @@ def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
     elif not head and not name.endswith(_MESSAGES):
         item.reject = Reject(1, "the file is empty", "run the trial again, or remove the file")
     elif server := servers.recognise(head):
-        item.kind, item.server = Kind.SERVER, server
+        item.kind, item.reader = Kind.SERVER, server
     elif reader := formats.recognise(head):
         item.kind, item.reader = Kind.OUTPUT, reader
     elif watcher := telemetry.recognise(head):
-        item.kind, item.watcher = Kind.WATCHED, watcher
+        item.kind, item.reader = Kind.WATCHED, watcher
     elif not formats.begins_like_json(head) and figures.recognise(head):
         item.kind = Kind.FIGURES
     elif reader := contents.behind(head):
@@ -574,7 +558,7 @@ def _adopt_machine_facts(items: list[Found]) -> None:
     left_over = {Kind.UNKNOWN, Kind.MESSAGES}
     if named:
         left_over.add(Kind.OUTPUT)
-    elif any(item.reader and not item.fact for item in items):
+    elif any(item.kind is Kind.OUTPUT and not item.fact for item in items):
         left_over.clear()
     for item in items:
         if item.kind in left_over or (item.fact and item.kind in {Kind.UNKNOWN, Kind.OUTPUT}):

@@ -109,7 +109,7 @@ def begin(folder: Path, lake: Lake) -> Begun:
 
 def _told(found: Sequence[Found]) -> str:
     """Describe the contents of a folder by kind."""
-    tools = Counter(item.reader.NAME for item in found if item.kind is Kind.OUTPUT and item.reader)
+    tools = Counter(item.reader.NAME for item in found if item.kind is Kind.OUTPUT)
     names = {
         Kind.SIDECAR: "sidecars",
         Kind.SERVER: "server configurations",

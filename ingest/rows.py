@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from dropline.ingest.campaign import Campaign, Method
 from dropline.ingest.context import WATCHED, Context
+from dropline.ingest.files import Found, Kind
 from dropline.ingest.formats import Observation, Reject, Report, Row, prefixes
 from dropline.ingest.formats.perfdhcp_options import UNKNOWN_OPTIONS
 from dropline.ingest.lake import Version
@@ -22,7 +23,6 @@ from dropline.ingest.telemetry import Sample
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from dropline.ingest.files import Found
     from dropline.ingest.lake import Key
     from dropline.ingest.ramps import Trial
 
@@ -110,25 +110,12 @@ def context_file(
     return Outcome(raw_row(item, campaign, content, kind, "context"), rows or {})
 
 
-def ignored(item: Found, campaign: str, content: Content) -> Outcome:
-    """Return the outcome of an ignored file."""
-    place = f"{item.scope.place}/{item.path}"
-    return Outcome(raw_row(item, campaign, content, item.kind.value, "ignored"), place=place)
-
-
-def rejected(
-    item: Found,
-    campaign: str,
-    rejects: Sequence[Reject],
-    content: Content | None = None,
-    context: Context = _NO_CONTEXT,
-) -> Outcome:
+def rejected(item: Found, campaign: str, rejects: Sequence[Reject], content: Content | None = None) -> Outcome:
     """Return a rejected outcome. The digest is empty if the file could not be read."""
-    kind = item.reader.NAME if item.reader else item.kind.value
-    raw = raw_row(item, campaign, content or Content(b"", 0, ""), kind, "rejected", context.sha256())
+    outcome = _outcome(item, campaign, content or Content(b"", 0, ""), "rejected", rejects)
     if content is None:
-        raw |= {"content": None, "modified_at": None}
-    return Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]})
+        outcome.raw |= {"content": None, "modified_at": None}
+    return outcome
 
 
 def output(
@@ -141,9 +128,7 @@ def output(
     """Return the outcome of a generator's output: trials for reports, rejects for the rest."""
     rejects = [part for part in parsed if isinstance(part, Reject)]
     reports = [part for part in parsed if isinstance(part, Report)]
-    if not reports:
-        return rejected(item, campaign, rejects, content, context)
-    outcome = _outcome(item, campaign, content, "trials", rejects, context, len(reports))
+    outcome = _outcome(item, campaign, content, "trials" if reports else "rejected", rejects, context, len(reports))
     rates = {rate for report in reports if (rate := report.facts.get("offered_rate")) is not None}
     named = prefixes.banners(content.data, reports)
     for index, (report, banner) in enumerate(zip(reports, named, strict=True)):
@@ -161,9 +146,7 @@ def watched(
     observations = []
     while some := [*islice(samples, _SAMPLES)]:
         observations.append(_from_series("observations", [Series.of("observations", _SAMPLED, some, fixed)]))
-    if not observations:
-        return rejected(item, campaign, rejects, content, context)
-    outcome = _outcome(item, campaign, content, "observations", rejects, context)
+    outcome = _outcome(item, campaign, content, "observations" if observations else "rejected", rejects, context)
     outcome.observations = observations
     return outcome
 
@@ -173,9 +156,7 @@ def published(item: Found, campaign: str, content: Content, parsed: Iterable[Row
     rejects: list[Reject] = []
     source = {"campaign": campaign, "source_path": item.path, "source_sha256": content.sha256}
     rows = [row | source for row in _without_rejects(parsed, rejects)]
-    if not rows:
-        return rejected(item, campaign, rejects, content)
-    outcome = _outcome(item, campaign, content, "figures", rejects)
+    outcome = _outcome(item, campaign, content, "figures" if rows else "rejected", rejects)
     outcome.rows["figures"] = rows
     return outcome
 
@@ -306,9 +287,11 @@ def _outcome(
     context: Context = _NO_CONTEXT,
     trials: int = 0,
 ) -> Outcome:
-    """Return the outcome of a file with results, some of which may be rejected; `status` is that without rejects."""
-    reader = item.reader or item.watcher
-    kind, status = reader.NAME if reader else item.kind.value, "partly_rejected" if rejects else status
+    """Return the outcome of a file, some of whose results may be rejected; `status` is that without these."""
+    unnamed = status == "rejected" and item.kind in {Kind.SERVER, Kind.WATCHED}
+    kind = item.reader.NAME if item.reader and not unnamed else item.kind.value
+    if rejects and status != "rejected":
+        status = "partly_rejected"
     raw = raw_row(item, campaign, content, kind, status, context.sha256(), trials)
     return Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]})
 

@@ -30,8 +30,12 @@ if TYPE_CHECKING:
 
 _ALIKE: Final = 8  # consecutive lines of one kind that are still listed singly
 _LONGEST: Final = 100
-_AS_A_WHOLE: Final = "its content as a whole"
 _OWN: Final = {"host_id": "hosts", "server_config_id": "server_configs"}  # column -> the table it refers to
+_OF_A_READER: Final = {
+    Kind.OUTPUT: "output of {0.NAME}",
+    Kind.SERVER: "a server configuration of {0.PRODUCT}",
+    Kind.WATCHED: "counters or probes: {0.NAME}",
+}
 _KINDS: Final = {
     Kind.CAMPAIGN: ("a campaign's description", f"its name is {FILE_NAME}"),
     Kind.SIDECAR: ("a sidecar", "an output beside it has its name"),
@@ -202,19 +206,14 @@ def _find(path: Path, within: Path | None, room: Callable[[], Path]) -> tuple[Fo
 def _kind(item: Found) -> tuple[str, str]:
     """Return the kind of a file and how it was recognised."""
     name = item.file.name
-    if item.kind is Kind.OUTPUT and item.reader:
-        return f"output of {item.reader.NAME}", _deciding_line(item, item.reader.sniff) or _AS_A_WHOLE
-    if item.kind is Kind.SERVER and item.server:
-        return f"a server configuration of {item.server.PRODUCT}", _deciding_line(
-            item, item.server.sniff
-        ) or _AS_A_WHOLE
     if item.kind is Kind.MACHINE:
         if item.fact is None:
             return "a file among machine facts", "the folder it is in"
         by_content = _deciding_line(item, lambda head: machines.recognise("", head) == item.fact)
         return f"machine facts: {item.fact}", by_content or f"its name {name}"
-    if item.kind is Kind.WATCHED and item.watcher:
-        return f"counters or probes: {item.watcher.NAME}", _deciding_line(item, item.watcher.sniff) or _AS_A_WHOLE
+    if item.kind in _OF_A_READER:
+        words = _OF_A_READER[item.kind].format(item.reader)
+        return words, _deciding_line(item, item.reader.sniff) or "its content as a whole"
     return _KINDS[item.kind]
 
 
@@ -237,7 +236,7 @@ def _deciding_line(item: Found, sniff: Callable[[bytes], bool]) -> str | None:
 def _lines(item: Found, outcome: Outcome) -> list[Line]:
     if item.kind is Kind.WATCHED:
         return list(_metrics(outcome))
-    if not item.reader or item.kind is not Kind.OUTPUT or outcome.raw["content"] is None:
+    if item.kind is not Kind.OUTPUT or outcome.raw["content"] is None:
         return []
     try:
         return [Line(*line) for line in contents.explain(item.reader, outcome.raw["content"])]

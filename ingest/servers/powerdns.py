@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from dropline.ingest.formats import Row
 
+NAME = "powerdns"
 PRODUCT: Final = "PowerDNS"
 AUTHORITATIVE: Final = "PowerDNS Authoritative Server"
 RECURSOR: Final = "PowerDNS Recursor"
