@@ -38,20 +38,12 @@ class BackupFailed(DroplineError):
 
 @dataclass(frozen=True, slots=True)
 class BackedUp:
-    """The result of one `backup`.
+    """The result of one `backup`."""
 
-    Attributes:
-        root: the backup.
-        batches: number of batches in the backup.
-        copied: number of batches copied by this call.
-        warehouse: whether the backup includes a published warehouse.
-
-    """
-
-    root: Path
-    batches: int
-    copied: int
-    warehouse: bool
+    root: Path  # the backup
+    batches: int  # number of batches in the backup
+    copied: int  # number of batches copied by this call
+    warehouse: bool  # whether the backup includes a published warehouse
 
     def text(self) -> str:
         """Return the result as text."""

@@ -28,22 +28,14 @@ LARGE_BYTES: Final = 128 * 1024 * 1024  # an entry of this size is not merged fu
 
 @dataclass(slots=True)
 class Compacted:
-    """The result of one `compact`.
+    """The result of one `compact`."""
 
-    Attributes:
-        before: number of entries in force before.
-        merged: how many of them were merged, `into` that many new ones.
-        waiting: folders that stay on disk until their readers finish.
-        purged: forgotten files that were removed; `left` are those skipped because another process was faster.
-
-    """
-
-    before: int
-    merged: int = 0
-    into: int = 0
-    waiting: int = 0
-    purged: int = 0
-    left: int = 0
+    before: int  # number of entries in force before
+    merged: int = 0  # how many of them were merged
+    into: int = 0  # that many new ones
+    waiting: int = 0  # folders that stay on disk until their readers finish
+    purged: int = 0  # forgotten files that were removed
+    left: int = 0  # those skipped because another process was faster
 
     def text(self) -> str:
         """Return the result as text."""

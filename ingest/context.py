@@ -101,28 +101,16 @@ class ServerConfig:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Everything joined to one output, in order of trust.
+    """Everything joined to one output, in order of trust."""
 
-    Attributes:
-        claims: values from the server configuration, the sidecar, the path and the defaults.
-        warnings: what is missing or unusable, one sentence each.
-        observations: rows of schema.OBSERVATIONS, with the columns WATCHED.
-        own: columns with only one source: host_id, server_config_id.
-        path: of the output, relative to the campaign's folder.
-        shared: whether the sidecar belongs to the outputs of several processes.
-        name: of the output, if no path template matches and the name may contain more than a rate.
-        level: index in the path of the folder whose bare number counts repetitions.
-
-    """
-
-    claims: tuple[Claim, ...] = ()
-    warnings: tuple[str, ...] = ()
-    observations: tuple[Watched, ...] = ()
-    own: Row = field(default_factory=dict)
-    path: str = ""
-    shared: bool = False
-    name: Name | None = None
-    level: int | None = None
+    claims: tuple[Claim, ...] = ()  # values from the server configuration, the sidecar, the path and the defaults
+    warnings: tuple[str, ...] = ()  # what is missing or unusable, one sentence each
+    observations: tuple[Watched, ...] = ()  # rows of schema.OBSERVATIONS, with the columns WATCHED
+    own: Row = field(default_factory=dict)  # columns with only one source: host_id, server_config_id
+    path: str = ""  # of the output, relative to the campaign's folder
+    shared: bool = False  # whether the sidecar belongs to the outputs of several processes
+    name: Name | None = None  # of the output, if no path template matches and the name may contain more than a rate
+    level: int | None = None  # index in the path of the folder whose bare number counts repetitions
 
     def sha256(self) -> str:
         """Return the digest of the context; a different digest makes a new version of the file."""

@@ -39,12 +39,6 @@ class Identities:
     """Assigns names to the scopes of one call; `known` holds the earlier ones.
 
     `given` is the caller's name for folders without a campaign.yaml.
-
-    Attributes:
-        notes: remarks about the names for the user, one sentence each.
-        renamed: campaigns that have a new name.
-        refused: rejected folders.
-
     """
 
     def __init__(self, known: Known, given: str | None = None) -> None:
@@ -55,9 +49,9 @@ class Identities:
             raise IntakeError(message)
         self._known, self._given = known, given
         self._taken: dict[str, Path] = {}
-        self.notes: list[str] = []
-        self.renamed: list[Renamed] = []
-        self.refused: list[Refused] = []
+        self.notes: list[str] = []  # remarks about the names for the user, one sentence each
+        self.renamed: list[Renamed] = []  # campaigns that have a new name
+        self.refused: list[Refused] = []  # rejected folders
 
     def named(self, scopes: Iterable[list[Found]]) -> Iterator[list[Found]]:
         """Yield the files of some scopes under their names in the lake."""

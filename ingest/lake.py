@@ -338,20 +338,14 @@ class Lake:
 
 
 class Batch:
-    """An unfinished batch; it begins with its first rows. What is not committed is removed when `stack` closes.
-
-    Attributes:
-        dropped: after `commit`, the files left out because another process had committed them
-            (of a reread batch: any version of them).
-        dropped_trials: number of trials in them.
-
-    """
+    """An unfinished batch; it begins with its first rows. What is not committed is removed when `stack` closes."""
 
     def __init__(self, lake: Lake, stack: ExitStack, after: str, *, reread: bool) -> None:
         self._lake, self._stack, self._after, self._reread = lake, stack, after, reread
         self._writers: dict[str, TableFile] = {}
+        # Files that another process has committed meanwhile (of a reread batch: any version of them), after `commit`.
         self.dropped: dict[Key, Version] = {}
-        self.dropped_trials = 0
+        self.dropped_trials = 0  # number of trials in them
 
     @property
     def name(self) -> str:

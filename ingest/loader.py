@@ -40,33 +40,20 @@ _KEPT_BYTES: Final = 256 * 1024 * 1024  # of small files, so that they are read 
 
 @dataclass(slots=True)
 class Summary:
-    """The result of one ingest; `seen` is always `ingested + skipped + rejected` plus the `ignored`.
-
-    Attributes:
-        ingested: new or changed files that were accepted.
-        skipped: files already in the lake in this version.
-        rejected: rejected files, including those already known.
-        ignored: ignored files, including those already known, and folders with their contents.
-        superseded: ingested files that replaced an earlier version.
-        retired: files in the lake that campaign.yaml now ignores; they no longer count.
-        batch: the batch that was written, None if nothing was new.
-        notes: remarks about the campaigns for the user, one sentence each.
-        rejects: rows of schema.REJECTS without the batch, including known ones.
-
-    """
+    """The result of one ingest; `seen` is always `ingested + skipped + rejected` plus the `ignored`."""
 
     seen: int = 0
-    ingested: int = 0
-    skipped: int = 0
-    rejected: int = 0
-    ignored: list[Ignored] = field(default_factory=list)
+    ingested: int = 0  # new or changed files that were accepted
+    skipped: int = 0  # files already in the lake in this version
+    rejected: int = 0  # rejected files, including those already known
+    ignored: list[Ignored] = field(default_factory=list)  # files, also known ones, and folders with their contents
     trials: int = 0
-    superseded: int = 0
-    retired: int = 0
-    batch: str | None = None
+    superseded: int = 0  # ingested files that replaced an earlier version
+    retired: int = 0  # files in the lake that campaign.yaml now ignores; they no longer count
+    batch: str | None = None  # the batch that was written, None if nothing was new
     campaigns: set[str] = field(default_factory=set)
-    rejects: list[Row] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    rejects: list[Row] = field(default_factory=list)  # rows of schema.REJECTS without the batch, including known ones
+    notes: list[str] = field(default_factory=list)  # remarks about the campaigns for the user, one sentence each
 
     def add(self, other: Summary) -> None:
         """Add the counts of another part of the call."""

@@ -42,19 +42,12 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One commit.
-
-    Attributes:
-        batches: the batches whose rows are in the files, oldest first.
-        files: the file of each table that has rows.
-        replaces: the numbers of the entries that it replaces.
-
-    """
+    """One commit."""
 
     number: int
-    batches: tuple[str, ...]
-    files: Mapping[str, Part]
-    replaces: tuple[int, ...] = ()
+    batches: tuple[str, ...]  # the batches whose rows are in the files, oldest first
+    files: Mapping[str, Part]  # the file of each table that has rows
+    replaces: tuple[int, ...] = ()  # the numbers of the entries that it replaces
 
     @property
     def name(self) -> str:

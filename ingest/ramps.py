@@ -78,21 +78,13 @@ class _Keys(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Group:
-    """What the trials of a group share.
+    """What the trials of a group share."""
 
-    Attributes:
-        row: columns of schema.TRIALS, of its first trial.
-        form: a %-format of the digested context.
-        source: the name of the first trial's sidecar.
-        columns: the keys of `context_sources`; `sources` are its values, None for the trial's sidecar.
-
-    """
-
-    row: Row
-    form: str
-    source: str
-    columns: list[str]
-    sources: list[str | None]
+    row: Row  # columns of schema.TRIALS, of its first trial
+    form: str  # a %-format of the digested context
+    source: str  # the name of the first trial's sidecar
+    columns: list[str]  # the keys of `context_sources`
+    sources: list[str | None]  # its values, None for the trial's sidecar
 
 
 class _Sidecar(NamedTuple):

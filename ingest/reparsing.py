@@ -56,22 +56,13 @@ def _counts_text(counts: Counter[str]) -> str:
 
 @dataclass(slots=True)
 class Reparsed:
-    """The result of one `reparse`.
+    """The result of one `reparse`."""
 
-    Attributes:
-        files: files that were parsed again.
-        without_bytes: files that could not be read when they were ingested, so nothing is stored to parse.
-        overtaken: files that another process has committed meanwhile; its version wins.
-        batch: the batch that was written, None if nothing changed.
-        changes: the files that were written again.
-
-    """
-
-    files: int = 0
-    without_bytes: int = 0
-    overtaken: int = 0
-    batch: str | None = None
-    changes: list[FileChange] = field(default_factory=list)
+    files: int = 0  # files that were parsed again
+    without_bytes: int = 0  # files that could not be read when they were ingested, so nothing is stored to parse
+    overtaken: int = 0  # files that another process has committed meanwhile; its version wins
+    batch: str | None = None  # the batch that was written, None if nothing changed
+    changes: list[FileChange] = field(default_factory=list)  # the files that were written again
 
     @property
     def rescued(self) -> list[FileChange]:

@@ -78,15 +78,10 @@ def server_configs(found: Iterable[Found], read: Read) -> Iterator[ServerConfig]
 
 
 class Neighbours:
-    """The files of one scope, after `adopt`.
-
-    Attributes:
-        machines: the files of each folder of machine facts.
-
-    """
+    """The files of one scope, after `adopt`."""
 
     def __init__(self, items: Sequence[Found]) -> None:
-        self.machines: dict[str, list[Found]] = defaultdict(list)
+        self.machines: dict[str, list[Found]] = defaultdict(list)  # the files of each folder of machine facts
         self._served: dict[Found, set[str]] = defaultdict(set)  # sidecar -> stems of its outputs
         self._outputs: dict[str, dict[str, Found]] = defaultdict(dict)  # folder -> stem -> output
         self._files: dict[str, list[str]] = defaultdict(list)  # folder -> names of the outputs

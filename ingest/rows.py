@@ -64,24 +64,14 @@ class Series(NamedTuple):
 
 @dataclass(slots=True)
 class Outcome:
-    """The result of one file: its row of raw_files, and all other rows from it.
+    """The result of one file: its row of raw_files, and all other rows from it."""
 
-    Attributes:
-        raw: the row of schema.RAW_FILES without the batch.
-        rows: the rows of small tables.
-        series: the rows of large tables.
-        observations: the contents of a file of counters as chunks of Arrow rows, too many for Python objects.
-        trial: the only trial, if it was taken by columns.
-        place: the path on disk of an ignored file, for messages.
-
-    """
-
-    raw: Row
-    rows: dict[str, list[Row]] = field(default_factory=dict)
-    series: list[Series] = field(default_factory=list)
-    observations: list[pa.Table] = field(default_factory=list)
-    trial: Trial | None = None
-    place: str = ""
+    raw: Row  # the row of schema.RAW_FILES without the batch
+    rows: dict[str, list[Row]] = field(default_factory=dict)  # the rows of small tables
+    series: list[Series] = field(default_factory=list)  # the rows of large tables
+    observations: list[pa.Table] = field(default_factory=list)  # of a file of counters: too many for Python objects
+    trial: Trial | None = None  # the only trial, if it was taken by columns
+    place: str = ""  # the path on disk of an ignored file, for messages
 
     @property
     def key(self) -> Key:

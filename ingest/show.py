@@ -66,16 +66,10 @@ class Value(NamedTuple):
 
 @dataclass(slots=True)
 class Trial:
-    """One report of the file, as it would be stored.
+    """One report of the file, as it would be stored."""
 
-    Attributes:
-        row: its row of schema.TRIALS without the batch.
-        values: values that could come from several sources, with their source.
-
-    """
-
-    row: Row
-    values: list[Value]
+    row: Row  # its row of schema.TRIALS without the batch
+    values: list[Value]  # values that could come from several sources, with their source
 
     def lines(self) -> list[str]:
         """Return the context of the report, line by line."""
@@ -86,32 +80,21 @@ class Trial:
 
 @dataclass(slots=True)
 class Explanation:
-    """The kind of one file, and the result an ingest would have.
-
-    Attributes:
-        campaign, source_path: the key it would be stored under.
-        kind: a description of its kind; `why` is how it was recognised.
-        lines: every line that is not blank, if the reader can explain them.
-        rejects: rows of schema.REJECTS without the batch.
-        joined: what would be joined to an output without trials.
-        left_alone: whether an ingest of its folder skips it: it is hidden, a note, or ignored by campaign.yaml.
-        known: whether the lake has this version, None if no lake was given.
-        beside: the output, without ending, that a file of counters belongs to.
-
-    """
+    """The kind of one file, and the result an ingest would have."""
 
     path: Path
-    campaign: str
+    campaign: str  # with `source_path` the key it would be stored under
     source_path: str
-    kind: str
-    why: str
-    lines: list[Line] = field(default_factory=list)
+    kind: str  # a description of its kind
+    why: str  # how it was recognised
+    lines: list[Line] = field(default_factory=list)  # every line that is not blank, if the reader can explain them
     trials: list[Trial] = field(default_factory=list)
-    rejects: list[Row] = field(default_factory=list)
-    joined: Trial | None = None
+    rejects: list[Row] = field(default_factory=list)  # rows of schema.REJECTS without the batch
+    joined: Trial | None = None  # what would be joined to an output without trials
+    # Whether an ingest of its folder skips it: it is hidden, a note, or ignored by campaign.yaml.
     left_alone: bool = False
-    known: str | None = None
-    beside: str | None = None
+    known: str | None = None  # whether the lake has this version, None if no lake was given
+    beside: str | None = None  # the output, without ending, that a file of counters belongs to
 
     def text(self) -> str:
         """Return the explanation as text; long runs of lines of one kind are summarised."""

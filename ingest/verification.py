@@ -49,18 +49,11 @@ class Fault(NamedTuple):
 
 @dataclass(slots=True)
 class Verified:
-    """The result of one `verify`.
+    """The result of one `verify`."""
 
-    Attributes:
-        batches: number of batches checked.
-        faults: what is wrong, with what to do.
-        set_aside: the folders that damaged files were moved to.
-
-    """
-
-    batches: int = 0
-    faults: list[Fault] = field(default_factory=list)
-    set_aside: list[Path] = field(default_factory=list)
+    batches: int = 0  # number of batches checked
+    faults: list[Fault] = field(default_factory=list)  # what is wrong, with what to do
+    set_aside: list[Path] = field(default_factory=list)  # the folders that damaged files were moved to
 
     def text(self) -> str:
         """Return the result as text: each fault with its file and what to do, then the total."""

@@ -32,23 +32,15 @@ class Observation(NamedTuple):
 
 @dataclass(slots=True)
 class Report:
-    """One trial as reported by the tool.
+    """One trial as reported by the tool."""
 
-    Attributes:
-        line: first line of the report in the file, from 1.
-        facts: columns of `schema.TRIALS` found in the text itself.
-        exchanges: rows of `schema.EXCHANGES` without the keys.
-        intervals: columns of `schema.INTERVALS` without the keys, of which there may be very many.
-        warnings: notes for the user, one sentence each.
-
-    """
-
-    line: int
-    facts: Row
-    exchanges: list[Row] = field(default_factory=list)
+    line: int  # first line of the report in the file, from 1
+    facts: Row  # columns of `schema.TRIALS` found in the text itself
+    exchanges: list[Row] = field(default_factory=list)  # rows of `schema.EXCHANGES` without the keys
+    # Columns of `schema.INTERVALS` without the keys, of which there may be very many.
     intervals: dict[str, Sequence[Any]] = field(default_factory=dict)
     observations: list[Observation] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)  # notes for the user, one sentence each
 
 
 @dataclass(slots=True, frozen=True)
@@ -90,16 +82,10 @@ class Reader(Protocol):
 
 
 class TextReader(Reader, Protocol):
-    """Interface of a module for a line-based text format; one file may hold output of several tools.
+    """Interface of a module for a line-based text format; one file may hold output of several tools."""
 
-    Attributes:
-        LINES: pattern of line beginnings printed only by this tool, or by few others.
-        CLUES: strings, at least one of which is in each of these lines.
-
-    """
-
-    LINES: re.Pattern[str]
-    CLUES: tuple[str, ...]
+    LINES: re.Pattern[str]  # pattern of line beginnings printed only by this tool, or by few others
+    CLUES: tuple[str, ...]  # strings, at least one of which is in each of these lines
 
     def parse(self, data: bytes, line: int = 1) -> Parts:
         """Yield what `Reader.parse` yields, for a text that begins at `line` of its file."""

@@ -65,24 +65,15 @@ FACTS: Final = ("command", "offered_rate", "achieved_rate", "sent", "received", 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Figures:
-    """The figures of n reports of one form, with E exchanges and L interim lines.
+    """The figures of n reports of one form, with E exchanges and L interim lines."""
 
-    Attributes:
-        usual: whether a report deserves no remark; the other attributes are valid only for those.
-        facts: the values of FACTS of each report.
-        settings: the other columns of schema.TRIALS of each report; equal ones are one object.
-        report_s: the nominal seconds between two interim lines of each report.
-        exchanges: columns of schema.EXCHANGES -> n * E values, report by report.
-        interims: the cumulative counters INTERIM, of shape (kinds, n, L, E).
-
-    """
-
-    usual: list[bool]
-    facts: list[tuple[Any, ...]]
+    usual: list[bool]  # whether a report deserves no remark; the other attributes are valid only for those
+    facts: list[tuple[Any, ...]]  # the values of FACTS of each report
+    # The other columns of schema.TRIALS of each report; equal ones are one object.
     settings: list[tuple[tuple[str, Any], ...]]
-    report_s: list[float | None]
-    exchanges: dict[str, pa.Array]
-    interims: NDArray[np.int64]
+    report_s: list[float | None]  # the nominal seconds between two interim lines of each report
+    exchanges: dict[str, pa.Array]  # columns of schema.EXCHANGES -> n * E values, report by report
+    interims: NDArray[np.int64]  # the cumulative counters INTERIM, of shape (kinds, n, L, E)
 
     def told(self, number: int) -> Row:
         """Return the facts of one report, as `perfdhcp.parse` tells them."""
@@ -92,23 +83,15 @@ class Figures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Form:
-    """Where the numbers stand in all reports with one skeleton, as indices among all of a report's numbers.
+    """Where the numbers stand in all reports with one skeleton, as indices among all of a report's numbers."""
 
-    Attributes:
-        exchanges: their names, E in order, and their positions in the protocol.
-        rate: of the achieved rate; `malformed` of the malformed packets; `expected` of the offered rate, if printed.
-        figures: of the exchanges' figures, in the order of _FIGURES; shape (figures, E).
-        interims: of the interim lines' counters; shape (kinds, L, E).
-
-    """
-
-    exchanges: tuple[str, ...]
-    positions: tuple[int, ...]
-    rate: int
-    malformed: int
-    expected: int | None
-    figures: NDArray[np.int64]
-    interims: NDArray[np.int64]
+    exchanges: tuple[str, ...]  # their names, E in order
+    positions: tuple[int, ...]  # of the exchanges in the protocol
+    rate: int  # of the achieved rate
+    malformed: int  # of the malformed packets
+    expected: int | None  # of the offered rate, if printed
+    figures: NDArray[np.int64]  # of the exchanges' figures, in the order of _FIGURES; shape (figures, E)
+    interims: NDArray[np.int64]  # of the interim lines' counters; shape (kinds, L, E)
 
     def read(self, texts: Sequence[bytes]) -> Figures:
         """Return the figures of reports of this form."""

@@ -18,24 +18,14 @@ if TYPE_CHECKING:
 
 
 class Sample(NamedTuple):
-    """One observed value.
+    """One observed value."""
 
-    Attributes:
-        at: time in UTC; None if the file has no time.
-        metric: name, prefixed with its source: `pdns.udp-queries`, `udp.InErrors`, `sar.cpu-load.idle`.
-        value: a finite number as given in the file: counters are not converted to rates.
-        unit: of the value; None for a plain count, or if the source does not give it.
-        label: distinguishes several: a CPU, an interface, a socket, a set of labels.
-        host: the observed host, if the file names it.
-
-    """
-
-    at: datetime | None
-    metric: str
-    value: float
-    unit: str | None
-    label: str | None = None
-    host: str | None = None
+    at: datetime | None  # time in UTC; None if the file has no time
+    metric: str  # name, prefixed with its source: `pdns.udp-queries`, `udp.InErrors`, `sar.cpu-load.idle`
+    value: float  # a finite number as given in the file: counters are not converted to rates
+    unit: str | None  # of the value; None for a plain count, or if the source does not give it
+    label: str | None = None  # distinguishes several: a CPU, an interface, a socket, a set of labels
+    host: str | None = None  # the observed host, if the file names it
 
 
 Found = Iterator[Sample | Reject]
