@@ -74,17 +74,13 @@ class Known:
                 held = held.group_by(_NAMES, use_threads=False).aggregate([])
                 self._groups.append((file, group, {*held["campaign"].to_pylist()}))
                 for campaign, scope, place, status in zip(*map(plain, held.select(_NAMES)), strict=True):
-                    self._note(campaign, scope, place, status)
-
-    def _note(self, campaign: str, scope: str, place: str | None, status: str) -> None:
-        if status == FORGOTTEN:
-            if scope != campaign:
-                self.renamed[campaign] = scope
-            return
-        self._campaigns[scope].add(campaign)
-        if place:
-            self.places[place].pop(scope, None)
-            self.places[place][scope] = None
+                    if status != FORGOTTEN:
+                        self._campaigns[scope].add(campaign)
+                        if place:
+                            self.places[place].pop(scope, None)
+                            self.places[place][scope] = None
+                    elif scope != campaign:
+                        self.renamed[campaign] = scope
 
     def is_held(self, scope: str) -> bool:
         """Return whether the lake has current files of a scope, or of a campaign of that name."""

@@ -121,18 +121,14 @@ def _merged(root: Path, run: Sequence[Entry], table: str, folder: Path, doomed: 
         return None
     merged = TableFile(folder, table)
     for file in files:
-        _stop_if_newer(file, table)
+        with naming(file):
+            unknown = {*pq.read_schema(file).names} - {*TABLES[table].names}
+        if unknown:
+            message = (
+                f"{file} has columns that this version of Dropline does not know ({', '.join(sorted(unknown))}): "
+                "compact with the version that wrote it"
+            )
+            raise DroplineError(message)
         for rows in row_groups(file, table):
             merged.write(doomed.keeps(table, rows) if doomed else rows)
     return merged.close()
-
-
-def _stop_if_newer(file: Path, table: str) -> None:
-    with naming(file):
-        unknown = {*pq.read_schema(file).names} - {*TABLES[table].names}
-    if unknown:
-        message = (
-            f"{file} has columns that this version of Dropline does not know ({', '.join(sorted(unknown))}): "
-            "compact with the version that wrote it"
-        )
-        raise DroplineError(message)

@@ -109,12 +109,9 @@ def parse(data: bytes) -> Iterator[Row | Reject]:
     normalised to the warehouse's. The whole file is rejected if its header has an unknown column or lacks a required
     one.
     """
-    empty = True
-    for part in few_rejects(_figures(data), "repair the table where the first of them are, and ingest it again"):
-        empty = False
-        yield part
-    if empty:
-        yield Reject(1, "the header of a table of figures without rows", "add a row for each figure")
+    found = few_rejects(_figures(data), "repair the table where the first of them are, and ingest it again")
+    yield next(found, Reject(1, "the header of a table of figures without rows", "add a row for each figure"))
+    yield from found
 
 
 def _figures(data: bytes) -> Iterator[Row | Reject]:

@@ -223,7 +223,13 @@ class Lake:
     def staged(self, label: str = "staged") -> Iterator[Path]:
         """Yield a new folder for unfinished files; remove it unless an entry names it in the end."""
         with ExitStack() as stack:
-            folder = self._claimed(label, stack)
+            while True:
+                folder = self._files / f"{label}-{secrets.token_hex(4)}"
+                folder.mkdir()
+                with suppress(FileNotFoundError):  # swept before it was locked
+                    stack.enter_context(_locking(folder, fcntl.LOCK_EX))
+                    if folder.exists():
+                        break
             try:
                 yield folder
             finally:
@@ -300,16 +306,6 @@ class Lake:
                     progress(done, len(parts), part.path)
         for entry in fetched:
             self._link(entry)
-
-    def _claimed(self, label: str, stack: ExitStack) -> Path:
-        """Return a new folder, locked until `stack` closes."""
-        while True:
-            folder = self._files / f"{label}-{secrets.token_hex(4)}"
-            folder.mkdir()
-            with suppress(FileNotFoundError):  # swept before it was locked
-                stack.enter_context(_locking(folder, fcntl.LOCK_EX))
-                if folder.exists():
-                    return folder
 
     def _written(self, names: Iterable[str]) -> Iterator[Entry]:
         for name in names:

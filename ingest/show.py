@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -132,38 +130,25 @@ def show(path: Path, lake: Lake | None = None, *, within: Path | None = None) ->
     if there is none, only the file and its sidecar. Raises IntakeError if the path is not a file and CampaignError for
     an unusable campaign.yaml.
     """
-    with ExitStack() as stack:
-        room = cache(lambda: Path(stack.enter_context(TemporaryDirectory(prefix="dropline-"))))  # for archives
-        return _show(path, lake, within, room)
+    with TemporaryDirectory(prefix="dropline-") as room:  # for archives
+        target, found, left_alone = _find(path, within, Path(room))
+        resolver = Resolver(found)
+        described = (item for item in found if item.kind in {Kind.CAMPAIGN, Kind.SERVER, Kind.MACHINE})
+        own = resolver.outcome(target)
+        places = _places([*map(resolver.outcome, described), own])
+        kind, why = _kind(target)
+        explanation = Explanation(target.file, *own.key, kind, why, rejects=own.rejects, left_alone=left_alone)
+        explanation.lines = _lines(target, own)
+        explanation.beside = own.observations[0]["beside"][0].as_py() if own.observations else None
+        explanation.trials = [Trial(row, _values(row, places)) for row in own.rows.get("trials", [])]
+        if target.kind is Kind.OUTPUT and not explanation.trials:
+            row = resolver.joined(target)
+            explanation.joined = Trial(row, _values(row, places))
+        explanation.known = _known(own, lake) if lake else None
+        return explanation
 
 
-def _show(path: Path, lake: Lake | None, within: Path | None, room: Callable[[], Path]) -> Explanation:
-    target, found, left_alone = _find(path, within, room)
-    resolver = Resolver(found)
-    around: list[Outcome] = []
-    own: Outcome | None = None
-    for item in found:
-        if item is target or item.kind in {Kind.CAMPAIGN, Kind.SERVER, Kind.MACHINE}:
-            around.append(resolver.outcome(item))
-            if item is target:
-                own = around[-1]
-    if own is None:
-        message = f"{path}: it changed while it was read; show it again"
-        raise IntakeError(message)
-    kind, why = _kind(target)
-    explanation = Explanation(target.file, *own.key, kind, why, rejects=own.rejects, left_alone=left_alone)
-    explanation.lines = _lines(target, own)
-    explanation.beside = own.observations[0]["beside"][0].as_py() if own.observations else None
-    places = _places(around)
-    explanation.trials = [Trial(row, _values(row, places)) for row in own.rows.get("trials", [])]
-    if target.kind is Kind.OUTPUT and not explanation.trials:
-        row = resolver.joined(target)
-        explanation.joined = Trial(row, _values(row, places))
-    explanation.known = _known(own, lake) if lake else None
-    return explanation
-
-
-def _find(path: Path, within: Path | None, room: Callable[[], Path]) -> tuple[Found, list[Found], bool]:
+def _find(path: Path, within: Path | None, room: Path) -> tuple[Found, list[Found], bool]:
     """Return the file, all files that an ingest would find with it, and whether the ingest skips the file."""
     file = path.absolute()
     file = file.parent.resolve() / file.name
@@ -175,7 +160,7 @@ def _find(path: Path, within: Path | None, room: Callable[[], Path]) -> tuple[Fo
         raise IntakeError(message)
     folder = within or next((above for above in file.parents if (above / FILE_NAME).is_file()), None)
     for place in (folder, path):
-        found = survey([place], room=room) if place else []
+        found = survey([place], room=lambda: room) if place else []
         target = next((item for item in found if item.file in {file, file.resolve()}), None)
         if target:
             return target, found, bool(folder) and place is path

@@ -79,7 +79,7 @@ class _Line(NamedTuple):
     text: str
 
 
-def unwrapped(text: str, is_known: Callable[[str], bool]) -> list[Text]:
+def unwrapped(text: str, is_known: Callable[[str], object]) -> list[Text]:
     """Return the texts behind line prefixes, or in JSON, for which `is_known` accepts the beginning."""
     if text.startswith(_IN_DOCKER):
         text = uncoloured("\n".join(map(_from_docker, text.split("\n"))))

@@ -10,7 +10,7 @@ import re
 import zlib
 from datetime import UTC, datetime
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from dropline.ingest.formats import Reject, Report
@@ -230,15 +230,13 @@ def plural(amount: float, noun: str) -> str:
 
 def without_runs_of_rejects(found: Iterable[Part | Reject], expected: str) -> Iterator[Part | Reject]:
     """Yield everything, with consecutive rejects as one; nothing at all is a reject, too, with the hint `expected`."""
-    empty = True
-    for are_rejects, run in groupby(found, lambda part: isinstance(part, Reject)):
-        empty = False
+    parts = iter(found)
+    first = next(parts, Reject(1, "there is no result in it", expected))
+    for are_rejects, run in groupby(chain([first], parts), lambda part: isinstance(part, Reject)):
         if are_rejects:
             yield _as_one(cast("Iterator[Reject]", run))
         else:
             yield from run
-    if empty:
-        yield Reject(1, "there is no result in it", expected)
 
 
 def _as_one(rejects: Iterator[Reject]) -> Reject:

@@ -347,11 +347,8 @@ def accounted(read: Callable[[bytes], Iterable[Report | Reject]], expected: str)
 
     Data is as for `text.parts`, at most MAX_TABLE_BYTES; a text without results is one reject, too.
     """
-
-    def merged(text: bytes) -> Parts:
-        return without_runs_of_rejects(read(text), expected)
-
-    return partial(parts, read=merged, advice="split the file into one file per test", limit=MAX_TABLE_BYTES)
+    advice = "split the file into one file per test"
+    return lambda data: parts(data, lambda text: without_runs_of_rejects(read(text), expected), advice, MAX_TABLE_BYTES)
 
 
 def has_table(head: bytes, is_header: IsHeader) -> bool:

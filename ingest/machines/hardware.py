@@ -142,13 +142,11 @@ def _lshw_nodes(data: bytes) -> Iterator[tuple[Facts, Facts]]:
     """Yield every node with its parent."""
     try:
         found = document(data, "lshw -json")
-    except FactError:
+    except FactError as error:
         try:
             found = json.loads("[" + text(data).strip().strip(",") + "]")
         except (ValueError, RecursionError):
-            found = None
-        if found is None:
-            raise
+            raise error from None
     roots = entries(found if isinstance(found, list) else [found])
     waiting = [(root, Facts()) for root in reversed(roots)]
     while waiting:

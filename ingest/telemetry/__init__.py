@@ -42,7 +42,7 @@ class TelemetryReader(Protocol):
     def parse(self, data: bytes) -> Found:
         """Yield every value and a reject for every unusable part of `data`, in order.
 
-        A file without any value is one reject; `samples.account` sets further limits.
+        A file without any value is one reject; `samples.accounted` sets further limits.
         """
 
 
