@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dropline.ingest.context import ServerConfig
-from dropline.ingest.lake import FORGOTTEN, Version
+from dropline.ingest.lake import FORGOTTEN, Key, Lake, Version
 from dropline.ingest.parquet import naming, plain
 from dropline.ingest.schema import TABLES
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from dropline.ingest.files import Found
     from dropline.ingest.formats import Row
-    from dropline.ingest.lake import Key, Lake
 
 _BEGAN: Final = re.compile(r"-(\d{8}T\d{6}Z)")
 # A file changed again right after it was read may keep the same time. The coarsest file system clock (FAT) ticks

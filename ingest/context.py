@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from dropline.ingest.campaign import FIELDS
-from dropline.ingest.formats import Rejected
+from dropline.ingest.campaign import FIELDS, Campaign
+from dropline.ingest.formats import Rejected, Row
 from dropline.ingest.formats.perfdhcp_options import told_by_command
 from dropline.ingest.names import Name, split, without_archive
 from dropline.ingest.schema import CONFIGURATION
@@ -23,9 +23,6 @@ from dropline.ingest.synonyms import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
-
-    from dropline.ingest.campaign import Campaign
-    from dropline.ingest.formats import Row
 
 # Our column -> sidecar key. Several keys may set the same column; all are read.
 SIDECAR_FIELDS: Final[tuple[tuple[str, str], ...]] = (

@@ -19,15 +19,13 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dropline.ingest.formats import Reject
+from dropline.ingest.formats import Reject, Row
 from dropline.ingest.formats.text import few_rejects, head_text, within
 from dropline.ingest.schema import CONFIGURATION, FIGURES
 from dropline.ingest.synonyms import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from dropline.ingest.formats import Row
 
     Record = tuple[int, dict[str, str]]  # line, column -> text that is not blank
 

@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dropline.ingest.campaign import slug
-from dropline.ingest.files import IntakeError, Refused, Unreadable, read
+from dropline.ingest.files import Found, IntakeError, Refused, Scope, Unreadable, read
 from dropline.ingest.formats import Reject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from dropline.ingest.change_detection import Known
-    from dropline.ingest.files import Found, Scope
 
 _SAMPLED: Final = 20  # files of a folder whose digests are looked up
 

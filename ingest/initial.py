@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dropline.ingest.campaign import FILE_NAME, Campaign
 from dropline.ingest.change_detection import Known
-from dropline.ingest.files import IntakeError, Kind, survey
+from dropline.ingest.files import Found, IntakeError, Kind, survey
 from dropline.ingest.identity import Identities
 from dropline.ingest.resolve import Resolver
 from dropline.ingest.synonyms import CLOSED, normalise
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from dropline.ingest.files import Found
     from dropline.ingest.lake import Lake
 
 _PARSED: Final = 500  # outputs parsed for their rates

@@ -26,7 +26,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dropline.ingest import log
-from dropline.ingest.log import Entry
+from dropline.ingest.log import Entry, Part
 from dropline.ingest.migration import migrate
 from dropline.ingest.parquet import TableFile, belonging, fsync, keyed, naming, plain, replacing, row_groups, widened
 from dropline.ingest.schema import TABLES
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dropline.ingest.bucket import Bucket
-    from dropline.ingest.log import Part
 
     Progress = Callable[[int, int, str], None]
 

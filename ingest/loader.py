@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import pyarrow as pa
 
 from dropline.ingest import ramps, servers
-from dropline.ingest.change_detection import Known
-from dropline.ingest.files import NOTES, Ignored, Kind, absent_machines, adopt, look, walk, whole
-from dropline.ingest.formats import Reject
+from dropline.ingest.change_detection import Held, Known
+from dropline.ingest.files import NOTES, Found, Ignored, Kind, Refused, Scope, absent_machines, adopt, look, walk, whole
+from dropline.ingest.formats import Reject, Row
 from dropline.ingest.identity import Identities
 from dropline.ingest.parallel import in_order, uncollected
 from dropline.ingest.resolve import Resolver, server_configs
@@ -25,10 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from dropline.ingest.change_detection import Held
     from dropline.ingest.context import ServerConfig
-    from dropline.ingest.files import Found, Refused, Scope
-    from dropline.ingest.formats import Row
     from dropline.ingest.lake import Batch, Key, Lake, Version
 
     Scopes = list[list[Found]]

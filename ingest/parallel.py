@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 from collections import deque
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from importlib import import_module
@@ -24,7 +24,6 @@ from dropline.errors import DroplineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
-    from concurrent.futures import Future
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

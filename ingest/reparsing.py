@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from dropline.ingest import views
 from dropline.ingest.loader import Intake, in_tasks, printable, reject_text
 from dropline.ingest.resolve import Resolver
-from dropline.ingest.rows import tables
+from dropline.ingest.rows import Outcome, tables
 from dropline.ingest.schema import TABLES
 from dropline.ingest.stored_files import Kept
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from dropline.ingest.files import Found
     from dropline.ingest.lake import Key, Lake
-    from dropline.ingest.rows import Outcome
 
 _MAX_FILES_TOLD: Final = 20
 _COUNTS: Final = ("trials_added", "trials_removed", "trials_changed", "rejects_added", "rejects_removed")

@@ -7,7 +7,7 @@ import os.path
 import re
 from bisect import bisect
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -23,7 +23,7 @@ from dropline.ingest.context import (
     read_sidecar,
 )
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope, whole
-from dropline.ingest.formats import READERS, Reject, Rejected, contents, recognise
+from dropline.ingest.formats import READERS, Reject, Rejected, Row, contents, recognise
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_gzip, unpack
 from dropline.ingest.names import Name, level_counts, names
 from dropline.ingest.rows import (
@@ -39,10 +39,7 @@ from dropline.ingest.rows import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from dropline.ingest.change_detection import Known
-    from dropline.ingest.formats import Row
     from dropline.ingest.lake import Key, Version
 
 _MAX_SIDECAR_BYTES: Final = 1024 * 1024

@@ -16,15 +16,13 @@ import pyarrow.compute as pc
 from dropline.errors import DroplineError
 from dropline.ingest import views
 from dropline.ingest.campaign import slug
-from dropline.ingest.lake import FORGOTTEN
+from dropline.ingest.lake import FORGOTTEN, Batch, Key, Lake
 from dropline.ingest.parquet import belonging, keyed, row_groups, row_keys
 from dropline.ingest.rows import NO_CONTEXT, from_rows, trial_id
 from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-    from dropline.ingest.lake import Batch, Key, Lake
 
 _OF_CAMPAIGNS: Final = ("campaigns", "hosts")  # whose rows belong to no single file
 _USED: Final = {"hosts": "host_id", "server_configs": "server_config_id"}  # by trials, also of other campaigns

@@ -16,14 +16,13 @@ from dropline.ingest.context import WATCHED, Context
 from dropline.ingest.files import Found, Kind
 from dropline.ingest.formats import Observation, Reject, Report, Row, prefixes
 from dropline.ingest.formats.perfdhcp_options import UNKNOWN_OPTIONS
-from dropline.ingest.lake import Version
+from dropline.ingest.lake import Key, Version
 from dropline.ingest.schema import TABLES
 from dropline.ingest.telemetry import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from dropline.ingest.lake import Key
     from dropline.ingest.ramps import Trial
 
 _NO_CONTEXT: Final = Context()

@@ -13,17 +13,15 @@ import pyarrow as pa
 from dropline.ingest import machines
 from dropline.ingest.campaign import FILE_NAME
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, IntakeError, Kind, Unreadable, read, survey
-from dropline.ingest.formats import contents
+from dropline.ingest.formats import Row, contents
 from dropline.ingest.formats.text import unpack
-from dropline.ingest.lake import FORGOTTEN
+from dropline.ingest.lake import FORGOTTEN, Lake
 from dropline.ingest.loader import printable
 from dropline.ingest.resolve import Resolver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from dropline.ingest.formats import Row
-    from dropline.ingest.lake import Lake
     from dropline.ingest.rows import Outcome
 
 _ALIKE: Final = 8  # consecutive lines of one kind that are still listed singly

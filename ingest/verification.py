@@ -16,7 +16,7 @@ import duckdb
 from dropline.ingest import log, views
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import printable
-from dropline.ingest.log import DamagedEntry
+from dropline.ingest.log import DamagedEntry, Entry, Part
 from dropline.ingest.parquet import reason, sha256_of
 from dropline.quoting import quoted
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
     from pathlib import Path
 
-    from dropline.ingest.log import Entry, Part
     from dropline.paths import Home
 
 MARKER: Final = "backup.json"  # in a home that is a backup: ingest/backup.py

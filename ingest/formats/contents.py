@@ -11,7 +11,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from dropline.ingest.formats import READERS, Reject, Report, begins_like_json, prefixes
+from dropline.ingest.formats import READERS, Reader, Reject, Report, TextReader, begins_like_json, prefixes
 from dropline.ingest.formats.text import (
     HEAD_BYTES,
     MAX_LINES,
@@ -25,8 +25,6 @@ from dropline.ingest.formats.text import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from dropline.ingest.formats import Reader, TextReader
 
 OF_TEXT: Final = tuple(cast("TextReader", reader) for reader in READERS if hasattr(reader, "LINES"))
 

@@ -8,14 +8,11 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats import Observation, Report
+from dropline.ingest.formats import Observation, Report, Row
 from dropline.ingest.formats.text import MAX_SERIES, quote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from dropline.ingest.formats import Row
-
 
 _NAMED: Final = 3
 _PERCENTILES: Final = (50, 90, 95, 99)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats.perfdhcp_lines import KEYS, START, Process, Stage, clean_counters, recognise
+from dropline.ingest.formats.perfdhcp_lines import KEYS, START, Line, Process, Stage, clean_counters, recognise
 from dropline.ingest.formats.perfdhcp_report import conclude
 from dropline.ingest.formats.text import HEAD_BYTES, MAX_TEXT_BYTES, lines, parts, unpack
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dropline.ingest.formats import Reject, Report
-    from dropline.ingest.formats.perfdhcp_lines import Line
 
 NAME = "perfdhcp"
 

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from dropline.ingest.formats.perfdhcp_lines import COUNTERS, DELAY_KEYS, DELAYS, INTERIM, PLACES
 from dropline.ingest.formats.perfdhcp_lines import START as FIRST
-from dropline.ingest.formats.perfdhcp_options import parse_command
+from dropline.ingest.formats.perfdhcp_options import Options, parse_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dropline.ingest.formats import Row
-    from dropline.ingest.formats.perfdhcp_options import Options
 
 START: Final = b"Running: perfdhcp -"
 

@@ -15,12 +15,11 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dropline.ingest.formats.draft import Draft, Tally
-from dropline.ingest.formats.perfdhcp_options import EXCHANGES
+from dropline.ingest.formats.perfdhcp_options import EXCHANGES, Pair
 from dropline.ingest.formats.text import count
 
 if TYPE_CHECKING:
     from dropline.ingest.formats import Row
-    from dropline.ingest.formats.perfdhcp_options import Pair
 
 START: Final = "Running: perfdhcp"
 
@@ -325,10 +324,6 @@ def _option(trial: Process, match: re.Match[str]) -> bool:
     return option is not None
 
 
-def _flag(trial: Process, option: str) -> None:
-    trial.arguments.append((option, ""))
-
-
 def _interim_counters(trial: Process, counters: Counters) -> None:
     trial.width = len(counters[0])
     for kind, values in zip_longest(INTERIM, counters):
@@ -449,7 +444,7 @@ _TOTALS: Final = {
 _KNOWN: Final = Line("known text")
 _COMMAND: Final = Line("command line", partial(_set, name="command"), Stage.STARTED)
 _SCENARIO: Final = Line("scenario", partial(_set, name="scenario"), Stage.SCENARIO)
-_FLAGGED: Final = Line("option without value", _flag)
+_FLAGGED: Final = Line("option without value", lambda trial, option: trial.arguments.append((option, "")))
 _COUNTERS: Final = Line("interim counters", _interim_counters, Stage.LOAD)
 _FAILURE: Final = Line("error", _fail, Stage.ERROR)
 _LEASED: Final = Line("lease", _lease)

@@ -13,12 +13,10 @@ from functools import lru_cache
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
-from dropline.ingest.formats import Reject, Report
+from dropline.ingest.formats import Reject, Report, Row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-
-    from dropline.ingest.formats import Row
 
 Part = TypeVar("Part")
 

@@ -6,12 +6,10 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.machines.facts import Facts, add, known, lines, require, source, text, word
+from dropline.ingest.machines.facts import Facts, Parser, add, known, lines, require, source, text, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from dropline.ingest.machines.facts import Parser
 
 _UNAME: Final = re.compile(r"(?P<system>[A-Za-z]+) (?P<name>\S+) (?P<release>[0-9]\S*)(?P<rest> .*)?")
 _ARCHITECTURE: Final = re.compile(
