@@ -52,10 +52,7 @@ class Held(NamedTuple):
 
 
 class Known:
-    """The current versions in `lake`, a snapshot loaded campaign by campaign to limit memory.
-
-    Use it while the lake is `reading`.
-    """
+    """The current versions in `lake` while it is `reading`: a snapshot loaded campaign by campaign to limit memory."""
 
     def __init__(self, lake: Lake) -> None:
         self._lake = lake

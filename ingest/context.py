@@ -207,10 +207,7 @@ class Context:
 
 
 class ServerConfigs:
-    """The server configurations among the files of one ingest, looked up by a sidecar's reference.
-
-    Only these are searched: a path in a sidecar is never opened.
-    """
+    """The server configurations among the files of one ingest; a path in a sidecar is looked up, never opened."""
 
     def __init__(self, configs: Iterable[ServerConfig] = ()) -> None:
         self._by_digest: dict[str, list[ServerConfig]] = defaultdict(list)

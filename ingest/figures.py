@@ -88,11 +88,8 @@ class _Unfit(ValueError):
 
 
 def recognise(head: bytes) -> bool:
-    """Return whether a file is a table of figures; `head` is its first 64 KiB, or all of it.
-
-    CSV is recognised by its header. Parquet names its columns at the end, so every Parquet file is accepted.
-    """
-    if head.startswith(_PARQUET):
+    """Return whether a file is a table of figures; `head` is its first 64 KiB, or all of it."""
+    if head.startswith(_PARQUET):  # which names its columns at its end
         return True
     names = set(_header(head_text(head))[0])
     return {"metric", "value"} <= names and not names.isdisjoint(_SOURCE)

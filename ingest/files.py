@@ -76,15 +76,12 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Scope:
-    """The folder that a campaign belongs to: that of its campaign.yaml, else the one given.
-
-    `fault` says why a campaign.yaml is unusable.
-    """
+    """The folder that a campaign belongs to: that of its campaign.yaml, else the one given."""
 
     folder: Path
     name: str
     campaign: Campaign | None = None
-    fault: str | None = None
+    fault: str | None = None  # why its campaign.yaml is unusable
 
     @cached_property
     def place(self) -> str:
@@ -163,10 +160,7 @@ def survey(paths: Iterable[Path], room: Callable[[], Path] | None = None) -> lis
 
 
 def look(items: Iterable[Found], keep_bytes: int = 0) -> None:
-    """Recognise files by their heads; note why others cannot be read.
-
-    Files that are not larger than a head are kept in `held`, up to `keep_bytes`.
-    """
+    """Recognise files by their heads, or note why they cannot be read; hold whole small files, up to `keep_bytes`."""
     heads: list[tuple[Found, bytes]] = []
     size_bytes = 0
     for item in items:
@@ -271,12 +265,9 @@ def whole(item: Found, limit: int) -> tuple[bytes, int]:
 
 
 def read(file: str | Path, max_bytes: int = MAX_BYTES, first: int | None = None) -> tuple[bytes, int]:
-    """Return the bytes of a regular file (only the `first` ones if given) and its mtime in us.
-
-    Raises Unreadable. Never opens a pipe or a device, never follows a link.
-    """
+    """Return the bytes of a regular file (the `first` ones if given) and its mtime in us; raise Unreadable."""
     try:
-        _require_regular(os.lstat(file))
+        _require_regular(os.lstat(file))  # never opens a pipe or a device, never follows a link
         opened = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             status = os.fstat(opened)

@@ -35,10 +35,7 @@ class Renamed(NamedTuple):
 
 
 class Identities:
-    """Assigns names to the scopes of one call; `known` holds the earlier ones.
-
-    `given` is the caller's name for folders without a campaign.yaml.
-    """
+    """Names the scopes of one call: as in `known`, or as `given` for folders without a campaign.yaml."""
 
     def __init__(self, known: Known, given: str | None = None) -> None:
         if given is not None and slug(given) != given:

@@ -78,10 +78,7 @@ class Begun(NamedTuple):
 
 
 def begin(folder: Path, lake: Lake) -> Begun:
-    """Write a campaign.yaml into `folder`.
-
-    Raises IntakeError if there is one already, or if the folder has no output of a traffic generator.
-    """
+    """Write a campaign.yaml into `folder`; raise IntakeError if there is one, or no output of a traffic generator."""
     file = folder / FILE_NAME
     if file.exists():
         message = f"{file} already exists; it was not changed"

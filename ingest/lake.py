@@ -102,10 +102,7 @@ class Lake:
         return lake
 
     def entries(self, names: Iterable[str] | None = None) -> list[Entry]:
-        """Return the entries in force (all, or the named ones) in the order of their batches.
-
-        Raises DamagedFile.
-        """
+        """Return the entries in force (all, or the named ones) in the order of their batches; raise DamagedFile."""
         return log.in_force(self._written(log.names(self._log) if names is None else names))
 
     def batches(self) -> list[str]:
@@ -144,10 +141,7 @@ class Lake:
         return pa.concat_tables([empty, *parts])
 
     def lay_out(self, folder: Path) -> Lake:
-        """Link all files in force into `folder`/<table>/, in order, as the models read them.
-
-        Returns a snapshot of the lake, valid while this one is `reading`.
-        """
+        """Link all files in force into `folder`/<table>/, in order; return a snapshot, valid while this one is read."""
         shutil.rmtree(folder, ignore_errors=True)
         (folder / "log").mkdir(parents=True)
         for entry in self.entries():
@@ -162,10 +156,7 @@ class Lake:
         return laid_out
 
     def current_files(self, after: str = "") -> dict[Key, Version]:
-        """Return the newest version of every file, without reading contents.
-
-        With `after`, the name of a batch, return only files committed later.
-        """
+        """Return the newest version of every file, or of those committed `after` a batch, without reading contents."""
         current: dict[Key, Version] = {}
         with self.reading():
             for entry in self.entries():

@@ -87,10 +87,7 @@ class Summary:
             raise AssertionError(message)
 
     def text(self, *, dry: bool = False, with_ignored: bool = False) -> str:
-        """Return the summary as text: ignored files if wanted, rejects with reasons, then the totals.
-
-        After a `dry` run it says what would be done.
-        """
+        """Return as text: ignored files if wanted, rejects, and the totals; after a `dry` run what would be done."""
         lines = [f"ignored   {each.path}\n          -> {each.rule}" for each in self.ignored if with_ignored]
         lines += [f"rejected  {reject_text(reject, indent=10)}" for reject in self.rejects]
         news = f"batch {self.batch}: {self.trials} trials" if self.batch else "nothing new"
@@ -276,10 +273,7 @@ def _parts(
 
 
 def _take(resolver: Resolver, known: Known, items: Sequence[Found], taken: Iterable[Key] = (), *, shared: bool) -> Part:
-    """Parse some files; others with the keys `taken` are already there.
-
-    Keys are returned only if they may be `shared` with files of other parts.
-    """
+    """Parse some files, without keys `taken` by others; return theirs if they may be `shared` with other parts."""
     intake = Intake(known, taken)
     by_columns = ramps.Ramps(resolver).outcomes(items)
     for item in items:
@@ -329,16 +323,13 @@ class Intake:
         self._fresh.append(outcome)
 
     def written(self) -> Iterator[tuple[list[Outcome], dict[str, pa.Table]]]:
-        """Yield, once, the files that were kept, with the tables of their rows, and count them.
-
-        A file with a value that no column can hold is rejected.
-        """
+        """Yield, once, the files that were kept, with the tables of their rows, and count them."""
         waiting, self._fresh = [self._fresh], []
         while waiting:
             outcomes = waiting.pop()
             try:
                 rows = tables(outcomes, ramps.rows([each.trial for each in outcomes if each.trial]))
-            except (ValueError, TypeError, OverflowError) as error:
+            except (ValueError, TypeError, OverflowError) as error:  # a value that no column can hold
                 if middle := len(outcomes) // 2:
                     waiting += outcomes[middle:], outcomes[:middle]
                     continue

@@ -29,17 +29,13 @@ _SHARED: Final = ("campaigns", "hosts")  # their rows come with one of several f
 
 
 class FileChange(NamedTuple):
-    """How one file changes; a status is one of schema.RAW_FILES.
-
-    `was` is None if the file is new in this campaign: a sidecar that can be read now has named another campaign.
-    `counts` are those of queries/changes.sql; rejects are parts of the file that are rejected, each for a reason.
-    """
+    """How one file changes; a status is one of schema.RAW_FILES."""
 
     campaign: str
     source_path: str
-    was: str | None
+    was: str | None  # None if it is new in this campaign: a sidecar that can be read now has named another
     now: str
-    counts: Counter[str]
+    counts: Counter[str]  # those of queries/changes.sql; rejects are rejected parts of the file
 
     def text(self) -> str:
         """Return the change in one line."""
@@ -174,10 +170,7 @@ class _Held:
 
 
 def rejects(lake: Lake) -> pa.Table:
-    """Return the rejects of the current version of every file: campaign, source_path, line, reason, hint.
-
-    In the order of campaign, file and line.
-    """
+    """Return campaign, source_path, line, reason and hint of the rejects of all current files, in this order."""
     with lake.reading(), views.naming_damage(), views.current(lake) as connection:
         columns = "campaign, source_path, line, reason, hint"
         return connection.sql(f"select {columns} from held.rejects order by all").to_arrow_table()  # noqa: S608 - ours

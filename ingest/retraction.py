@@ -48,10 +48,7 @@ class Retracted:
 
 
 def forget(lake: Lake, name: str) -> Retracted:
-    """Exclude a campaign, or a file or folder of one; its bytes stay until `compact --purge`.
-
-    `name` is a campaign, or CAMPAIGN/PATH. Raises NothingToRetract if no current file matches.
-    """
+    """Exclude a campaign or CAMPAIGN/PATH, until purged for good; raise NothingToRetract if no file matches."""
     with lake.reading():
         keys = _named(name, lake.places())
         with lake.batch() as batch:

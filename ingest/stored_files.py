@@ -40,10 +40,7 @@ class Kept:
         self._kept: dict[Found, tuple[Key, Place]] = {}
 
     def survey(self) -> list[Found]:
-        """Return every file, recognised by the current code, as `files.survey` does for a folder.
-
-        A file without stored bytes keeps its kind. A campaign without a campaign.yaml gets its name as folder.
-        """
+        """Return every file, recognised by the current code, as `files.survey` does for a folder."""
         found: dict[tuple[Path, str], Found] = {}
         for (campaign, path), place in self._places.items():
             scope = self._scope(campaign, place)
@@ -58,7 +55,7 @@ class Kept:
             if place.sha256:
                 recognise(item, self._content(place)[:HEAD_BYTES])
                 continue
-            if place.format in set(Kind):
+            if place.format in set(Kind):  # it keeps its kind
                 item.kind = Kind(place.format)
             if item.kind is Kind.UNREADABLE:
                 item.reject = self._refused[campaign, path]
@@ -98,7 +95,7 @@ class Kept:
         return data
 
     def _scope(self, campaign: str, place: Place) -> Scope:
-        name = place.scope or campaign
+        name = place.scope or campaign  # also that of the folder
         return Scope(Path(name), name, self._described.get(name))
 
     @cached_property

@@ -131,18 +131,12 @@ _JSON: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:{|\[\s*[{\]])")
 
 
 def begins_like_json(head: bytes) -> bool:
-    """Return whether a file begins like a JSON object or a list of objects.
-
-    Most files of a campaign are sidecars; this saves asking the readers of other formats.
-    """
+    """Return whether a file begins like a JSON object or a list of objects, as most files do: sidecars."""
     return _JSON.match(head) is not None
 
 
 def in_question(heads: Sequence[bytes], clues: Sequence[str] = IN_JSON) -> list[bool]:
-    """Return for each head (first 64 KiB of a file) whether a reader may claim the file: quickly excludes sidecars.
-
-    `clues` are the strings of all readers; a single search takes a fifth of the time of one search per string.
-    """
+    """Return for each head whether it has `clues` that a reader may claim the file: quickly excludes sidecars."""
     begun = [begins_like_json(head) for head in heads]
     of_json = [head for head, like_json in zip(heads, begun, strict=True) if like_json]
     offsets = array("i", accumulate(map(len, of_json), initial=0))
@@ -150,7 +144,7 @@ def in_question(heads: Sequence[bytes], clues: Sequence[str] = IN_JSON) -> list[
     held = pa.Array.from_buffers(
         pa.binary(), len(of_json), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(of_json))]
     )
-    pattern = "|".join(map(re.escape, (*clues, "\x1b")))  # or coloured
+    pattern = "|".join(map(re.escape, (*clues, "\x1b")))  # or coloured; one search takes a fifth of the time of many
     found = iter(pc.match_substring_regex(held, pattern).to_pylist())
     return [not like_json or next(found) for like_json in begun]
 

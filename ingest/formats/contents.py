@@ -79,10 +79,7 @@ def explain(reader: Reader, data: bytes) -> Iterator[tuple[int, str, str]]:
 
 
 def _pieces(reader: Reader, data: bytes) -> tuple[list[Piece], dict[int, tuple[str, ...]], Reject | None]:
-    """Return the parts of a file to parse separately, notes on them, and the gzip error, if any.
-
-    There are no parts if `reader` should parse the whole file.
-    """
+    """Return the parts to parse separately (none: `reader` parses it whole), notes on them, and the gzip error."""
     if not (own := _READERS.get(reader.NAME)):
         return [], {}, None
     plain = reader.sniff(data[:HEAD_BYTES])
@@ -132,13 +129,11 @@ def hinted(text: str) -> list[TextReader]:
 
 
 def cut(text: str, readers: Iterable[TextReader], line: int = 1) -> list[Piece]:
-    """Cut a text that begins at `line` into pieces, one per change of tool; none if no tool's lines are found.
-
-    A line that two tools print belongs to the tool before it if possible, else to the one that follows.
-    """
+    """Cut a text that begins at `line` into pieces, one per change of tool; none if no tool's lines are found."""
     by_name = {reader.NAME: reader for reader in readers}
     begins: list[tuple[int, set[str]]] = []
     doubtful: list[tuple[int, set[str]]] = []  # ambiguous lines since the last unambiguous one
+    # A line that two tools print belongs to the tool before it if possible, else to the one that follows.
     for place, owners in _claims(text, by_name.values()):
         before = begins[-1][1] if begins else owners
         if not begins:

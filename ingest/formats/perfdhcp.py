@@ -60,10 +60,7 @@ def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
 
 
 def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
-    """Yield (number, text, interpretation) of every line that is not blank; numbers count from 1.
-
-    Parses like `parse`. Text glued to other text is yielded as a separate line with the number of its line.
-    """
+    """Yield (number, text, interpretation) of every line that is not blank, and of text glued to one."""
     text, _ = unpack(data, MAX_TEXT_BYTES)
     for number, said, kind, trial in _walk(text, Process(), line):
         yield number, said, _taken_for(kind, trial)

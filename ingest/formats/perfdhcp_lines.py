@@ -239,10 +239,7 @@ class Line(NamedTuple):
 
 
 def recognise(text: str, *, in_leases: bool) -> tuple[Line | None, Any]:
-    """Return the kind of a line without a known key, None if it is unknown, and its payload.
-
-    Rows of leases are recognised only `in_leases`, after the start of their table.
-    """
+    """Return the kind of a line without a known key, None if unknown, and its payload; leases only `in_leases`."""
     if text.startswith(START):
         return _COMMAND, text.removeprefix("Running: ")
     if text in _LINES:
@@ -266,10 +263,7 @@ def recognise(text: str, *, in_leases: bool) -> tuple[Line | None, Any]:
 
 
 def clean_counters(line: str) -> Counters | None:
-    """Return the counters of an interim line with a custom separator (`-C`).
-
-    It has no labels, but of its four counters per exchange the third follows from the first two.
-    """
+    """Return the counters of an interim line with a custom separator (`-C`), which has no labels."""
     match = _CLEAN.fullmatch(line) if len(line) <= _LONGEST else None
     numbers = line.split(match[1]) if match else []
     width, rest = divmod(len(numbers), 4)
@@ -278,7 +272,7 @@ def clean_counters(line: str) -> Counters | None:
     counters = _table([numbers[i : i + width] for i in range(0, len(numbers), width)])
     if counters is None:
         return None
-    sent, received, drops, _ = counters
+    sent, received, drops, _ = counters  # the third follows from the first two
     return counters if drops == [max(s - r, 0) for s, r in zip(sent, received, strict=True)] else None
 
 

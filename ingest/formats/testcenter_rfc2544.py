@@ -73,11 +73,9 @@ def _rate(printed: float | None, frames: int | None, duration: float | None) -> 
 
 
 def _aggregate_load(record: Record) -> float | None:
-    """Return the offered load in frames/s of all ports.
-
-    If the load is displayed in frames/s, two columns have that name; the first is the load of one port.
-    """
+    """Return the offered load in frames/s of all ports."""
     places = record.columns.places("offeredload", "fps")
+    # If the load is displayed in frames/s, two columns have that name; the first is the load of one port.
     displayed = "fps" in (record.columns.unit("intendedload"), record.columns.unit("throughput"))
     if displayed:
         places = places[1:]

@@ -114,10 +114,7 @@ def within(
 def parts(
     data: bytes, read: Callable[[bytes], Iterator[Report | Reject]], advice: str, limit: int = MAX_TEXT_BYTES
 ) -> Iterator[Report | Reject]:
-    """Yield the results of `read` as `within` does; everything after the first MAX_ROWS rows is one reject.
-
-    So are all rejects beyond MAX_REJECTS.
-    """
+    """Yield the results of `read` as `within` does; all after MAX_ROWS rows or MAX_REJECTS rejects is one reject."""
     return within(data, lambda text: few_rejects(_few_rows(read(text), advice), advice), advice, limit)
 
 

@@ -369,10 +369,7 @@ def _possible_headers(head: bytes) -> list[Columns]:
 
 
 def number(value: object, scale: float = 1.0) -> float | None:
-    """Parse a number, with or without thousands separators, times `scale`.
-
-    Returns None for invalid values, NaN, and numbers beyond any counter or rate of a network.
-    """
+    """Parse a number, perhaps with thousands separators, times `scale`; None if invalid or beyond any counter."""
     if isinstance(value, str):
         value = value.strip().lower()
         if _THOUSANDS.fullmatch(value):

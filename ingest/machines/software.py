@@ -27,6 +27,7 @@ _RPM: Final = re.compile(
     r"(?:noarch|x86_64(?:_v[234])?|i[3-6]86|aarch64|armv7hl|ppc64le|s390x|riscv64|\(none\))"
 )
 _KEA: Final = re.compile(r"([0-9]+\.[0-9]+\.[0-9]+[-\w]*)(?: \(.*\))?")
+# Since 2.6 list items begin with a dash.
 _LINKED: Final = re.compile(r"(?:- )?(log4cplus|OpenSSL|Botan) ([0-9][\w.]*).*")
 _BACKEND: Final = re.compile(r"(?:- )?(\w+) backend ([0-9.]+)(?:, library ([\w.]+))?")
 _PERFDHCP: Final = re.compile(rf"(?:VERSION:\s*)?{_KEA.pattern}")
@@ -112,10 +113,7 @@ def _installed(rows: list[str]) -> Iterator[tuple[str, str]]:
     "kea-dhcp4 -V",
 )
 def kea_version(data: bytes) -> Facts:
-    """Return version, libraries and backends of Kea.
-
-    Since 2.6 list items begin with a dash and the kinds of backends have their own headings.
-    """
+    """Return version, libraries and backends of Kea."""
     rows = lines(data)
     version = _KEA.fullmatch(next(iter(rows), ""))
     version = require(version, "the output of `kea-dhcp4 -V`, which begins with a version")

@@ -39,16 +39,13 @@ _WITH_UNIT: Final = re.compile(r"([+-]?[\d.]+(?:[eE][+-]?\d+)?)\s*([^\d\s.][^\d]
 
 
 class _Head(NamedTuple):
-    """The columns of a table: their names, and the positions of those that are not labels.
-
-    A wide table has no `value`, but the series (metric, label, host) of each column after the first.
-    """
+    """The columns of a table: their names, and the positions of those that are not labels."""
 
     cells: list[str]
     time: int
-    value: int | None
+    value: int | None  # None in a wide table, which has the series of each column after the first
     name: int | None = None
-    series: tuple[tuple[str, str | None, str | None], ...] = ()
+    series: tuple[tuple[str, str | None, str | None], ...] = ()  # metric, label, host
 
 
 def sniff(head: bytes) -> bool:

@@ -50,10 +50,7 @@ def accounted(read: Read, expected: str) -> Read:
 
 
 def each_line(text: bytes, read: ReadLine, expected: str) -> Found:
-    """Yield the samples of every line; `read` returns None for an unusable line.
-
-    An unterminated last line is rejected: its numbers may be truncated.
-    """
+    """Yield the samples of every line that has its end; `read` returns None for an unusable line."""
     for number, line, ended in lines(text):
         found = read(line) if ended else None
         if found is not None:
