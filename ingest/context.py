@@ -432,8 +432,7 @@ def _claims(
             elif column == "server_wiped":
                 claims.append((column, _flag(column, meant), source))
             else:
-                for name, word in normalise(column, meant).items():
-                    claims.append((name, word, source))
+                claims += [(name, word, source) for name, word in normalise(column, meant).items()]
         except ValueError as error:
             notes.append(f"{source}: {error}; it is left out")
     return claims

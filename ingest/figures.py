@@ -234,7 +234,8 @@ def _figure(cells: dict[str, str]) -> Row:
         for name, value in _values(column, text).items():
             if name == column or name not in cells:
                 row[name] = value
-    row.setdefault("source_id", _slug(cells.get("source_title", "")))
+    title = cells.get("source_title", "").lower()
+    row.setdefault("source_id", re.sub(r"[^a-z0-9]+", "-", title)[:100].strip("-"))
     if missing := [name for name in ("source_id", *REQUIRED) if row.get(name) in (None, "")]:
         message = f"expected a value of {', '.join(missing)}, found none"
         raise _Unfit(message)
@@ -302,7 +303,3 @@ def _check_unit(row: Row) -> None:
     if row["value"] <= 0:
         message = f"value: expected {row['metric']} above 0, found {row['value']:g}"
         raise _Unfit(message)
-
-
-def _slug(title: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", title.lower())[:100].strip("-")

@@ -52,7 +52,8 @@ def _write(root: Path, ready: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
     fresh.mkdir()
     folders = [root / "batches" / name for name in _current(os.listdir(root / "batches"))]  # noqa: PTH208 - names
-    last = max((_counted(_span(folder.name)[1]) for folder in folders), default=0)
+    numbers = (_span(folder.name)[1] for folder in folders)
+    last = max((number // _SHARE or number for number in numbers), default=0)
     for number, folder in enumerate(folders, max(1, last - len(folders) + 1)):
         entry = _entry(number, folder)
         with replacing(fresh / entry.name) as file:
@@ -103,7 +104,3 @@ def _span(name: str) -> tuple[int, int]:
     """Return the first and the last batch number that a name covers."""
     match = _NAME.fullmatch(name)
     return (int(match[1]), int(match[2] or match[1])) if match else (-1, -1)
-
-
-def _counted(number: int) -> int:
-    return number // _SHARE if number >= _SHARE else number

@@ -163,11 +163,6 @@ class Resolver:
         except Unreadable as error:
             return rejected(item, self._campaign(item), [error.reject])
 
-    def joined(self, item: Found) -> Row:
-        """Return the columns of schema.TRIALS that an output gets from its context; raise Unreadable."""
-        context = self.context(item, self.content(item))
-        return {**context.resolve({}), "warnings": list(context.warnings)}
-
     @cached_property
     def _servers(self) -> ServerConfigs:
         found = chain.from_iterable(self._files.values())

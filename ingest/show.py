@@ -140,7 +140,8 @@ def show(path: Path, lake: Lake | None = None, *, within: Path | None = None) ->
         explanation.beside = own.observations[0]["beside"][0].as_py() if own.observations else None
         explanation.trials = [Trial(row, _values(row, places)) for row in own.rows.get("trials", [])]
         if target.kind is Kind.OUTPUT and not explanation.trials:
-            row = resolver.joined(target)
+            context = resolver.context(target, resolver.content(target))
+            row = {**context.resolve({}), "warnings": [*context.warnings]}
             explanation.joined = Trial(row, _values(row, places))
         explanation.known = _known(own, lake) if lake else None
         return explanation

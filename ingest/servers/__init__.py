@@ -17,8 +17,6 @@ from dropline.ingest.servers import kea, powerdns
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["FORMATS", "IN_JSON", "describe", "recognise"]
-
 _MODULES: Final[tuple[ModuleType, ...]] = (kea, powerdns)
 IN_JSON: Final = kea.IN_JSON
 FORMATS: Final = frozenset(module.NAME for module in _MODULES)
