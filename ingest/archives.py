@@ -16,14 +16,12 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, Final, NamedTuple
 
 from dropline.ingest.formats import Rejected
 from dropline.ingest.formats.text import is_gzip
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 MOST_LEVELS: Final = 3  # an archive in an archive in an archive
 MOST_MEMBERS: Final = 20_000

@@ -13,10 +13,12 @@ from __future__ import annotations
 import fcntl
 import json
 import shutil
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from dropline.errors import DroplineError
 from dropline.ingest import log
@@ -24,10 +26,6 @@ from dropline.ingest.lake import Lake
 from dropline.ingest.parquet import replacing
 from dropline.ingest.verification import MARKER, batch_of, verify
 from dropline.paths import Home
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
-    from pathlib import Path
 
 _LOCK: Final = "backup.lock"
 

@@ -13,15 +13,13 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from dropline.errors import DroplineError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _NAME: Final = re.compile(r"[0-9]{8}\.json")
 _PATH: Final = re.compile(r"files/[0-9A-Za-z][0-9A-Za-z-]*/[a-z_]+\.parquet")  # a bucket's log is untrusted

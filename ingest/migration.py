@@ -7,17 +7,15 @@ import json
 import os
 import re
 import shutil
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
 import pyarrow.parquet as pq
 
 from dropline.errors import DroplineError
 from dropline.ingest.log import Entry, Part
 from dropline.ingest.parquet import fsync, naming, replacing, sha256_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 _NAME: Final = re.compile(r"([0-9]{8,18})-(?:([0-9]{8,18})-compacted(?:[0-9a-f]{8})?|[0-9A-Za-z]+)")
 _SHARE: Final = 10**10  # in shared homes ten random digits follow the eight of the number

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Final, NamedTuple
 
 Slot = tuple[int, int]  # token, and part of it
 _Parts = tuple[str, ...]

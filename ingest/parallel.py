@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -18,12 +19,9 @@ from importlib import import_module
 from multiprocessing import get_context
 from tempfile import TemporaryFile
 from types import ModuleType
-from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
+from typing import IO, Any, Final, TypeVar
 
 from dropline.errors import DroplineError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sequence
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

@@ -7,8 +7,9 @@ rows of a file that comes back, or moves to another campaign, are written again.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,9 +21,6 @@ from dropline.ingest.lake import FORGOTTEN, Batch, Key, Lake
 from dropline.ingest.parquet import belonging, keyed, row_groups, row_keys
 from dropline.ingest.rows import NO_CONTEXT, from_rows, trial_id
 from dropline.ingest.schema import TABLES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _OF_CAMPAIGNS: Final = ("campaigns", "hosts")  # whose rows belong to no single file
 _USED: Final = {"hosts": "host_id", "server_configs": "server_config_id"}  # by trials, also of other campaigns

@@ -8,8 +8,9 @@ one of which is in each of these lines.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 from dropline.ingest.formats import READERS, Reader, Reject, Report, TextReader, begins_like_json, prefixes
 from dropline.ingest.formats.text import (
@@ -22,9 +23,6 @@ from dropline.ingest.formats.text import (
     uncoloured,
     unpack,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 OF_TEXT: Final = tuple(cast("TextReader", reader) for reader in READERS if hasattr(reader, "LINES"))
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dropline.ingest.formats import Observation, Report, Row
 from dropline.ingest.formats.text import MAX_SERIES, quote
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _NAMED: Final = 3
 _PERCENTILES: Final = (50, 90, 95, 99)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dropline.ingest.formats import Parse, Reject, Row, Sniff
 from dropline.ingest.formats.text import Part, head_text, instant, quote
 from dropline.ingest.formats.throughput import Fields, Trial, accounted, concluded
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from datetime import datetime
 
 _MAX_FAULTS: Final = 100
 _MAX_DOCUMENTS: Final = 100_000

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import compress
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dropline.ingest.formats.text import plural
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 Pair = tuple[str, str]
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from operator import sub
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dropline.ingest.formats import Reject, Report, Row
 from dropline.ingest.formats.perfdhcp_lines import INTERIM, PLACES, Process, Stage
 from dropline.ingest.formats.perfdhcp_options import EXCHANGES, UNKNOWN_OPTIONS, Options, parse_command, parse_options
 from dropline.ingest.formats.text import MAX_SERIES, plural, quote
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _NEARLY_ALL: Final = 0.98
 _OF_A_HEADER: Final = frozenset({"method", "protocol", "wait_s", "scenario"})

@@ -10,16 +10,14 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dropline.ingest.formats import Parts, Reject, Report
 from dropline.ingest.formats.testcenter_rfc2544 import TOOL, several_trials, trial_of
 from dropline.ingest.formats.text import HEAD_BYTES, unpack
 from dropline.ingest.formats.throughput import MAX_TABLE_BYTES, Columns, Record, Trial
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NAME = "testcenter_results"
 

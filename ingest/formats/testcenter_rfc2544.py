@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from dropline.ingest.formats.throughput import Record, Trial, number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 TOOL: Final = "Spirent TestCenter"
 

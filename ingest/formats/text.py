@@ -8,15 +8,13 @@ import json
 import math
 import re
 import zlib
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from dropline.ingest.formats import Reject, Report, Row
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 Part = TypeVar("Part")
 

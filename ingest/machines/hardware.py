@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from dropline.ingest.machines.facts import (
     FactError,
@@ -26,9 +27,6 @@ from dropline.ingest.machines.facts import (
     whole,
     word,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _VULNERABILITY: Final = "Vulnerability "
 _CLOCKS: Final = ("CPU max MHz", "CPU MHz", "CPU static MHz", "CPU dynamic MHz")

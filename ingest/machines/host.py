@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from dropline.ingest.formats import Reject, Row
 from dropline.ingest.machines.facts import SOURCES, FactError, Facts, recognise, stem
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # The sources of each column, most trusted first; the first one with a value wins.
 # Memory modules give the installed memory, meminfo what the kernel left of it.

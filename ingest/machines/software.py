@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from dropline.ingest.machines.facts import Facts, Parser, add, known, lines, require, source, text, word
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _UNAME: Final = re.compile(r"(?P<system>[A-Za-z]+) (?P<name>\S+) (?P<release>[0-9]\S*)(?P<rest> .*)?")
 _ARCHITECTURE: Final = re.compile(

@@ -9,13 +9,11 @@ Rejected, if the configuration is unusable. A module that also knows configurati
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from types import ModuleType
+from typing import Final
 
 from dropline.ingest.formats import begins_like_json
 from dropline.ingest.servers import kea, powerdns
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 _MODULES: Final[tuple[ModuleType, ...]] = (kea, powerdns)
 IN_JSON: Final = kea.IN_JSON

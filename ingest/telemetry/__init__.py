@@ -8,13 +8,11 @@ but yields a `Reject` for each unusable part.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
+from typing import Final, NamedTuple, Protocol, cast
 
 from dropline.ingest.formats import Reject, begins_like_json
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 
 class Sample(NamedTuple):

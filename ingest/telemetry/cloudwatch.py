@@ -11,16 +11,14 @@ else the id of the series (`m1`).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.json_documents import Node, in_documents, mapping
 from dropline.ingest.formats.text import head_text, instant, quote, real, words
 from dropline.ingest.telemetry import Found, Sample
 from dropline.ingest.telemetry.samples import accounted, first_rows, rows
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 NAME = "cloudwatch"
 IN_JSON = ('"MetricDataResults"', '"Datapoints"')

@@ -12,17 +12,15 @@ an entry of a MapStatisticItem is its name: a query type, a response code, a siz
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
 
 from dropline.ingest.formats import Reject, Row
 from dropline.ingest.formats.json_documents import Node, in_documents, items, mapping
 from dropline.ingest.formats.text import head_text, instant, json_object, quote, real, words
 from dropline.ingest.telemetry import Found, Sample
 from dropline.ingest.telemetry.samples import accounted, each_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
 
 NAME = "pdns"
 IN_JSON = ('StatisticItem"', '"utc"')

@@ -15,16 +15,14 @@ Metric, label and host are as in `prometheus`; a legend is used as the metric. E
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from datetime import datetime
+from typing import Final, NamedTuple
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.text import head_text, instant, quote, real
 from dropline.ingest.telemetry import Found, Sample
 from dropline.ingest.telemetry.prometheus import NO_NUMBER, UNNAMED, labelled, series, unit
 from dropline.ingest.telemetry.samples import accounted, first_rows, rows
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 NAME = "prometheus_csv"
 
