@@ -5,7 +5,9 @@ Only a purge drops rows: those of forgotten files, see ingest/retraction.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pyarrow.parquet as pq
@@ -18,9 +20,6 @@ from dropline.ingest.schema import TABLES
 from dropline.ingest.verification import faults
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
     from dropline.ingest.log import Entry, Part
 
 LARGE_BYTES: Final = 128 * 1024 * 1024  # an entry of this size is not merged further

@@ -14,6 +14,7 @@ import io
 import json
 import math
 import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
@@ -25,8 +26,6 @@ from dropline.ingest.schema import CONFIGURATION, FIGURES
 from dropline.ingest.synonyms import normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     Record = tuple[int, dict[str, str]]  # line, column -> text that is not blank
 
 NAME: Final = "figures"

@@ -9,6 +9,7 @@ import shutil
 import stat
 import sys
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -25,8 +26,6 @@ from dropline.ingest.formats.text import is_gzip, unpack
 from dropline.ingest.names import without_archive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from dropline.ingest.formats.perfdhcp_forms import Form
 
 MAX_BYTES: Final = 64 * 1024 * 1024

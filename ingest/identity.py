@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -19,8 +20,6 @@ from dropline.ingest.files import Found, IntakeError, Refused, Scope, Unreadable
 from dropline.ingest.formats import Reject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from dropline.ingest.change_detection import Known
 
 _SAMPLED: Final = 20  # files of a folder whose digests are looked up

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dropline.ingest.campaign import FILE_NAME, Campaign
@@ -15,9 +17,6 @@ from dropline.ingest.resolve import Resolver
 from dropline.ingest.synonyms import CLOSED, normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
-
     from dropline.ingest.lake import Lake
 
 _PARSED: Final = 500  # outputs parsed for their rates

@@ -16,9 +16,11 @@ import fcntl
 import os
 import secrets
 import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pyarrow as pa
@@ -32,9 +34,6 @@ from dropline.ingest.parquet import TableFile, belonging, fsync, keyed, naming, 
 from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from dropline.ingest.bucket import Bucket
 
     Progress = Callable[[int, int, str], None]

@@ -8,6 +8,7 @@ Whatever deserves a remark, or does not fit this scheme, is left to `resolve`, w
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -41,8 +42,6 @@ from dropline.ingest.schema import CONFIGURATION, TABLES
 from dropline.ingest.synonyms import normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from dropline.ingest.resolve import Neighbours, Resolver
 
 _RATE: Final = FACTS.index("offered_rate")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, TypeVar
@@ -21,8 +22,6 @@ from dropline.ingest.schema import TABLES
 from dropline.ingest.telemetry import Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
     from dropline.ingest.ramps import Trial
 
 _NO_CONTEXT: Final = Context()

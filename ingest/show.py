@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -20,8 +21,6 @@ from dropline.ingest.loader import printable
 from dropline.ingest.resolve import Resolver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from dropline.ingest.rows import Outcome
 
 _ALIKE: Final = 8  # consecutive lines of one kind that are still listed singly

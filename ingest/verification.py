@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import duckdb
@@ -21,9 +23,6 @@ from dropline.ingest.parquet import reason, sha256_of
 from dropline.quoting import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
-    from pathlib import Path
-
     from dropline.paths import Home
 
 MARKER: Final = "backup.json"  # in a home that is a backup: ingest/backup.py

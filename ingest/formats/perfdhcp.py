@@ -7,6 +7,7 @@ avalanche_scen.cc); perfdhcp(8) describes the options.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats.perfdhcp_lines import KEYS, START, Line, Process, Stage, clean_counters, recognise
@@ -14,8 +15,6 @@ from dropline.ingest.formats.perfdhcp_report import conclude
 from dropline.ingest.formats.text import HEAD_BYTES, MAX_TEXT_BYTES, lines, parts, unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from dropline.ingest.formats import Reject, Report
 
 NAME = "perfdhcp"

@@ -9,6 +9,7 @@ against the skeleton, and the numbers of all reports become one matrix. A report
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -22,8 +23,6 @@ from dropline.ingest.formats.perfdhcp_lines import START as FIRST
 from dropline.ingest.formats.perfdhcp_options import Options, parse_command
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from dropline.ingest.formats import Row

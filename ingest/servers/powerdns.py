@@ -11,14 +11,13 @@ version of its server.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dropline.ingest.servers.plain import decode, identity, refuse, settings_json
 from dropline.ingest.synonyms import normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from dropline.ingest.formats import Row
 
 NAME = "powerdns"
