@@ -139,11 +139,6 @@ class Found:
         return self.elsewhere or f"{self.scope.place}/{self.path}"
 
     @property
-    def file(self) -> Path:
-        """The path on disk."""
-        return Path(self.where)
-
-    @property
     def stem(self) -> str:
         """The path without ending, as in stg_trials: files of one process share it, except out.1 and out.2."""
         return _ENDING.sub("", self.path.removesuffix(".gz"))

@@ -54,11 +54,6 @@ class Series(NamedTuple):
         """Return rows given as tuples in the order of `names`."""
         return cls(table, dict(zip(names, zip(*rows, strict=True), strict=False)), fixed)
 
-    @property
-    def length(self) -> int:
-        """The number of rows."""
-        return len(next(iter(self.columns.values()), ()))
-
 
 @dataclass(slots=True)
 class Outcome:
@@ -226,7 +221,7 @@ def from_rows(name: str, rows: Sequence[Row]) -> pa.Table:
 def _from_series(name: str, series: Sequence[Series]) -> pa.Table:
     """Return rows of one table; missing values are null."""
     told = {column for each in series for column in each.columns}
-    lengths = [each.length for each in series]
+    lengths = [len(next(iter(each.columns.values()), ())) for each in series]
     places = pa.array(np.repeat(np.arange(len(lengths), dtype=np.int32), lengths))
     columns: dict[str, Any] = {}
     for column, kind in zip(_WITHOUT_BATCH[name].names, _WITHOUT_BATCH[name].types, strict=True):

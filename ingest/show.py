@@ -134,7 +134,7 @@ def show(path: Path, lake: Lake | None = None, *, within: Path | None = None) ->
         own = resolver.outcome(target)
         places = _places([*map(resolver.outcome, described), own])
         kind, why = _kind(target)
-        explanation = Explanation(target.file, *own.key, kind, why, rejects=own.rejects, left_alone=left_alone)
+        explanation = Explanation(Path(target.where), *own.key, kind, why, rejects=own.rejects, left_alone=left_alone)
         explanation.lines = _lines(target, own)
         explanation.beside = own.observations[0]["beside"][0].as_py() if own.observations else None
         explanation.trials = [Trial(row, _values(row, places)) for row in own.rows.get("trials", [])]
@@ -159,7 +159,7 @@ def _find(path: Path, within: Path | None, room: Path) -> tuple[Found, list[Foun
     folder = within or next((above for above in file.parents if (above / FILE_NAME).is_file()), None)
     for place in (folder, path):
         found = survey([place], room=lambda: room) if place else []
-        target = next((item for item in found if item.file in {file, file.resolve()}), None)
+        target = next((item for item in found if Path(item.where) in {file, file.resolve()}), None)
         if target:
             return target, found, bool(folder) and place is path
     if found:
@@ -171,12 +171,11 @@ def _find(path: Path, within: Path | None, room: Path) -> tuple[Found, list[Foun
 
 def _kind(item: Found) -> tuple[str, str]:
     """Return the kind of a file and how it was recognised."""
-    name = item.file.name
     if item.kind is Kind.MACHINE:
         if item.fact is None:
             return "a file among machine facts", "the folder it is in"
         by_content = _deciding_line(item, lambda head: machines.recognise("", head) == item.fact)
-        return f"machine facts: {item.fact}", by_content or f"its name {name}"
+        return f"machine facts: {item.fact}", by_content or f"its name {Path(item.where).name}"
     if item.kind in _OF_A_READER:
         words = _OF_A_READER[item.kind].format(item.reader)
         return words, _deciding_line(item, item.reader.sniff) or "its content as a whole"
@@ -186,7 +185,7 @@ def _kind(item: Found) -> tuple[str, str]:
 def _deciding_line(item: Found, sniff: Callable[[bytes], bool]) -> str | None:
     """Return the line that makes the head of a file recognisable, None if it is not recognised."""
     try:
-        head, _ = unpack(read(item.file, MAX_BYTES, HEAD_BYTES)[0], HEAD_BYTES)
+        head, _ = unpack(read(item.where, MAX_BYTES, HEAD_BYTES)[0], HEAD_BYTES)
     except Unreadable as error:
         return str(error)
     lines = head.splitlines(keepends=True)
