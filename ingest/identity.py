@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.campaign import slug
 from dropline.ingest.files import Found, IntakeError, Refused, Scope, Unreadable, read
@@ -23,14 +23,6 @@ if TYPE_CHECKING:
     from dropline.ingest.change_detection import Known
 
 _SAMPLED: Final = 20  # files of a folder whose digests are looked up
-
-
-class Renamed(NamedTuple):
-    """A campaign that its campaign.yaml has renamed; `there` are the files on disk."""
-
-    old: str
-    new: str
-    there: frozenset[str]
 
 
 class Identities:
@@ -45,7 +37,7 @@ class Identities:
         self._known, self._given = known, given
         self._taken: dict[str, Path] = {}
         self.notes: list[str] = []  # remarks about the names for the user, one sentence each
-        self.renamed: list[Renamed] = []  # campaigns that have a new name
+        self.renamed: list[tuple[str, str, set[str]]] = []  # old and new name in campaign.yaml, files on disk
         self.refused: list[Refused] = []  # rejected folders
 
     def named(self, scopes: Iterable[list[Found]]) -> Iterator[list[Found]]:
@@ -81,7 +73,7 @@ class Identities:
             return after
         if before and any(self._same(items, before)):
             self.notes.append(f"campaign {before} is now called {scope.name}, as its campaign.yaml says")
-            self.renamed.append(Renamed(before, scope.name, frozenset(item.path for item in items)))
+            self.renamed.append((before, scope.name, {item.path for item in items}))
         return scope.name
 
     def _bare(self, scope: Scope, items: list[Found]) -> str:

@@ -175,7 +175,7 @@ def ingest(
         if retired:
             tombstones(batch, retired)
         for renamed in identities.renamed:
-            move(lake, batch, renamed.old, renamed.new, renamed.there)
+            move(lake, batch, *renamed)
         summary.commit(batch)
     return summary
 
