@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from dropline.ingest.context import ServerConfig
 from dropline.ingest.lake import FORGOTTEN, Key, Lake, Version
-from dropline.ingest.parquet import naming, plain
+from dropline.ingest.parquet import naming, plain, widened
 from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Known:
         """Return the scopes with current files in which any version of a file has one of the digests."""
         wanted, found = pa.array(sorted(digests), pa.string()), set[str]()
         for file, group, _ in self._groups:
-            rows = self._read(file, group, ("campaign", "scope", "sha256"))
+            rows = self._read(file, group, ["campaign", "scope", "sha256"])
             found.update(rows["scope"].filter(pc.is_in(rows["sha256"], value_set=wanted)).to_pylist())
         return {scope for scope in found if self.of_scope(scope)}
 
@@ -155,22 +155,19 @@ class Known:
                 current[path] = held
         return {path: held for path, held in current.items() if held.status != FORGOTTEN}
 
-    def _read(self, file: Path, group: int, columns: Sequence[str]) -> pa.Table:
-        """Return columns of a row group; batches of older versions lack scope and place."""
+    def _read(self, file: Path, group: int, columns: list[str]) -> pa.Table:
+        """Return columns of a row group; batches of older versions lack a scope, which is the campaign then."""
         with naming(file):
-            held = self._opened(file)
-            there = [name for name in columns if name in held.schema_arrow.names]
-            rows = held.read_row_group(group, columns=there, use_threads=False)
-        scope = pc.coalesce(rows["scope"], rows["campaign"]) if "scope" in there else rows["campaign"]
-        told = {"scope": scope, "place": rows["place"] if "place" in there else pa.nulls(rows.num_rows, pa.string())}
-        return pa.table({name: told[name] if name in told else rows[name] for name in columns})
+            rows = self._opened(file).read_row_group(group, columns=columns, use_threads=False)
+        rows = widened(rows, pa.schema([TABLES["raw_files"].field(name) for name in columns]))
+        return rows.set_column(columns.index("scope"), "scope", pc.coalesce(rows["scope"], rows["campaign"]))
 
 
 _NAMES: Final = ["campaign", "scope", "place", "status"]
-_COLUMNS: Final = (
+_COLUMNS: Final = [
     *("campaign", "source_path"),
     *("scope", "batch", "size_bytes", "modified_at", "format", *Version._fields),  # in the order of Held
-)
+]
 
 
 @lru_cache(maxsize=1024)

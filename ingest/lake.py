@@ -166,15 +166,14 @@ class Lake:
     def places(self) -> dict[Key, Place]:
         """Return where the newest version of every file is stored, in storage order, without reading contents."""
         columns = ["campaign", "source_path", "batch", "modified_at", *Place._fields[6:]]
+        schema = pa.schema([TABLES["raw_files"].field(name) for name in columns])
         places: dict[Key, Place] = {}
         with self.reading():
             for file in self.files("raw_files"):
                 with naming(file), pq.ParquetFile(file) as parquet:
                     for group in range(parquet.num_row_groups):
-                        rows = parquet.read_row_group(group, columns=columns)
-                        absent = pa.nulls(rows.num_rows)
-                        held = (rows[c] if c in rows.column_names else absent for c in columns)
-                        for row, found in enumerate(zip(*map(plain, held), strict=True)):
+                        rows = widened(parquet.read_row_group(group, columns=columns), schema)
+                        for row, found in enumerate(zip(*map(plain, rows), strict=True)):
                             key, batch = found[:2], found[2]
                             before = places.pop(key, None)
                             origin = before.origin if before and batch.endswith(REREAD) else batch

@@ -362,8 +362,7 @@ def _drops_ratio(trial: Process, text: str) -> bool:
     ratio = _number(printed)
     if ratio is None or printed == text:
         return False
-    share = ratio / 100 if math.isfinite(ratio) else None
-    return trial.fill({"drop_ratio": share, "drop_ratio_printed": printed})
+    return trial.fill({"drop_ratio": _finite(ratio / 100), "drop_ratio_printed": printed})
 
 
 def _delay(trial: Process, text: str, column: str) -> bool:
