@@ -129,15 +129,13 @@ class Lake:
 
     def tables(self, table: str, columns: Sequence[str] | None = None) -> pa.Table:
         """Return all rows of one table from all batches, including superseded versions."""
-        schema = TABLES[table]
-        wanted = list(columns) if columns else schema.names
-        empty = pa.schema([schema.field(name) for name in wanted]).empty_table()
-        parts = []
+        schema = pa.schema([TABLES[table].field(name) for name in columns or TABLES[table].names])
+        parts = [schema.empty_table()]
         with self.reading():
             for file in self.files(table):
                 with naming(file), pq.ParquetFile(file) as parquet:
-                    parts.append(widened(parquet.read(columns=wanted), empty.schema))
-        return pa.concat_tables([empty, *parts])
+                    parts.append(widened(parquet.read(columns=schema.names), schema))
+        return pa.concat_tables(parts)
 
     def lay_out(self, folder: Path) -> Lake:
         """Link all files in force into `folder`/<table>/, in order; return a snapshot, valid while this one is read."""

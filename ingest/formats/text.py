@@ -52,10 +52,7 @@ def uncoloured(text: str) -> str:
 
 def is_marked(text: str, mark: re.Pattern[str], *clues: str) -> bool:
     """Return whether `text` matches `mark`; `clues` are substrings of every match, used as a cheap pre-check."""
-    for clue in clues:
-        if clue in text:
-            return mark.search(text) is not None
-    return False
+    return any(map(text.__contains__, clues)) and mark.search(text) is not None
 
 
 def marked(mark: re.Pattern[str], *clues: str) -> Callable[[bytes], bool]:
@@ -175,19 +172,14 @@ def instant(value: object) -> datetime | None:
     A count is in s, ms, us or ns, distinguished by size (1973 to 5138). Returns None for a time without a zone.
     """
     if (count := real(value)) is not None:
-        return _counted(count)
+        fits = (per_s for per_s in (1, 1e3, 1e6, 1e9) if _EARLIEST_S * per_s <= count < _LATEST_S * per_s)
+        per_s = next(fits, None)
+        return datetime.fromtimestamp(count / per_s, UTC) if per_s else None
     try:
         found = datetime.fromisoformat(value) if isinstance(value, str) else None
         return found.astimezone(UTC) if found and found.tzinfo else None
     except (ValueError, OverflowError):
         return None
-
-
-def _counted(count: float) -> datetime | None:
-    for per_s in (1, 1e3, 1e6, 1e9):
-        if _EARLIEST_S * per_s <= count < _LATEST_S * per_s:
-            return datetime.fromtimestamp(count / per_s, UTC)
-    return None
 
 
 def json_object(line: str) -> Row | None:
