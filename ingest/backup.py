@@ -24,7 +24,7 @@ from dropline.errors import DroplineError
 from dropline.ingest import log
 from dropline.ingest.lake import Lake
 from dropline.ingest.parquet import replacing
-from dropline.ingest.verification import MARKER, batch_of, verify
+from dropline.ingest.verification import MARKER, Fault, batch_of, verify
 from dropline.paths import Home
 
 _LOCK: Final = "backup.lock"
@@ -64,14 +64,9 @@ def backup(home: Home, root: Path, *, progress: Callable[[int, int, str], None] 
             batches, copied = _copy(home, copy, progress)
             marker = copy.root / MARKER
             if faults := [fault for fault in verify(copy, progress=progress).faults if fault.path != marker]:
-                message = "\n".join(
-                    [
-                        f"{copy.root} was copied, but differs from what was once written:",
-                        *(fault.text() for fault in faults),
-                        f"Type `dropline verify`: if {home.root} is intact, remove these files and back up again.",
-                    ]
-                )
-                raise BackupFailed(message)
+                lines = [f"{copy.root} was copied, but differs from what was once written:", *map(Fault.text, faults)]
+                lines += [f"Type `dropline verify`: if {home.root} is intact, remove these files and back up again."]
+                raise BackupFailed("\n".join(lines))
             _mark(copy, finished=True)
     except OSError as error:
         message = f"The backup stopped: {error}. What was copied is kept: fix the problem and back up again."

@@ -382,17 +382,16 @@ class _Run(PerfRun):
         self.facts["drop_time_s"], self.facts["clients"] = timeout_s, clients
         self.details |= {"transport": transport, "threads": threads, "outstanding": outstanding}
         self.observe("outstanding_window", outstanding, "queries")
-        self.facts["method"] = "; ".join(
-            [
-                *self._length(),
-                transport,
-                plural(clients, "client"),
-                plural(threads, "thread"),
-                f"{outstanding} outstanding",
-                f"time-out {plural(timeout_s, 's')}",
-                *shared_words(self.options, _WORDS),
-            ]
-        )
+        words = [
+            *self._length(),
+            transport,
+            plural(clients, "client"),
+            plural(threads, "thread"),
+            f"{outstanding} outstanding",
+            f"time-out {plural(timeout_s, 's')}",
+            *shared_words(self.options, _WORDS),
+        ]
+        self.facts["method"] = "; ".join(words)
 
     def _length(self) -> list[str]:
         limit_s, runs = self.option("l"), self.option("n")
