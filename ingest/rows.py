@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, TypeVar
@@ -112,10 +112,32 @@ def output(
     rejects = [part for part in parsed if isinstance(part, Reject)]
     reports = [part for part in parsed if isinstance(part, Report)]
     outcome = _outcome(item, campaign, content, "trials" if reports else "rejected", rejects, context, len(reports))
+    outcome.rows |= {"trials": [], "exchanges": []}
+    source = {"campaign": campaign, "source_path": item.path}
+    alone = len(reports) == 1
     rates = {rate for report in reports if (rate := report.facts.get("offered_rate")) is not None}
     named = prefixes.banners(content.data, reports)
     for index, (report, banner) in enumerate(zip(reports, named, strict=True)):
-        _add_trial(outcome, report, index, context, rates, banner, alone=len(reports) == 1)
+        facts = {"tool": outcome.raw["format"], **report.facts}
+        of_trial = {**source, "trial_id": trial_id(campaign, item.path, content.sha256, index)}
+        trial = {
+            **context.resolve(facts, alone=alone, rates=rates, banner=banner),
+            **of_trial,
+            "source_sha256": content.sha256,
+            "report_index": index,
+            "source_line": report.line,
+        }
+        options_known = trial.get("method") is not None
+        notes = [note for note in report.warnings if not (options_known and note == UNKNOWN_OPTIONS)]
+        outcome.rows["trials"].append({**trial, "warnings": [*notes, *context.warnings]})
+        outcome.rows["exchanges"] += ({**row, "trial_id": of_trial["trial_id"]} for row in report.exchanges)
+        outcome.series += (
+            Series("intervals", report.intervals, of_trial),
+            Series.of("observations", Observation._fields, report.observations, of_trial),
+        )
+        if index == 0:  # observations beside a file of several reports belong to no single one of them
+            own = of_trial if alone else source
+            outcome.series.append(Series.of("observations", WATCHED, context.observations, own))
     return outcome
 
 
@@ -277,44 +299,6 @@ def _outcome(
         status = "partly_rejected"
     raw = raw_row(item, campaign, content, kind, status, context.sha256(), trials)
     return Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]})
-
-
-def _add_trial(
-    outcome: Outcome,
-    report: Report,
-    index: int,
-    context: Context,
-    rates: Collection[float],
-    banner: str | None,
-    *,
-    alone: bool,
-) -> None:
-    raw = outcome.raw
-    own_id = trial_id(raw["campaign"], raw["source_path"], raw["sha256"], index)
-    trial = {
-        **context.resolve({"tool": raw["format"], **report.facts}, alone=alone, rates=rates, banner=banner),
-        "trial_id": own_id,
-        "campaign": raw["campaign"],
-        "source_path": raw["source_path"],
-        "source_sha256": raw["sha256"],
-        "report_index": index,
-        "source_line": report.line,
-    }
-    options_known = trial.get("method") is not None
-    notes = [note for note in report.warnings if not (options_known and note == UNKNOWN_OPTIONS)]
-    trial["warnings"] = [*notes, *context.warnings]
-    outcome.rows.setdefault("trials", []).append(trial)
-    source = {"campaign": raw["campaign"], "source_path": raw["source_path"]}
-    of_trial = {**source, "trial_id": own_id}
-    outcome.rows.setdefault("exchanges", []).extend({**row, "trial_id": own_id} for row in report.exchanges)
-    outcome.series += (
-        Series("intervals", report.intervals, of_trial),
-        Series.of("observations", Observation._fields, report.observations, of_trial),
-    )
-    # Observations beside a file of several reports belong to no single one of them.
-    if alone or index == 0:
-        own = of_trial if alone else source
-        outcome.series.append(Series.of("observations", WATCHED, context.observations, own))
 
 
 def _without_rejects(parsed: Iterable[Part | Reject], rejects: list[Reject]) -> Iterator[Part]:
